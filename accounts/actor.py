@@ -1,0 +1,75 @@
+"""Who is asking: a member, a visitor, or a token that acts for a member."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from django.core import signing
+from django.http import HttpRequest
+
+from accounts.models import Scope, User, Visitor
+from common.client_ip import client_ip, network_of
+
+VISITOR_COOKIE = "arena_visitor"
+_signer = signing.Signer(salt="accounts.visitor")
+
+
+@dataclass(frozen=True)
+class Actor:
+    """`scopes` is None for a browser, which may do whatever its person may."""
+
+    user: User | None = None
+    visitor: Visitor | None = None
+    scopes: frozenset[Scope] | None = None
+    network: str = "unknown"
+
+    @property
+    def kind(self) -> Literal["member", "visitor"]:
+        return "visitor" if self.user is None else "member"
+
+    @property
+    def key(self) -> str:
+        """One word for this person, for counters and idempotency keys; the same on every request."""
+        if self.user is not None:
+            return f"user:{self.user.pk}"
+        return f"visitor:{self.visitor.pk}" if self.visitor is not None else f"network:{self.network}"
+
+    def may(self, scope: Scope) -> bool:
+        return self.scopes is None or scope in self.scopes
+
+
+class ActorRequest(HttpRequest):
+    """What ActorMiddleware makes of a request."""
+
+    actor: Actor
+    new_visitor: Visitor
+
+
+def actor_of(request: HttpRequest) -> Actor:
+    """The person behind a browser's request (one or two queries)."""
+    network = network_of(client_ip(request))
+    if request.user.is_authenticated:
+        return Actor(user=request.user, network=network)
+    return Actor(visitor=visitor_in_cookie(request), network=network)
+
+
+def known_actor(request: ActorRequest) -> Actor:
+    """The actor, with a visitor row made now when this browser had none; its cookie goes out with the response."""
+    actor = request.actor
+    if actor.user is None and actor.visitor is None:
+        visitor = Visitor.objects.create()
+        request.new_visitor = visitor
+        actor = Actor(visitor=visitor, network=actor.network)
+        request.actor = actor
+    return actor
+
+
+def visitor_cookie_value(visitor: Visitor) -> str:
+    return _signer.sign(visitor.key)
+
+
+def visitor_in_cookie(request: HttpRequest) -> Visitor | None:
+    try:
+        key = _signer.unsign(request.COOKIES.get(VISITOR_COOKIE, ""))
+    except signing.BadSignature:
+        return None
+    return Visitor.objects.filter(key=key, claimed_by=None).first()

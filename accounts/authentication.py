@@ -1,0 +1,60 @@
+"""The API's two doors: a bearer token, or the browser's own cookies (then with CSRF protection)."""
+
+from typing import Any
+
+from django.db.models.functions import Now
+from rest_framework.authentication import BaseAuthentication, CSRFCheck, get_authorization_header
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from accounts.actor import Actor, actor_of
+from accounts.models import ApiToken, Scope, User
+from common.client_ip import client_ip, network_of
+from common.errors import NotAllowed, NotSignedIn
+
+
+class ActorAuthentication(BaseAuthentication):
+    def authenticate(self, request: Request) -> tuple[User | None, Actor]:
+        """(user, actor) for every request; raises NotSignedIn for a token that is not usable."""
+        header = get_authorization_header(request).decode("latin-1")
+        if header:
+            actor = self._actor_of_token(request, header)
+        else:
+            self._enforce_csrf(request)
+            actor = actor_of(request._request)
+        request._request.actor = actor
+        return actor.user, actor
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+    def _actor_of_token(self, request: Request, header: str) -> Actor:
+        scheme, _, token = header.partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise NotSignedIn
+        row = ApiToken.objects.usable().select_related("user").filter(digest=ApiToken.digest_of(token)).first()
+        if row is None:
+            raise NotSignedIn
+        ApiToken.objects.filter(pk=row.pk).update(last_used_at=Now())
+        scopes = frozenset(Scope(scope) for scope in row.scopes)
+        return Actor(user=row.user, scopes=scopes, network=network_of(client_ip(request._request)))
+
+    def _enforce_csrf(self, request: Request) -> None:
+        check = CSRFCheck(lambda _: None)  # type: ignore[arg-type]
+        check.process_request(request._request)
+        reason = check.process_view(request._request, None, (), {})  # type: ignore[arg-type]
+        if reason:
+            raise NotAllowed(
+                "The CSRF token is missing or wrong: send the csrftoken cookie's value as X-CSRFToken."
+            )
+
+
+class HasScope(BasePermission):
+    """A view says which scope each method needs: `scopes = {"POST": Scope.BATTLE}`; reading needs `read`."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        actor: Actor = request._request.actor
+        needed = getattr(view, "scopes", {}).get(request.method, Scope.READ)
+        if not actor.may(needed):
+            raise NotAllowed(f"This token lacks the scope “{needed}”.")
+        return True

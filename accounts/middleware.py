@@ -1,0 +1,44 @@
+"""Puts `request.actor` on every request, without asking the database before somebody looks at it."""
+
+from collections.abc import Awaitable, Callable
+
+from asgiref.sync import iscoroutinefunction
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.decorators import sync_and_async_middleware
+from django.utils.functional import SimpleLazyObject
+
+from accounts.actor import VISITOR_COOKIE, actor_of, visitor_cookie_value
+
+YEAR_S = 365 * 24 * 3600
+Responder = Callable[[HttpRequest], HttpResponseBase]
+AsyncResponder = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
+
+
+@sync_and_async_middleware
+def ActorMiddleware(get_response: Responder | AsyncResponder) -> Responder | AsyncResponder:
+    def before(request: HttpRequest) -> None:
+        request.actor = SimpleLazyObject(lambda: actor_of(request))
+
+    def after(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        visitor = getattr(request, "new_visitor", None)
+        if visitor is not None:
+            response.set_cookie(
+                VISITOR_COOKIE, visitor_cookie_value(visitor), max_age=YEAR_S,
+                httponly=True, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE,
+            )  # fmt: skip
+        return response
+
+    if iscoroutinefunction(get_response):
+
+        async def asynchronous(request: HttpRequest) -> HttpResponseBase:
+            before(request)
+            return after(request, await get_response(request))  # type: ignore[misc]
+
+        return asynchronous
+
+    def synchronous(request: HttpRequest) -> HttpResponseBase:
+        before(request)
+        return after(request, get_response(request))  # type: ignore[arg-type]
+
+    return synchronous

@@ -1,0 +1,148 @@
+"""People and what they hold: users, visitors, API tokens, idempotency keys, audit entries."""
+
+import hashlib
+import secrets
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractUser, UserManager
+from django.contrib.postgres.fields import ArrayField
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import models
+from django.db.models.functions import Now
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from common.ids import new_public_id
+
+
+class EmailUserManager(UserManager["User"]):
+    """Users are known by their e-mail address alone."""
+
+    def create_user(self, email: str, password: str | None = None, **extra: Any) -> "User":  # type: ignore[override]
+        user = self.model(email=self.normalize_email(email).lower(), **extra)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **extra: Any) -> "User":  # type: ignore[override]
+        return self.create_user(email, password, is_staff=True, is_superuser=True, **extra)
+
+    def get_by_natural_key(self, username: str | None) -> "User":
+        return self.get(email__iexact=username)
+
+
+class User(AbstractUser):
+    username = None  # type: ignore[assignment]
+    email = models.EmailField(_("e-mail address"), unique=True)
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+    objects: ClassVar[EmailUserManager] = EmailUserManager()
+
+    def __str__(self) -> str:
+        return self.email
+
+
+class Visitor(models.Model):
+    """Somebody without an account, known only by a random key in a signed cookie."""
+
+    key = models.CharField(max_length=22, unique=True, default=new_public_id)
+    created_at = models.DateTimeField(db_default=Now())
+    claimed_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="visitors")
+
+    def __str__(self) -> str:
+        return f"visitor {self.pk}"
+
+
+class Scope(models.TextChoices):
+    READ = "read", _("read")
+    BATTLE = "battle", _("battle")
+    VOTE = "vote", _("vote")
+    BENCHMARK = "benchmark", _("benchmark")
+    EXPORT = "export", _("export")
+
+
+class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
+    def usable(self) -> "ApiTokenQuerySet":
+        not_expired = models.Q(expires_at=None) | models.Q(expires_at__gt=Now())
+        return self.filter(not_expired, revoked_at=None, user__is_active=True)
+
+
+class ApiToken(models.Model):
+    """A member's key to the API. Only its digest is stored: the token is shown once."""
+
+    PREFIX = "arena_"
+
+    user = models.ForeignKey(User, models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=100)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    last_four = models.CharField(max_length=4, editable=False)
+    scopes = ArrayField(models.CharField(max_length=20, choices=Scope.choices))
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ApiTokenQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.name} (…{self.last_four})"
+
+    @staticmethod
+    def digest_of(token: str) -> str:
+        return hashlib.sha256(token.encode()).hexdigest()
+
+    @classmethod
+    def issue(
+        cls, *, user: User, name: str, scopes: list[Scope], expires_at: Any = None
+    ) -> tuple["ApiToken", str]:
+        """A new row and the token itself, which nobody can read again."""
+        token = cls.PREFIX + secrets.token_urlsafe(32)
+        row = cls.objects.create(
+            user=user, name=name, scopes=scopes, expires_at=expires_at,
+            digest=cls.digest_of(token), last_four=token[-4:],
+        )  # fmt: skip
+        return row, token
+
+    def revoke(self) -> None:
+        self.revoked_at = timezone.now()
+        self.save(update_fields=["revoked_at"])
+
+
+class IdempotencyKey(models.Model):
+    """The first result of an API POST, kept for 24 hours so that a repeated request is not carried out twice."""
+
+    actor = models.CharField(max_length=40)
+    key = models.CharField(max_length=255)
+    request_hash = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField(null=True)
+    body = models.JSONField(null=True, encoder=DjangoJSONEncoder)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["actor", "key"], name="an_actor_uses_an_idempotency_key_once")
+        ]
+        # For accounts.tasks.forget_old_idempotency_keys.
+        indexes = [models.Index(fields=["created_at"], name="idempotency_key_age")]
+
+    def __str__(self) -> str:
+        return f"{self.actor} {self.key}"
+
+
+class AuditEntry(models.Model):
+    """What a member of staff changed: who, when, what and why. Never edited, never deleted by the site."""
+
+    user = models.ForeignKey(User, models.SET_NULL, null=True, related_name="audit_entries")
+    action = models.CharField(max_length=60)
+    subject = models.CharField(max_length=200)
+    reason = models.TextField(blank=True)
+    details = models.JSONField(default=dict)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name_plural = "audit entries"
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.subject}"

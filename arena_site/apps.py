@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class ArenaSiteConfig(AppConfig):
+    name = "arena_site"

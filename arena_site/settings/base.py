@@ -1,0 +1,233 @@
+"""Settings that every way of running the arena shares; each value can come from the environment."""
+
+import os
+from pathlib import Path
+
+import environ
+
+from arena_site.settings.services import redis_url_for, service_file_values
+
+BASE_DIR = Path(__file__).resolve().parents[2]
+
+env = environ.Env()
+environ.Env.read_env(BASE_DIR / ".env", overwrite=False)
+
+ARENA_DATA_DIR = Path(env.str("ARENA_DATA_DIR", default=".arena"))
+if not ARENA_DATA_DIR.is_absolute():
+    ARENA_DATA_DIR = BASE_DIR / ARENA_DATA_DIR
+for _key, _value in service_file_values(ARENA_DATA_DIR).items():
+    os.environ.setdefault(_key, _value)
+
+# Commands that need neither service nor secret (makemigrations, type checks) run without them;
+# the port in these two leads nowhere, and an empty secret key is refused by Django when it is used.
+NOWHERE_DATABASE, NOWHERE_REDIS = "postgres://arena@127.0.0.1:1/arena", "redis://127.0.0.1:1/0"
+
+SECRET_KEY = env.str("SECRET_KEY", default="")
+ARENA_ENCRYPTION_KEYS = env.list("ARENA_ENCRYPTION_KEYS", default=[])
+DEBUG = False
+ALLOWED_HOSTS = env.list("ARENA_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+ARENA_PORT = env.int("ARENA_PORT", default=8000)
+ARENA_TRUSTED_PROXIES = env.list("ARENA_TRUSTED_PROXIES", default=[])
+
+INSTALLED_APPS = [
+    "accounts",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "corsheaders",
+    "csp",
+    "django_htmx",
+    "pgtrigger",
+    "rest_framework",
+    "template_partials",
+    "common",
+    "models_registry",
+    "uploads",
+    "battles",
+    "leaderboard",
+    "arena_site",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "accounts.middleware.ActorMiddleware",
+    "common.error_pages.ArenaErrorMiddleware",
+]
+
+ROOT_URLCONF = "arena_site.urls"
+ASGI_APPLICATION = "arena_site.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "battles.context_processors.sidebar",
+            ],
+        },
+    },
+]
+
+# A connection is lent by the pool for as long as a request or a piece of work needs it.
+DATABASES = {"default": env.db("DATABASE_URL", default=NOWHERE_DATABASE)}
+DATABASES["default"]["OPTIONS"] = {
+    **DATABASES["default"].get("OPTIONS", {}),
+    "pool": {"min_size": 0, "max_size": env.int("ARENA_DATABASE_POOL", default=12), "timeout": 5},
+    "connect_timeout": 5,
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = redis_url_for("redis-py", env.str("REDIS_URL", default=NOWHERE_REDIS))
+LIMITS_URL = redis_url_for("limits", REDIS_URL)
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2},
+    }
+}
+
+CELERY_BROKER_URL = redis_url_for("celery", REDIS_URL)
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 2}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_ROUTES = {"battles.tasks.answer_turn": {"queue": "answers"}}
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BEAT_SCHEDULE = {
+    "aggregate": {
+        "task": "leaderboard.tasks.aggregate_votes",
+        "schedule": env.int("ARENA_AGGREGATE_EVERY_S", default=3600),
+    },
+    "forget-old-idempotency-keys": {"task": "accounts.tasks.forget_old_idempotency_keys", "schedule": 3600},
+}
+ARENA_AGGREGATE_EVERY_S = env.int("ARENA_AGGREGATE_EVERY_S", default=3600)
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_EMAIL_VERIFICATION = "optional"
+ACCOUNT_RATE_LIMITS = {"login_failed": "5/15m/key,20/15m/ip"}
+ACCOUNT_ADAPTER = "accounts.adapter.ArenaAccountAdapter"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+LOGIN_REDIRECT_URL = "battles:new"
+ACCOUNT_LOGOUT_REDIRECT_URL = "battles:new"
+LOGIN_URL = "account_login"
+EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
+vars().update(EMAIL_CONFIG)
+DEFAULT_FROM_EMAIL = env.str("ARENA_FROM_EMAIL", default="arena@localhost")
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.ActorAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.authentication.HasScope"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "common.pagination.ArenaPagination",
+    "EXCEPTION_HANDLER": "common.api_errors.api_exception_handler",
+    "UNAUTHENTICATED_USER": None,
+    "COERCE_DECIMAL_TO_STRING": True,
+}
+CORS_ALLOWED_ORIGINS = env.list("ARENA_CORS_ORIGINS", default=[])
+CORS_URLS_REGEX = r"^/(api|stream)/.*$"
+CORS_EXPOSE_HEADERS = ["Retry-After"]
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("fr", "Français")]
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATIC_ROOT = Path(env.str("ARENA_STATIC_ROOT", default=str(ARENA_DATA_DIR / "static")))
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "connect-src": ["'self'"],
+        "manifest-src": ["'self'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+        "base-uri": ["'none'"],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "arena_site.pages.csrf_failure"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
+
+# Battles. Times in seconds; sizes in characters or bytes as named.
+ARENA_PROMPT_CHARACTERS = 20_000
+ARENA_TURNS_PER_BATTLE = 50
+ARENA_PAIR_WEIGHTS = env.str("ARENA_PAIR_WEIGHTS", default="battles.pairing.uniform_pair_weights")
+ARENA_LOCAL_MODEL_URL = env.str("ARENA_LOCAL_MODEL_URL", default="")
+ARENA_ANSWER_CONCURRENCY = env.int("ARENA_ANSWER_CONCURRENCY", default=100)
+ARENA_DEADLINES = {
+    "connect": env.float("ARENA_DEADLINE_CONNECT_S", default=5),
+    "first": env.float("ARENA_DEADLINE_FIRST_S", default=30),
+    "idle": env.float("ARENA_DEADLINE_IDLE_S", default=30),
+    "total": env.float("ARENA_DEADLINE_TOTAL_S", default=180),
+}
+ARENA_LIMITS = {
+    (action, who): env.str(f"ARENA_LIMIT_{action.upper()}_{who.upper()}", default=default)
+    for action, who, default in [
+        ("battle", "visitor", "30/hour,150/day"),
+        ("battle", "member", "120/hour"),
+        ("vote", "visitor", "60/hour"),
+        ("vote", "member", "240/hour"),
+    ]
+}
+ARENA_LISTED_FROM_VOTES = env.int("ARENA_LISTED_FROM_VOTES", default=5)
+ARENA_ESTABLISHED_FROM_VOTES = env.int("ARENA_ESTABLISHED_FROM_VOTES", default=30)
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": env.str("ARENA_LOG_LEVEL", default="INFO")},
+    "loggers": {"httpx2": {"level": "WARNING"}, "openai": {"level": "WARNING"}},
+}

@@ -1,0 +1,18 @@
+"""A public site behind a TLS proxy: everything explicit, cookies bound to the host."""
+
+from django.core.exceptions import ImproperlyConfigured
+
+from arena_site.settings.base import *  # noqa: F403
+from arena_site.settings.base import env
+
+for _name in ("SECRET_KEY", "ARENA_ENCRYPTION_KEYS", "DATABASE_URL", "REDIS_URL", "ARENA_HOSTS"):
+    if not env.str(_name, default=""):
+        raise ImproperlyConfigured(f"{_name} must be set in the environment")
+
+SECURE_SSL_REDIRECT = env.bool("ARENA_SSL_REDIRECT", default=True)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_HSTS_SECONDS = 31_536_000
+SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+SECURE_HSTS_PRELOAD = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+SESSION_COOKIE_NAME = "__Host-sessionid"

@@ -1,0 +1,13 @@
+"""The test suite: real PostgreSQL and Valkey, started by tests/services.py; nothing waits, nothing leaves."""
+
+import os
+
+os.environ.setdefault("SECRET_KEY", "only-for-tests")
+os.environ.setdefault("ARENA_ENCRYPTION_KEYS", "dGVzdHMtb25seS10ZXN0cy1vbmx5LXRlc3RzLW9ubHk=")
+
+from arena_site.settings.base import *  # noqa: F403
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}  # noqa: F405
+DATABASES["default"]["OPTIONS"].pop("pool")  # noqa: F405 (pytest drops the database: nobody may keep a connection)

@@ -1,0 +1,8 @@
+from django.apps import AppConfig
+
+
+class BattlesConfig(AppConfig):
+    name = "battles"
+
+    def ready(self) -> None:
+        from battles import claims  # noqa: F401 (connects its receiver)

@@ -1,0 +1,399 @@
+"""What happens in the arena: sessions, battles, sides, turns, answers, calls and votes."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pgtrigger
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from accounts.actor import Actor
+from accounts.models import User, Visitor
+from common.fields import SafeHtmlField
+from common.ids import new_public_id
+from models_registry.models import LanguageModel, Price
+
+if TYPE_CHECKING:
+    from django_stubs_ext.db.models.manager import RelatedManager
+
+
+class SessionQuerySet(models.QuerySet["Session"]):
+    def owned_by(self, actor: Actor) -> "SessionQuerySet":
+        if actor.user is not None:
+            return self.filter(owner_user=actor.user)
+        return self.filter(owner_visitor=actor.visitor) if actor.visitor is not None else self.none()
+
+    def for_sidebar(self, actor: Actor) -> "SessionQuerySet":
+        return self.owned_by(actor).filter(archived=False).order_by("-last_active_at")
+
+    def search(self, words: str) -> "SessionQuerySet":
+        """Sessions whose title or prompts hold `words`."""
+        if not words:
+            return self
+        in_prompts = Turn.objects.filter(battle__session=models.OuterRef("pk"), prompt__icontains=words)
+        return self.filter(Q(title__icontains=words) | models.Exists(in_prompts))
+
+
+class Session(models.Model):
+    """A conversation in somebody's sidebar; it holds battles. A deleted one has no owner and no text."""
+
+    public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
+    owner_user = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="sessions")
+    owner_visitor = models.ForeignKey(Visitor, models.SET_NULL, null=True, blank=True, related_name="sessions")
+    title = models.CharField(_("title"), max_length=120, blank=True)
+    archived = models.BooleanField(default=False)
+    created_at = models.DateTimeField(db_default=Now())
+    last_active_at = models.DateTimeField(db_default=Now())
+
+    objects = SessionQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(owner_user=None) | Q(owner_visitor=None), name="a_session_has_one_owner_at_most"
+            )
+        ]
+        indexes = [
+            # Both for the sidebar: SessionQuerySet.for_sidebar.
+            models.Index(fields=["owner_user", "-last_active_at"], name="sessions_of_a_user"),
+            models.Index(fields=["owner_visitor", "-last_active_at"], name="sessions_of_a_visitor"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or self.public_id
+
+    def get_absolute_url(self) -> str:
+        return reverse("battles:session", args=[self.public_id])
+
+
+class BattleQuerySet(models.QuerySet["Battle"]):
+    def owned_by(self, actor: Actor) -> "BattleQuerySet":
+        if actor.user is not None:
+            return self.filter(session__owner_user=actor.user)
+        return self.filter(session__owner_visitor=actor.visitor) if actor.visitor is not None else self.none()
+
+    def for_showing(self) -> "BattleQuerySet":
+        """Everything a battle shows, in a fixed number of queries."""
+        return self.select_related("session", "vote").prefetch_related(
+            "sides__model__provider",
+            "sides__model__prices",
+            models.Prefetch("turns", Turn.objects.order_by("index")),
+            models.Prefetch("turns__answers", Answer.objects.in_order().select_related("side", "call")),
+        )
+
+
+class Battle(models.Model):
+    """Two models, one conversation each, and at most one vote."""
+
+    class Mode(models.TextChoices):
+        BLIND = "blind", _("blind")
+
+    public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
+    session = models.ForeignKey(Session, models.PROTECT, related_name="battles")
+    mode = models.CharField(max_length=12, choices=Mode, default=Mode.BLIND)
+    categories = ArrayField(models.CharField(max_length=40), default=list, blank=True)
+    # The chance with which the sampler drew this unordered pair; after a redraw, the final pair's.
+    propensity = models.FloatField()
+    voided_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = BattleQuerySet.as_manager()
+
+    if TYPE_CHECKING:
+        sides: RelatedManager["Side"]
+        turns: RelatedManager["Turn"]
+        vote: "Vote"
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(propensity__gt=0, propensity__lte=1), name="a_propensity_is_a_probability"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+    def get_absolute_url(self) -> str:
+        return f"{self.session.get_absolute_url()}#battle-{self.public_id}"
+
+    @property
+    def vote_or_none(self) -> "Vote | None":
+        return getattr(self, "vote", None)
+
+    @property
+    def is_void(self) -> bool:
+        return self.voided_at is not None
+
+
+class Position(models.TextChoices):
+    LEFT = "left", _("left")
+    RIGHT = "right", _("right")
+
+
+class Side(models.Model):
+    """A model's place in a battle. A silent redraw changes the model; its calls remember the one before."""
+
+    battle = models.ForeignKey(Battle, models.PROTECT, related_name="sides")
+    position = models.CharField(max_length=5, choices=Position)
+    model = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
+    redrawn = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["battle", "position"], name="a_battle_has_each_side_once"),
+            models.UniqueConstraint(fields=["battle", "model"], name="a_model_meets_itself_in_no_battle"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.battle_id} {self.position}"
+
+
+class TurnQuerySet(models.QuerySet["Turn"]):
+    def claim(self, pk: int, *, lease: timedelta, most_attempts: int) -> "Turn | None":
+        """Let one worker win: the queued turn with its new fence and attempt, or None when there is nothing to do."""
+        won = self.filter(pk=pk, state=Turn.State.QUEUED, attempt__lt=most_attempts).update(
+            state=Turn.State.ANSWERING,
+            attempt=F("attempt") + 1,
+            fence=F("fence") + 1,
+            lease_until=Now() + lease,
+        )
+        return self.get(pk=pk) if won else None
+
+    def held(self, pk: int, fence: int) -> "TurnQuerySet":
+        """The turn if this fence still holds it: whoever was overtaken finds nothing to change."""
+        return self.filter(pk=pk, fence=fence, state=Turn.State.ANSWERING)
+
+    def abandoned(self) -> "TurnQuerySet":
+        """Turns whose worker stopped renewing its lease."""
+        return self.filter(state=Turn.State.ANSWERING, lease_until__lt=Now())
+
+    def waiting_longer_than(self, patience: timedelta) -> "TurnQuerySet":
+        """Queued turns whose wake-up call may have been lost."""
+        return self.filter(state=Turn.State.QUEUED, queued_at__lt=Now() - patience)
+
+
+class Turn(models.Model):
+    """One prompt to every side of a battle. The row carries its own queue: state, attempt, lease and fence."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", _("queued")
+        ANSWERING = "answering", _("answering")
+        DONE = "done", _("done")
+
+    battle = models.ForeignKey(Battle, models.PROTECT, related_name="turns")
+    index = models.PositiveSmallIntegerField()
+    prompt = models.TextField()
+    after_vote = models.BooleanField(default=False)
+    state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
+    attempt = models.PositiveSmallIntegerField(default=0)
+    fence = models.PositiveBigIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True)
+    queued_at = models.DateTimeField(db_default=Now())
+    stop_requested_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = TurnQuerySet.as_manager()
+
+    if TYPE_CHECKING:
+        answers: RelatedManager["Answer"]
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["battle", "index"], name="a_battle_has_each_turn_once"),
+            models.CheckConstraint(
+                condition=~Q(state="answering") | Q(lease_until__isnull=False),
+                name="an_answering_turn_has_a_lease",
+            ),
+        ]
+        indexes = [
+            # For the sweeper: TurnQuerySet.abandoned and waiting_longer_than.
+            models.Index(fields=["state", "queued_at"], name="turns_in_work", condition=~Q(state="done"))
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.battle_id}.{self.index}"
+
+    @property
+    def is_live(self) -> bool:
+        return self.state != self.State.DONE
+
+
+class AnswerQuerySet(models.QuerySet["Answer"]):
+    def in_order(self) -> "AnswerQuerySet":
+        return self.order_by("turn_id", "side__position")
+
+    def unfinished(self) -> "AnswerQuerySet":
+        return self.filter(state__in=Answer.UNFINISHED)
+
+
+class Answer(models.Model):
+    """What one side says in one turn. Its text belongs to exactly one call, and is stored when it is whole."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", _("queued")
+        STREAMING = "streaming", _("streaming")
+        DONE = "done", _("done")
+        STOPPED = "stopped", _("stopped")
+        FAILED = "failed", _("failed")
+
+    UNFINISHED = (State.QUEUED, State.STREAMING)
+
+    public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
+    turn = models.ForeignKey(Turn, models.PROTECT, related_name="answers")
+    side = models.ForeignKey(Side, models.PROTECT, related_name="answers")
+    state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
+    text = models.TextField(blank=True)
+    html = SafeHtmlField(blank=True)
+    reasoning = models.TextField(blank=True)
+    error = models.CharField(max_length=40, blank=True)
+    call = models.OneToOneField("Call", models.PROTECT, null=True, related_name="shown_in")
+
+    objects = AnswerQuerySet.as_manager()
+
+    if TYPE_CHECKING:
+        calls: RelatedManager["Call"]
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["turn", "side"], name="a_side_answers_a_turn_once"),
+            models.CheckConstraint(
+                condition=Q(state="failed") | Q(error=""), name="only_a_failed_answer_has_an_error"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state not in self.UNFINISHED
+
+
+class Call(models.Model):
+    """One attempt to get one answer from one model, whatever came of it: the interaction log."""
+
+    class State(models.TextChoices):
+        RUNNING = "running", _("running")
+        DONE = "done", _("done")
+        STOPPED = "stopped", _("stopped")
+        FAILED = "failed", _("failed")
+        LOST = "lost", _("lost")
+
+    answer = models.ForeignKey(Answer, models.PROTECT, related_name="calls")
+    model = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
+    attempt = models.PositiveSmallIntegerField()
+    fence = models.PositiveBigIntegerField()
+    state = models.CharField(max_length=7, choices=State, default=State.RUNNING)
+    # The parameters that were sent, and which turns' messages: their texts are in Turn and Answer.
+    request = models.JSONField(default=dict)
+    price = models.ForeignKey(Price, models.PROTECT, null=True, related_name="+")
+    started_at = models.DateTimeField(db_default=Now())
+    first_token_ms = models.PositiveIntegerField(null=True)
+    total_ms = models.PositiveIntegerField(null=True)
+    prompt_tokens = models.PositiveIntegerField(null=True)
+    completion_tokens = models.PositiveIntegerField(null=True)
+    tokens_estimated = models.BooleanField(default=False)
+    cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
+    finish_reason = models.CharField(max_length=40, blank=True)
+    error = models.CharField(max_length=40, blank=True)
+    provider_request_id = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["answer", "attempt", "model"], name="an_attempt_calls_a_model_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"call {self.pk}"
+
+
+class VoteCounter(models.Model):
+    """The one row whose lock puts votes in a gapless order."""
+
+    last_order = models.PositiveBigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return str(self.last_order)
+
+
+VOTE_FACTS = ["battle", "choice", "model_left", "model_right", "created_at", "order", "style", "turn_count"]
+
+
+class VoteQuerySet(models.QuerySet["Vote"]):
+    def pending(self) -> "VoteQuerySet":
+        return self.filter(processing=Vote.Processing.PENDING)
+
+    def owned_by(self, actor: Actor) -> "VoteQuerySet":
+        return self.filter(battle__in=Battle.objects.owned_by(actor))
+
+
+class Vote(models.Model):
+    """A person's verdict on a battle. Its facts never change: the database refuses."""
+
+    class Choice(models.TextChoices):
+        LEFT = "left", _("left is better")
+        RIGHT = "right", _("right is better")
+        TIE = "tie", _("tie")
+        BOTH_BAD = "both_bad", _("both are bad")
+
+    class Processing(models.TextChoices):
+        PENDING = "pending", _("pending")
+        PROCESSED = "processed", _("processed")
+        EXCLUDED = "excluded", _("excluded")
+        RETRACTED = "retracted", _("retracted")
+
+    class ExcludedReason(models.TextChoices):
+        IDENTITY_LEAK = "identity_leak", _("a model named itself")
+        MODERATION = "moderation", _("moderation")
+        ANOMALY = "anomaly", _("anomaly")
+        DUPLICATE_PROMPT = "duplicate_prompt", _("duplicate prompt")
+        INCOMPLETE = "incomplete", _("an answer was stopped")
+        OPERATOR = "operator", _("operator")
+
+    battle = models.OneToOneField(Battle, models.PROTECT, related_name="vote")
+    choice = models.CharField(max_length=8, choices=Choice)
+    model_left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
+    model_right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
+    order = models.PositiveBigIntegerField(unique=True)
+    turn_count = models.PositiveSmallIntegerField()
+    # Per side: tokens, headings, bold runs and list items of the answers that were voted on.
+    style = models.JSONField(default=dict)
+    created_at = models.DateTimeField(db_default=Now())
+
+    # What may change: whose it is, what it is filed under, and whether it counts.
+    voter = models.CharField(max_length=40, db_index=True)
+    processing = models.CharField(max_length=9, choices=Processing, default=Processing.PENDING)
+    excluded_reason = models.CharField(max_length=16, choices=ExcludedReason, blank=True)
+    tags = models.JSONField(default=dict, blank=True)
+    comment = models.TextField(blank=True, max_length=2000)
+
+    objects = VoteQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(model_left=F("model_right")), name="a_vote_is_about_two_different_models"
+            ),
+        ]
+        indexes = [
+            # For leaderboard.aggregation: the votes not yet in the tallies.
+            models.Index(fields=["order"], name="votes_pending", condition=Q(processing="pending"))
+        ]
+        triggers = [
+            pgtrigger.ReadOnly(name="facts_of_a_vote_never_change", fields=VOTE_FACTS),
+            pgtrigger.Protect(name="a_vote_is_never_deleted", operation=pgtrigger.Delete),
+        ]
+
+    def __str__(self) -> str:
+        return f"vote {self.order}"
+
+    @property
+    def counts(self) -> bool:
+        return self.excluded_reason in ("", self.ExcludedReason.ANOMALY)

@@ -1,0 +1,6 @@
+"""What battles tells the floors above."""
+
+from django.dispatch import Signal
+
+# Sent with `vote` inside the vote's transaction, after its row: a receiver that raises undoes the vote.
+vote_cast = Signal()

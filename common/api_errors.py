@@ -1,0 +1,52 @@
+"""A refusal as JSON: always `{code, detail, fields?}`."""
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from common.errors import ArenaError, FieldErrors, InvalidInput, NotAllowed, NotFound, NotSignedIn
+
+
+def _field_errors(detail: object) -> FieldErrors | None:
+    if not isinstance(detail, dict):
+        return None
+    return {
+        str(field): [str(line) for line in lines] if isinstance(lines, list) else [str(lines)]
+        for field, lines in detail.items()
+    }
+
+
+def as_arena_error(error: Exception) -> ArenaError | None:
+    """DRF's and Django's own refusals in our words and codes; None for what is a bug."""
+    match error:
+        case ArenaError():
+            return error
+        case Http404() | exceptions.NotFound():
+            return NotFound()
+        case PermissionDenied() | exceptions.PermissionDenied():
+            return NotAllowed(str(error)) if str(error) else NotAllowed()
+        case exceptions.NotAuthenticated() | exceptions.AuthenticationFailed():
+            return NotSignedIn()
+        case exceptions.ValidationError():
+            fields = _field_errors(error.detail)
+            sentence = " ".join(line for lines in (fields or {}).values() for line in lines)
+            return InvalidInput(sentence, fields=fields)
+        case exceptions.APIException():
+            translated = ArenaError(str(error.detail))
+            translated.http_status = error.status_code
+            translated.code = str(error.get_codes()) if isinstance(error.get_codes(), str) else error.default_code
+            return translated
+    return None
+
+
+def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's EXCEPTION_HANDLER: always `{code, detail, fields?}`."""
+    arena_error = as_arena_error(error)
+    if arena_error is None:
+        return None
+    set_rollback()
+    return Response(arena_error.as_json(), status=arena_error.http_status, headers=arena_error.headers)

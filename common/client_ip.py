@@ -1,0 +1,40 @@
+"""Whose network a request comes from; forwarding headers are believed only from configured proxies."""
+
+import ipaddress
+
+from django.conf import settings
+from django.http import HttpRequest
+
+
+def client_ip(request: HttpRequest) -> str:
+    """The nearest address that is not one of our proxies.
+
+    Walks X-Forwarded-For from the right, as far as ARENA_TRUSTED_PROXIES (addresses or networks) vouch for it.
+    """
+    trusted = [ipaddress.ip_network(network, strict=False) for network in settings.ARENA_TRUSTED_PROXIES]
+    address = request.META.get("REMOTE_ADDR") or "127.0.0.1"
+    hops = [hop.strip() for hop in request.headers.get("X-Forwarded-For", "").split(",") if hop.strip()]
+    while hops and _is_in(address, trusted):
+        address = hops.pop()
+    return address
+
+
+def network_of(address: str) -> str:
+    """What counts as one network: an IPv4 address, or the /64 of an IPv6 address."""
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return "unknown"
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip.ipv4_mapped is not None:
+            return str(ip.ipv4_mapped)
+        return str(ipaddress.ip_network((ip, 64), strict=False))
+    return str(ip)
+
+
+def _is_in(address: str, networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network]) -> bool:
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return any(ip in network for network in networks)

@@ -1,0 +1,37 @@
+"""A refusal as a page, or as a notice inside one."""
+
+from collections.abc import Awaitable, Callable
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+
+from common.errors import ArenaError
+
+
+def page_for(request: HttpRequest, error: ArenaError) -> HttpResponse:
+    """The error as a page, or as a toast when htmx asked for a fragment."""
+    template = "error.html#notice" if getattr(request, "htmx", False) else "error.html"
+    response = render(request, template, {"error": error}, status=error.http_status)
+    response.headers.update(error.headers)
+    return response
+
+
+class ArenaErrorMiddleware:
+    """Turns an ArenaError that leaves a page's view into its page; the API has its own handler."""
+
+    sync_capable = True
+    async_capable = True
+
+    def __init__(
+        self, get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+    ) -> None:
+        self.get_response = get_response
+        if iscoroutinefunction(get_response):
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        return page_for(request, exception) if isinstance(exception, ArenaError) else None

@@ -1,0 +1,70 @@
+"""Refusals a person can cause: a stable code, a sentence, an HTTP status."""
+
+import math
+from typing import Any
+
+FieldErrors = dict[str, list[str]]
+
+
+class ArenaError(Exception):
+    """A refusal with a stable code, a sentence for the person, and the HTTP status it answers with."""
+
+    code = "refused"
+    message = "This cannot be done."
+    http_status = 400
+
+    def __init__(
+        self, message: str = "", *, fields: FieldErrors | None = None, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message or self.message)
+        self.detail = message or self.message
+        self.fields = fields
+        self.retry_after = None if retry_after is None else max(1, math.ceil(retry_after))
+
+    def as_json(self) -> dict[str, Any]:
+        body: dict[str, Any] = {"code": self.code, "detail": self.detail}
+        if self.fields:
+            body["fields"] = self.fields
+        return body
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}
+
+
+class InvalidInput(ArenaError):
+    code = "invalid"
+    message = "Some of what was sent cannot be used."
+
+
+class NotFound(ArenaError):
+    code = "not_found"
+    message = "There is nothing here, or it belongs to somebody else."
+    http_status = 404
+
+
+class NotSignedIn(ArenaError):
+    code = "not_authenticated"
+    message = "Sign in, or send a valid token."
+    http_status = 401
+
+
+class NotAllowed(ArenaError):
+    code = "permission_denied"
+    message = "You may not do this."
+    http_status = 403
+
+
+class TooManyRequests(ArenaError):
+    code = "rate_limited"
+    message = "That was too often. Please wait a little."
+    http_status = 429
+
+
+class ServiceAway(ArenaError):
+    code = "service_unavailable"
+    message = "Something the arena needs is away for a moment. Please try again."
+    http_status = 503
+
+    def __init__(self, message: str = "", *, retry_after: float = 5) -> None:
+        super().__init__(message, retry_after=retry_after)

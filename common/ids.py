@@ -1,0 +1,8 @@
+"""Public ids: random enough that nobody guesses one, and no order to read from them."""
+
+import secrets
+
+
+def new_public_id() -> str:
+    """128 random bits, 22 URL-safe characters."""
+    return secrets.token_urlsafe(16)

@@ -1,0 +1,49 @@
+"""How often somebody may do something, counted exactly on Valkey."""
+
+import logging
+import time
+from functools import cache
+
+from django.conf import settings
+from limits import RateLimitItem, parse_many
+from limits.storage import storage_from_string
+from limits.strategies import FixedWindowRateLimiter
+
+from common.errors import ServiceAway, TooManyRequests
+from common.valkey import UNREACHABLE
+
+logger = logging.getLogger(__name__)
+
+
+@cache
+def _limiter() -> FixedWindowRateLimiter:
+    return FixedWindowRateLimiter(
+        storage_from_string(settings.LIMITS_URL, socket_timeout=2, socket_connect_timeout=2)
+    )
+
+
+def limits_of(action: str, who: str) -> list[RateLimitItem]:
+    """The configured limits, e.g. of ("battle", "visitor"); none when the setting is "off"."""
+    setting = settings.ARENA_LIMITS[action, who]
+    return [] if setting == "off" else parse_many(setting.replace(",", ";"))
+
+
+def count(action: str, who: str, *keys: str, fail_open: bool) -> None:
+    """Count one `action` against each of `keys` (a person, a network).
+
+    Raises TooManyRequests with the seconds to wait. When Valkey is away: passes if `fail_open`,
+    otherwise raises ServiceAway.
+    """
+    try:
+        for item in limits_of(action, who):
+            for key in keys:
+                if not _limiter().hit(item, action, key):
+                    resets_at = _limiter().get_window_stats(item, action, key).reset_time
+                    raise TooManyRequests(
+                        f"You have reached the limit of {item}. Please wait.",
+                        retry_after=resets_at - time.time(),
+                    )
+    except UNREACHABLE as error:
+        logger.warning("limits are not counted: Valkey is away (%s)", error)
+        if not fail_open:
+            raise ServiceAway from error

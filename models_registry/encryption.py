@@ -1,0 +1,34 @@
+"""Provider keys at rest: encrypted with ARENA_ENCRYPTION_KEYS (the first encrypts, all decrypt)."""
+
+import hashlib
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+
+class KeyUnreadable(Exception):
+    """The stored key was encrypted with an encryption key this installation does not have."""
+
+
+def _cipher() -> MultiFernet:
+    if not settings.ARENA_ENCRYPTION_KEYS:
+        raise ImproperlyConfigured("ARENA_ENCRYPTION_KEYS must be set before a provider key can be stored or read")
+    return MultiFernet([Fernet(key) for key in settings.ARENA_ENCRYPTION_KEYS])
+
+
+def encrypt(key: str) -> bytes:
+    return _cipher().encrypt(key.encode())
+
+
+def decrypt(stored: bytes) -> str:
+    """Raises KeyUnreadable."""
+    try:
+        return _cipher().decrypt(bytes(stored)).decode()
+    except InvalidToken as error:
+        raise KeyUnreadable from error
+
+
+def fingerprint(key: str) -> str:
+    """Twelve hex digits by which two people can tell whether they mean the same key."""
+    return hashlib.sha256(b"arena provider key\0" + key.encode()).hexdigest()[:12]

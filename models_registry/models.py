@@ -1,0 +1,200 @@
+"""What is ranked and where it is served: providers, language models, prices."""
+
+import os
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from models_registry import encryption
+from models_registry.validators import (
+    validate_endpoint,
+    validate_environment_variable,
+    validate_model_slug,
+    validate_parameters,
+)
+
+LOCAL_MODEL_ENDPOINT = "${ARENA_LOCAL_MODEL_URL}"
+
+
+class Provider(models.Model):
+    """An OpenAI-compatible endpoint, the key it wants, and how patient we are with it."""
+
+    name = models.CharField(_("name"), max_length=100)
+    base_url = models.CharField(_("base URL"), max_length=300, validators=[validate_endpoint])
+    api_key_env = models.CharField(
+        _("key's environment variable"),
+        max_length=100,
+        blank=True,
+        validators=[validate_environment_variable],
+    )
+    key_encrypted = models.BinaryField(null=True, blank=True, editable=False)
+    key_last_four = models.CharField(max_length=4, blank=True, editable=False)
+    key_fingerprint = models.CharField(max_length=12, blank=True, editable=False)
+    needs_key = models.BooleanField(_("needs a key"), default=True)
+    connect_s = models.FloatField(
+        _("connect deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)]
+    )
+    first_s = models.FloatField(
+        _("first token deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)]
+    )
+    idle_s = models.FloatField(_("idle deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)])
+    total_s = models.FloatField(_("total deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)])
+    finish_reason_required = models.BooleanField(_("an answer needs a finish reason"), default=True)
+    # A server without a key is asked now and then whether it answers (models_registry.reachability).
+    is_answering = models.BooleanField(_("answers"), default=False, editable=False)
+    probed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["base_url", "api_key_env"], name="a_provider_is_known_by_its_address_and_key_variable"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def endpoint(self) -> str:
+        """The base URL to call; empty while the local model is not running."""
+        return self.base_url.replace(LOCAL_MODEL_ENDPOINT, settings.ARENA_LOCAL_MODEL_URL)
+
+    @property
+    def has_key(self) -> bool:
+        return bool(self.key_encrypted) or bool(self.api_key_env and os.environ.get(self.api_key_env))
+
+    def read_key(self) -> str:
+        """The key to send, or "". Raises encryption.KeyUnreadable."""
+        if self.key_encrypted:
+            return encryption.decrypt(bytes(self.key_encrypted))
+        return os.environ.get(self.api_key_env, "") if self.api_key_env else ""
+
+    def store_key(self, key: str) -> None:
+        """Encrypt `key` onto this row (not saved); only its last four characters and fingerprint stay readable."""
+        self.key_encrypted = encryption.encrypt(key)
+        self.key_last_four = key[-4:] if len(key) >= 12 else ""
+        self.key_fingerprint = encryption.fingerprint(key)
+
+    @property
+    def deadlines(self) -> dict[str, float]:
+        """Seconds for connect, first, idle and total: the provider's own, or the site's."""
+        own = {name: getattr(self, f"{name}_s") for name in settings.ARENA_DEADLINES}
+        return {name: own[name] or site for name, site in settings.ARENA_DEADLINES.items()}
+
+
+class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
+    def public(self) -> "LanguageModelQuerySet":
+        """What anybody may see listed."""
+        return self.exclude(status=LanguageModel.Status.DRAFT).select_related("provider")
+
+    def drawable(self) -> list["LanguageModel"]:
+        """Active models whose provider can be called now: its key is there, or its server answers."""
+        active = self.filter(status=LanguageModel.Status.ACTIVE, weight__gt=0).select_related("provider")
+        return [model for model in active.order_by("pk") if model.is_callable]
+
+
+class LanguageModel(models.Model):
+    """A contestant: an upstream model and exactly what we say to it. What it says may not change once it has votes."""
+
+    class Status(models.TextChoices):
+        DRAFT = "draft", _("draft")
+        ACTIVE = "active", _("active")
+        PAUSED = "paused", _("paused")
+        RETIRED = "retired", _("retired")
+
+    class LicenseKind(models.TextChoices):
+        OPEN = "open", _("open")
+        PROPRIETARY = "proprietary", _("proprietary")
+
+    # Changing one of these changes what the model says.
+    BEHAVIOUR = ("provider_id", "upstream_name", "system_prompt", "parameters")
+
+    provider = models.ForeignKey(Provider, models.PROTECT, related_name="models")
+    upstream_name = models.CharField(_("upstream name"), max_length=200)
+    slug = models.CharField(max_length=120, unique=True, validators=[validate_model_slug])
+    family = models.CharField(max_length=100, db_index=True, editable=False)
+    version = models.PositiveIntegerField(default=1, editable=False)
+    name = models.CharField(_("display name"), max_length=120)
+    organization = models.CharField(_("organization"), max_length=120, blank=True)
+    license = models.CharField(_("licence"), max_length=120, blank=True)
+    license_kind = models.CharField(
+        _("licence kind"), max_length=12, choices=LicenseKind, default=LicenseKind.PROPRIETARY
+    )
+    size_b = models.DecimalField(
+        _("parameters, billions"), max_digits=9, decimal_places=3, null=True, blank=True,
+        validators=[MinValueValidator(Decimal(0))],
+    )  # fmt: skip
+    context_length = models.PositiveIntegerField(_("context length, tokens"), null=True, blank=True)
+    abilities = ArrayField(models.CharField(max_length=20), default=list, blank=True, help_text="images, tools")
+    system_prompt = models.TextField(_("system prompt"), blank=True)
+    parameters = models.JSONField(
+        _("sampling parameters"), default=dict, blank=True, validators=[validate_parameters],
+        help_text=_("Sent with every request, for example {\"temperature\": 0.7, \"max_tokens\": 1024}."),
+    )  # fmt: skip
+    weight = models.FloatField(_("sampling weight"), default=1, validators=[MinValueValidator(0)])
+    aliases = ArrayField(models.CharField(max_length=120), default=list, blank=True)
+    status = models.CharField(_("status"), max_length=8, choices=Status, default=Status.DRAFT)
+    retired_at = models.DateTimeField(null=True, blank=True)
+    has_votes = models.BooleanField(default=False, editable=False)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = LanguageModelQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name", "version"]
+        constraints = [
+            models.UniqueConstraint(fields=["family", "version"], name="a_family_has_each_version_once"),
+            models.CheckConstraint(condition=models.Q(weight__gte=0), name="a_sampling_weight_is_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name if self.version == 1 else f"{self.name} (v{self.version})"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.family = self.family or self.slug
+        super().save(*args, **kwargs)
+
+    @property
+    def is_callable(self) -> bool:
+        provider = self.provider
+        if not provider.endpoint:
+            return False
+        return provider.has_key if provider.needs_key else provider.is_answering
+
+    @property
+    def price(self) -> "Price | None":
+        """The price in force now; iterates what is prefetched."""
+        return max(self.prices.all(), key=lambda price: (price.valid_from, price.pk), default=None)
+
+
+class Price(models.Model):
+    """US dollars per million tokens from a moment on. Rows are added, never changed: a call points at the one it paid."""
+
+    model = models.ForeignKey(LanguageModel, models.CASCADE, related_name="prices")
+    input_per_million = models.DecimalField(
+        max_digits=12, decimal_places=6, validators=[MinValueValidator(Decimal(0))]
+    )
+    output_per_million = models.DecimalField(
+        max_digits=12, decimal_places=6, validators=[MinValueValidator(Decimal(0))]
+    )
+    valid_from = models.DateTimeField(db_default=Now())
+
+    MILLION: ClassVar[Decimal] = Decimal(1_000_000)
+
+    class Meta:
+        ordering = ["-valid_from"]
+
+    def __str__(self) -> str:
+        return f"${self.input_per_million} in, ${self.output_per_million} out"
+
+    def cost_of(self, *, prompt_tokens: int, completion_tokens: int) -> Decimal:
+        """US dollars."""
+        paid = prompt_tokens * self.input_per_million + completion_tokens * self.output_per_million
+        return paid / self.MILLION

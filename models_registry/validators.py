@@ -1,0 +1,57 @@
+"""What may be typed into a provider or a model."""
+
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+# What a request may carry besides the messages; everything else is refused so that a typing error is not sent silently.
+KNOWN_PARAMETERS: dict[str, tuple[type, ...]] = {
+    "temperature": (int, float),
+    "top_p": (int, float),
+    "top_k": (int,),
+    "min_p": (int, float),
+    "max_tokens": (int,),
+    "max_completion_tokens": (int,),
+    "presence_penalty": (int, float),
+    "frequency_penalty": (int, float),
+    "repeat_penalty": (int, float),
+    "seed": (int,),
+    "stop": (str, list),
+    "reasoning_effort": (str,),
+}
+
+
+def validate_endpoint(url: str) -> None:
+    """An http(s) URL without user, query or fragment; `${ARENA_LOCAL_MODEL_URL}` stands for the embedded model."""
+    if url == "${ARENA_LOCAL_MODEL_URL}":
+        return
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or re.search(r"[\s\x00-\x1f]", url):
+        raise ValidationError(_("Enter a URL that begins with http:// or https://."))
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValidationError(_("The URL may not contain a user, a query or a fragment."))
+
+
+def validate_environment_variable(name: str) -> None:
+    if not re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
+        raise ValidationError(_("Write the name of an environment variable, such as OPENAI_API_KEY."))
+
+
+def validate_model_slug(slug: str) -> None:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]*", slug):
+        raise ValidationError(_("Use lower-case letters, digits, dots, hyphens and underscores."))
+
+
+def validate_parameters(parameters: Any) -> None:
+    if not isinstance(parameters, dict):
+        raise ValidationError(_('Write an object such as {"temperature": 0.7}.'))
+    for name, value in parameters.items():
+        types = KNOWN_PARAMETERS.get(name)
+        if types is None:
+            known = ", ".join(sorted(KNOWN_PARAMETERS))
+            raise ValidationError(_("“%(name)s” is not a sampling parameter. Known: %(known)s."), params={"name": name, "known": known})  # fmt: skip
+        if not isinstance(value, types) or isinstance(value, bool):
+            raise ValidationError(_("“%(name)s” has a value of the wrong type."), params={"name": name})
