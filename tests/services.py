@@ -1,0 +1,51 @@
+"""A throw-away PostgreSQL and Valkey for one run of the tests, unless the environment already names some."""
+
+import os
+import shutil
+import signal
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from arena_site.embedded.postgres import Postgres
+from arena_site.embedded.valkey import Valkey
+from arena_site.supervisor.child import Child
+
+_children: list[Child] = []
+_directories: list[Path] = []
+
+
+def start() -> None:
+    """Export DATABASE_URL and REDIS_URL, and start what they point to where they were not set."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if "DATABASE_URL" in os.environ and "REDIS_URL" in os.environ:
+        return
+    directory = Path(tempfile.mkdtemp(prefix="arena-test-", dir="/tmp"))
+    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
+    _directories.append(directory)
+    services = {
+        "DATABASE_URL": Postgres(directory / "pg", directory / "pgs", "tests", durable=False),
+        "REDIS_URL": Valkey(directory / "valkey", directory / "vks", durable=False),
+    }
+    for name, service in services.items():
+        if name not in os.environ:
+            os.environ[name] = service.url
+            _children.append(Child(service.prepare(), directory))
+    for child in _children:
+        child.wait_until_ready(within=30)
+
+
+def stop() -> None:
+    while _children:
+        _children.pop().stop(within=5)
+    while _directories:
+        shutil.rmtree(_directories.pop())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(early_config: pytest.Config):
+    """Before pytest-django reads the settings."""
+    early_config.add_cleanup(stop)
+    start()
+    return (yield)
