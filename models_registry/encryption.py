@@ -5,6 +5,7 @@ import hashlib
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.views.decorators.debug import sensitive_variables
 
 
 class KeyUnreadable(Exception):
@@ -17,6 +18,7 @@ def _cipher() -> MultiFernet:
     return MultiFernet([Fernet(key) for key in settings.ARENA_ENCRYPTION_KEYS])
 
 
+@sensitive_variables("key")
 def encrypt(key: str) -> bytes:
     return _cipher().encrypt(key.encode())
 
@@ -29,6 +31,7 @@ def decrypt(stored: bytes) -> str:
         raise KeyUnreadable from error
 
 
+@sensitive_variables("key")
 def fingerprint(key: str) -> str:
     """Twelve hex digits by which two people can tell whether they mean the same key."""
     return hashlib.sha256(b"arena provider key\0" + key.encode()).hexdigest()[:12]

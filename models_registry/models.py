@@ -9,7 +9,10 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
+from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.debug import sensitive_variables
 
 from models_registry import encryption
 from models_registry.validators import (
@@ -37,12 +40,8 @@ class Provider(models.Model):
     key_last_four = models.CharField(max_length=4, blank=True, editable=False)
     key_fingerprint = models.CharField(max_length=12, blank=True, editable=False)
     needs_key = models.BooleanField(_("needs a key"), default=True)
-    connect_s = models.FloatField(
-        _("connect deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)]
-    )
-    first_s = models.FloatField(
-        _("first token deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)]
-    )
+    connect_s = models.FloatField(_("connect deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)])
+    first_s = models.FloatField(_("first token deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)])
     idle_s = models.FloatField(_("idle deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)])
     total_s = models.FloatField(_("total deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)])
     finish_reason_required = models.BooleanField(_("an answer needs a finish reason"), default=True)
@@ -76,11 +75,29 @@ class Provider(models.Model):
             return encryption.decrypt(bytes(self.key_encrypted))
         return os.environ.get(self.api_key_env, "") if self.api_key_env else ""
 
+    @sensitive_variables("key")
     def store_key(self, key: str) -> None:
         """Encrypt `key` onto this row (not saved); only its last four characters and fingerprint stay readable."""
         self.key_encrypted = encryption.encrypt(key)
         self.key_last_four = key[-4:] if len(key) >= 12 else ""
         self.key_fingerprint = encryption.fingerprint(key)
+
+    def forget_key(self) -> None:
+        """Remove the stored key from this row (not saved)."""
+        self.key_encrypted, self.key_last_four, self.key_fingerprint = None, "", ""
+
+    @property
+    def obstacle(self) -> str:
+        """Why this provider cannot be called now, as a sentence; "" when it can."""
+        if not self.endpoint:
+            return gettext("The local model is not running.")
+        if self.needs_key and not self.has_key:
+            if self.api_key_env:
+                return gettext("%(variable)s is not set, and no key is stored.") % {"variable": self.api_key_env}
+            return gettext("Its key is missing.")
+        if not self.needs_key and not self.is_answering:
+            return gettext("Its server does not answer.")
+        return ""
 
     @property
     def deadlines(self) -> dict[str, float]:
@@ -92,7 +109,12 @@ class Provider(models.Model):
 class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
     def public(self) -> "LanguageModelQuerySet":
         """What anybody may see listed."""
-        return self.exclude(status=LanguageModel.Status.DRAFT).select_related("provider")
+        listed = self.exclude(status=LanguageModel.Status.DRAFT).select_related("provider")
+        return listed.prefetch_related("prices").order_by("name", "version", "pk")
+
+    def newest_of(self, family: str) -> "LanguageModel | None":
+        """The family's latest version, locked until the transaction ends."""
+        return self.select_for_update().filter(family=family).order_by("-version").first()
 
     def drawable(self) -> list["LanguageModel"]:
         """Active models whose provider can be called now: its key is there, or its server answers."""
@@ -113,6 +135,10 @@ class LanguageModel(models.Model):
         OPEN = "open", _("open")
         PROPRIETARY = "proprietary", _("proprietary")
 
+    class Ability(models.TextChoices):
+        IMAGES = "images", _("sees images")
+        TOOLS = "tools", _("calls tools")
+
     # Changing one of these changes what the model says.
     BEHAVIOUR = ("provider_id", "upstream_name", "system_prompt", "parameters")
 
@@ -132,14 +158,19 @@ class LanguageModel(models.Model):
         validators=[MinValueValidator(Decimal(0))],
     )  # fmt: skip
     context_length = models.PositiveIntegerField(_("context length, tokens"), null=True, blank=True)
-    abilities = ArrayField(models.CharField(max_length=20), default=list, blank=True, help_text="images, tools")
+    abilities = ArrayField(
+        models.CharField(max_length=20, choices=Ability), verbose_name=_("abilities"), default=list, blank=True
+    )
     system_prompt = models.TextField(_("system prompt"), blank=True)
     parameters = models.JSONField(
         _("sampling parameters"), default=dict, blank=True, validators=[validate_parameters],
         help_text=_("Sent with every request, for example {\"temperature\": 0.7, \"max_tokens\": 1024}."),
     )  # fmt: skip
     weight = models.FloatField(_("sampling weight"), default=1, validators=[MinValueValidator(0)])
-    aliases = ArrayField(models.CharField(max_length=120), default=list, blank=True)
+    aliases = ArrayField(
+        models.CharField(max_length=120), verbose_name=_("aliases"), default=list, blank=True,
+        help_text=_("Names this model may call itself by, separated by commas."),
+    )  # fmt: skip
     status = models.CharField(_("status"), max_length=8, choices=Status, default=Status.DRAFT)
     retired_at = models.DateTimeField(null=True, blank=True)
     has_votes = models.BooleanField(default=False, editable=False)
@@ -159,14 +190,24 @@ class LanguageModel(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.family = self.family or self.slug
+        if self.status != self.Status.RETIRED:
+            self.retired_at = None
+        elif self.retired_at is None:
+            self.retired_at = timezone.now()
         super().save(*args, **kwargs)
 
     @property
     def is_callable(self) -> bool:
-        provider = self.provider
-        if not provider.endpoint:
-            return False
-        return provider.has_key if provider.needs_key else provider.is_answering
+        return not self.provider.obstacle
+
+    @property
+    def obstacle(self) -> str:
+        """Why this model is not drawn for battles now, as a sentence; "" when it may be."""
+        if self.status != self.Status.ACTIVE:
+            return gettext("It is %(status)s.") % {"status": self.get_status_display()}
+        if self.weight <= 0:
+            return gettext("Its sampling weight is 0.")
+        return self.provider.obstacle
 
     @property
     def price(self) -> "Price | None":
@@ -175,12 +216,13 @@ class LanguageModel(models.Model):
 
 
 class Price(models.Model):
-    """US dollars per million tokens from a moment on. Rows are added, never changed: a call points at the one it paid."""
+    """US dollars per million tokens from a moment on.
+
+    Rows are added, never changed: a call points at the one it paid.
+    """
 
     model = models.ForeignKey(LanguageModel, models.CASCADE, related_name="prices")
-    input_per_million = models.DecimalField(
-        max_digits=12, decimal_places=6, validators=[MinValueValidator(Decimal(0))]
-    )
+    input_per_million = models.DecimalField(max_digits=12, decimal_places=6, validators=[MinValueValidator(Decimal(0))])
     output_per_million = models.DecimalField(
         max_digits=12, decimal_places=6, validators=[MinValueValidator(Decimal(0))]
     )

@@ -1,11 +1,14 @@
 """What may be typed into a provider or a model."""
 
+import math
 import re
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
+
+from common.text import has_unstorable
 
 # What a request may carry besides the messages; everything else is refused so that a typing error is not sent silently.
 KNOWN_PARAMETERS: dict[str, tuple[type, ...]] = {
@@ -28,7 +31,11 @@ def validate_endpoint(url: str) -> None:
     """An http(s) URL without user, query or fragment; `${ARENA_LOCAL_MODEL_URL}` stands for the embedded model."""
     if url == "${ARENA_LOCAL_MODEL_URL}":
         return
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 (reading it is what checks it)
+    except ValueError as error:
+        raise ValidationError(_("Enter a URL that begins with http:// or https://.")) from error
     if parts.scheme not in ("http", "https") or not parts.hostname or re.search(r"[\s\x00-\x1f]", url):
         raise ValidationError(_("Enter a URL that begins with http:// or https://."))
     if "@" in parts.netloc or parts.query or parts.fragment:
@@ -52,6 +59,23 @@ def validate_parameters(parameters: Any) -> None:
         types = KNOWN_PARAMETERS.get(name)
         if types is None:
             known = ", ".join(sorted(KNOWN_PARAMETERS))
-            raise ValidationError(_("“%(name)s” is not a sampling parameter. Known: %(known)s."), params={"name": name, "known": known})  # fmt: skip
+            raise ValidationError(
+                _("“%(name)s” is not a sampling parameter. Known: %(known)s."),
+                params={"name": name, "known": known},
+            )
         if not isinstance(value, types) or isinstance(value, bool):
             raise ValidationError(_("“%(name)s” has a value of the wrong type."), params={"name": name})
+        if not all(_can_be_sent(part) for part in (value if isinstance(value, list) else [value])):
+            raise ValidationError(_("“%(name)s” has a value that cannot be sent."), params={"name": name})
+
+
+def validate_provider_key(key: str) -> None:
+    """A key travels in an HTTP header: visible ASCII only. The message never repeats it."""
+    if not re.fullmatch(r"[!-~]+", key):
+        raise ValidationError(_("A key has only letters, digits and signs, without spaces."))
+
+
+def _can_be_sent(part: object) -> bool:
+    if isinstance(part, str):
+        return not has_unstorable(part)
+    return isinstance(part, int | float) and math.isfinite(part)

@@ -1,0 +1,97 @@
+"""What an administrator types about a provider or a model."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import forms
+from django.core.validators import MaxLengthValidator
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.debug import sensitive_variables
+
+from models_registry.models import LanguageModel, Provider
+from models_registry.validators import validate_provider_key
+
+
+class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
+    """The key goes in and never comes out: the field is always empty when the page is shown."""
+
+    key = forms.CharField(
+        label=_("new key"),
+        required=False,
+        strip=True,
+        max_length=500,
+        validators=[validate_provider_key],
+        widget=forms.PasswordInput(render_value=False, attrs={"autocomplete": "new-password"}),
+        help_text=_("Stored encrypted and never shown again. Leave empty to keep what is there."),
+    )
+    remove_key = forms.BooleanField(label=_("remove the stored key"), required=False)
+
+    class Meta:
+        model = Provider
+        fields = [
+            "name", "base_url", "needs_key", "api_key_env", "connect_s", "first_s", "idle_s", "total_s",
+            "finish_reason_required",
+        ]  # fmt: skip
+        help_texts = {
+            "base_url": _("An OpenAI-compatible endpoint, such as https://api.openai.com/v1."),
+            "needs_key": _("Without it, the provider's models are drawn while its server answers."),
+            "api_key_env": _("Where the key is read from when none is stored here, such as OPENAI_API_KEY."),
+            "connect_s": _("Deadlines in seconds. Empty: the site's own."),
+        }
+
+    def clean_base_url(self) -> str:
+        return str(self.cleaned_data["base_url"]).rstrip("/")
+
+    @sensitive_variables()
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("key") and cleaned.get("remove_key"):
+            self.add_error("remove_key", _("Either enter a new key or remove the stored one."))
+        keeps_key = self.instance.key_encrypted and not cleaned.get("key") and not cleaned.get("remove_key")
+        if keeps_key and _origin(self.initial["base_url"]) != _origin(cleaned.get("base_url", "")):
+            # Otherwise whoever may edit a provider could have its key sent to a server of their own.
+            self.add_error("key", _("The address changed: enter the key again, or remove it."))
+        return cleaned
+
+    @sensitive_variables()
+    def save(self, commit: bool = True) -> Provider:
+        provider: Provider = super().save(commit=False)
+        if self.cleaned_data["key"]:
+            provider.store_key(self.cleaned_data["key"])
+        elif self.cleaned_data["remove_key"]:
+            provider.forget_key()
+        if commit:
+            provider.save()
+        return provider
+
+
+class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
+    abilities = forms.MultipleChoiceField(
+        label=_("abilities"),
+        required=False,
+        choices=LanguageModel.Ability.choices,
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    class Meta:
+        model = LanguageModel
+        fields = [
+            "name", "slug", "status", "weight", "provider", "upstream_name", "system_prompt", "parameters",
+            "organization", "license", "license_kind", "size_b", "context_length", "abilities", "aliases",
+        ]  # fmt: skip
+        help_texts = {
+            "slug": _("The model's id in addresses and in the models file. It cannot be changed later."),
+            "upstream_name": _("What the provider calls this model."),
+            "weight": _("How often it is drawn compared with the others; 0 is never."),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "slug" in self.fields:  # it names the whole family, and a version adds “-v2” to it
+            longest = LanguageModel._meta.get_field("family").max_length
+            self.fields["slug"].validators.append(MaxLengthValidator(longest))
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc.lower()

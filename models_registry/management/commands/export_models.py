@@ -1,0 +1,14 @@
+"""`manage.py export_models > models.yaml`: the registry in the words of the models file."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from models_registry.config_file import export_models
+
+
+class Command(BaseCommand):
+    help = "Write every model's newest version as YAML that import_models reads. Stored keys are not in it."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.stdout.write(export_models(), ending="")

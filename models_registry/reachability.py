@@ -1,0 +1,66 @@
+"""Servers that need no key (Ollama, vLLM, the local model) are drawn from only while they answer."""
+
+import asyncio
+import logging
+import threading
+from datetime import timedelta
+
+import aiohttp
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from models_registry.models import Provider
+
+PATIENCE_S = 2.0
+WRITE_AT_LEAST_EVERY = timedelta(minutes=1)
+logger = logging.getLogger(__name__)
+
+
+def probe_keyless_providers() -> None:
+    """Ask every provider without a key whether it answers, all at once, and store what is new.
+
+    Takes about PATIENCE_S at most and never raises: the sweep that calls it has turns to save.
+    """
+    try:
+        providers = list(Provider.objects.filter(needs_key=False))
+        answering = _ask({provider.endpoint for provider in providers} - {""})
+        for provider in providers:
+            _store(provider, is_answering=provider.endpoint in answering)
+    except Exception:
+        logger.exception("providers were not probed")
+
+
+def _store(provider: Provider, *, is_answering: bool) -> None:
+    known_since = provider.probed_at
+    is_fresh = known_since is not None and timezone.now() - known_since < WRITE_AT_LEAST_EVERY
+    if provider.is_answering == is_answering and is_fresh:
+        return
+    if provider.is_answering != is_answering:
+        logger.info("provider %s %s", provider, "answers" if is_answering else "does not answer")
+    Provider.objects.filter(pk=provider.pk).update(is_answering=is_answering, probed_at=Now())
+
+
+def _ask(endpoints: set[str]) -> set[str]:
+    """Which of the endpoints answer at all: any reply below 500 shows that a server is there."""
+    answering: set[str] = set()
+    if endpoints:
+        # A name lookup cannot be cancelled: whoever is still in one after the deadline is left behind.
+        asking = threading.Thread(target=lambda: asyncio.run(_ask_all(endpoints, answering)), daemon=True)
+        asking.start()
+        asking.join(PATIENCE_S + 0.5)
+    return set(answering)
+
+
+async def _ask_all(endpoints: set[str], answering: set[str]) -> None:
+    timeout = aiohttp.ClientTimeout(total=PATIENCE_S)
+    async with aiohttp.ClientSession(timeout=timeout, trust_env=False) as session:
+
+        async def ask(endpoint: str) -> None:
+            try:
+                async with session.get(f"{endpoint.rstrip('/')}/models", allow_redirects=False) as response:
+                    if response.status < 500:
+                        answering.add(endpoint)
+            except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+                logger.debug("%s does not answer: %r", endpoint, error)
+
+        await asyncio.gather(*(ask(endpoint) for endpoint in endpoints))
