@@ -1,13 +1,13 @@
 """The API's two doors: a bearer token, or the browser's own cookies (then with CSRF protection)."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.db.models.functions import Now
 from rest_framework.authentication import BaseAuthentication, CSRFCheck, get_authorization_header
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from accounts.actor import Actor, actor_of
+from accounts.actor import Actor, ActorRequest, actor_of
 from accounts.models import ApiToken, Scope, User
 from common.client_ip import client_ip, network_of
 from common.errors import NotAllowed, NotSignedIn
@@ -22,7 +22,7 @@ class ActorAuthentication(BaseAuthentication):
         else:
             self._enforce_csrf(request)
             actor = actor_of(request._request)
-        request._request.actor = actor
+        cast(ActorRequest, request._request).actor = actor
         return actor.user, actor
 
     def authenticate_header(self, request: Request) -> str:
@@ -44,16 +44,14 @@ class ActorAuthentication(BaseAuthentication):
         check.process_request(request._request)
         reason = check.process_view(request._request, None, (), {})  # type: ignore[arg-type]
         if reason:
-            raise NotAllowed(
-                "The CSRF token is missing or wrong: send the csrftoken cookie's value as X-CSRFToken."
-            )
+            raise NotAllowed("The CSRF token is missing or wrong: send the csrftoken cookie's value as X-CSRFToken.")
 
 
 class HasScope(BasePermission):
     """A view says which scope each method needs: `scopes = {"POST": Scope.BATTLE}`; reading needs `read`."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        actor: Actor = request._request.actor
+        actor = cast(ActorRequest, request._request).actor
         needed = getattr(view, "scopes", {}).get(request.method, Scope.READ)
         if not actor.may(needed):
             raise NotAllowed(f"This token lacks the scope “{needed}”.")

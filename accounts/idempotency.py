@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.actor import known_actor
+from accounts.actor import ActorRequest, known_actor
 from accounts.errors import IdempotencyKeyReused, StillRunning
 from accounts.models import IdempotencyKey
 from common.api_errors import as_arena_error
@@ -37,7 +37,7 @@ def idempotent(method: Method) -> Method:
             return method(view, request, *args, **kwargs)
         if len(key) > 255:
             raise InvalidInput("Idempotency-Key may have at most 255 characters.")
-        row = _claim(known_actor(request._request).key, key, _hash(request))
+        row = _claim(known_actor(cast(ActorRequest, request._request)).key, key, _hash(request))
         if row.status is not None:
             return Response(row.body, status=row.status)
         return _run_once(row, view, lambda: method(view, request, *args, **kwargs))
@@ -51,9 +51,7 @@ def _hash(request: Request) -> str:
 
 
 def _claim(actor: str, key: str, request_hash: str) -> IdempotencyKey:
-    row, is_new = IdempotencyKey.objects.get_or_create(
-        actor=actor, key=key, defaults={"request_hash": request_hash}
-    )
+    row, is_new = IdempotencyKey.objects.get_or_create(actor=actor, key=key, defaults={"request_hash": request_hash})
     if is_new:
         return row
     if row.request_hash != request_hash:

@@ -1,6 +1,7 @@
 """Puts `request.actor` on every request, without asking the database before somebody looks at it."""
 
 from collections.abc import Awaitable, Callable
+from typing import cast
 
 from asgiref.sync import iscoroutinefunction
 from django.conf import settings
@@ -8,7 +9,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.functional import SimpleLazyObject
 
-from accounts.actor import VISITOR_COOKIE, actor_of, visitor_cookie_value
+from accounts.actor import VISITOR_COOKIE, Actor, ActorRequest, actor_of, visitor_cookie_value
 
 YEAR_S = 365 * 24 * 3600
 Responder = Callable[[HttpRequest], HttpResponseBase]
@@ -18,7 +19,7 @@ AsyncResponder = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 @sync_and_async_middleware
 def ActorMiddleware(get_response: Responder | AsyncResponder) -> Responder | AsyncResponder:
     def before(request: HttpRequest) -> None:
-        request.actor = SimpleLazyObject(lambda: actor_of(request))
+        cast(ActorRequest, request).actor = cast(Actor, SimpleLazyObject(lambda: actor_of(request)))
 
     def after(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         visitor = getattr(request, "new_visitor", None)
@@ -33,7 +34,7 @@ def ActorMiddleware(get_response: Responder | AsyncResponder) -> Responder | Asy
 
         async def asynchronous(request: HttpRequest) -> HttpResponseBase:
             before(request)
-            return after(request, await get_response(request))  # type: ignore[misc]
+            return after(request, await get_response(request))
 
         return asynchronous
 

@@ -93,9 +93,7 @@ class ApiToken(models.Model):
         return hashlib.sha256(token.encode()).hexdigest()
 
     @classmethod
-    def issue(
-        cls, *, user: User, name: str, scopes: list[Scope], expires_at: Any = None
-    ) -> tuple["ApiToken", str]:
+    def issue(cls, *, user: User, name: str, scopes: list[Scope], expires_at: Any = None) -> tuple["ApiToken", str]:
         """A new row and the token itself, which nobody can read again."""
         token = cls.PREFIX + secrets.token_urlsafe(32)
         row = cls.objects.create(
@@ -120,9 +118,7 @@ class IdempotencyKey(models.Model):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["actor", "key"], name="an_actor_uses_an_idempotency_key_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["actor", "key"], name="an_actor_uses_an_idempotency_key_once")]
         # For accounts.tasks.forget_old_idempotency_keys.
         indexes = [models.Index(fields=["created_at"], name="idempotency_key_age")]
 

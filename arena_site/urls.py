@@ -1,4 +1,12 @@
-from django.contrib import admin
-from django.urls import path
+"""Every address of the site."""
 
-urlpatterns = [path("admin/", admin.site.urls)]
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("battles.urls")),
+    path("accounts/", include("allauth.urls")),
+    path("admin/", admin.site.urls),
+    path("api/v1/", include("models_registry.api_urls")),
+    path("api/v1/", include("battles.api_urls")),
+]

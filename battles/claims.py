@@ -4,11 +4,13 @@ from typing import Any
 
 from django.dispatch import receiver
 
+from accounts.actor import Actor
 from accounts.claims import visitor_claimed
 from accounts.models import User, Visitor
-from battles.models import Session
+from battles.models import Session, Vote
 
 
 @receiver(visitor_claimed)
-def hand_over_sessions(visitor: Visitor, user: User, **_: Any) -> None:
+def hand_over(visitor: Visitor, user: User, **_: Any) -> None:
     Session.objects.filter(owner_visitor=visitor).update(owner_user=user, owner_visitor=None)
+    Vote.objects.filter(voter=Actor(visitor=visitor).key).update(voter=Actor(user=user).key)

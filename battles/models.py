@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
-from django.db import models
+from django.db import connection, models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.urls import reverse
@@ -155,7 +155,7 @@ class Side(models.Model):
 
 class TurnQuerySet(models.QuerySet["Turn"]):
     def claim(self, pk: int, *, lease: timedelta, most_attempts: int) -> "Turn | None":
-        """Let one worker win: the queued turn with its new fence and attempt, or None when there is nothing to do."""
+        """Let one worker win: the queued turn with its new fence and attempt, or None if there is nothing to do."""
         won = self.filter(pk=pk, state=Turn.State.QUEUED, attempt__lt=most_attempts).update(
             state=Turn.State.ANSWERING,
             attempt=F("attempt") + 1,
@@ -176,6 +176,10 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         """Queued turns whose wake-up call may have been lost."""
         return self.filter(state=Turn.State.QUEUED, queued_at__lt=Now() - patience)
 
+    def wake_again(self, pk: int, patience: timedelta) -> bool:
+        """Note that a waiting turn is woken now; False when another sweeper has just done it."""
+        return self.waiting_longer_than(patience).filter(pk=pk).update(queued_at=Now()) == 1
+
 
 class Turn(models.Model):
     """One prompt to every side of a battle. The row carries its own queue: state, attempt, lease and fence."""
@@ -189,6 +193,8 @@ class Turn(models.Model):
     index = models.PositiveSmallIntegerField()
     prompt = models.TextField()
     after_vote = models.BooleanField(default=False)
+    # The first turn that the models still see; earlier ones no longer fit their context.
+    context_from = models.PositiveSmallIntegerField(default=0)
     state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
     attempt = models.PositiveSmallIntegerField(default=0)
     fence = models.PositiveBigIntegerField(default=0)
@@ -223,13 +229,17 @@ class Turn(models.Model):
     def is_live(self) -> bool:
         return self.state != self.State.DONE
 
+    def can_be_judged(self) -> bool:
+        """Whether every side said something a person can compare."""
+        return all(answer.can_be_judged for answer in self.answers.all())
+
 
 class AnswerQuerySet(models.QuerySet["Answer"]):
     def in_order(self) -> "AnswerQuerySet":
         return self.order_by("turn_id", "side__position")
 
     def unfinished(self) -> "AnswerQuerySet":
-        return self.filter(state__in=Answer.UNFINISHED)
+        return self.filter(state=Answer.State.QUEUED)
 
 
 class Answer(models.Model):
@@ -237,12 +247,9 @@ class Answer(models.Model):
 
     class State(models.TextChoices):
         QUEUED = "queued", _("queued")
-        STREAMING = "streaming", _("streaming")
         DONE = "done", _("done")
         STOPPED = "stopped", _("stopped")
         FAILED = "failed", _("failed")
-
-    UNFINISHED = (State.QUEUED, State.STREAMING)
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     turn = models.ForeignKey(Turn, models.PROTECT, related_name="answers")
@@ -262,17 +269,15 @@ class Answer(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["turn", "side"], name="a_side_answers_a_turn_once"),
-            models.CheckConstraint(
-                condition=Q(state="failed") | Q(error=""), name="only_a_failed_answer_has_an_error"
-            ),
+            models.CheckConstraint(condition=Q(state="failed") | Q(error=""), name="only_a_failed_answer_has_an_error"),
         ]
 
     def __str__(self) -> str:
         return self.public_id
 
     @property
-    def is_finished(self) -> bool:
-        return self.state not in self.UNFINISHED
+    def can_be_judged(self) -> bool:
+        return self.state == self.State.DONE or (self.state == self.State.STOPPED and bool(self.text.strip()))
 
 
 class Call(models.Model):
@@ -306,18 +311,29 @@ class Call(models.Model):
 
     class Meta:
         ordering = ["-pk"]
-        constraints = [
-            models.UniqueConstraint(fields=["answer", "attempt", "model"], name="an_attempt_calls_a_model_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["answer", "fence", "model"], name="a_claim_calls_a_model_once")]
 
     def __str__(self) -> str:
         return f"call {self.pk}"
+
+
+class VoteCounterManager(models.Manager["VoteCounter"]):
+    def take(self) -> int:
+        """The next number. Its row stays locked until COMMIT, so take it as late as possible."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO battles_votecounter AS counter (id, last_order) VALUES (1, 1) "
+                "ON CONFLICT (id) DO UPDATE SET last_order = counter.last_order + 1 RETURNING last_order"
+            )
+            return int(cursor.fetchone()[0])
 
 
 class VoteCounter(models.Model):
     """The one row whose lock puts votes in a gapless order."""
 
     last_order = models.PositiveBigIntegerField(default=0)
+
+    objects = VoteCounterManager()
 
     def __str__(self) -> str:
         return str(self.last_order)

@@ -13,7 +13,8 @@ def page_for(request: HttpRequest, error: ArenaError) -> HttpResponse:
     """The error as a page, or as a toast when htmx asked for a fragment."""
     template = "error.html#notice" if getattr(request, "htmx", False) else "error.html"
     response = render(request, template, {"error": error}, status=error.http_status)
-    response.headers.update(error.headers)
+    for name, value in error.headers.items():
+        response[name] = value
     return response
 
 
@@ -23,9 +24,7 @@ class ArenaErrorMiddleware:
     sync_capable = True
     async_capable = True
 
-    def __init__(
-        self, get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
-    ) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]) -> None:
         self.get_response = get_response
         if iscoroutinefunction(get_response):
             markcoroutinefunction(self)

@@ -17,9 +17,7 @@ logger = logging.getLogger(__name__)
 
 @cache
 def _limiter() -> FixedWindowRateLimiter:
-    return FixedWindowRateLimiter(
-        storage_from_string(settings.LIMITS_URL, socket_timeout=2, socket_connect_timeout=2)
-    )
+    return FixedWindowRateLimiter(storage_from_string(settings.LIMITS_URL, socket_timeout=2, socket_connect_timeout=2))
 
 
 def limits_of(action: str, who: str) -> list[RateLimitItem]:

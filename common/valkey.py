@@ -12,9 +12,7 @@ UNREACHABLE = (redis.ConnectionError, redis.TimeoutError, OSError)
 @cache
 def connection() -> redis.Redis:
     """For synchronous code. Raises one of UNREACHABLE within about two seconds when Valkey is away or hung."""
-    return redis.Redis.from_url(
-        settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2, decode_responses=True
-    )
+    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2, decode_responses=True)
 
 
 def new_async_connection(*, max_connections: int = 50, socket_timeout: float = 5) -> redis.asyncio.Redis:

@@ -202,6 +202,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 # Battles. Times in seconds; sizes in characters or bytes as named.
 ARENA_PROMPT_CHARACTERS = 20_000
 ARENA_TURNS_PER_BATTLE = 50
+ARENA_MAX_TOKENS = env.int("ARENA_MAX_TOKENS", default=2048)
 ARENA_PAIR_WEIGHTS = env.str("ARENA_PAIR_WEIGHTS", default="battles.pairing.uniform_pair_weights")
 ARENA_LOCAL_MODEL_URL = env.str("ARENA_LOCAL_MODEL_URL", default="")
 ARENA_ANSWER_CONCURRENCY = env.int("ARENA_ANSWER_CONCURRENCY", default=100)
@@ -216,6 +217,8 @@ ARENA_LIMITS = {
     for action, who, default in [
         ("battle", "visitor", "30/hour,150/day"),
         ("battle", "member", "120/hour"),
+        ("turn", "visitor", "120/hour"),
+        ("turn", "member", "480/hour"),
         ("vote", "visitor", "60/hour"),
         ("vote", "member", "240/hour"),
     ]

@@ -1,0 +1,168 @@
+"""What people change in the arena: start, follow up, stop, vote, and look after their sessions."""
+
+from random import SystemRandom
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+
+from accounts.actor import Actor
+from battles import drawing
+from battles.errors import (
+    AlreadyVoted,
+    BattleIsVoid,
+    NothingToStop,
+    NotVotedYet,
+    StillAnswering,
+    TooManyTurns,
+)
+from battles.models import Answer, Battle, Position, Session, Side, Turn, Vote, VoteCounter
+from battles.prompts import accepted_prompt, title_of
+from battles.signals import vote_cast
+from battles.stopping import shout_stop
+from battles.style import StyleCounts, style_counts
+from battles.tasks import wake_after_commit
+from common import limits
+from common.ids import new_public_id
+from models_registry.models import LanguageModel
+
+_random = SystemRandom()
+
+
+def start_session(*, actor: Actor, prompt: str) -> Battle:
+    """A new session with its first battle. Raises as start_battle does."""
+    prompt = accepted_prompt(prompt)
+    with transaction.atomic():
+        session = Session.objects.create(
+            owner_user=actor.user, owner_visitor=actor.visitor, title=title_of(prompt)
+        )  # a refusal below takes the session back
+        return start_battle(actor=actor, session=session, prompt=prompt)
+
+
+def start_battle(*, actor: Actor, session: Session, prompt: str) -> Battle:
+    """Draw two models for a prompt and wake a worker.
+
+    Raises InvalidInput, TooManyRequests, TooFewModels, and ServiceAway for visitors while limits cannot be counted.
+    """
+    prompt = accepted_prompt(prompt)
+    limits.count("battle", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
+    pair = drawing.draw(_random)
+    with transaction.atomic():
+        battle = Battle.objects.create(session=session, propensity=pair.propensity)
+        Side.objects.bulk_create(
+            [
+                Side(battle=battle, position=Position.LEFT, model_id=pair.left),
+                Side(battle=battle, position=Position.RIGHT, model_id=pair.right),
+            ]
+        )
+        _add_turn(battle, index=0, prompt=prompt)
+        Session.objects.filter(pk=session.pk).update(last_active_at=Now())
+    return battle
+
+
+def follow_up(*, actor: Actor, battle: Battle, prompt: str) -> Turn:
+    """Ask both sides the next thing, each with its own history. After the vote it goes on, but does not count.
+
+    Raises InvalidInput, StillAnswering, BattleIsVoid, TooManyTurns, TooManyRequests, ServiceAway.
+    """
+    prompt = accepted_prompt(prompt)
+    with transaction.atomic():
+        battle = Battle.objects.select_for_update().get(pk=battle.pk)  # one follow-up at a time
+        if battle.is_void:
+            raise BattleIsVoid
+        last = battle.turns.order_by("-index")[0]
+        if last.is_live:
+            raise StillAnswering
+        if last.index + 1 >= settings.ARENA_TURNS_PER_BATTLE:
+            raise TooManyTurns
+        limits.count("turn", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
+        has_vote = Vote.objects.filter(battle=battle).exists()
+        turn = _add_turn(battle, index=last.index + 1, prompt=prompt, after_vote=has_vote)
+        Session.objects.filter(pk=battle.session_id).update(last_active_at=Now())
+    return turn
+
+
+def _add_turn(battle: Battle, *, index: int, prompt: str, after_vote: bool = False) -> Turn:
+    turn = Turn.objects.create(battle=battle, index=index, prompt=prompt, after_vote=after_vote)
+    Answer.objects.bulk_create([Answer(turn=turn, side=side) for side in battle.sides.all()])
+    wake_after_commit(turn.pk)
+    return turn
+
+
+def stop(*, battle: Battle) -> None:
+    """End both sides of the live turn; what they said is kept. Raises NothingToStop."""
+    turn = battle.turns.exclude(state=Turn.State.DONE).first()
+    if turn is None:
+        raise NothingToStop
+    Turn.objects.filter(pk=turn.pk, stop_requested_at=None).update(stop_requested_at=Now())
+    transaction.on_commit(lambda: shout_stop(turn))
+
+
+def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
+    """Record the person's verdict; from then on the names are revealed.
+
+    Raises BattleIsVoid, StillAnswering, TooManyRequests, and AlreadyVoted when a vote exists (also when two
+    requests race: the database keeps the first).
+    """
+    if Vote.objects.filter(battle=battle).exists():
+        raise AlreadyVoted
+    limits.count("vote", actor.kind, actor.key, f"network:{actor.network}", fail_open=True)
+    try:  # outside atomic: inside, the connection would be broken
+        with transaction.atomic():
+            return _store_vote(actor, battle, choice)
+    except IntegrityError as error:
+        raise AlreadyVoted from error
+
+
+def _store_vote(actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
+    battle = Battle.objects.select_for_update().get(pk=battle.pk)  # no follow-up may begin meanwhile
+    if battle.is_void:
+        raise BattleIsVoid
+    if Vote.objects.filter(battle=battle).exists():
+        raise AlreadyVoted
+    turns = list(battle.turns.order_by("index").prefetch_related("answers__side", "answers__call"))
+    if any(turn.is_live for turn in turns):
+        raise StillAnswering
+    judged = [turn for turn in turns if turn.can_be_judged()]
+    is_stopped = any(answer.state == Answer.State.STOPPED for turn in judged for answer in turn.answers.all())
+    sides = {side.position: side.model_id for side in battle.sides.all()}
+    style = {position: _style_of(position, judged) for position in Position.values}
+    order = VoteCounter.objects.take()
+    vote = Vote.objects.create(
+        battle=battle, choice=choice, model_left_id=sides[Position.LEFT], model_right_id=sides[Position.RIGHT],
+        order=order, turn_count=len(judged),
+        style=style, voter=actor.key,
+        excluded_reason=Vote.ExcludedReason.INCOMPLETE if is_stopped else "",
+    )  # fmt: skip
+    LanguageModel.objects.filter(pk__in=sides.values(), has_votes=False).update(has_votes=True)
+    vote_cast.send(sender=Vote, vote=vote)
+    return vote
+
+
+def _style_of(position: str, turns: list[Turn]) -> StyleCounts:
+    answers = [answer for turn in turns for answer in turn.answers.all() if answer.side.position == position]
+    tokens = sum(answer.call.completion_tokens or 0 for answer in answers if answer.call)
+    return style_counts("\n\n".join(answer.text for answer in answers), tokens)
+
+
+def give_feedback(*, battle: Battle, tags: dict[str, list[str]], comment: str) -> None:
+    """What was good or bad about each side; replaces what was said before. Raises NotVotedYet."""
+    if not Vote.objects.filter(battle=battle).update(tags=tags, comment=comment):
+        raise NotVotedYet
+
+
+def update_session(session: Session, **changes: Any) -> None:
+    """`title` and `archived` are the person's own."""
+    Session.objects.filter(pk=session.pk).update(**changes)
+
+
+@transaction.atomic
+def delete_session(session: Session) -> None:
+    """Text and owner go; counted votes stay, without a name."""
+    turns = Turn.objects.filter(battle__session=session)
+    turns.exclude(state=Turn.State.DONE).update(stop_requested_at=Now())
+    Vote.objects.filter(battle__session=session).update(voter=f"deleted:{new_public_id()}", comment="")
+    Answer.objects.filter(turn__in=turns).update(text="", html="", reasoning="")
+    turns.update(prompt="")
+    Session.objects.filter(pk=session.pk).update(owner_user=None, owner_visitor=None, title="")

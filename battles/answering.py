@@ -1,0 +1,119 @@
+"""The life of a turn in a worker: claim it, ask both models at once, store what they say, announce the end."""
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass
+
+from battles import answer_records as records
+from battles.answer_records import Overtaken, PreparedCall, Said
+from battles.publisher import Publisher, TurnChannel
+from common.database import in_database
+from models_registry.providers import ChatProvider, ChatRequest, Completion, FailureCode, ProviderError, Receive
+
+logger = logging.getLogger(__name__)
+
+
+class _Stopped(Exception):
+    """The person stopped the stream."""
+
+
+@dataclass
+class Worker:
+    """What a process shares among its turns."""
+
+    provider: ChatProvider
+    publisher: Publisher
+
+
+class TurnAnswering:
+    """One claimed turn. `stop()` may be called from the loop at any time."""
+
+    def __init__(self, worker: Worker, claimed: records.ClaimedTurn) -> None:
+        self.claimed = claimed
+        self._worker = worker
+        self._channel = TurnChannel(worker.publisher, claimed.battle_public_id, claimed.index, claimed.sides)
+        self._streams: set[asyncio.Task[Completion]] = set()
+        self._stopped = claimed.stop_requested
+
+    def stop(self) -> None:
+        """The person has read enough: end every side that still speaks, and keep what it said."""
+        self._stopped = True
+        for stream in self._streams:
+            stream.cancel()
+
+    async def run(self) -> None:
+        """Until every side is stored and the end is announced. Ends early, changing nothing, once overtaken."""
+        try:
+            calls = await in_database(records.begin_calls, self.claimed)
+            async with asyncio.TaskGroup() as sides:
+                for call in calls:
+                    sides.create_task(self._answer(call))
+            await in_database(records.finish_turn, self.claimed)
+        except* Overtaken:
+            logger.info("turn %s was taken over", self.claimed.turn_id)
+            self._channel.abandon()
+        else:
+            self._channel.end()
+
+    async def _answer(self, call: PreparedCall) -> None:
+        """One side, with its one silent redraw."""
+        if self.claimed.attempt > 1:
+            self._channel.begin_again(call.side)
+        said = await self._ask(call)
+        may_redraw = said.error and self.claimed.index == 0 and not self._channel.was_shown(call.side)
+        if may_redraw and not self._stopped:
+            replacement = await in_database(records.redraw, self.claimed, call, said)
+            if replacement is not None:
+                self._channel.begin_again(call.side)
+                call, said = replacement, await self._ask(replacement)
+        state = await in_database(records.store_answer, self.claimed, call, said)
+        self._channel.side_is_over(call.side, state)
+
+    async def _ask(self, call: PreparedCall) -> Said:
+        """Never raises for what a provider does; a cancellation is a stop if one was asked for."""
+        said = Said()
+        began = time.monotonic()
+
+        def receive(text: str, reasoning: str) -> None:
+            if said.first_token_ms is None:
+                said.first_token_ms = _ms_since(began)
+            if text:
+                said.texts.append(text)
+                self._channel.add(call.side, text)
+            if reasoning:
+                said.reasonings.append(reasoning)
+
+        try:
+            if call.refusal is not None:
+                raise ProviderError(call.refusal)
+            if not self._stopped:
+                said.completion = await self._stream(call.request, receive)
+                if not said.has_text:
+                    raise ProviderError(FailureCode.EMPTY)
+        except _Stopped:
+            pass
+        except ProviderError as error:
+            said.error = error.code
+            logger.warning("call %s failed: %s", call.call_id, error)
+        said.stopped = self._stopped and not said.completion.finish_reason and not said.error
+        said.total_ms = _ms_since(began)
+        return said
+
+    async def _stream(self, request: ChatRequest, receive: Receive) -> Completion:
+        """A task of its own, because only the stream may be stopped: what is being stored must be stored."""
+        stream = asyncio.create_task(self._worker.provider.stream(request, receive))
+        self._streams.add(stream)
+        try:
+            return await stream
+        except asyncio.CancelledError:
+            if self._stopped and stream.cancelled():
+                raise _Stopped from None
+            stream.cancel()
+            raise
+        finally:
+            self._streams.discard(stream)
+
+
+def _ms_since(began: float) -> int:
+    return round((time.monotonic() - began) * 1000)

@@ -1,0 +1,147 @@
+"""The second door to the same room: sessions and battles for programs."""
+
+from typing import Any, cast
+
+from django.db.models import Count
+from django.http import HttpResponse
+from rest_framework import status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.actor import Actor, ActorRequest, known_actor
+from accounts.idempotency import idempotent
+from accounts.models import Scope
+from battles import actions
+from battles.blind import shown_battle
+from battles.models import Battle, Session, Vote
+from battles.serializers import (
+    CastVoteSerializer,
+    ChangeSessionSerializer,
+    FeedbackSerializer,
+    PromptSerializer,
+    StartBattleSerializer,
+    session_detail,
+    session_summary,
+)
+from common.errors import NotFound
+from common.pagination import ArenaPagination
+
+
+def _actor(request: Request) -> Actor:
+    return cast(ActorRequest, request._request).actor
+
+
+def _valid(serializer: Any) -> dict[str, Any]:
+    serializer.is_valid(raise_exception=True)
+    return cast("dict[str, Any]", serializer.validated_data)
+
+
+def _sees(battle: Battle) -> dict[str, Any]:
+    return shown_battle(Battle.objects.for_showing().get(pk=battle.pk))
+
+
+class SessionViewSet(ViewSet):
+    scopes = {"POST": Scope.BATTLE, "PATCH": Scope.BATTLE, "DELETE": Scope.BATTLE}
+    lookup_field = "public_id"
+
+    def get_object(self) -> Session:
+        session = Session.objects.owned_by(_actor(self.request)).filter(public_id=self.kwargs["public_id"]).first()
+        if session is None:
+            raise NotFound
+        return session
+
+    def list(self, request: Request) -> Response:
+        archived = request.query_params.get("archived", "").lower() in ("1", "true")
+        words = request.query_params.get("search", "").replace("\x00", "")
+        found = Session.objects.owned_by(_actor(request)).filter(archived=archived).search(words)
+        paginator = ArenaPagination()
+        page = paginator.paginate_queryset(
+            found.annotate(battle_count=Count("battles")).order_by("-last_active_at", "-pk"), request
+        )
+        return paginator.get_paginated_response([session_summary(session) for session in page or []])
+
+    @idempotent
+    def create(self, request: Request) -> Response:
+        data = _valid(StartBattleSerializer(data=request.data))
+        actor = known_actor(cast(ActorRequest, request._request))
+        battle = actions.start_session(actor=actor, prompt=data["prompt"])
+        return Response(session_detail(battle.session), status=status.HTTP_201_CREATED)
+
+    def retrieve(self, request: Request, public_id: str) -> Response:
+        return Response(session_detail(self.get_object()))
+
+    def partial_update(self, request: Request, public_id: str) -> Response:
+        session = self.get_object()
+        changes = _valid(ChangeSessionSerializer(data=request.data))
+        if changes:
+            actions.update_session(session, **changes)
+        return Response(session_detail(self.get_object()))
+
+    def destroy(self, request: Request, public_id: str) -> Response:
+        actions.delete_session(self.get_object())
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def battles(self, request: Request, public_id: str) -> Response:
+        session = self.get_object()
+        data = _valid(StartBattleSerializer(data=request.data))
+        battle = actions.start_battle(actor=_actor(request), session=session, prompt=data["prompt"])
+        return Response(_sees(battle), status=status.HTTP_201_CREATED)
+
+
+class BattleViewSet(ViewSet):
+    lookup_field = "public_id"
+
+    @property
+    def scopes(self) -> dict[str, Scope]:
+        return {"POST": Scope.VOTE if self.action in ("vote", "feedback") else Scope.BATTLE}
+
+    def get_object(self) -> Battle:
+        battle = Battle.objects.owned_by(_actor(self.request)).filter(public_id=self.kwargs["public_id"]).first()
+        if battle is None:
+            raise NotFound
+        return battle
+
+    def retrieve(self, request: Request, public_id: str) -> Response:
+        return Response(_sees(self.get_object()))
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def messages(self, request: Request, public_id: str) -> Response:
+        battle = self.get_object()
+        data = _valid(PromptSerializer(data=request.data))
+        actions.follow_up(actor=_actor(request), battle=battle, prompt=data["prompt"])
+        return Response(_sees(battle), status=status.HTTP_201_CREATED)
+
+    @action(detail=True, methods=["get"])
+    def stream(self, request: Request, public_id: str) -> HttpResponse:
+        """307 to the live turn's events; 404 when nothing is being answered."""
+        url = _sees(self.get_object())["stream_url"]
+        if url is None:
+            raise NotFound("Nothing is being answered; fetch the battle.")
+        return HttpResponse(status=307, headers={"Location": url})
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def stop(self, request: Request, public_id: str) -> Response:
+        battle = self.get_object()
+        actions.stop(battle=battle)
+        return Response(_sees(battle))
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def vote(self, request: Request, public_id: str) -> Response:
+        battle = self.get_object()
+        choice = Vote.Choice(_valid(CastVoteSerializer(data=request.data))["choice"])
+        actions.cast_vote(actor=_actor(request), battle=battle, choice=choice)
+        return Response(_sees(battle), status=status.HTTP_201_CREATED)
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def feedback(self, request: Request, public_id: str) -> Response:
+        battle = self.get_object()
+        actions.give_feedback(battle=battle, **_valid(FeedbackSerializer(data=request.data)))
+        return Response(_sees(battle))

@@ -1,0 +1,9 @@
+from rest_framework.routers import SimpleRouter
+
+from battles import api
+
+router = SimpleRouter()
+router.register("sessions", api.SessionViewSet, basename="api-session")
+router.register("battles", api.BattleViewSet, basename="api-battle")
+
+urlpatterns = router.urls

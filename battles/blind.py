@@ -1,0 +1,117 @@
+"""What a person may see of a battle. Everything that leaves before the vote is made here, from an allow-list.
+
+Revealed is: a vote exists. Until then no name, id, count, time or upstream word of either side is sent.
+"""
+
+from typing import Any
+
+from battles.models import Answer, Battle, Position, Side, Turn, Vote
+from battles.turn_stream import Format, StreamToken, sign
+from models_registry.summary import model_summary
+
+# Before the vote a failed side says nothing about why: refusals differ between providers.
+NEUTRAL_ERROR = "failed"
+NEUTRAL_MESSAGE = "This side could not answer."
+
+
+def shown_battle(battle: Battle, *, stream_format: Format = "api") -> dict[str, Any]:
+    """The Battle of the API contract, from `BattleQuerySet.for_showing()`. The page prints the same, plus links."""
+    vote = battle.vote_or_none
+    turns = list(battle.turns.all())
+    sides = {side.pk: side for side in battle.sides.all()}
+    live = next((turn for turn in turns if turn.is_live), None)
+    is_revealed = vote is not None
+    return {
+        "id": battle.public_id,
+        "session": battle.session.public_id,
+        "mode": battle.mode,
+        "state": _state(battle, vote, live),
+        "categories": list(battle.categories),
+        "turns": [_turn(turn, sides, is_revealed=is_revealed) for turn in turns],
+        "vote": _vote(vote) if vote is not None else None,
+        "sides": [_side(side) for side in _in_order(sides)] if is_revealed else None,
+        "stream_url": _stream_url(battle, live, stream_format),
+        "can_vote": vote is None and live is None and not battle.is_void,
+        "can_follow_up": live is None and not battle.is_void,
+        "can_stop": live is not None and live.stop_requested_at is None,
+        "created_at": battle.created_at,
+    }
+
+
+def _state(battle: Battle, vote: Vote | None, live: Turn | None) -> str:
+    if battle.is_void:
+        return "void"
+    if vote is not None:
+        return "voted"
+    return "awaiting_vote" if live is None else "answering"
+
+
+def _stream_url(battle: Battle, live: Turn | None, stream_format: Format) -> str | None:
+    if live is None:
+        return None
+    return f"/stream/{sign(StreamToken(battle.public_id, live.index, stream_format))}/"
+
+
+def _turn(turn: Turn, sides: dict[int, Side], *, is_revealed: bool) -> dict[str, Any]:
+    return {
+        "index": turn.index,
+        "prompt": turn.prompt,
+        "attachments": [],
+        "after_vote": turn.after_vote,
+        "is_live": turn.is_live,
+        "context_from": turn.context_from,
+        "answers": [
+            _answer(answer, sides[answer.side_id].position, turn, is_revealed=is_revealed)
+            for answer in turn.answers.all()
+        ],
+    }
+
+
+def _answer(answer: Answer, position: str, turn: Turn, *, is_revealed: bool) -> dict[str, Any]:
+    is_streaming = answer.state == Answer.State.QUEUED and turn.state == Turn.State.ANSWERING
+    has_failed = answer.state == Answer.State.FAILED
+    shown: dict[str, Any] = {
+        "side": position,
+        "state": "streaming" if is_streaming else answer.state,
+        "text": answer.text,
+        "html": answer.html,
+        "error": NEUTRAL_ERROR if has_failed else None,
+        "error_message": NEUTRAL_MESSAGE if has_failed else "",
+    }
+    if is_revealed:
+        shown |= _numbers(answer)
+    return shown
+
+
+def _numbers(answer: Answer) -> dict[str, Any]:
+    call = answer.call
+    return {
+        "id": answer.public_id,
+        "error": answer.error or None,
+        "prompt_tokens": call.prompt_tokens if call else None,
+        "completion_tokens": call.completion_tokens if call else None,
+        "cost": f"{call.cost:f}" if call and call.cost is not None else None,
+        "first_token_ms": call.first_token_ms if call else None,
+        "total_ms": call.total_ms if call else None,
+        "finish": (call.finish_reason or None) if call else None,
+    }
+
+
+def _side(side: Side) -> dict[str, Any]:
+    return {"side": side.position, "model": model_summary(side.model)}
+
+
+def _in_order(sides: dict[int, Side]) -> list[Side]:
+    return sorted(sides.values(), key=lambda side: Position.values.index(side.position))
+
+
+def _vote(vote: Vote) -> dict[str, Any]:
+    return {
+        "choice": vote.choice,
+        "tags": vote.tags,
+        "comment": vote.comment,
+        "created_at": vote.created_at,
+        "counted": vote.counts,
+        # A vote under anomaly review reads as counted.
+        "excluded_reason": None if vote.counts else vote.excluded_reason,
+    }

@@ -1,0 +1,140 @@
+"""One event loop per worker process: all turns of the process run on it and share connections, ticks and leases."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import uvloop
+
+from battles import answer_records as records
+from battles.answering import TurnAnswering, Worker
+from battles.publisher import Publisher
+from battles.stopping import CHANNEL
+from common.database import in_database
+from common.valkey import UNREACHABLE, new_async_connection
+from models_registry.providers import ChatProvider, OpenAICompatible
+
+logger = logging.getLogger(__name__)
+
+RENEW_EVERY_S = 2.0
+# Waiting for the database and rendering long Markdown; models are waited for without threads.
+THREADS = 8
+
+
+class Engine:
+    def __init__(self, new_provider: Callable[[], ChatProvider] = OpenAICompatible) -> None:
+        self._new_provider = new_provider
+        self._loop = uvloop.new_event_loop()
+        self._loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="engine"))
+        self._running: dict[int, tuple[TurnAnswering, asyncio.Task[None]]] = {}
+        self._closing = False
+        self._thread = threading.Thread(target=self._run_loop, name="engine", daemon=True)
+        self._thread.start()
+        self._submit(self._open()).result()
+
+    def answer(self, turn_id: int) -> None:
+        """Claim and answer a turn; returns when it is done. Finds nothing to do when it is not ours to answer."""
+        if not self._closing:
+            self._submit(self._answer(turn_id)).result()
+
+    def close(self) -> None:
+        """Hand back what is running, within seconds, and stop the loop."""
+        self._closing = True
+        self._submit(self._hand_back_all()).result(timeout=8)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(timeout=2)
+
+    def _run_loop(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    def _submit(self, work: Coroutine[Any, Any, None]) -> "Future[None]":
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def _open(self) -> None:
+        self._valkey = new_async_connection()
+        self._worker = Worker(self._new_provider(), Publisher(self._valkey))
+        self._services = [
+            asyncio.create_task(service)
+            for service in (self._worker.publisher.run(), self._renew_leases(), self._listen_for_stops())
+        ]
+
+    async def _answer(self, turn_id: int) -> None:
+        claimed = await in_database(records.claim_turn, turn_id)
+        if claimed is None:
+            return
+        turn = TurnAnswering(self._worker, claimed)
+        task = asyncio.create_task(turn.run())
+        self._running[claimed.turn_id] = (turn, task)
+        try:
+            await task
+        except asyncio.CancelledError:
+            logger.info("turn %s was given up by this process", turn_id)
+        finally:
+            self._running.pop(claimed.turn_id, None)
+
+    async def _renew_leases(self) -> None:
+        while True:
+            await asyncio.sleep(RENEW_EVERY_S)
+            held = [(turn.claimed, turn, task) for turn, task in self._running.values()]
+            if not held:
+                continue
+            try:
+                kept = await in_database(records.renew_leases, [claimed for claimed, *_ in held])
+            except Exception:
+                # The database is away: the leases run on, and whoever loses one is told by its fence.
+                logger.exception("leases were not renewed")
+                continue
+            for claimed, turn, task in held:
+                if claimed.turn_id not in kept:
+                    task.cancel()
+                elif kept[claimed.turn_id]:
+                    turn.stop()
+
+    async def _listen_for_stops(self) -> None:
+        """A stop is also in the row, where the next renewal finds it; this only makes it quick."""
+        while True:
+            try:
+                async with self._valkey.pubsub() as stops:
+                    await stops.subscribe(CHANNEL)
+                    while True:
+                        message = await stops.get_message(ignore_subscribe_messages=True, timeout=4)
+                        if message is not None and int(message["data"]) in self._running:
+                            self._running[int(message["data"])][0].stop()
+            except UNREACHABLE:
+                await asyncio.sleep(1)
+
+    async def _hand_back_all(self) -> None:
+        for turn, task in list(self._running.values()):
+            task.cancel()
+            try:
+                await in_database(records.hand_back, turn.claimed)
+            except Exception:
+                logger.exception("turn %s was not handed back; its lease will run out", turn.claimed.turn_id)
+        for service in self._services:
+            service.cancel()
+        await self._worker.publisher.flush()
+        await self._worker.provider.close()
+        await self._valkey.aclose(close_connection_pool=True)
+
+
+_engine: Engine | None = None
+_engine_lock = threading.Lock()
+
+
+def engine() -> Engine:
+    """This process's engine; made by the first turn, after the worker has forked or started its threads."""
+    global _engine
+    with _engine_lock:
+        if _engine is None:
+            _engine = Engine()
+        return _engine
+
+
+def close_engine() -> None:
+    """Hand everything back if there is an engine."""
+    if _engine is not None:
+        _engine.close()

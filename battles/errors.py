@@ -1,0 +1,45 @@
+"""Refusals a person can cause in a battle."""
+
+from common.errors import ArenaError
+
+
+class TooFewModels(ArenaError):
+    code = "too_few_models"
+    message = "Fewer than two models can be drawn at the moment. An administrator has to add or wake one."
+    http_status = 503
+
+
+class StillAnswering(ArenaError):
+    code = "still_answering"
+    message = "The answers are not complete yet. Please wait for both."
+    http_status = 409
+
+
+class AlreadyVoted(ArenaError):
+    code = "already_voted"
+    message = "This battle has its vote already; it cannot be changed."
+    http_status = 409
+
+
+class BattleIsVoid(ArenaError):
+    code = "battle_void"
+    message = "A side could not answer, so this battle does not count. Please start a new one."
+    http_status = 409
+
+
+class NotVotedYet(ArenaError):
+    code = "not_voted_yet"
+    message = "Please vote first."
+    http_status = 409
+
+
+class TooManyTurns(ArenaError):
+    code = "too_many_turns"
+    message = "This battle has as many turns as a battle can have. Please start a new one."
+    http_status = 409
+
+
+class NothingToStop(ArenaError):
+    code = "nothing_to_stop"
+    message = "Nothing is being answered."
+    http_status = 409

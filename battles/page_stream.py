@@ -1,0 +1,71 @@
+"""What a page's stream carries: the same events as the API's, as fragments that htmx puts where they belong."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+from django.utils.html import escape
+
+from battles.turn_stream import BEGINNING, Gone, Numbered, StreamToken, TurnEvent, follow
+from common import sse
+
+STATE_WORDS = {"streaming": "writing", "done": "complete", "stopped": "stopped", "failed": "could not answer"}
+
+
+async def page_events(token: StreamToken, after: str) -> AsyncIterator[bytes]:
+    """Fragments until `end`. Begins with cleared panes unless it continues an earlier connection.
+
+    When the stream is gone (Valkey was emptied, or the hour is over) the page is told to fetch the turn again.
+    """
+    if after == BEGINNING:
+        for side in ("left", "right"):
+            yield sse.event("reset", _fragment(token, TurnEvent("reset", side)))
+    try:
+        async for numbered in follow(token.key, after=after):
+            yield sse.KEEP_ALIVE if numbered is None else _as_page_event(token, numbered)
+    except Gone:
+        yield sse.event("end", "")
+
+
+async def api_events(token: StreamToken, after: str) -> AsyncIterator[bytes]:
+    """JSON until `end`; a stream that is gone just closes."""
+    try:
+        async for numbered in follow(token.key, after=after):
+            yield sse.KEEP_ALIVE if numbered is None else _as_api_event(numbered)
+    except Gone:
+        return
+
+
+def _as_page_event(token: StreamToken, numbered: Numbered) -> bytes:
+    return sse.event(numbered.event.name, _fragment(token, numbered.event), id=numbered.id)
+
+
+def _fragment(token: StreamToken, event: TurnEvent) -> str:
+    pane = f"a-{token.battle}-{token.turn_index}-{event.side}"
+    match event.name:
+        case "text":
+            return f'<span hx-swap-oob="beforeend:#{pane}-open">{escape(event.value)}</span>'
+        case "block":
+            # The value was made safe before it was published.
+            done = f'<div hx-swap-oob="beforeend:#{pane}-done">{event.value}</div>'
+            return done + f'<div hx-swap-oob="innerHTML:#{pane}-open"></div>'
+        case "reset":
+            parts = (f'<div hx-swap-oob="innerHTML:#{pane}-{part}"></div>' for part in ("done", "open", "state"))
+            return "".join(parts)
+        case "state":
+            return f'<span hx-swap-oob="innerHTML:#{pane}-state">{STATE_WORDS[event.value]}</span>'
+        case "end":
+            return ""
+
+
+def _as_api_event(numbered: Numbered) -> bytes:
+    event = numbered.event
+    data: dict[str, Any] = {"side": event.side} if event.side else {}
+    match event.name:
+        case "text":
+            data["text"] = event.value
+        case "block":
+            data["html"] = event.value
+        case "state":
+            data["state"] = event.value
+    return sse.event(event.name, msgspec.json.encode(data).decode(), id=numbered.id)

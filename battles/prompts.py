@@ -1,0 +1,27 @@
+"""What a prompt may be; the same for page and API."""
+
+from django.conf import settings
+
+from common.errors import InvalidInput
+from common.text import has_unstorable
+
+
+def accepted_prompt(prompt: str) -> str:
+    """The prompt as it will be sent and stored, never cut. Raises InvalidInput naming the field."""
+    prompt = prompt.replace("\r\n", "\n").strip()
+    most = settings.ARENA_PROMPT_CHARACTERS
+    if not prompt:
+        problem = "Write a prompt first."
+    elif len(prompt) > most:
+        problem = f"Your prompt has {len(prompt):,} characters; at most {most:,} are possible."
+    elif has_unstorable(prompt):
+        problem = "Your prompt contains a character that is not text (NUL or half of a surrogate pair)."
+    else:
+        return prompt
+    raise InvalidInput(problem, fields={"prompt": [problem]})
+
+
+def title_of(prompt: str) -> str:
+    """A session's first title: the prompt's first words on one line."""
+    line = " ".join(prompt.split())
+    return line if len(line) <= 60 else line[:59].rsplit(" ", 1)[0] + "…"

@@ -1,0 +1,184 @@
+"""The writing end of turn streams: pieces are gathered and leave together on a tick."""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+
+import redis.asyncio
+
+from battles.blocks import GrowingMarkdown
+from battles.turn_stream import LIFETIME_S, TurnEvent, entry, stream_key
+from common.markdown import render
+from common.valkey import UNREACHABLE
+
+logger = logging.getLogger(__name__)
+
+TICK_S = 0.05
+# A slow flush stretches the tick, so that publishing takes at most about this share of the loop.
+MOST_OF_THE_TIME = 0.3
+# Both panes start together; this long after the first piece of one side the other is no longer waited for.
+WAIT_FOR_OTHER_SIDE_S = 3.0
+# Longer blocks are rendered in a thread, so that one answer cannot stall the others.
+RENDER_INLINE_CHARACTERS = 2_000
+
+
+class SideText:
+    """One pane as its readers see it grow."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.markdown = GrowingMarkdown()
+        self.unsent = ""
+        self.is_over = False
+
+    @property
+    def has_begun(self) -> bool:
+        return bool(self.text) or self.is_over
+
+
+class TurnChannel:
+    """What one turn says. Everything is called on the event loop."""
+
+    def __init__(self, publisher: "Publisher", battle_public_id: str, turn_index: int, sides: Iterable[str]) -> None:
+        self.key = stream_key(battle_public_id, turn_index)
+        self._publisher = publisher
+        self._sides = {side: SideText() for side in sides}
+        self._released = False
+        self._release_at: float | None = None
+        self._ready: list[TurnEvent] = []
+
+    def add(self, side: str, text: str) -> None:
+        pane = self._sides[side]
+        pane.text += text
+        pane.unsent += text
+        if self._release_at is None:
+            self._release_at = asyncio.get_running_loop().time() + WAIT_FOR_OTHER_SIDE_S
+        self._publisher.has_news(self)
+
+    def was_shown(self, side: str) -> bool:
+        """Whether a reader may have seen text of this side."""
+        return self._released and bool(self._sides[side].text)
+
+    def begin_again(self, side: str) -> None:
+        """Forget what a side said before; a pane that shows something is cleared."""
+        self._sides[side] = SideText()
+        self._say(TurnEvent("reset", side))
+
+    def side_is_over(self, side: str, state: str) -> None:
+        """The side's answer is stored. Its state is announced after its last text."""
+        self._sides[side].is_over = True
+        self._ready += self._text_events_inline(side)
+        self._say(TurnEvent("state", side, state))
+
+    def end(self) -> None:
+        """The turn is stored."""
+        self._say(TurnEvent("end"))
+
+    def abandon(self) -> None:
+        """Somebody else publishes this turn now."""
+        self._publisher.forget(self)
+
+    def _say(self, event: TurnEvent) -> None:
+        self._ready.append(event)
+        self._publisher.has_news(self)
+
+    def _text_events_inline(self, side: str) -> list[TurnEvent]:
+        """What is unsent, as text: the whole answer follows rendered when the turn is fetched."""
+        pane = self._sides[side]
+        unsent, pane.unsent = pane.unsent, ""
+        return [TurnEvent("text", side, unsent)] if unsent else []
+
+    async def take_events(self) -> list[TurnEvent]:
+        """Everything to be published now; empty while the panes wait for each other."""
+        if not self._may_release():
+            return []
+        events: list[TurnEvent] = []
+        if not self._released:
+            self._released = True
+            events += [TurnEvent("state", side, "streaming") for side, pane in self._sides.items() if not pane.is_over]
+        said, self._ready = self._ready, []
+        events += said
+        for side, pane in self._sides.items():
+            unsent, pane.unsent = pane.unsent, ""
+            if unsent:
+                events += await self._grow(side, pane, unsent)
+        return events
+
+    async def _grow(self, side: str, pane: SideText, unsent: str) -> list[TurnEvent]:
+        finished = pane.markdown.feed(unsent)
+        if not finished:
+            return [TurnEvent("text", side, unsent)]
+        events = [TurnEvent("block", side, await _render(block)) for block in finished]
+        if pane.markdown.open:
+            events.append(TurnEvent("text", side, pane.markdown.open))
+        return events
+
+    def _may_release(self) -> bool:
+        if self._released or all(pane.has_begun for pane in self._sides.values()):
+            return True
+        is_late = self._release_at is not None and asyncio.get_running_loop().time() >= self._release_at
+        return is_late or any(event.name == "end" for event in self._ready)
+
+
+async def _render(block: str) -> str:
+    return render(block) if len(block) <= RENDER_INLINE_CHARACTERS else await asyncio.to_thread(render, block)
+
+
+class Publisher:
+    """One per process: writes the news of all its turns to Valkey in one round trip a tick."""
+
+    def __init__(self, valkey: redis.asyncio.Redis) -> None:
+        self._valkey = valkey
+        self._news: dict[TurnChannel, None] = {}
+        self._unwritten: list[tuple[str, list[TurnEvent]]] = []
+        self._wake = asyncio.Event()
+
+    def has_news(self, channel: TurnChannel) -> None:
+        self._news[channel] = None
+        self._wake.set()
+
+    def forget(self, channel: TurnChannel) -> None:
+        self._news.pop(channel, None)
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            began = loop.time()
+            await self._gather()
+            await self._write()
+            if self._news or self._unwritten:
+                self._wake.set()
+            await asyncio.sleep(max(TICK_S, (loop.time() - began) / MOST_OF_THE_TIME))
+
+    async def flush(self) -> None:
+        """Write what is there now; used before the process ends."""
+        await self._gather()
+        await self._write()
+
+    async def _gather(self) -> None:
+        channels, self._news = list(self._news), {}
+        for channel in channels:
+            events = await channel.take_events()
+            if events:
+                self._unwritten.append((channel.key, events))
+            else:
+                self._news[channel] = None  # its panes still wait for each other
+
+    async def _write(self) -> None:
+        if not self._unwritten:
+            return
+        try:
+            async with self._valkey.pipeline(transaction=False) as pipeline:
+                for key, events in self._unwritten:
+                    pipeline.xadd(key, entry(events))
+                    pipeline.expire(key, LIFETIME_S)
+                await pipeline.execute()
+        except UNREACHABLE as error:
+            # Kept for the next tick: the answers go on, their readers see them when Valkey is back.
+            logger.warning("turn streams wait: Valkey is away (%s)", error)
+            await asyncio.sleep(0.5)
+        else:
+            self._unwritten = []

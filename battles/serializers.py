@@ -1,0 +1,82 @@
+"""What the API takes and gives; shapes only. A battle's own shape is made in battles/blind.py."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from battles.blind import shown_battle
+from battles.models import Battle, Session, Vote
+from battles.prompts import accepted_prompt
+from common.errors import InvalidInput
+from common.text import has_unstorable
+
+FEEDBACK_TAGS = (
+    "accurate", "clear", "complete", "creative", "followed_instructions",
+    "wrong", "shallow", "ignored_instructions", "refused",
+)  # fmt: skip
+
+
+class PromptSerializer(serializers.Serializer[Any]):
+    # Neither trimmed nor checked by DRF: accepted_prompt is the one rule.
+    prompt = serializers.CharField(trim_whitespace=False, allow_blank=True)
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        """Text that cannot be stored is refused in our words, before DRF's field finds its own."""
+        prompt = data.get("prompt") if isinstance(data, dict) else None
+        if isinstance(prompt, str):
+            try:
+                data = {**data, "prompt": accepted_prompt(prompt)}
+            except InvalidInput as error:
+                raise serializers.ValidationError(error.fields) from error
+        return super().run_validation(data)
+
+
+class StartBattleSerializer(PromptSerializer):
+    mode = serializers.ChoiceField(choices=Battle.Mode.choices, default=Battle.Mode.BLIND)
+
+
+class CastVoteSerializer(serializers.Serializer[Any]):
+    choice = serializers.ChoiceField(choices=Vote.Choice.choices)
+
+
+class FeedbackSerializer(serializers.Serializer[Any]):
+    tags = serializers.DictField(
+        child=serializers.ListField(child=serializers.ChoiceField(choices=FEEDBACK_TAGS)), default=dict
+    )
+    comment = serializers.CharField(max_length=2000, allow_blank=True, default="")
+
+    def validate_tags(self, tags: dict[str, list[str]]) -> dict[str, list[str]]:
+        unknown = set(tags) - {"left", "right"}
+        if unknown:
+            raise serializers.ValidationError("Tags belong to “left” or “right”.")
+        return {side: sorted(set(names)) for side, names in tags.items()}
+
+
+class ChangeSessionSerializer(serializers.Serializer[Any]):
+    title = serializers.CharField(max_length=120, required=False)
+    archived = serializers.BooleanField(required=False)
+
+    def validate_title(self, title: str) -> str:
+        if has_unstorable(title):
+            raise serializers.ValidationError("The title contains a character that is not text.")
+        return title
+
+
+def session_summary(session: Session) -> dict[str, Any]:
+    """A session in a list; `battle_count` is annotated by the list's query."""
+    return _session(session) | {"battle_count": session.battle_count}  # type: ignore[attr-defined]
+
+
+def session_detail(session: Session) -> dict[str, Any]:
+    battles = Battle.objects.filter(session=session).for_showing().order_by("pk")
+    return _session(session) | {"battles": [shown_battle(battle) for battle in battles]}
+
+
+def _session(session: Session) -> dict[str, Any]:
+    return {
+        "id": session.public_id,
+        "title": session.title,
+        "created_at": session.created_at,
+        "last_active_at": session.last_active_at,
+        "archived": session.archived,
+    }

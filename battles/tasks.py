@@ -1,0 +1,28 @@
+"""Wake-up calls: a task carries an id and may arrive twice, or never."""
+
+import logging
+
+from celery import shared_task
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+logger = logging.getLogger(__name__)
+
+
+@shared_task(ignore_result=True)
+def answer_turn(turn_id: int) -> None:
+    from battles.engine import engine  # only answer workers need the providers' libraries
+
+    engine().answer(turn_id)
+
+
+def wake(turn_id: int) -> None:
+    """Tell a worker. A broker that is away is only logged: the sweeper will find the turn."""
+    try:
+        answer_turn.delay(turn_id)
+    except (OperationalError, OSError) as error:
+        logger.warning("nobody was woken for turn %s: %s", turn_id, error)
+
+
+def wake_after_commit(turn_id: int) -> None:
+    transaction.on_commit(lambda: wake(turn_id))

@@ -1,0 +1,17 @@
+from django.urls import path
+
+from battles import views
+
+app_name = "battles"
+
+urlpatterns = [
+    path("", views.new, name="new"),
+    path("sessions/", views.sessions, name="sessions"),
+    path("s/<str:public_id>/", views.session, name="session"),
+    path("s/<str:public_id>/battles/", views.new_battle, name="new_battle"),
+    path("battles/<str:public_id>/", views.battle, name="battle"),
+    path("battles/<str:public_id>/vote/", views.vote, name="vote"),
+    path("battles/<str:public_id>/messages/", views.follow_up, name="follow_up"),
+    path("battles/<str:public_id>/stop/", views.stop, name="stop"),
+    path("stream/<str:token>/", views.stream, name="stream"),
+]

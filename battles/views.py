@@ -1,0 +1,158 @@
+"""The arena's pages: request in, action, page out."""
+
+from contextlib import suppress
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.middleware import HtmxDetails
+
+from accounts.actor import ActorRequest, known_actor
+from battles import actions, page_stream, turn_stream
+from battles.blind import shown_battle
+from battles.errors import AlreadyVoted, NothingToStop
+from battles.forms import PromptForm, VoteForm
+from battles.models import Battle, Session, Vote
+from common import sse
+from models_registry.models import LanguageModel
+
+SESSIONS_PER_PAGE = 50
+
+
+class PageRequest(ActorRequest):
+    htmx: HtmxDetails
+
+
+def get_battle_or_404(request: PageRequest, public_id: str) -> Battle:
+    """The only way to a battle: it asks whose it is."""
+    battle = Battle.objects.owned_by(request.actor).for_showing().filter(public_id=public_id).first()
+    if battle is None:
+        raise Http404
+    return battle
+
+
+def get_session_or_404(request: PageRequest, public_id: str) -> Session:
+    session = Session.objects.owned_by(request.actor).filter(public_id=public_id).first()
+    if session is None:
+        raise Http404
+    return session
+
+
+def go_to(request: PageRequest, url: str) -> HttpResponse:
+    """A redirect that both a browser and htmx follow."""
+    return HttpResponseClientRedirect(url) if request.htmx else HttpResponseRedirect(url, status=303)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: PageRequest) -> HttpResponse:
+    form = PromptForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        battle = actions.start_session(actor=known_actor(request), prompt=form.cleaned_data["prompt"])
+        return go_to(request, battle.session.get_absolute_url())
+    context = {"form": form, "drawable_count": len(LanguageModel.objects.drawable())}
+    return _form_page(request, form, "battles/new.html", "prompt", context)
+
+
+@require_GET
+def session(request: PageRequest, public_id: str) -> HttpResponse:
+    return _session_page(request, get_session_or_404(request, public_id), PromptForm())
+
+
+@require_POST
+def new_battle(request: PageRequest, public_id: str) -> HttpResponse:
+    session = get_session_or_404(request, public_id)
+    form = PromptForm(request.POST)
+    if not form.is_valid():
+        return _session_page(request, session, form)
+    battle = actions.start_battle(actor=request.actor, session=session, prompt=form.cleaned_data["prompt"])
+    return go_to(request, battle.get_absolute_url())
+
+
+def _session_page(request: PageRequest, session: Session, form: PromptForm) -> HttpResponse:
+    battles = Battle.objects.filter(session=session).for_showing().order_by("pk")
+    context = {
+        "session": session,
+        "battles": [page_battle(battle) for battle in battles],
+        "form": form,
+        "current_session_id": session.public_id,
+    }
+    return _form_page(request, form, "battles/session.html", "new_battle", context)
+
+
+def _form_page(
+    request: PageRequest, form: PromptForm, template: str, partial: str, context: dict[str, Any]
+) -> HttpResponse:
+    """The page, or after a mistake (422) the form alone when htmx asked."""
+    status = 422 if form.is_bound else 200
+    name = f"{template}#{partial}" if request.htmx and form.is_bound else template
+    return render(request, name, context, status=status)
+
+
+def page_battle(battle: Battle) -> dict[str, Any]:
+    """What a battle's template prints: the same allow-listed dict as the API's."""
+    return shown_battle(battle, stream_format="page")
+
+
+def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | None = None) -> HttpResponse:
+    battle = get_battle_or_404(request, public_id)
+    if not request.htmx:
+        return redirect(battle)
+    context = {"battle": page_battle(battle), "follow_up_form": form or PromptForm()}
+    return render(request, "battles/battle.html#battle", context, status=422 if form else 200)
+
+
+@require_GET
+def battle(request: PageRequest, public_id: str) -> HttpResponse:
+    return _battle_fragment(request, public_id)
+
+
+@require_POST
+def vote(request: PageRequest, public_id: str) -> HttpResponse:
+    battle = get_battle_or_404(request, public_id)
+    form = VoteForm(request.POST)
+    if not form.is_valid():
+        raise Http404  # no button of ours sends this
+    with suppress(AlreadyVoted):  # a double click: show the verdict that was stored
+        actions.cast_vote(actor=request.actor, battle=battle, choice=Vote.Choice(form.cleaned_data["choice"]))
+    return _battle_fragment(request, public_id)
+
+
+@require_POST
+def follow_up(request: PageRequest, public_id: str) -> HttpResponse:
+    battle = get_battle_or_404(request, public_id)
+    form = PromptForm(request.POST)
+    if not form.is_valid():
+        if not request.htmx:
+            return _session_page(request, battle.session, form)
+        return _battle_fragment(request, public_id, form)
+    actions.follow_up(actor=request.actor, battle=battle, prompt=form.cleaned_data["prompt"])
+    return _battle_fragment(request, public_id)
+
+
+@require_POST
+def stop(request: PageRequest, public_id: str) -> HttpResponse:
+    battle = get_battle_or_404(request, public_id)
+    with suppress(NothingToStop):  # it had just ended by itself
+        actions.stop(battle=battle)
+    return _battle_fragment(request, public_id)
+
+
+@require_GET
+def sessions(request: PageRequest) -> HttpResponse:
+    words = request.GET.get("search", "").strip().replace("\x00", "")
+    archived = request.GET.get("archived") == "1"
+    found = Session.objects.owned_by(request.actor).filter(archived=archived).search(words).order_by("-last_active_at")
+    page = Paginator(found, SESSIONS_PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "battles/sessions.html", {"page_obj": page, "search": words, "archived": archived})
+
+
+@require_GET
+async def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
+    """Server-sent events of a live turn. The signed token is the permission: no query, no connection pinned."""
+    permission = turn_stream.read_or_404(token)
+    after = request.headers.get("Last-Event-ID") or request.GET.get("after") or turn_stream.BEGINNING
+    events = page_stream.page_events if permission.format == "page" else page_stream.api_events
+    return sse.response(events(permission, after))

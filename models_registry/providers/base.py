@@ -1,0 +1,72 @@
+"""What a provider module promises to the rest of the arena."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+# Called with (text, reasoning) for every piece, in order, on the event loop; must not block.
+Receive = Callable[[str, str], None]
+Message = dict[str, str]
+
+
+class FailureCode(StrEnum):
+    """How a call can end badly. The code is stored and, after the vote, shown; upstream's words only go to the log."""
+
+    UNREACHABLE = "unreachable"
+    NO_KEY = "no_key"
+    REFUSED_KEY = "refused_key"
+    REJECTED = "rejected"
+    PROMPT_TOO_LONG = "prompt_too_long"
+    RATE_LIMITED = "rate_limited"
+    PROVIDER_ERROR = "provider_error"
+    REDIRECTED = "redirected"
+    NOT_A_STREAM = "not_a_stream"
+    MALFORMED = "malformed"
+    CUT = "cut"
+    EMPTY = "empty"
+    TOO_LONG = "answer_too_long"
+    FIRST_TIMEOUT = "first_timeout"
+    IDLE_TIMEOUT = "idle_timeout"
+    TOTAL_TIMEOUT = "total_timeout"
+    INTERRUPTED = "interrupted"
+
+
+class ProviderError(Exception):
+    """A call failed. `code` is for people, `upstream` (scrubbed of keys, cut) for the log."""
+
+    def __init__(self, code: FailureCode, upstream: str = "") -> None:
+        super().__init__(f"{code}: {upstream}" if upstream else code)
+        self.code = code
+        self.upstream = upstream
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """One call: where, as whom (key may be ""), with what, and how patiently (seconds)."""
+
+    base_url: str
+    key: str = field(repr=False)
+    model: str
+    messages: list[Message] = field(repr=False)
+    parameters: dict[str, Any]
+    deadlines: dict[str, float]
+    finish_reason_required: bool = True
+
+
+@dataclass
+class Completion:
+    """How a call ended well. Token counts are None when upstream did not say."""
+
+    finish_reason: str = ""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    request_id: str = ""
+
+
+class ChatProvider(Protocol):
+    async def close(self) -> None: ...
+
+    async def stream(self, request: ChatRequest, receive: Receive) -> Completion:
+        """Send the request and hand over pieces as they come. Raises ProviderError and nothing else."""
+        ...

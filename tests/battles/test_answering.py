@@ -1,0 +1,192 @@
+"""How turns are answered, whatever the providers do."""
+
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from battles import answer_records as records
+from battles.engine import Engine
+from battles.models import Answer, Battle, Call, Turn
+from tests import make
+from tests.fake_provider import FakeProvider
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _impatient(settings):
+    settings.ARENA_DEADLINES = {"connect": 0.5, "first": 0.6, "idle": 0.6, "total": 3}
+
+
+def answers(battle: Battle) -> dict[str, tuple[str, str, str]]:
+    return {
+        answer.side.position: (answer.state, answer.text.strip(), answer.error)
+        for answer in Answer.objects.filter(turn__battle=battle, turn__index=0).select_related("side")
+    }
+
+
+def test_both_sides_answer_and_every_call_is_logged(fake_provider: FakeProvider, engine: Engine):
+    battle = make.battle(
+        make.model("honest-a", at=fake_provider.base_url), make.model("honest-b", at=fake_provider.base_url)
+    )
+    engine.answer(battle.turns.get().pk)
+    assert answers(battle) == {"left": ("done", "one two three", ""), "right": ("done", "one two three", "")}
+    assert battle.turns.get().state == "done"
+    for call in Call.objects.all():
+        assert (call.state, call.finish_reason, call.completion_tokens, call.prompt_tokens) == ("done", "stop", 3, 7)
+        assert call.first_token_ms is not None
+        assert call.total_ms >= call.first_token_ms
+    assert {request["max_tokens"] for request in fake_provider.requests} == {2048}
+
+
+def test_one_failing_side_keeps_what_the_other_said(fake_provider: FakeProvider, engine: Engine):
+    battle = make.battle(
+        make.model("honest", at=fake_provider.base_url), make.model("cut-after-1", at=fake_provider.base_url)
+    )
+    engine.answer(battle.turns.get().pk)
+    assert answers(battle) == {"left": ("done", "one two three", ""), "right": ("failed", "one", "cut")}
+    battle.refresh_from_db()
+    assert battle.is_void
+
+
+@pytest.mark.parametrize(
+    ("model", "code"),
+    [
+        ("hang-after-0", "first_timeout"),
+        ("comments", "first_timeout"),
+        ("hang-after-2", "idle_timeout"),
+        ("cut-after-2", "cut"),
+        ("no-finish", "cut"),
+        ("html", "not_a_stream"),
+        ("json-error", "not_a_stream"),
+        ("malformed", "malformed"),
+        ("empty", "empty"),
+        ("redirect", "redirected"),
+        ("status-401", "refused_key"),
+        ("status-429", "rate_limited"),
+        ("status-500", "provider_error"),
+        ("status-400", "rejected"),
+    ],
+)
+def test_a_misbehaving_provider_ends_its_side_with_a_code(
+    fake_provider: FakeProvider, engine: Engine, model: str, code: str
+):
+    battle = make.battle(make.model("honest", at=fake_provider.base_url), make.model(model, at=fake_provider.base_url))
+    began = time.monotonic()
+    engine.answer(battle.turns.get().pk)
+    assert time.monotonic() - began < 3
+    state, _, error = answers(battle)["right"]
+    assert (state, error) == ("failed", code)
+    assert fake_provider.calls[model] == 1
+
+
+def test_a_provider_that_is_not_there_is_unreachable(fake_provider: FakeProvider, engine: Engine):
+    battle = make.battle(
+        make.model("honest", at=fake_provider.base_url), make.model("honest", at="http://127.0.0.1:9/v1")
+    )
+    engine.answer(battle.turns.get().pk)
+    assert answers(battle)["right"] == ("failed", "", "unreachable")
+
+
+def test_a_side_that_fails_unseen_is_redrawn_once_in_the_same_place(fake_provider: FakeProvider, engine: Engine):
+    left, right = make.model("honest-a", at=fake_provider.base_url), make.model("status-500", at=fake_provider.base_url)
+    substitute = make.model("honest-b", at=fake_provider.base_url)
+    battle = make.battle(left, right)
+    engine.answer(battle.turns.get().pk)
+    assert answers(battle)["right"] == ("done", "one two three", "")
+    side = battle.sides.get(position="right")
+    assert (side.model, side.redrawn) == (substitute, True)
+    assert [call.model for call in Call.objects.filter(answer__side=side).order_by("pk")] == [right, substitute]
+    battle.refresh_from_db()
+    assert not battle.is_void
+    assert battle.propensity == pytest.approx(1.0)  # the only pair left when the failed one is set aside
+
+
+def test_a_substitute_that_fails_too_makes_the_battle_void(fake_provider: FakeProvider, engine: Engine):
+    left, right = make.model("honest", at=fake_provider.base_url), make.model("status-500", at=fake_provider.base_url)
+    make.model("status-503", at=fake_provider.base_url)
+    battle = make.battle(left, right)
+    engine.answer(battle.turns.get().pk)
+    assert answers(battle)["right"] == ("failed", "", "provider_error")
+    battle.refresh_from_db()
+    assert battle.is_void
+
+
+def test_a_stop_ends_both_sides_and_keeps_their_text(fake_provider: FakeProvider, engine: Engine):
+    from battles import actions
+
+    battle = make.battle(make.model("long", at=fake_provider.base_url), make.model("long", at=fake_provider.base_url))
+    turn = battle.turns.get()
+    answering = threading.Thread(target=engine.answer, args=[turn.pk])
+    answering.start()
+    time.sleep(1)
+    actions.stop(battle=battle)
+    answering.join(5)
+    assert not answering.is_alive()
+    for state, text, _ in answers(battle).values():
+        assert state == "stopped"
+        assert text.startswith("word0 word1")
+    battle.refresh_from_db()
+    assert not battle.is_void
+
+
+def test_a_turn_delivered_many_times_is_answered_once(fake_provider: FakeProvider, engine: Engine):
+    battle = make.battle(make.model("slow", at=fake_provider.base_url), make.model("slow", at=fake_provider.base_url))
+    turn = battle.turns.get()
+    deliveries = [threading.Thread(target=engine.answer, args=[turn.pk]) for _ in range(20)]
+    for delivery in deliveries:
+        delivery.start()
+    for delivery in deliveries:
+        delivery.join(10)
+    assert fake_provider.calls["slow"] == 2
+    assert Call.objects.count() == 2
+
+
+def test_whoever_was_overtaken_changes_nothing(fake_provider: FakeProvider):
+    battle = make.battle(make.model("honest"), make.model("honest"))
+    claimed = records.claim_turn(battle.turns.get().pk)
+    assert claimed is not None
+    [call, _] = records.begin_calls(claimed)
+    late = replace(claimed, fence=claimed.fence - 1)
+    with pytest.raises(records.Overtaken):
+        records.store_answer(late, call, records.Said(texts=["too late"]))
+    assert answers(battle)["left"] == ("queued", "", "")
+
+
+def test_a_closing_worker_hands_its_turns_back(fake_provider: FakeProvider):
+    engine = Engine()
+    battle = make.battle(make.model("long", at=fake_provider.base_url), make.model("long", at=fake_provider.base_url))
+    turn = battle.turns.get()
+    answering = threading.Thread(target=engine.answer, args=[turn.pk])
+    answering.start()
+    time.sleep(0.5)
+    engine.close()
+    answering.join(5)
+    turn.refresh_from_db()
+    assert (turn.state, turn.attempt) == (Turn.State.QUEUED, 0)
+    assert set(Call.objects.values_list("state", flat=True)) == {"lost"}
+
+
+def test_a_follow_up_is_sent_with_each_sides_own_history(fake_provider: FakeProvider, engine: Engine):
+    left = make.model("honest-a", at=fake_provider.base_url, system_prompt="Be brief.")
+    battle = make.battle(left, make.model("honest-b", at=fake_provider.base_url))
+    engine.answer(battle.turns.get().pk)
+    Answer.objects.filter(side__position="right").update(text="another answer")
+    fake_provider.forget()
+    engine.answer(make.turn(battle, prompt="and four?").pk)
+    sent = {request["model"]: request["messages"] for request in fake_provider.requests}
+    assert sent == {
+        "honest-a": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "one two three"},
+            {"role": "assistant", "content": "one two three "},
+            {"role": "user", "content": "and four?"},
+        ],
+        "honest-b": [
+            {"role": "user", "content": "one two three"},
+            {"role": "assistant", "content": "another answer"},
+            {"role": "user", "content": "and four?"},
+        ],
+    }

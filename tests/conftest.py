@@ -1,0 +1,46 @@
+"""What every test may ask for."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.core.cache import cache
+
+from battles import engine as battles_engine
+from battles.engine import Engine
+from common.valkey import connection
+from tests.fake_provider import FakeProvider
+
+
+@pytest.fixture(scope="session")
+def _fake_provider() -> Iterator[FakeProvider]:
+    provider = FakeProvider().start()
+    yield provider
+    provider.stop()
+
+
+@pytest.fixture
+def fake_provider(_fake_provider: FakeProvider) -> FakeProvider:
+    _fake_provider.forget()
+    return _fake_provider
+
+
+@pytest.fixture(autouse=True)
+def _empty_valkey() -> None:
+    """Limits, streams and queues of one test are not the next one's."""
+    connection().flushdb()
+    cache.clear()
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    """A worker's event loop in this process."""
+    made = Engine()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def worker(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """Turns are answered as soon as they are woken, in a thread as a Celery worker would."""
+    monkeypatch.setattr(battles_engine, "_engine", engine)
+    return engine

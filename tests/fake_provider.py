@@ -1,0 +1,133 @@
+"""A provider that is a real HTTP server; the model's name says how it behaves.
+
+honest            repeats the prompt's words, with usage and a finish reason
+honest-<anything> the same (another contestant)
+slow              the same, 50 ms between words
+long              2,000 words, 5 ms between them
+cut-after-<n>     n words, then the connection breaks
+hang-after-<n>    n words, then silence
+no-finish         every word, then a clean end without finish reason or [DONE]
+comments          keep-alive comments for ever
+html, json-error, empty, redirect, malformed, status-<code>, leak
+"""
+
+import asyncio
+import json
+import threading
+from collections import Counter
+from typing import Any
+
+from aiohttp import web
+
+# What a leaky upstream says about itself, everywhere it can.
+CANARY = "canary-upstream-7f3a"
+
+
+class FakeProvider:
+    """Runs in a thread of its own; `calls` counts requests by model, `requests` keeps their bodies."""
+
+    def __init__(self) -> None:
+        self.calls: Counter[str] = Counter()
+        self.requests: list[dict[str, Any]] = []
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> "FakeProvider":
+        self._thread.start()
+        assert self._ready.wait(10)
+        return self
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(5)
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def forget(self) -> None:
+        self.calls.clear()
+        self.requests.clear()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._open())
+        self._loop.run_forever()
+        self._loop.run_until_complete(self._runner.cleanup())
+
+    async def _open(self) -> None:
+        app = web.Application()
+        app.router.add_post("/v1/chat/completions", self._complete)
+        app.router.add_get("/v1/models", self._models)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.1, handler_cancellation=True)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+        self._ready.set()
+
+    async def _models(self, request: web.Request) -> web.Response:
+        return web.json_response({"object": "list", "data": [{"id": "honest", "object": "model"}]})
+
+    async def _complete(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        model = body["model"]
+        self.calls[model] += 1
+        self.requests.append(body)
+        if model.startswith("status-"):
+            headers = {"Retry-After": "1", "X-Upstream": CANARY}
+            return web.json_response({"error": {"message": f"no {CANARY}"}}, status=int(model[7:10]), headers=headers)
+        if model == "html":
+            return web.Response(text="<h1>hello</h1>", content_type="text/html")
+        if model == "json-error":
+            return web.json_response({"error": {"message": "quota"}})
+        if model == "redirect":
+            raise web.HTTPTemporaryRedirect("/v1/elsewhere")
+        return await self._stream(request, body, model)
+
+    async def _stream(self, request: web.Request, body: dict[str, Any], model: str) -> web.StreamResponse:
+        response = web.StreamResponse(
+            headers={"Content-Type": "text/event-stream", "X-Request-Id": "r-1", "X-Upstream": CANARY}
+        )
+        await response.prepare(request)
+        words = self._words(body, model)
+        pause = {"slow": 0.05, "long": 0.005}.get(model, 0)
+        stops_after = int(model.rsplit("-", 1)[1]) if model.startswith(("cut-", "hang-")) else None
+        if model == "comments":
+            while True:
+                await response.write(b": ping\n\n")
+                await asyncio.sleep(0.05)
+        if model == "malformed":
+            await response.write(b"data: {oops\n\n")
+        for number, word in enumerate(words):
+            if number == stops_after:
+                if model.startswith("hang-"):
+                    await asyncio.sleep(3600)
+                assert request.transport is not None
+                request.transport.abort()
+                return response
+            await response.write(self._chunk(model, {"content": word}))
+            if pause:
+                await asyncio.sleep(pause)
+        if model == "no-finish":
+            return response
+        await response.write(self._chunk(model, {}, "stop"))
+        usage = {"prompt_tokens": 7, "completion_tokens": len(words)}
+        await response.write(self._chunk(model, {}, None, usage=usage) + b"data: [DONE]\n\n")
+        return response
+
+    def _words(self, body: dict[str, Any], model: str) -> list[str]:
+        if model == "empty":
+            return []
+        if model == "long":
+            return [f"word{n} " for n in range(2000)]
+        prompt = body["messages"][-1]["content"]
+        return [word + " " for word in prompt.split(" ")]
+
+    def _chunk(self, model: str, delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
+        chunk = {
+            "id": f"chatcmpl-{CANARY}", "model": f"{model}-{CANARY}", "system_fingerprint": CANARY,
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}], **more,
+        }  # fmt: skip
+        return b"data: " + json.dumps(chunk).encode() + b"\n\n"

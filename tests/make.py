@@ -1,0 +1,60 @@
+"""Builders for tests: the shortest sentence that makes a thing in the arena."""
+
+from itertools import count
+
+from accounts.actor import Actor
+from accounts.models import User, Visitor
+from battles.models import Answer, Battle, Position, Session, Side, Turn
+from models_registry.models import LanguageModel, Provider
+
+_number = count(1)
+
+
+def user(email: str = "", **extra: object) -> User:
+    return User.objects.create_user(email or f"person{next(_number)}@example.org", "a-good-password", **extra)
+
+
+def visitor() -> Actor:
+    return Actor(visitor=Visitor.objects.create(), network="127.0.0.1")
+
+
+def member(**extra: object) -> Actor:
+    return Actor(user=user(**extra), network="127.0.0.1")
+
+
+def provider(base_url: str, **fields: object) -> Provider:
+    defaults = {"name": "Fake", "needs_key": False, "is_answering": True, **fields}
+    return Provider.objects.get_or_create(base_url=base_url, api_key_env="", defaults=defaults)[0]
+
+
+def model(upstream_name: str = "honest", *, at: str = "http://127.0.0.1:9/v1", **fields: object) -> LanguageModel:
+    number = next(_number)
+    fields = {"slug": f"model-{number}", "name": f"Model {number}", "status": "active", **fields}
+    return LanguageModel.objects.create(provider=provider(at), upstream_name=upstream_name, **fields)
+
+
+def battle(
+    left: LanguageModel, right: LanguageModel, *, actor: Actor | None = None, prompt: str = "one two three"
+) -> Battle:
+    """A battle whose first turn waits in the queue."""
+    actor = actor or visitor()
+    session = Session.objects.create(owner_user=actor.user, owner_visitor=actor.visitor, title=prompt[:60])
+    battle = Battle.objects.create(session=session, propensity=1.0)
+    Side.objects.create(battle=battle, position=Position.LEFT, model=left)
+    Side.objects.create(battle=battle, position=Position.RIGHT, model=right)
+    turn(battle, prompt=prompt)
+    return battle
+
+
+def turn(battle: Battle, *, prompt: str = "one two three") -> Turn:
+    turn = Turn.objects.create(battle=battle, index=battle.turns.count(), prompt=prompt)
+    Answer.objects.bulk_create([Answer(turn=turn, side=side) for side in battle.sides.all()])
+    return turn
+
+
+def answered_battle(left: LanguageModel, right: LanguageModel, *, actor: Actor | None = None) -> Battle:
+    """A battle that waits for its vote; nobody was called."""
+    made = battle(left, right, actor=actor)
+    made.turns.update(state=Turn.State.DONE)
+    Answer.objects.filter(turn__battle=made).update(state=Answer.State.DONE, text="an answer")
+    return made
