@@ -65,7 +65,7 @@ def validate_parameters(parameters: Any) -> None:
             )
         if not isinstance(value, types) or isinstance(value, bool):
             raise ValidationError(_("“%(name)s” has a value of the wrong type."), params={"name": name})
-        if not all(_can_be_sent(part) for part in (value if isinstance(value, list) else [value])):
+        if not _can_be_sent(value):
             raise ValidationError(_("“%(name)s” has a value that cannot be sent."), params={"name": name})
 
 
@@ -75,7 +75,9 @@ def validate_provider_key(key: str) -> None:
         raise ValidationError(_("A key has only letters, digits and signs, without spaces."))
 
 
-def _can_be_sent(part: object) -> bool:
-    if isinstance(part, str):
-        return not has_unstorable(part)
-    return isinstance(part, int | float) and math.isfinite(part)
+def _can_be_sent(value: object) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(part, str) and _can_be_sent(part) for part in value)
+    if isinstance(value, str):
+        return not has_unstorable(value)
+    return isinstance(value, int | float) and math.isfinite(value)

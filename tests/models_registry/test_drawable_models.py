@@ -1,0 +1,59 @@
+"""Which models may be drawn, and what is said of those that may not."""
+
+import pytest
+
+from models_registry.models import LanguageModel
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def with_key_variable(name: str) -> LanguageModel:
+    model = make.model()
+    provider = make.provider(f"http://127.0.0.1:9/{name}", needs_key=True)
+    provider.api_key_env = name
+    provider.save()
+    model.provider = provider
+    model.save()
+    return model
+
+
+@pytest.mark.parametrize(
+    ("fields", "obstacle"),
+    [
+        ({}, ""),
+        ({"status": "draft"}, "It is draft."),
+        ({"status": "paused"}, "It is paused."),
+        ({"status": "retired"}, "It is retired."),
+        ({"weight": 0}, "Its sampling weight is 0."),
+    ],
+)
+def test_only_active_models_with_a_weight_are_drawn(fields: dict[str, object], obstacle: str):
+    model = make.model(**fields)
+    assert model.obstacle == obstacle
+    assert LanguageModel.objects.drawable() == ([model] if not obstacle else [])
+
+
+def test_a_model_joins_in_when_its_key_variable_is_set(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("ARENA_TEST_KEY", raising=False)
+    model = with_key_variable("ARENA_TEST_KEY")
+    assert LanguageModel.objects.drawable() == []
+    assert model.obstacle == "ARENA_TEST_KEY is not set, and no key is stored."
+    monkeypatch.setenv("ARENA_TEST_KEY", "a-key")
+    assert LanguageModel.objects.drawable() == [model]
+    assert model.provider.read_key() == "a-key"
+
+
+def test_a_stored_key_comes_before_the_variable(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ARENA_TEST_KEY", "from-the-environment")
+    provider = with_key_variable("ARENA_TEST_KEY").provider
+    provider.store_key("from-the-admin")
+    assert provider.read_key() == "from-the-admin"
+    provider.forget_key()
+    assert provider.read_key() == "from-the-environment"
+
+
+def test_a_server_that_does_not_answer_is_said():
+    model = make.model(at="http://127.0.0.1:11/v1")
+    model.provider.is_answering = False
+    assert model.obstacle == "Its server does not answer."

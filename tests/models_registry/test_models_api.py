@@ -1,0 +1,91 @@
+"""`GET /api/v1/models/`: what everybody may know about the contestants."""
+
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+
+from models_registry.versions import set_price
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_model_is_described_as_the_contract_says(client: Client):
+    model = make.model(
+        slug="gpt", name="GPT", organization="Example", license="MIT", license_kind="open", context_length=8192,
+        abilities=["images"],
+    )  # fmt: skip
+    set_price(model, Decimal("0.10"), Decimal(10))
+    described = {
+        "id": "gpt",
+        "name": "GPT",
+        "organization": "Example",
+        "license": "MIT",
+        "license_kind": "open",
+        "context_length": 8192,
+        "abilities": ["images"],
+        "status": "active",
+        "price_input": "0.1",
+        "price_output": "10",
+        "version": 1,
+    }
+    assert client.get("/api/v1/models/gpt/").json() == described
+    page = client.get("/api/v1/models/").json()
+    assert page == {"count": 1, "next": None, "previous": None, "results": [described]}
+
+
+def test_what_is_not_known_is_null(client: Client):
+    make.model(slug="gpt-4.5-mini")
+    described = client.get("/api/v1/models/gpt-4.5-mini/").json()
+    assert (described["price_input"], described["price_output"], described["context_length"]) == (None, None, None)
+
+
+def test_the_newest_price_is_the_one_shown(client: Client):
+    model = make.model(slug="gpt")
+    set_price(model, Decimal(5), Decimal(10))
+    set_price(model, Decimal(1), Decimal(2))
+    assert client.get("/api/v1/models/gpt/").json()["price_input"] == "1"
+
+
+def test_drafts_are_nobodys_business(client: Client):
+    make.model(slug="secret", status="draft")
+    assert client.get("/api/v1/models/").json()["results"] == []
+    response = client.get("/api/v1/models/secret/")
+    assert (response.status_code, response.json()["code"]) == (404, "not_found")
+
+
+def test_paused_and_retired_models_stay_listed(client: Client):
+    make.model(slug="paused", name="A", status="paused")
+    make.model(slug="retired", name="B", status="retired")
+    assert [model["status"] for model in client.get("/api/v1/models/").json()["results"]] == ["paused", "retired"]
+
+
+def test_the_list_comes_in_pages_by_name(client: Client):
+    for name in "CABED":
+        make.model(name=name)
+    page = client.get("/api/v1/models/", {"limit": 2}).json()
+    assert (page["count"], [model["name"] for model in page["results"]]) == (5, ["A", "B"])
+    following = client.get(page["next"]).json()
+    assert [model["name"] for model in following["results"]] == ["C", "D"]
+
+
+def test_a_longer_list_asks_the_database_no_more(client: Client, django_assert_num_queries):
+    def priced() -> None:
+        model = make.model()
+        for price in (1, 2):
+            set_price(model, Decimal(price), Decimal(price))
+
+    priced()
+    with django_assert_num_queries(3):  # how many, which, their prices
+        client.get("/api/v1/models/")
+    for _ in range(10):
+        priced()
+    with django_assert_num_queries(3):
+        client.get("/api/v1/models/", {"limit": 200})
+
+
+def test_nothing_can_be_changed_here(client: Client):
+    make.model(slug="gpt")
+    assert client.post("/api/v1/models/", {}).status_code == 405
+    assert client.delete("/api/v1/models/gpt/").json()["code"] == "method_not_allowed"

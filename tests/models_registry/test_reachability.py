@@ -1,0 +1,134 @@
+"""A server without a key is drawn from while it answers."""
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from threading import Thread
+
+import pytest
+from django.utils import timezone
+
+from models_registry.models import LanguageModel, Provider
+from models_registry.reachability import probe_keyless_providers
+from tests import make
+from tests.fake_provider import FakeProvider
+
+pytestmark = pytest.mark.django_db
+
+
+@contextmanager
+def server_that_says(reply: bytes) -> Iterator[tuple[str, list[bytes]]]:
+    """Its base URL and the requests it saw; an empty reply accepts and stays silent."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    seen: list[bytes] = []
+
+    def serve() -> None:
+        while True:
+            try:
+                conversation, _ = listener.accept()
+            except OSError:
+                return
+            with conversation:
+                seen.append(conversation.recv(4096))
+                if reply:
+                    conversation.sendall(reply)
+                else:
+                    conversation.recv(1)
+
+    Thread(target=serve, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1", seen
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+
+
+def reply(status: str, headers: str = "") -> bytes:
+    return f"HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n{headers}\r\n".encode()
+
+
+def is_answering(provider: Provider) -> bool:
+    probe_keyless_providers()
+    provider.refresh_from_db()
+    return provider.is_answering
+
+
+def nobody_listens() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [("200 OK", True), ("404 Not Found", True), ("401 Unauthorized", True), ("503 Loading", False)],
+)
+def test_whoever_replies_is_there_unless_it_says_that_it_is_broken(status: str, expected: bool):
+    with server_that_says(reply(status)) as (url, seen):
+        assert is_answering(make.provider(url, is_answering=not expected)) is expected
+    assert seen[0].startswith(b"GET /v1/models HTTP/1.1\r\n")
+
+
+def test_a_refused_connection_is_no_answer():
+    assert not is_answering(make.provider(nobody_listens()))
+
+
+def test_a_redirect_is_an_answer_and_is_not_followed():
+    with server_that_says(reply("200 OK")) as (elsewhere, seen_elsewhere):
+        with server_that_says(reply("302 Found", f"Location: {elsewhere}\r\n")) as (url, _):
+            assert is_answering(make.provider(url))
+        assert seen_elsewhere == []
+
+
+def test_silent_servers_cost_one_patience_together():
+    with server_that_says(b"") as (first, _), server_that_says(b"") as (second, _):
+        providers = [make.provider(first), make.provider(second)]
+        started = time.monotonic()
+        probe_keyless_providers()
+        assert time.monotonic() - started < 3.5
+        assert not Provider.objects.filter(pk__in=[p.pk for p in providers], is_answering=True).exists()
+
+
+def test_a_provider_with_a_key_is_not_asked():
+    with server_that_says(reply("200 OK")) as (url, seen):
+        make.provider(url, needs_key=True)
+        probe_keyless_providers()
+        assert seen == []
+
+
+def test_the_local_model_is_not_there_while_it_has_no_address(settings):
+    settings.ARENA_LOCAL_MODEL_URL = ""
+    provider = make.provider("${ARENA_LOCAL_MODEL_URL}")
+    assert not is_answering(provider)
+
+
+def test_the_local_model_is_asked_where_it_runs(settings, fake_provider: FakeProvider):
+    settings.ARENA_LOCAL_MODEL_URL = fake_provider.base_url
+    assert is_answering(make.provider("${ARENA_LOCAL_MODEL_URL}", is_answering=False))
+
+
+def test_a_known_answer_is_written_again_only_after_a_minute():
+    with server_that_says(reply("200 OK")) as (url, _):
+        just_now, long_ago = (timezone.now() - timedelta(seconds=age) for age in (5, 90))
+        provider = make.provider(url, is_answering=True, probed_at=just_now)
+        assert is_answering(provider)
+        assert provider.probed_at == just_now
+        Provider.objects.update(probed_at=long_ago)
+        assert is_answering(provider)
+        assert provider.probed_at > just_now
+
+
+def test_models_come_and_go_with_their_server(fake_provider: FakeProvider):
+    up = make.model(at=fake_provider.base_url)
+    make.model(at=nobody_listens())
+    probe_keyless_providers()
+    assert LanguageModel.objects.drawable() == [up]
+
+
+def test_a_proxy_in_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch):
+    with server_that_says(reply("200 OK")) as (proxy, seen):
+        monkeypatch.setenv("HTTP_PROXY", proxy.removesuffix("/v1"))
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        assert not is_answering(make.provider(nobody_listens()))
+        assert seen == []
