@@ -47,6 +47,7 @@ class Postgres:
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return Program(
             name="postgres",
+            label=f"PostgreSQL {VERSION}",
             command=[*run_as, str(_binary("postgres")), "-D", str(self.data), *options],
             cwd=Path("/"),
             is_ready=self._is_ready,

@@ -1,8 +1,8 @@
 """What somebody needs to know to run a program: how to start it, when it is ready, how to stop it."""
 
 import signal
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -12,11 +12,12 @@ class CannotStart(Exception):
 
 @dataclass(frozen=True)
 class Program:
-    """`is_ready` is asked several times a second; it neither waits nor raises."""
+    """`name` is for files, `label` for people. `is_ready` is asked many times a second and never raises."""
 
     name: str
+    label: str
     command: list[str]
     cwd: Path
     is_ready: Callable[[], bool]
     stop_signal: signal.Signals = signal.SIGTERM
-    environment: Mapping[str, str] = field(default_factory=dict)
+    speaks: bool = False  # what it prints is for the person at the terminal; its errors still go to its log

@@ -40,7 +40,9 @@ class Valkey:
             "maxmemory-policy": "noeviction",
         }
         options = [part for name, value in settings.items() for part in (f"--{name}", value)]
-        return Program(name="valkey", command=[_binary(), *options], cwd=self.data, is_ready=self._is_ready)
+        return Program(
+            name="valkey", label="Valkey 9", command=[_binary(), *options], cwd=self.data, is_ready=self._is_ready
+        )
 
     def _is_ready(self) -> bool:
         with socket.socket(socket.AF_UNIX) as client:

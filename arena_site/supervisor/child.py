@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,48 +19,54 @@ class Child:
         self.log = logs / f"{program.name}.log"
         with suppress(FileNotFoundError):
             self.log.rename(self.log.with_suffix(".log.1"))
-        self._start()
+        self.start()
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Also again, after it ended."""
         self.started_at = time.monotonic()
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 self.program.command,
                 cwd=self.program.cwd,
-                env={**os.environ, **self.program.environment},
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
+                stdout=None if self.program.speaks else log,
+                stderr=log,
                 start_new_session=True,
             )
-
-    def restart(self) -> None:
-        self._start()
 
     @property
     def is_running(self) -> bool:
         return self.process.poll() is None
 
-    def wait_until_ready(self, *, within: float) -> float:
-        """Seconds it took. Raises CannotStart with the end of its log."""
-        while not self.program.is_ready():
-            waited = time.monotonic() - self.started_at
-            if not self.is_running or waited > within:
-                reason = "was not ready in time" if self.is_running else f"ended ({self.process.returncode})"
-                raise CannotStart(f"{self.program.name} {reason}; its log ends with:\n{self.last_lines()}")
-            time.sleep(0.02)
+    @property
+    def has_run_for(self) -> float:
+        """Seconds since its last start."""
         return time.monotonic() - self.started_at
 
-    def last_lines(self, count: int = 15) -> str:
-        lines = self.log.read_text(errors="replace").splitlines()[-count:]
-        return "\n".join(f"    {line}" for line in lines)
+    def wait_until_ready(self, *, within: float, pause: Callable[[float], None] = time.sleep) -> float:
+        """Seconds it took. Raises CannotStart with the end of its log, and whatever `pause` raises."""
+        while not self.program.is_ready():
+            if not self.is_running:
+                raise CannotStart(self.how_it_ended())
+            if self.has_run_for > within:
+                raise CannotStart(f"{self.program.label} was not ready after {within:.0f} s.\n{self.last_lines()}")
+            pause(0.02)
+        return self.has_run_for
+
+    def how_it_ended(self) -> str:
+        return f"{self.program.label} ended with status {self.process.returncode}.\n{self.last_lines()}"
+
+    def last_lines(self) -> str:
+        """The end of its log, to show at the terminal."""
+        lines = self.log.read_text(errors="replace").splitlines()[-15:]
+        return "\n".join([f"  The last lines of {self.log}:", *(f"    {line}" for line in lines)])
 
     def ask_to_stop(self) -> None:
         if self.is_running:
             self.process.send_signal(self.program.stop_signal)
 
     def stop(self, *, within: float) -> None:
-        """Ask, wait, and end whatever is left of it."""
+        """Ask, wait, and end whatever is left of its session."""
         self.ask_to_stop()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=max(within, 0))

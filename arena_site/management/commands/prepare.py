@@ -1,0 +1,69 @@
+"""`manage.py prepare`: everything between a started database and a working site; safe to repeat."""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from accounts.models import User
+from common import heartbeat
+from models_registry.reachability import probe_keyless_providers
+
+
+class Command(BaseCommand):
+    help = "Migrate, collect static files, read config/models.yaml, make the first administrator."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        heartbeat.forget_all()
+        self._migrate()
+        self._collect_static()
+        self._read_models()
+        probe_keyless_providers()
+        self._first_administrator()
+
+    def _migrate(self) -> None:
+        executor = MigrationExecutor(connection)
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            call_command("migrate", interactive=False, verbosity=0)
+
+    def _collect_static(self) -> None:
+        """Compressing takes seconds: only when a file changed since the last time."""
+        stamp = settings.STATIC_ROOT / ".collected"
+        fingerprint = static_fingerprint()
+        if stamp.exists() and stamp.read_text() == fingerprint:
+            return
+        call_command("collectstatic", interactive=False, clear=True, verbosity=0)
+        stamp.write_text(fingerprint)
+
+    def _read_models(self) -> None:
+        try:
+            call_command("import_models", stdout=self.stdout)
+        except CommandError as error:
+            self.stdout.write(f"config/models.yaml was not read, the models stay as they were:\n{error}")
+
+    def _first_administrator(self) -> None:
+        if User.objects.filter(is_superuser=True).exists():
+            return
+        email, password = os.environ.get("ARENA_ADMIN_EMAIL"), os.environ.get("ARENA_ADMIN_PASSWORD")
+        if email and password:
+            User.objects.create_superuser(email, password)
+            self.stdout.write(f"Administrator {email} created.")
+        else:
+            self.stdout.write("There is no administrator yet: .venv/bin/python manage.py createsuperuser")
+
+
+def static_fingerprint() -> str:
+    """Changes with any static file's name, size or time."""
+    digest = hashlib.sha256()
+    for finder in get_finders():
+        for path, storage in finder.list([]):
+            found = Path(storage.path(path)).stat()
+            digest.update(f"{path} {found.st_size} {found.st_mtime_ns}\n".encode())
+    return digest.hexdigest()

@@ -1,0 +1,17 @@
+"""`manage.py stop`: end a running arena."""
+
+import os
+import sys
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+
+class Command(BaseCommand):
+    help = "End the arena that runs on this data directory, or what a killed one left behind."
+    requires_system_checks: list[str] = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        os.chdir(settings.BASE_DIR)
+        os.execv(sys.executable, [sys.executable, "-m", "arena_site.supervisor", "stop"])  # noqa: S606

@@ -1,0 +1,51 @@
+"""`manage.py sweep`: the loop that finds work nobody does any more. It needs no broker."""
+
+import logging
+import signal
+import threading
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import DatabaseError, connections
+
+from battles.sweep import sweep
+from common import heartbeat
+from common.valkey import UNREACHABLE
+
+EVERY_S = 2
+logger = logging.getLogger(__name__)
+
+
+class Command(BaseCommand):
+    help = "Requeue abandoned turns every two seconds, until SIGTERM."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--once", action="store_true", help="one round, then end")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["once"]:
+            sweep()
+            return
+        stopped = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stopped.set())
+        heartbeat.start("sweeper")
+        all_was_well = True
+        while not stopped.wait(EVERY_S):
+            all_was_well = one_round(all_was_well)
+
+
+def one_round(all_was_well: bool) -> bool:
+    """Whether it went well; one line when that changes for the worse."""
+    try:
+        sweep()
+    except (DatabaseError, *UNREACHABLE) as error:
+        if all_was_well:
+            logger.warning("nothing is swept: a service is away (%s)", error)
+        return False
+    except Exception:  # one bad row must not end the loop that saves all others
+        logger.exception("a round of sweeping failed")
+        return False
+    finally:
+        connections.close_all()  # back to the pool; a broken one is not used again
+    return True

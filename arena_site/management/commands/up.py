@@ -1,0 +1,18 @@
+"""`manage.py up`: the whole arena in the foreground."""
+
+import os
+import sys
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+
+class Command(BaseCommand):
+    help = "Run the whole arena in the foreground: services, workers, web. Ctrl-C stops it."
+    requires_system_checks: list[str] = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        # The launcher knows no Django; it takes this process over rather than carry Django around for days.
+        os.chdir(settings.BASE_DIR)
+        os.execv(sys.executable, [sys.executable, "-m", "arena_site.supervisor"])  # noqa: S606

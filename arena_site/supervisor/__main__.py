@@ -1,0 +1,50 @@
+"""`python -m arena_site.supervisor` runs an arena; with `stop` it ends one, or what a killed one left."""
+
+import signal
+import sys
+
+from arena_site.embedded.program import CannotStart
+from arena_site.supervisor import leftovers
+from arena_site.supervisor.launcher import Launcher, StopRequested
+from arena_site.supervisor.site import Site
+from arena_site.supervisor.terminal import say
+
+STOPS_WITHIN_S = 15
+
+
+def up() -> None:
+    """Until Ctrl-C or SIGTERM. Raises CannotStart."""
+    try:
+        Launcher(Site.from_environment()).run()
+    except StopRequested:
+        say("Arena stopped.")
+
+
+def stop() -> None:
+    """Raises CannotStart when a running launcher cannot be stopped."""
+    data_dir = Site.from_environment().data_dir
+    launcher = leftovers.launcher_of(data_dir)
+    if launcher is not None:
+        launcher.send(signal.SIGTERM)
+        if not leftovers.wait_for_end([launcher], within=STOPS_WITHIN_S):
+            launcher.send(signal.SIGKILL)
+            leftovers.wait_for_end([launcher], within=1)
+    if not data_dir.exists():
+        say("Nothing was running.")
+        return
+    with leftovers.hold(data_dir):
+        count = leftovers.stop_leftovers(data_dir)
+    say("Arena stopped." if launcher or count else "Nothing was running.")
+
+
+def main() -> int:
+    try:
+        stop() if sys.argv[1:] == ["stop"] else up()
+    except CannotStart as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

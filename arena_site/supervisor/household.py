@@ -1,0 +1,89 @@
+"""All children of one launcher: started storey by storey, revived when they fall, stopped in the reverse order."""
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+from arena_site.embedded.program import Program
+from arena_site.supervisor import leftovers
+from arena_site.supervisor.child import Child
+from arena_site.supervisor.terminal import say
+
+STEADY_AFTER_S = 60.0
+LONGEST_PAUSE_S = 30.0
+
+
+class Storey(IntEnum):
+    SERVICES = 0
+    BACKGROUND = 1
+    WEB = 2
+
+
+# How long each storey may take to stop, in seconds: together less than ten.
+PATIENCE = {Storey.WEB: 4.0, Storey.BACKGROUND: 3.0, Storey.SERVICES: 2.5}
+
+
+@dataclass
+class Tenant:
+    child: Child
+    storey: Storey
+    falls: int = 0
+    back_at: float | None = None
+
+
+class Household:
+    def __init__(self, data_dir: Path, logs: Path) -> None:
+        self._data_dir, self._logs = data_dir, logs
+        self._tenants: list[Tenant] = []
+
+    def start(self, program: Program, storey: Storey) -> Child:
+        child = Child(program, self._logs)
+        self._tenants.append(Tenant(child, storey))
+        self._write_down()
+        return child
+
+    def dismiss(self, child: Child) -> None:
+        """Stop one that is not needed any more."""
+        child.stop(within=1)
+        self._tenants = [tenant for tenant in self._tenants if tenant.child is not child]
+        self._write_down()
+
+    def fallen(self) -> Child | None:
+        return next((tenant.child for tenant in self._tenants if not tenant.child.is_running), None)
+
+    def revive(self) -> None:
+        """Start again who has fallen: at once the first time, then after 1, 2, 4 … 30 seconds."""
+        for tenant in self._tenants:
+            child = tenant.child
+            if child.is_running:
+                continue
+            if tenant.back_at is None:
+                tenant.falls = 1 if child.has_run_for > STEADY_AFTER_S else tenant.falls + 1
+                pause = 0.0 if tenant.falls == 1 else min(2.0 ** (tenant.falls - 2), LONGEST_PAUSE_S)
+                tenant.back_at = time.monotonic() + pause
+                when = f"in {pause:.0f} s" if pause else "now"
+                say(f"{child.how_it_ended()}\n  It is started again {when}.")
+            if time.monotonic() >= tenant.back_at:
+                tenant.back_at = None
+                child.start()
+                self._write_down()
+
+    def stop(self) -> None:
+        for storey in sorted(Storey, reverse=True):
+            children = [tenant.child for tenant in self._tenants if tenant.storey is storey]
+            deadline = time.monotonic() + PATIENCE[storey]
+            for child in children:
+                child.ask_to_stop()
+            for child in children:
+                child.stop(within=deadline - time.monotonic())
+        self._tenants = []
+        self._write_down()
+
+    def _write_down(self) -> None:
+        running = []
+        for tenant in self._tenants:
+            with suppress(OSError):  # it has ended already
+                running.append(leftovers.Process.of(tenant.child.process.pid, tenant.child.program.stop_signal))
+        leftovers.write_down(self._data_dir, running)

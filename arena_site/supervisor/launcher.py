@@ -1,0 +1,167 @@
+"""Starts an arena storey by storey, watches it, and stops it when it is told to."""
+
+import http.client
+import json
+import signal
+import socket
+import threading
+from typing import Any
+
+from arena_site.embedded.directories import make_passage, make_private, runtime_dir
+from arena_site.embedded.local_model import LocalModel, free_port
+from arena_site.embedded.postgres import Postgres
+from arena_site.embedded.program import CannotStart
+from arena_site.embedded.valkey import Valkey
+from arena_site.supervisor import leftovers
+from arena_site.supervisor.child import Child
+from arena_site.supervisor.household import Household, Storey
+from arena_site.supervisor.service_file import ServiceFile
+from arena_site.supervisor.site import BASE_DIR, Site
+from arena_site.supervisor.terminal import say
+
+SLOW_START_S = 30.0
+HOW_TO_ADD_A_MODEL = (
+    "Fewer than two models can be drawn, so no battle can start: add one to config/models.yaml or set a provider's "
+    "key in .env and start again, or add one at {url}/admin/."
+)
+
+
+class StopRequested(Exception):
+    """Ctrl-C, SIGTERM, or the terminal went away."""
+
+
+class Launcher:
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.household = Household(site.data_dir, site.logs)
+        self._stop_requested = threading.Event()
+
+    def run(self) -> None:
+        """Until StopRequested, which it raises. Raises CannotStart with a sentence."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda *_: self._stop_requested.set())
+        make_passage(self.site.data_dir)
+        make_private(self.site.logs)
+        lock = leftovers.hold(self.site.data_dir)
+        try:
+            if count := leftovers.stop_leftovers(self.site.data_dir):
+                say(f"Stopped {count} processes that an earlier start had left behind.")
+            self._check_port_is_free()
+            self._start()
+            while True:
+                self._pause(0.2)
+                self.household.revive()
+        finally:
+            self.household.stop()
+            lock.close()
+
+    def _pause(self, seconds: float) -> None:
+        if self._stop_requested.wait(seconds):
+            raise StopRequested
+
+    def _check_port_is_free(self) -> None:
+        family = socket.AF_INET6 if ":" in self.site.bind else socket.AF_INET
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((self.site.bind, self.site.port))
+            except OSError as error:
+                raise CannotStart(
+                    f"Port {self.site.port} on {self.site.bind} cannot be used ({error.strerror}): "
+                    "choose another one with ARENA_PORT."
+                ) from error
+
+    def _start(self) -> None:
+        services = ServiceFile(self.site.data_dir)
+        services.make_secrets()
+        self._start_services(services)
+        self._start_local_model(services)
+        self._prepare()
+        for program in self.site.background_programs():
+            self.household.start(program, Storey.BACKGROUND)
+        for program in self.site.web_programs():
+            self.household.start(program, Storey.WEB)
+        readiness = self._wait_until_ready()
+        say(f"Arena ready: {self.site.url}")
+        if readiness["drawable_models"] < 2:
+            say(HOW_TO_ADD_A_MODEL.format(url=self.site.url))
+
+    def _start_services(self, services: ServiceFile) -> None:
+        sockets = runtime_dir(self.site.data_dir)
+        ours: dict[str, Postgres | Valkey] = {
+            "DATABASE_URL": Postgres(
+                self.site.data_dir / "postgres-18", sockets / "postgres", services["ARENA_POSTGRES_PASSWORD"]
+            ),
+            "REDIS_URL": Valkey(self.site.data_dir / "valkey", sockets / "valkey"),
+        }
+        started: list[Child] = []
+        for name, service in ours.items():
+            if services.is_given(name):
+                services.withdraw(name)
+                say(f"{name} is set: using your server.")
+            else:
+                started.append(self.household.start(service.prepare(), Storey.SERVICES))
+                services.publish(name, service.url)
+        for child in started:
+            self._wait_for(child)
+
+    def _start_local_model(self, services: ServiceFile) -> None:
+        if services.is_given("ARENA_LOCAL_MODEL_URL") or not self.site.wants_local_model:
+            services.withdraw("ARENA_LOCAL_MODEL_URL")
+            return
+        model = LocalModel(free_port())
+        child = None
+        try:
+            child = self.household.start(model.prepare(BASE_DIR), Storey.SERVICES)
+            self._wait_for(child)
+            services.publish("ARENA_LOCAL_MODEL_URL", model.url)
+        except CannotStart as error:
+            if child is not None:
+                self.household.dismiss(child)
+            services.withdraw("ARENA_LOCAL_MODEL_URL")
+            say(f"The site starts without the local model: {error}")
+
+    def _prepare(self) -> None:
+        """Database, static files, models, first administrator."""
+        child = self.household.start(self.site.preparation(), Storey.BACKGROUND)
+        while child.is_running:
+            self._pause(0.02)
+        self.household.dismiss(child)
+        if child.process.returncode:
+            raise CannotStart(child.how_it_ended())
+        say(f"Site prepared in {child.has_run_for:.1f} s")
+
+    def _wait_for(self, child: Child) -> None:
+        seconds = child.wait_until_ready(within=60, pause=self._pause)
+        say(f"{child.program.label} ready in {seconds:.1f} s")
+
+    def _wait_until_ready(self) -> dict[str, Any]:
+        """What /readyz says at last. A fallen child ends the start; whatever else is slow is named and waited for."""
+        said = False
+        waited = 0.0
+        while not (readiness := self._readiness()).get("ready"):
+            if child := self.household.fallen():
+                raise CannotStart(child.how_it_ended())
+            if waited > SLOW_START_S and not said:
+                said = True
+                missing = [
+                    f"{name}: {outcome}" for name, outcome in readiness.get("checks", {}).items() if outcome != "ok"
+                ]
+                say(f"The arena runs but is not ready yet ({', '.join(missing) or 'the web process does not answer'}).")
+            self._pause(0.1)
+            waited += 0.1
+        return readiness
+
+    def _readiness(self) -> dict[str, Any]:
+        """The body of /readyz, or nothing while it does not answer."""
+        connection = http.client.HTTPConnection(self.site.address, self.site.port, timeout=10)
+        # A production site may answer only to its own name, and only when its proxy says https.
+        headers = {"Host": self.site.host, "X-Forwarded-Proto": "https"}
+        try:
+            connection.request("GET", "/readyz", headers=headers)
+            body = json.loads(connection.getresponse().read())
+        except (OSError, http.client.HTTPException, ValueError):
+            return {}
+        finally:
+            connection.close()
+        return body if isinstance(body, dict) else {}

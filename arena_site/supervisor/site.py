@@ -1,0 +1,79 @@
+"""Which arena this is: its directories, its address and its Django processes, from the environment and .env."""
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import environ
+
+from arena_site.embedded.program import CannotStart, Program
+
+BASE_DIR = Path(__file__).resolve().parents[2]
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (only if the operator says so)
+
+
+@dataclass(frozen=True)
+class Site:
+    data_dir: Path
+    bind: str
+    port: int
+    web_processes: int
+    answer_concurrency: int
+    wants_local_model: bool
+    host: str
+
+    @classmethod
+    def from_environment(cls) -> "Site":
+        """Raises CannotStart when a value makes no sense."""
+        environ.Env.read_env(BASE_DIR / ".env", overwrite=False)
+        env = environ.Env()
+        try:
+            return cls(
+                data_dir=BASE_DIR / env.str("ARENA_DATA_DIR", default=".arena"),
+                bind=env.str("ARENA_BIND", default="127.0.0.1"),
+                port=env.int("ARENA_PORT", default=8000),
+                web_processes=env.int("ARENA_WEB_PROCESSES", default=1),
+                answer_concurrency=env.int("ARENA_ANSWER_CONCURRENCY", default=100),
+                wants_local_model=env.bool("ARENA_LOCAL_MODEL", default=True),
+                host=env.list("ARENA_HOSTS", default=["localhost"])[0].lstrip(".").replace("*", "localhost"),
+            )
+        except ValueError as error:
+            raise CannotStart(f"A setting cannot be read: {error}.") from error
+
+    @property
+    def logs(self) -> Path:
+        return self.data_dir / "logs"
+
+    @property
+    def address(self) -> str:
+        """Where this machine reaches it."""
+        return EVERYWHERE.get(self.bind, self.bind)
+
+    @property
+    def url(self) -> str:
+        return f"http://[{self.address}]:{self.port}" if ":" in self.address else f"http://{self.address}:{self.port}"
+
+    def preparation(self) -> Program:
+        """Ends by itself."""
+        return replace(_python("prepare", "Preparing the site", "manage.py", "prepare"), speaks=True)
+
+    def background_programs(self) -> list[Program]:
+        worker = ["-m", "celery", "-A", "arena_site", "worker", "-P", "threads", "--without-gossip", "--without-mingle"]
+        answers = [*worker, "-Q", "answers", "-n", "answers@%h", "-c", str(self.answer_concurrency)]
+        default = [*worker, "-Q", "default", "-n", "default@%h", "-c", "2"]
+        beat = ["-m", "celery", "-A", "arena_site", "beat", "--pidfile=", "-s", str(self.data_dir / "beat-schedule")]
+        return [
+            _python("sweeper", "Sweeper", "manage.py", "sweep"),
+            _python("worker-answers", "Answer worker", *answers),
+            _python("worker-default", "Background worker", *default),
+            _python("beat", "Beat", *beat),
+        ]
+
+    def web_programs(self) -> list[Program]:
+        serve = ["-m", "arena_site.embedded.web", "--bind", self.bind, "--port", str(self.port)]
+        return [_python(f"web-{n}", f"Web process {n}", *serve) for n in range(1, self.web_processes + 1)]
+
+
+def _python(name: str, label: str, *arguments: str) -> Program:
+    """A process of ours; whether it is ready, /readyz says for all of them together."""
+    return Program(name, label, [sys.executable, *arguments], cwd=BASE_DIR, is_ready=lambda: True)
