@@ -3,11 +3,11 @@
 import pgtrigger
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from battles.models import Vote
 from common.ids import new_public_id
+from leaderboard import elo
 from models_registry.models import LanguageModel
 
 OVERALL = "overall"
@@ -17,7 +17,7 @@ class EloRating(models.Model):
     """The live, order-dependent figure of one model; moved in the vote's own transaction."""
 
     model = models.OneToOneField(LanguageModel, models.PROTECT, primary_key=True, related_name="elo")
-    rating = models.FloatField(default=1500)
+    rating = models.FloatField(default=elo.START)
     votes = models.PositiveIntegerField(default=0)
     last_order = models.PositiveBigIntegerField(default=0)
 
@@ -29,8 +29,9 @@ class PairTally(models.Model):
     """How often an ordered pair ended how, on one board. Integers: any order or batching gives the same."""
 
     scope = models.CharField(max_length=80)
-    left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
-    right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
+    # No index on a single model here and below: tallies are written often and always read by scope.
+    left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False)
+    right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False)
     outcome = models.CharField(max_length=8, choices=Vote.Choice)
     n = models.PositiveIntegerField()
 
@@ -51,8 +52,8 @@ class VoterPairTally(models.Model):
 
     scope = models.CharField(max_length=80)
     voter = models.CharField(max_length=40)
-    left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
-    right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
+    left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False)
+    right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False)
     outcome = models.CharField(max_length=8, choices=Vote.Choice)
     n = models.PositiveIntegerField()
 
@@ -69,36 +70,46 @@ class VoterPairTally(models.Model):
         return f"{self.scope} {self.voter} {self.left_id}:{self.right_id} {self.outcome} {self.n}"
 
 
+class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
+    def snapshots(self, scope: str) -> "AggregationRunQuerySet":
+        """What was published for one board, newest first."""
+        return self.filter(scope=scope, state=AggregationRun.State.DONE).order_by("-pk")
+
+
 class AggregationRun(models.Model):
-    """One published snapshot of one board, and how it came about. Immutable once it is done."""
+    """One attempt to bring a board up to date, written once it is over. A done one is a published snapshot."""
 
     class State(models.TextChoices):
-        RUNNING = "running", _("running")
         DONE = "done", _("done")
+        UNCHANGED = "unchanged", _("nothing new")
         FAILED = "failed", _("failed")
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     scope = models.CharField(max_length=80, default=OVERALL)
-    # The scheduled moment this run is for: two beats claim the same slot, and the database keeps one.
-    slot = models.CharField(max_length=40, unique=True)
-    state = models.CharField(max_length=7, choices=State, default=State.RUNNING)
+    # The scheduled moment this run is for, or the request that asked for it: the database keeps one of each.
+    slot = models.CharField(max_length=60, unique=True)
+    state = models.CharField(max_length=9, choices=State)
     method = models.CharField(max_length=40)
     parameters = models.JSONField(default=dict)
     parameters_hash = models.CharField(max_length=64)
     tallies_checksum = models.CharField(max_length=64, blank=True)
+    # Counted are the votes up to this number, except those excluded.
     last_order = models.PositiveBigIntegerField(default=0)
     votes_taken = models.PositiveIntegerField(default=0)
     votes_counted = models.PositiveBigIntegerField(default=0)
     votes_excluded = models.JSONField(default=dict)
-    started_at = models.DateTimeField(db_default=Now())
-    finished_at = models.DateTimeField(null=True)
-    duration_ms = models.PositiveIntegerField(null=True)
+    started_at = models.DateTimeField()
+    finished_at = models.DateTimeField()
+    duration_ms = models.PositiveIntegerField()
     error = models.TextField(blank=True)
+
+    objects = AggregationRunQuerySet.as_manager()
 
     class Meta:
         ordering = ["-pk"]
-        # For the newest snapshot of a board.
+        # For AggregationRunQuerySet.snapshots.
         indexes = [models.Index(fields=["scope", "state", "-id"], name="newest_snapshot_of_a_board")]
+        triggers = [pgtrigger.Protect(name="a_run_never_changes", operation=pgtrigger.Update | pgtrigger.Delete)]
 
     def __str__(self) -> str:
         return f"{self.scope} {self.public_id}"
@@ -111,6 +122,7 @@ class Standing(models.Model):
     model = models.ForeignKey(LanguageModel, models.PROTECT, related_name="standings")
     # Null while a model is "n of 5": listed as collecting votes, without a score.
     score = models.FloatField(null=True)
+    # One bound alone is null when a model won or lost everything: at least, at most.
     ci_low = models.FloatField(null=True)
     ci_high = models.FloatField(null=True)
     rank = models.PositiveIntegerField(null=True)
@@ -127,9 +139,7 @@ class Standing(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "model"], name="a_model_stands_once_in_a_snapshot")]
-        triggers = [
-            pgtrigger.Protect(name="a_standing_never_changes", operation=pgtrigger.Update | pgtrigger.Delete)
-        ]
+        triggers = [pgtrigger.Protect(name="a_standing_never_changes", operation=pgtrigger.Update | pgtrigger.Delete)]
 
     def __str__(self) -> str:
         return f"{self.run_id} {self.model_id}"
