@@ -1,0 +1,31 @@
+"""Models and votes made directly, without the conversations behind them."""
+
+from itertools import count
+
+from battles.models import Battle, Session, Vote, VoteCounter
+from battles.signals import vote_cast
+from models_registry.models import LanguageModel
+from tests import make
+
+_numbers = count(1)
+
+
+def contestants(*slugs: str) -> list[LanguageModel]:
+    return [make.model(slug=slug, name=slug.title()) for slug in slugs]
+
+
+def cast(left: LanguageModel, right: LanguageModel, choice: str, *, voter: str = "", excluded: str = "") -> Vote:
+    """One vote as battles casts it; call it inside a transaction when others vote at the same time."""
+    battle = Battle.objects.create(session=Session.objects.create(), propensity=1)
+    vote = Vote.objects.create(
+        battle=battle, choice=choice, model_left=left, model_right=right, turn_count=1,
+        order=VoteCounter.objects.take(), voter=voter or f"visitor:{next(_numbers)}",
+        excluded_reason=excluded,
+    )  # fmt: skip
+    vote_cast.send(sender=Vote, vote=vote)
+    return vote
+
+
+def cast_many(first: LanguageModel, second: LanguageModel, /, **choices: int) -> list[Vote]:
+    """cast_many(a, b, left=3, tie=1): a on the left."""
+    return [cast(first, second, choice) for choice, n in choices.items() for _ in range(n)]

@@ -1,0 +1,72 @@
+"""The figure that moves with every vote."""
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
+
+import numpy as np
+import pytest
+from django.db import connection, transaction
+
+from leaderboard import elo
+from leaderboard.boards import standing_of
+from leaderboard.models import EloRating
+from tests.leaderboard import reference_votes
+from tests.leaderboard.ballots import cast, contestants
+
+
+@pytest.mark.parametrize("name", ["copilot_arena_examples", "llmfao_crowd", "mtbench_human", "football_intl"])
+def test_elo_equals_a_public_implementation(name):
+    expected = reference_votes.reference(name)["elo_k32_1500"]
+    ratings = np.full(len(expected), elo.START)
+    for left, right, winner in reference_votes.votes(name):
+        left_share = {"model_a": 1.0, "model_b": 0.0}.get(winner, 0.5)
+        ratings[left], ratings[right] = elo.after_vote(ratings[left], ratings[right], left_share=left_share)
+    assert np.abs(ratings - expected).max() < 1e-6
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("choice", "left", "right"),
+    [("left", 1516, 1484), ("right", 1484, 1516), ("tie", 1500, 1500), ("both_bad", 1500, 1500)],
+)  # fmt: skip
+def test_a_vote_moves_both_models_at_once(choice, left, right):
+    first, second = contestants("first", "second")
+    cast(first, second, choice)
+    assert (standing_of("first")["elo"], standing_of("second")["elo"]) == (left, right)
+    assert list(EloRating.objects.values_list("votes", "last_order")) == [(1, 1), (1, 1)]
+
+
+@pytest.mark.django_db
+def test_a_vote_that_does_not_count_moves_nobody():
+    first, second = contestants("first", "second")
+    cast(first, second, "left", excluded="identity_leak")
+    assert not EloRating.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_vote_that_is_undone_moves_nobody():
+    first, second = contestants("first", "second")
+    with transaction.atomic():
+        cast(first, second, "left")
+        transaction.set_rollback(True)
+    assert not EloRating.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_fifty_people_vote_at_once_and_every_vote_moves_elo():
+    models = contestants("a", "b", "c", "d", "e")
+    pairs = (list(permutations(models, 2)) * 3)[:50]
+
+    def vote(pair):
+        try:
+            with transaction.atomic():
+                cast(*pair, "left")
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(50) as people:
+        list(people.map(vote, pairs))
+    ratings = EloRating.objects.all()
+    assert sum(row.votes for row in ratings) == 100
+    assert sum(row.rating for row in ratings) == pytest.approx(5 * 1500)
+    assert max(row.last_order for row in ratings) == 50
