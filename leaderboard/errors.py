@@ -1,0 +1,29 @@
+"""Refusals on the way to and from the board."""
+
+from common.errors import ArenaError, NotFound
+
+
+class NoSuchBoard(NotFound):
+    message = "There is no such board."
+
+
+class NoSuchSnapshot(NotFound):
+    message = "There is no such snapshot."
+
+
+class VoteDoesNotCount(ArenaError):
+    code = "vote_does_not_count"
+    message = "This vote does not count already."
+    http_status = 409
+
+
+class VoteCounts(ArenaError):
+    code = "vote_counts"
+    message = "This vote counts already."
+    http_status = 409
+
+
+class TalliesDisagree(ArenaError):
+    code = "tallies_disagree"
+    message = "The tallies do not hold this vote. Run `manage.py rebuild_tallies`."
+    http_status = 409

@@ -1,0 +1,21 @@
+"""`manage.py aggregate_votes`: bring the board up to date now."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard import aggregation
+
+
+class Command(BaseCommand):
+    help = "Count the pending votes and publish a snapshot, without waiting for the schedule."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        run = aggregation.aggregate(slot=aggregation.new_slot())
+        if run is None:
+            raise CommandError("Another run is under way. Try again in a moment.")
+        excluded = sum(run.votes_excluded.values())
+        self.stdout.write(
+            f"Snapshot {run.public_id}: {run.votes_taken} new votes, {run.votes_counted} counted, "
+            f"{excluded} excluded, {run.standings.count()} models, {run.duration_ms} ms."
+        )

@@ -1,0 +1,30 @@
+"""Which method computes the scores, and with which parameters: what every snapshot says of itself."""
+
+import hashlib
+import json
+from typing import Any
+
+from django.conf import settings
+
+from leaderboard import elo
+
+NAME = "bradley-terry-1"
+VIRTUAL_TIES = 0.5
+OFFSET = 1500.0
+
+
+def parameters() -> dict[str, Any]:
+    return {
+        "listed_from_votes": settings.ARENA_LISTED_FROM_VOTES,
+        "established_from_votes": settings.ARENA_ESTABLISHED_FROM_VOTES,
+        "virtual_ties": VIRTUAL_TIES,
+        "offset": OFFSET,
+        "elo_start": elo.START,
+        "elo_k": elo.K,
+    }
+
+
+def parameters_hash() -> str:
+    """SHA-256, in hex, of the method's name and parameters as sorted JSON."""
+    text = json.dumps({"method": NAME, **parameters()}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()

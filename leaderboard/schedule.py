@@ -1,0 +1,29 @@
+"""When a periodic run is due: time is cut into slots, and each slot gets one run.
+
+Slots are counted on the database's clock, so that workers on several machines mean the same one.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+from django.conf import settings
+from django.db import connection
+
+
+def database_now() -> datetime:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        moment: datetime = cursor.fetchone()[0]
+    return moment
+
+
+def slot_at(moment: datetime) -> str:
+    return f"every {settings.ARENA_AGGREGATE_EVERY_S} s: {_start_of_slot(moment):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def next_due_at(moment: datetime) -> datetime:
+    return _start_of_slot(moment) + timedelta(seconds=settings.ARENA_AGGREGATE_EVERY_S)
+
+
+def _start_of_slot(moment: datetime) -> datetime:
+    seconds = int(moment.timestamp())
+    return datetime.fromtimestamp(seconds - seconds % settings.ARENA_AGGREGATE_EVERY_S, UTC)

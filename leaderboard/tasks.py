@@ -1,0 +1,14 @@
+"""Wake-up calls for aggregation; each may arrive twice."""
+
+from celery import shared_task
+
+from leaderboard import aggregation
+
+
+@shared_task(ignore_result=True)
+def aggregate_votes(slot: str = "") -> None:
+    """Without a slot: the periodic run, if it is due."""
+    if slot:
+        aggregation.aggregate(slot=slot)
+    else:
+        aggregation.aggregate_if_due()
