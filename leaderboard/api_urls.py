@@ -1,0 +1,10 @@
+from django.urls import path
+
+from leaderboard import api
+
+urlpatterns = [
+    path("boards/", api.BoardList.as_view(), name="api-boards"),
+    path("leaderboard/", api.Leaderboard.as_view(), name="api-leaderboard"),
+    path("leaderboard/snapshots/", api.SnapshotList.as_view(), name="api-snapshots"),
+    path("leaderboard/snapshots/<str:public_id>/", api.SnapshotDetail.as_view(), name="api-snapshot"),
+]
