@@ -45,7 +45,7 @@ class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         changed = {
             name: [str(form.initial.get(name, "")), str(form.cleaned_data[name])]
             for name in form.changed_data
-            if name not in ("key", "remove_key")
+            if name not in ("key", "remove_key") and form.initial.get(name) != form.cleaned_data[name]
         }
         if "key" in form.changed_data:
             changed["key"] = ["", f"entered ({row.key_fingerprint})"]
@@ -58,7 +58,7 @@ def _is_leaned_on(row: Provider | LanguageModel) -> bool:
     """Whether the database would refuse to delete `row` (a foreign key with PROTECT points at it)."""
     return any(
         relation.related_model._base_manager.filter(**{relation.field.name: row}).exists()
-        for relation in row._meta.related_objects
+        for relation in row._meta.get_fields(include_hidden=True)
         if isinstance(relation, ForeignObjectRel) and relation.on_delete is PROTECT
     )
 
@@ -95,7 +95,9 @@ class ProviderAdmin(RegistryAdmin):
         self.write_down(request, form, obj, change=change)
 
     @admin.display(description=_("key"))
-    def key_state(self, provider: Provider) -> str:
+    def key_state(self, provider: Provider) -> str | None:
+        if provider.pk is None:
+            return None
         if provider.key_encrypted:
             shown = f"…{provider.key_last_four}" if provider.key_last_four else gettext("stored")
             return f"{shown} ({provider.key_fingerprint})"
@@ -105,8 +107,8 @@ class ProviderAdmin(RegistryAdmin):
         return gettext("missing") if provider.needs_key else gettext("not needed")
 
     @admin.display(description=_("can be called now"))
-    def can_be_called(self, provider: Provider) -> str:
-        return provider.obstacle or gettext("yes")
+    def can_be_called(self, provider: Provider) -> str | None:
+        return None if provider.pk is None else provider.obstacle or gettext("yes")
 
     @admin.display(description=_("models"), ordering="models_served")
     def model_count(self, provider: Any) -> int:

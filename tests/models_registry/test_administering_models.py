@@ -1,0 +1,231 @@
+"""An administrator runs the registry without a shell."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import AuditEntry
+from models_registry.models import LanguageModel, Price, Provider
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    client.force_login(make.user("admin@example.org", is_staff=True, is_superuser=True))
+    return client
+
+
+def provider_form(**fields: Any) -> dict[str, Any]:
+    return {"name": "Example", "base_url": "https://api.example.com/v1", "needs_key": "on", **fields}
+
+
+def model_form(
+    model: LanguageModel | None = None, *, price: tuple[str, str] | None = None, **fields: Any
+) -> dict[str, Any]:
+    """What the browser sends: the model as it is, with `fields` changed."""
+    form = {
+        "name": "GPT", "slug": "gpt", "status": "active", "weight": "1", "upstream_name": "gpt-6",
+        "parameters": "{}", "license_kind": "open",
+        "prices-TOTAL_FORMS": "1" if price else "0", "prices-INITIAL_FORMS": "0",
+    }  # fmt: skip
+    if model is not None:
+        form |= {
+            "name": model.name, "status": model.status, "provider": model.provider_id,
+            "upstream_name": model.upstream_name, "license_kind": model.license_kind,
+        }  # fmt: skip
+    if price:
+        form |= {"prices-0-input_per_million": price[0], "prices-0-output_per_million": price[1]}
+    return {**form, **fields}
+
+
+def page_of(row: LanguageModel | Provider) -> str:
+    return f"/admin/models_registry/{row._meta.model_name}/{row.pk}/change/"
+
+
+def messages_after(admin: Client, path: str, form: dict[str, Any]) -> list[str]:
+    response = admin.post(path, form, follow=True)
+    return [str(message) for message in response.context["messages"]]
+
+
+def test_a_provider_and_a_model_are_made_in_two_forms(admin: Client):
+    admin.post("/admin/models_registry/provider/add/", provider_form(base_url="https://api.example.com/v1/"))
+    provider = Provider.objects.get()
+    assert (provider.base_url, provider.key_encrypted) == ("https://api.example.com/v1", None)
+    form = model_form(
+        provider=provider.pk, price=("0.1", "2"), aliases="chatty, gepetto", abilities=["images"],
+        parameters='{"temperature": 0.5}',
+    )  # fmt: skip
+    admin.post("/admin/models_registry/languagemodel/add/", form)
+    model = LanguageModel.objects.get()
+    assert (model.slug, model.family, model.aliases) == ("gpt", "gpt", ["chatty", "gepetto"])
+    assert (model.abilities, model.parameters) == (["images"], {"temperature": 0.5})
+    assert str(model.price) == "$0.100000 in, $2.000000 out"
+    actions = list(AuditEntry.objects.order_by("pk").values_list("action", "subject", "user__email"))
+    assert actions == [
+        ("add provider", "Example", "admin@example.org"),
+        ("add language model", "GPT", "admin@example.org"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("parameters", '{"temprature": 1}', "is not a sampling parameter"),
+        ("parameters", "{", "Enter a valid JSON"),
+        ("weight", "-1", "greater than or equal to 0"),
+        ("slug", "G P T", "Use lower-case letters"),
+        ("slug", "g" * 101, "at most 100 characters"),
+        ("abilities", "telepathy", "is not one of the available choices"),
+    ],
+)
+def test_a_mistake_is_explained_beside_its_field(admin: Client, field: str, value: str, sentence: str):
+    provider = make.provider("http://127.0.0.1:9/v1")
+    response = admin.post(
+        "/admin/models_registry/languagemodel/add/", model_form(provider=provider.pk, **{field: value})
+    )
+    assert response.status_code == 200
+    assert sentence in response.content.decode()
+    assert not LanguageModel.objects.exists()
+
+
+def test_editing_what_a_voted_model_says_makes_a_new_version_and_says_so(admin: Client):
+    old = make.model(slug="gpt", name="GPT", has_votes=True)
+    assert "Saving a change here makes a new version" in admin.get(page_of(old)).content.decode()
+    form = model_form(old, system_prompt="Be brief.", price=("1", "2"))
+    messages = messages_after(admin, page_of(old), form)
+    assert "The model has votes, so this is a new version: “GPT (v2)”." in messages
+    old.refresh_from_db()
+    new = LanguageModel.objects.get(version=2)
+    assert (old.status, old.system_prompt) == ("retired", "")
+    assert (new.slug, new.status, new.system_prompt) == ("gpt-v2", "active", "Be brief.")
+    assert Price.objects.get().model == new
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.subject) == ("change language model", "GPT (v2)")
+    assert entry.details == {"changed": {"system_prompt": ["", "Be brief."]}}
+
+
+def test_after_a_new_version_one_continues_on_its_own_page(admin: Client):
+    old = make.model(has_votes=True)
+    response = admin.post(page_of(old), model_form(old, system_prompt="Be brief.", _continue="1"), follow=True)
+    assert response.request["PATH_INFO"] == page_of(LanguageModel.objects.get(version=2))
+
+
+def test_other_changes_of_a_voted_model_stay_on_its_row(admin: Client):
+    model = make.model(has_votes=True)
+    messages_after(admin, page_of(model), model_form(model, name="A better name", weight="0.5"))
+    model.refresh_from_db()
+    assert (model.name, model.weight, LanguageModel.objects.count()) == ("A better name", 0.5, 1)
+
+
+def test_what_an_older_version_says_cannot_be_edited(admin: Client):
+    old = make.model(has_votes=True)
+    admin.post(page_of(old), model_form(old, system_prompt="two"))
+    assert "A newer version exists" in admin.get(page_of(old)).content.decode()
+    old.refresh_from_db()
+    admin.post(page_of(old), model_form(old, system_prompt="three"))
+    old.refresh_from_db()
+    assert (old.system_prompt, LanguageModel.objects.count()) == ("", 2)
+
+
+def test_the_slug_of_a_model_is_for_ever(admin: Client):
+    model = make.model(slug="gpt")
+    admin.post(page_of(model), model_form(model, slug="other"))
+    model.refresh_from_db()
+    assert model.slug == "gpt"
+
+
+def test_a_new_price_is_added_and_the_old_one_is_kept(admin: Client):
+    model = make.model()
+    admin.post(page_of(model), model_form(model, price=("1", "2")))
+    kept = Price.objects.get()
+    form = model_form(model, price=("3", "4")) | {
+        "prices-INITIAL_FORMS": "1", "prices-0-id": kept.pk, "prices-0-DELETE": "on",
+    }  # fmt: skip
+    admin.post(page_of(model), form)
+    kept.refresh_from_db()
+    assert kept.input_per_million == 1
+    admin.post(page_of(model), model_form(model, price=("5", "6")))
+    assert model.price.input_per_million == 5
+
+
+@pytest.mark.parametrize(("action", "status"), [("activate", "active"), ("pause", "paused"), ("retire", "retired")])
+def test_several_models_are_activated_paused_or_retired_at_once(admin: Client, action: str, status: str):
+    models = [make.model(status="draft"), make.model(status="draft")]
+    form = {"action": action, "_selected_action": [model.pk for model in models]}
+    messages = messages_after(admin, "/admin/models_registry/languagemodel/", form)
+    assert messages == [f"2 models are {status} now."]
+    assert set(LanguageModel.objects.values_list("status", flat=True)) == {status}
+    assert AuditEntry.objects.filter(action=f"set status {status}").count() == 2
+    retired = LanguageModel.objects.filter(retired_at__isnull=False).count()
+    assert retired == (2 if status == "retired" else 0)
+
+
+def test_the_list_says_what_is_drawn_and_why_the_rest_is_not(admin: Client, django_assert_max_num_queries):
+    make.model(name="Ready")
+    make.model(name="Waiting", at="http://127.0.0.1:11/v1")
+    Provider.objects.filter(base_url__contains=":11/").update(is_answering=False)
+    for number in range(8):
+        make.model(name=f"Draft {number}", status="draft", at=f"http://127.0.0.1:{100 + number}/v1")
+    with django_assert_max_num_queries(10):
+        page = admin.get("/admin/models_registry/languagemodel/").content.decode()
+    assert 'class="field-drawn_now">yes' in page
+    assert "Its server does not answer." in page
+    assert page.count("It is draft.") == 8
+    assert "1 of 1" in page
+
+
+def test_models_are_found_by_name_and_alias(admin: Client):
+    make.model(name="Needle", aliases=["thimble"])
+    make.model(name="Hay")
+    for words in ("needle", "thimble"):
+        page = admin.get("/admin/models_registry/languagemodel/", {"q": words}).content.decode()
+        assert "Needle" in page
+        assert ">Hay<" not in page
+
+
+def test_a_model_that_was_in_battles_is_not_deleted(admin: Client):
+    left, right = make.model(name="Left"), make.model()
+    make.battle(left, right)
+    path = page_of(left).replace("change", "delete")
+    messages = messages_after(admin, path, {"post": "yes"})
+    assert messages == ["“Left” is in use and cannot be deleted. Pause or retire it instead."]
+    assert LanguageModel.objects.count() == 2
+
+
+def test_a_model_with_votes_has_no_delete_button(admin: Client):
+    model = make.model(has_votes=True)
+    assert 'class="deletelink"' not in admin.get(page_of(model)).content.decode()
+
+
+def test_a_model_nobody_met_can_be_deleted(admin: Client):
+    model = make.model(name="Mistake")
+    admin.post(page_of(model), model_form(model, price=("1", "2")))
+    admin.post(page_of(model).replace("change", "delete"), {"post": "yes"})
+    assert not LanguageModel.objects.exists()
+    assert AuditEntry.objects.filter(action="delete language model", subject="Mistake").exists()
+
+
+def test_a_provider_that_serves_models_is_not_deleted(admin: Client):
+    provider = make.model().provider
+    [message] = messages_after(admin, page_of(provider).replace("change", "delete"), {"post": "yes"})
+    assert message == "“Fake” is in use and cannot be deleted. Pause or retire it instead."
+    assert Provider.objects.exists()
+
+
+def test_no_admin_page_carries_inline_script_or_style(admin: Client):
+    model = make.model()
+    paths = ["/admin/", page_of(model), page_of(model.provider), "/admin/accounts/user/", "/admin/accounts/user/add/"]
+    for name in ("provider", "languagemodel"):
+        paths += [f"/admin/models_registry/{name}/", f"/admin/models_registry/{name}/add/"]
+    for path in [*paths, "/admin/accounts/apitoken/add/", "/admin/accounts/auditentry/"]:
+        response = admin.get(path)
+        page = response.content.decode()
+        assert response.status_code == 200, path
+        assert "script-src 'self'" in response.headers["Content-Security-Policy"]
+        assert "<script>" not in page, path
+        assert "<style" not in page, path
+        assert " style=" not in page, path
+        assert " onclick=" not in page, path
