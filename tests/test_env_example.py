@@ -1,0 +1,29 @@
+"""`.env.example` is where an operator looks for what can be set."""
+
+import ast
+import re
+from pathlib import Path
+
+from django.conf import settings
+
+SOURCES = ("arena_site/settings", "arena_site/supervisor", "arena_site/management")
+
+
+def variables_read() -> set[str]:
+    """The names in `env.str("NAME")` and `os.environ.get("NAME")`, and the limits, whose names are put together."""
+    names = {f"ARENA_LIMIT_{action}_{who}".upper() for action, who in settings.ARENA_LIMITS}
+    for folder in SOURCES:
+        for file in (settings.BASE_DIR / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+                    reader, name = ast.unparse(node.func.value), node.args[0]
+                    if reader in ("env", "os.environ") and isinstance(name, ast.Constant):
+                        names.add(name.value)
+    return names - {"DJANGO_SETTINGS_MODULE"}
+
+
+def test_the_example_lists_every_variable_that_is_read():
+    example = Path(settings.BASE_DIR / ".env.example").read_text()
+    listed = set(re.findall(r"^#? ?([A-Z][A-Z0-9_]+)=", example, flags=re.MULTILINE))
+    provider_keys = {name for name in listed if name.endswith("_API_KEY")}
+    assert listed - provider_keys == variables_read()
