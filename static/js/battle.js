@@ -1,0 +1,137 @@
+// A battle in the browser: panes follow their text, milestones are said aloud, arrows vote, and lost lines are picked up.
+const PATIENCE_MS = 4000; // without a stream for this long, ask for the battle itself
+const SETTLE_MS = 600; // an arrow pressed for scrolling as the vote bar appears is not a vote
+const NEAR_END_PX = 40;
+
+let barSince = performance.now();
+let kept = null;
+
+const panesIn = (battle) => battle.querySelectorAll(".answer");
+const announce = (text) => (document.getElementById("announcer").textContent = text.trim());
+
+// ---- Panes follow the text unless the reader has scrolled up. ----
+
+const leftBehind = new WeakSet();
+document.addEventListener(
+  "scroll",
+  ({ target }) => {
+    if (!(target instanceof Element) || !target.matches(".answer")) return;
+    const atEnd = target.scrollHeight - target.scrollTop - target.clientHeight < NEAR_END_PX;
+    atEnd ? leftBehind.delete(target) : leftBehind.add(target);
+  },
+  { capture: true, passive: true },
+);
+document.addEventListener("htmx:sseMessage", ({ target }) => {
+  for (const pane of target.closest("[data-live]")?.querySelectorAll(".answer") ?? []) {
+    if (!leftBehind.has(pane)) pane.scrollTop = pane.scrollHeight;
+  }
+});
+
+// ---- A battle that is replaced keeps its readers' place, and says what changed. ----
+
+function battleIn(target) {
+  return target instanceof Element && target.matches(".battle") ? target : null;
+}
+
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  const battle = battleIn(detail.target);
+  if (!battle || detail.xhr.status >= 400) return;
+  kept = {
+    id: battle.id,
+    milestone: battle.dataset.milestone,
+    hadFocus: battle.contains(document.activeElement),
+    scrolled: [...panesIn(battle)].map((pane) => pane.scrollTop),
+    swiped: [...battle.querySelectorAll(".panes")].map((panes) => panes.scrollLeft),
+  };
+});
+
+document.addEventListener("htmx:afterSwap", () => {
+  const battle = kept && document.getElementById(kept.id);
+  if (!battle) return;
+  panesIn(battle).forEach((pane, index) => (pane.scrollTop = kept.scrolled[index] ?? 0));
+  battle.querySelectorAll(".panes").forEach((panes, index) => (panes.scrollLeft = kept.swiped[index] ?? 0));
+  if (battle.dataset.milestone !== kept.milestone) {
+    barSince = performance.now();
+    announce(battle.dataset.milestone);
+    const verdict = battle.querySelector(".reveal, .vote");
+    const nobodyElse = document.activeElement === document.body && verdict?.matches(".reveal");
+    if (kept.hadFocus || nobodyElse) verdict?.focus({ preventScroll: true });
+    verdict?.scrollIntoView({ block: "nearest" });
+  }
+  kept = null;
+  openFollowUp();
+});
+
+// A follow-up that was taken leaves the box empty for the next one.
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  if (detail.xhr.status === 200 && detail.elt.matches("[data-follow-up]")) detail.elt.form.reset();
+});
+
+function openFollowUp() {
+  const last = [...document.querySelectorAll(".battle")].at(-1);
+  const button = document.querySelector("[data-follow-up]");
+  if (!last || !button) return;
+  button.disabled = !("canFollowUp" in last.dataset);
+  button.hidden = last.dataset.state === "void";
+}
+
+// ---- Arrows vote, but never from a field, from inside an answer, or by a key that is being held. ----
+
+document.addEventListener("keydown", (event) => {
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  if (event.target.closest("input, textarea, select, [contenteditable], .answer, .question, pre, [popover]")) return;
+  if (performance.now() - barSince < SETTLE_MS) return;
+  const button = [...document.querySelectorAll(".vote button:enabled[data-key]")].findLast(
+    ({ dataset }) => dataset.key === event.key,
+  );
+  if (!button) return;
+  event.preventDefault();
+  button.click();
+});
+
+// ---- A lost stream is said so, and after a while the battle is fetched instead. ----
+
+const waiting = new WeakMap();
+document.addEventListener("htmx:sseError", ({ target }) => {
+  target.classList.add("lost");
+  if (waiting.has(target)) return;
+  waiting.set(target, setTimeout(() => {
+    waiting.delete(target);
+    if (target.isConnected && target.classList.contains("lost")) htmx.trigger(target.querySelector("[data-refetch]"), "refetch");
+  }, PATIENCE_MS));
+});
+document.addEventListener("htmx:sseOpen", ({ target }) => target.classList.remove("lost"));
+
+// ---- On a phone the panes are swiped; tabs jump between them and show which one is seen. ----
+
+document.addEventListener(
+  "scroll",
+  ({ target: panes }) => {
+    if (!(panes instanceof Element) || !panes.matches(".panes")) return;
+    const shown = Math.round(Math.abs(panes.scrollLeft) / panes.clientWidth);
+    panes.parentElement.querySelectorAll(".pane-tabs a").forEach((tab, index) => {
+      if (index === shown) tab.setAttribute("aria-current", "true");
+      else tab.removeAttribute("aria-current");
+    });
+  },
+  { capture: true, passive: true },
+);
+document.addEventListener("click", (event) => {
+  const tab = event.target.closest(".pane-tabs a");
+  if (!tab) return;
+  event.preventDefault();
+  const pane = document.getElementById(tab.hash.slice(1));
+  const panes = pane.parentElement;
+  const { left, top } = panes.getBoundingClientRect();
+  panes.scrollBy({ left: pane.getBoundingClientRect().left - left });
+  if (top < 0) panes.scrollIntoView({ block: "start" });
+});
+
+// A new battle in the same session differs only by its fragment, for which a browser loads nothing.
+addEventListener("hashchange", () => {
+  if (location.hash.startsWith("#battle-") && !document.getElementById(location.hash.slice(1))) location.reload();
+});
+
+openFollowUp();
+const turns = [...document.querySelectorAll(".turn")];
+if (!location.hash && turns.length > 1) turns.at(-1).scrollIntoView({ block: "start" });
