@@ -3,6 +3,7 @@
 from typing import Any, cast
 
 from django.db.models.functions import Now
+from django.middleware.csrf import get_token
 from rest_framework.authentication import BaseAuthentication, CSRFCheck, get_authorization_header
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -20,6 +21,7 @@ class ActorAuthentication(BaseAuthentication):
         if header:
             actor = self._actor_of_token(request, header)
         else:
+            get_token(request._request)  # the contract: the csrftoken cookie comes with any GET
             self._enforce_csrf(request)
             actor = actor_of(request._request)
         cast(ActorRequest, request._request).actor = actor

@@ -1,6 +1,7 @@
 """One decorator for every API POST: the same key and body give the first result again."""
 
 import hashlib
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
@@ -9,6 +10,7 @@ from typing import Any, cast
 from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -79,5 +81,5 @@ def _run_once(row: IdempotencyKey, view: Any, run: Callable[[], Response]) -> Re
 
 
 def _remember(row: IdempotencyKey, response: Response) -> None:
-    body = cast("Any", response.data)
+    body = json.loads(JSONRenderer().render(response.data))  # exactly what the first request was answered with
     IdempotencyKey.objects.filter(pk=row.pk, status=None).update(status=response.status_code, body=body)

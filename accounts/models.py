@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.contrib.postgres.fields import ArrayField
-from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -114,7 +113,7 @@ class IdempotencyKey(models.Model):
     key = models.CharField(max_length=255)
     request_hash = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField(null=True)
-    body = models.JSONField(null=True, encoder=DjangoJSONEncoder)
+    body = models.JSONField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

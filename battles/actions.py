@@ -19,7 +19,7 @@ from battles.errors import (
 )
 from battles.models import Answer, Battle, Position, Session, Side, Turn, Vote, VoteCounter
 from battles.prompts import accepted_prompt, title_of
-from battles.signals import vote_cast
+from battles.signals import vote_cast, voter_changes
 from battles.stopping import shout_stop
 from battles.style import StyleCounts, style_counts
 from battles.tasks import wake_after_commit
@@ -162,7 +162,9 @@ def delete_session(session: Session) -> None:
     """Text and owner go; counted votes stay, without a name."""
     turns = Turn.objects.filter(battle__session=session)
     turns.exclude(state=Turn.State.DONE).update(stop_requested_at=Now())
-    Vote.objects.filter(battle__session=session).update(voter=f"deleted:{new_public_id()}", comment="")
+    votes, nobody = Vote.objects.filter(battle__session=session), f"deleted:{new_public_id()}"
+    voter_changes.send(sender=Vote, votes=votes, voter=nobody)
+    votes.update(voter=nobody, comment="")
     Answer.objects.filter(turn__in=turns).update(text="", html="", reasoning="")
     turns.update(prompt="")
     Session.objects.filter(pk=session.pk).update(owner_user=None, owner_visitor=None, title="")

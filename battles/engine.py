@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import uvloop
+from celery.signals import worker_shutting_down
 
 from battles import answer_records as records
 from battles.answering import TurnAnswering, Worker
@@ -134,7 +135,8 @@ def engine() -> Engine:
         return _engine
 
 
-def close_engine() -> None:
-    """Hand everything back if there is an engine."""
+@worker_shutting_down.connect
+def close_engine(**_: object) -> None:
+    """A warm shutdown would wait for the models: hand everything back instead."""
     if _engine is not None:
         _engine.close()

@@ -121,7 +121,8 @@ class TurnChannel:
 
 
 async def _render(block: str) -> str:
-    return render(block) if len(block) <= RENDER_INLINE_CHARACTERS else await asyncio.to_thread(render, block)
+    html = render(block) if len(block) <= RENDER_INLINE_CHARACTERS else await asyncio.to_thread(render, block)
+    return str.__str__(html)  # msgspec encodes exact strings only, not SafeString
 
 
 class Publisher:
@@ -147,8 +148,13 @@ class Publisher:
             await self._wake.wait()
             self._wake.clear()
             began = loop.time()
-            await self._gather()
-            await self._write()
+            try:
+                await self._gather()
+                await self._write()
+            except Exception:
+                # One turn's defect must not silence the others; its readers get the stored text at the end.
+                logger.exception("a tick was lost")
+                self._unwritten = []
             if self._news or self._unwritten:
                 self._wake.set()
             await asyncio.sleep(max(TICK_S, (loop.time() - began) / MOST_OF_THE_TIME))

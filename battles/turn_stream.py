@@ -115,7 +115,7 @@ async def _read(connection: redis.asyncio.Redis, key: str, after: str) -> list[t
     answer: Any = await connection.xread({key: after}, count=200, block=QUIET_S * 1000)
     if not answer:
         return []
-    [[entries]] = answer.values()
+    [(_, entries)] = answer
     return [(entry_id.decode(), _decoder.decode(fields[_FIELD])) for entry_id, fields in entries]
 
 

@@ -9,6 +9,7 @@ from battles import engine as battles_engine
 from battles.engine import Engine
 from common.valkey import connection
 from tests.fake_provider import FakeProvider
+from tests.site import Reader, answer_worker, serve
 
 
 @pytest.fixture(scope="session")
@@ -44,3 +45,15 @@ def worker(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Engine:
     """Turns are answered as soon as they are woken, in a thread as a Celery worker would."""
     monkeypatch.setattr(battles_engine, "_engine", engine)
     return engine
+
+
+@pytest.fixture
+def site(worker: Engine) -> Iterator[str]:
+    """The address of a running site whose worker answers battles."""
+    with serve() as address, answer_worker():
+        yield address
+
+
+@pytest.fixture
+def reader(site: str) -> Reader:
+    return Reader(site)

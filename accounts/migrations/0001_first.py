@@ -3,7 +3,6 @@
 import accounts.models
 import common.ids
 import django.contrib.postgres.fields
-import django.core.serializers.json
 import django.db.models.deletion
 import django.db.models.functions.datetime
 import django.utils.timezone
@@ -84,7 +83,7 @@ class Migration(migrations.Migration):
                 ('key', models.CharField(max_length=255)),
                 ('request_hash', models.CharField(max_length=64)),
                 ('status', models.PositiveSmallIntegerField(null=True)),
-                ('body', models.JSONField(encoder=django.core.serializers.json.DjangoJSONEncoder, null=True)),
+                ('body', models.JSONField(null=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
             options={

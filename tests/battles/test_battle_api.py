@@ -1,0 +1,178 @@
+"""Battles for programs: the contract's calls, refusals and idempotency."""
+
+import json
+import threading
+
+import pytest
+
+from accounts.models import ApiToken, Scope
+from battles.models import Battle, Session, Turn, Vote
+from models_registry.models import LanguageModel
+from tests import make
+from tests.fake_provider import FakeProvider
+from tests.site import Reader
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _contestants(fake_provider: FakeProvider):
+    for name in ("honest-a", "honest-b"):
+        make.model(name, at=fake_provider.base_url)
+
+
+@pytest.fixture
+def token_reader(site: str) -> Reader:
+    _, token = ApiToken.issue(user=make.user(), name="test", scopes=[Scope.READ, Scope.BATTLE, Scope.VOTE])
+    return Reader(site, token)
+
+
+def refusal(response) -> tuple[int, str]:
+    return response.status_code, response.json()["code"]
+
+
+def test_a_program_battles_votes_and_sees_the_names(token_reader: Reader):
+    battle = token_reader.start_battle("hello there")
+    assert (battle["state"], battle["can_vote"]) == ("answering", False)
+    battle = token_reader.wait_until_answered(battle)
+    assert (battle["state"], battle["can_vote"]) == ("awaiting_vote", True)
+    assert [answer["text"] for answer in battle["turns"][0]["answers"]] == ["hello there ", "hello there "]
+    voted = token_reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "both_bad"}).json()
+    assert voted["state"] == "voted"
+    assert voted["vote"] | {"created_at": ""} == {
+        "choice": "both_bad", "tags": {}, "comment": "", "created_at": "", "counted": True, "excluded_reason": None,
+    }  # fmt: skip
+    assert [side["side"] for side in voted["sides"]] == ["left", "right"]
+    answer = voted["turns"][0]["answers"][0]
+    assert (answer["prompt_tokens"], answer["completion_tokens"], answer["finish"]) == (7, 2, "stop")
+    feedback = {"tags": {"left": ["clear"]}, "comment": "fine"}
+    told = token_reader.api("POST", f"battles/{battle['id']}/feedback/", feedback)
+    assert told.json()["vote"]["tags"] == {"left": ["clear"]}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "sentence"),
+    [
+        ("", "Write a prompt first."),
+        (" \n\t ", "Write a prompt first."),
+        ("x" * 30_000, "Your prompt has 30,000 characters; at most 20,000 are possible."),
+        ("a\x00b", "Your prompt contains a character that is not text (NUL or half of a surrogate pair)."),
+        ("a\ud800b", "Your prompt contains a character that is not text (NUL or half of a surrogate pair)."),
+    ],
+)
+def test_a_prompt_that_cannot_be_used_is_refused_in_a_sentence(reader: Reader, prompt: str, sentence: str):
+    body = json.dumps({"prompt": prompt}).encode()
+    response = reader.request("POST", "/api/v1/sessions/", content=body, headers={"Content-Type": "application/json"})
+    assert response.status_code == 400
+    assert response.json() == {"code": "invalid", "detail": sentence, "fields": {"prompt": [sentence]}}
+    assert Session.objects.count() == 0
+
+
+def test_wrong_bodies_are_refused_field_by_field(reader: Reader):
+    assert reader.api("POST", "sessions/", {"prompt": "x", "mode": "telepathy"}).json()["fields"].keys() == {"mode"}
+    assert reader.api("POST", "sessions/", {}).json()["fields"].keys() == {"prompt"}
+    assert reader.api("POST", "sessions/", {"prompt": 7}).status_code in (201, 400)
+    assert refusal(reader.api("POST", "sessions/", ["x"])) == (400, "invalid")
+    broken = reader.request("POST", "/api/v1/sessions/", content=b"{", headers={"Content-Type": "application/json"})
+    assert refusal(broken) == (400, "parse_error")
+
+
+def test_voting_too_early_twice_or_elsewhere_is_refused_with_a_code(reader: Reader, site: str):
+    reader.start_battle()
+    battle = make.battle(*LanguageModel.objects.all()[:2])  # nobody is woken for it
+    Session.objects.update(owner_visitor=Session.objects.exclude(pk=battle.session_id).get().owner_visitor)
+    path = f"battles/{battle.public_id}/"
+    assert refusal(reader.api("POST", path + "vote/", {"choice": "left"})) == (409, "still_answering")
+    assert refusal(reader.api("POST", path + "messages/", {"prompt": "and?"})) == (409, "still_answering")
+    assert refusal(reader.api("POST", path + "feedback/", {})) == (409, "not_voted_yet")
+    assert refusal(reader.api("POST", path + "vote/", {"choice": "up"})) == (400, "invalid")
+    Turn.objects.update(state=Turn.State.DONE)
+    assert refusal(reader.api("POST", path + "stop/")) == (409, "nothing_to_stop")
+    stranger = Reader(site)
+    for method, tail in [("GET", ""), ("GET", "stream/"), ("POST", "vote/"), ("POST", "messages/"), ("POST", "stop/")]:
+        assert refusal(stranger.api(method, path + tail, {"choice": "left"} if method == "POST" else None))[0] == 404
+    Battle.objects.update(voided_at="2026-01-01T00:00Z")
+    assert refusal(reader.api("POST", path + "vote/", {"choice": "left"})) == (409, "battle_void")
+    assert refusal(reader.api("POST", path + "messages/", {"prompt": "and?"})) == (409, "battle_void")
+
+
+def test_the_same_key_and_body_start_one_battle(token_reader: Reader):
+    headers = {"Idempotency-Key": "k-1"}
+    first = token_reader.api("POST", "sessions/", {"prompt": "once"}, headers=headers)
+    again = token_reader.api("POST", "sessions/", {"prompt": "once"}, headers=headers)
+    assert (first.status_code, first.json()) == (again.status_code, again.json())
+    assert Battle.objects.count() == 1
+    other = token_reader.api("POST", "sessions/", {"prompt": "twice"}, headers=headers)
+    assert refusal(other) == (422, "idempotency_key_reused")
+
+
+def test_a_refusal_is_remembered_with_its_key(token_reader: Reader):
+    headers = {"Idempotency-Key": "k-2"}
+    for _ in range(2):
+        assert refusal(token_reader.api("POST", "sessions/", {"prompt": ""}, headers=headers)) == (400, "invalid")
+
+
+def test_a_vote_repeated_with_its_key_is_stored_once_even_all_at_once(token_reader: Reader, site: str):
+    battle = token_reader.wait_until_answered(token_reader.start_battle())
+    statuses: list[int] = []
+
+    def vote() -> None:
+        mine = Reader(site, token_reader.token)
+        response = mine.api(
+            "POST", f"battles/{battle['id']}/vote/", {"choice": "left"}, headers={"Idempotency-Key": "v"}
+        )
+        statuses.append(response.status_code)
+
+    threads = [threading.Thread(target=vote) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(statuses) <= {201, 409}
+    assert 201 in statuses
+    again = token_reader.api(
+        "POST", f"battles/{battle['id']}/vote/", {"choice": "left"}, headers={"Idempotency-Key": "v"}
+    )
+    assert again.status_code == 201
+    assert Vote.objects.count() == 1
+
+
+def test_fewer_than_two_drawable_models_is_said(reader: Reader):
+    LanguageModel.objects.update(status="paused")
+    response = reader.api("POST", "sessions/", {"prompt": "hello"})
+    assert refusal(response) == (503, "too_few_models")
+    assert response.headers["retry-after"] == "30"
+    assert Session.objects.count() == 0
+
+
+def test_limits_are_said_with_the_time_to_wait(reader: Reader, settings):
+    settings.ARENA_LIMITS = {**settings.ARENA_LIMITS, ("battle", "visitor"): "2/hour"}
+    for _ in range(2):
+        reader.start_battle()
+    response = reader.api("POST", "sessions/", {"prompt": "one more"})
+    assert refusal(response) == (429, "rate_limited")
+    assert 0 < int(response.headers["retry-after"]) <= 3600
+
+
+def test_sessions_are_listed_renamed_archived_searched_and_deleted(token_reader: Reader):
+    battle = token_reader.wait_until_answered(token_reader.start_battle("about zebras"))
+    token_reader.api("POST", f"sessions/{battle['session']}/battles/", {"prompt": "more zebras"})
+    token_reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "tie"})
+    listed = token_reader.api("GET", "sessions/?search=zebra").json()
+    assert (listed["count"], listed["results"][0]["battle_count"]) == (1, 2)
+    assert token_reader.api("GET", "sessions/?search=giraffe").json()["count"] == 0
+    path = f"sessions/{battle['session']}/"
+    assert token_reader.api("PATCH", path, {"title": "Stripes", "archived": True}).json()["title"] == "Stripes"
+    assert token_reader.api("GET", "sessions/").json()["count"] == 0
+    assert token_reader.api("GET", "sessions/?archived=true").json()["count"] == 1
+    assert token_reader.api("DELETE", path).status_code == 204
+    assert token_reader.api("GET", path).status_code == 404
+    assert (Vote.objects.count(), Turn.objects.filter(prompt="").count()) == (1, 2)
+    assert Vote.objects.get().voter.startswith("deleted:")
+
+
+def test_a_token_without_the_scope_is_refused(site: str):
+    _, token = ApiToken.issue(user=make.user(), name="reads", scopes=[Scope.READ])
+    reader = Reader(site, token)
+    assert refusal(reader.api("POST", "sessions/", {"prompt": "x"})) == (403, "permission_denied")
+    assert reader.api("GET", "sessions/").status_code == 200

@@ -1,0 +1,102 @@
+"""Before the vote, nothing that tells who is who leaves the server; after it, everything does."""
+
+import base64
+from urllib.parse import quote
+
+import pytest
+
+from battles.turn_stream import StreamToken, sign
+from tests import make
+from tests.fake_provider import CANARY, FakeProvider
+from tests.site import Reader
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LEFT, RIGHT = "zebra-9d41", "okapi-27fe"
+
+
+@pytest.fixture(autouse=True)
+def _contestants(fake_provider: FakeProvider):
+    for canary in (LEFT, RIGHT):
+        make.model(
+            f"honest-{canary}", at=fake_provider.base_url, slug=f"slug-{canary}", name=f"Name {canary}",
+            organization=f"Org {canary}", license=f"License {canary}", system_prompt=f"System {canary}",
+            aliases=[f"alias-{canary}"],
+        )  # fmt: skip
+
+
+def spellings(canary: str) -> list[bytes]:
+    raw = canary.encode()
+    encoded = [base64.b64encode(b" " * pad + raw)[4:-4] for pad in range(3)]
+    return [raw, raw.upper(), raw.hex().encode(), quote(canary, safe="").encode(), *encoded]
+
+
+def assert_tells_nothing(reader: Reader) -> None:
+    everything = b"\n".join(reader.received)
+    for canary in (LEFT, RIGHT, CANARY):
+        for spelling in spellings(canary):
+            assert spelling not in everything
+
+
+def test_every_byte_before_the_vote_is_free_of_identity(reader: Reader):
+    reader.get("/")
+    battle = reader.start_battle("tell me who you are")
+    page = reader.get(f"/s/{battle['session']}/")
+    assert page.status_code == 200
+    list(reader.follow(battle["stream_url"]))
+    list(reader.follow(f"/stream/{sign(StreamToken(battle['id'], 0, 'page'))}/"))
+    reader.get(f"/battles/{battle['id']}/", headers={"HX-Request": "true"})
+    reader.get(f"/s/{battle['session']}/")
+    reader.get("/sessions/")
+    reader.api("GET", "sessions/")
+    reader.api("GET", f"sessions/{battle['session']}/")
+    answered = reader.battle(battle["id"])
+    assert answered["state"] == "awaiting_vote"
+    assert answered["sides"] is None
+    reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": "and again"})
+    reader.wait_until_answered(reader.battle(battle["id"]))
+    reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "nobody"})
+    assert_tells_nothing(reader)
+
+    voted = reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "left"})
+    assert voted.status_code == 201
+    assert {side["model"]["id"] for side in voted.json()["sides"]} == {f"slug-{LEFT}", f"slug-{RIGHT}"}
+    page = reader.get(f"/s/{battle['session']}/").text
+    assert f"Name {LEFT}" in page
+    assert f"Name {RIGHT}" in page
+
+
+def test_an_error_before_the_vote_is_neutral(reader: Reader, fake_provider: FakeProvider):
+    from models_registry.models import LanguageModel
+
+    LanguageModel.objects.update(upstream_name="status-401")
+    battle = reader.wait_until_answered(reader.start_battle())
+    assert battle["state"] == "void"
+    assert {answer["error"] for answer in battle["turns"][0]["answers"]} == {"failed"}
+    page = reader.get(f"/s/{battle['session']}/").text
+    assert "refused_key" not in page
+    assert_tells_nothing(reader)
+
+
+def test_before_the_vote_a_battle_has_exactly_the_allowed_keys(reader: Reader):
+    battle = reader.wait_until_answered(reader.start_battle())
+    assert set(battle) == {
+        "id", "session", "mode", "state", "categories", "turns", "vote", "sides", "stream_url",
+        "can_vote", "can_follow_up", "can_stop", "created_at",
+    }  # fmt: skip
+    assert set(battle["turns"][0]) == {
+        "index", "prompt", "attachments", "after_vote", "is_live", "context_from", "answers",
+    }  # fmt: skip
+    for answer in battle["turns"][0]["answers"]:
+        assert set(answer) == {"side", "state", "text", "html", "error", "error_message"}
+
+
+def test_left_or_right_is_a_fair_coin(db):
+    from random import Random
+
+    from battles.pairing import Candidate, draw_pair, uniform_pair_weights
+
+    random = Random(20261120)
+    candidates = [Candidate(1, 1.0), Candidate(2, 3.0)]
+    lefts = sum(draw_pair(candidates, uniform_pair_weights, random).left == 1 for _ in range(2000))
+    assert 927 <= lefts <= 1073  # p > 0.001

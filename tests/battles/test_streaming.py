@@ -1,0 +1,84 @@
+"""What a reader of a live turn gets, over real HTTP."""
+
+import json
+
+import pytest
+
+from battles.models import Answer
+from battles.turn_stream import StreamToken, sign
+from tests import make
+from tests.fake_provider import FakeProvider
+from tests.site import Reader, panes
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _contestants(fake_provider: FakeProvider):
+    for name in ("slow", "slow"):
+        make.model(name, at=fake_provider.base_url)
+
+
+def test_both_answers_grow_side_by_side_and_end_after_they_are_stored(reader: Reader):
+    battle = reader.start_battle("one two three four five six seven eight")
+    events = list(reader.follow(battle["stream_url"]))
+    names = [name for _, name, _ in events]
+    assert names[:2] == ["state", "state"]
+    assert names[-1] == "end"
+    assert names.count("text") > 4
+    assert all(id for id, _, _ in events)
+    assert panes(events) == dict.fromkeys(("left", "right"), "one two three four five six seven eight ")
+    assert set(Answer.objects.values_list("state", flat=True)) == {"done"}
+
+
+def test_a_reader_who_was_cut_off_continues_where_it_was(reader: Reader):
+    battle = reader.start_battle("a b c d e f g h i j k l m n o p")
+    events = []
+    for event in reader.follow(battle["stream_url"]):
+        events.append(event)
+        if len(events) == 5:
+            break
+    last_id = events[-1][0]
+    events += list(reader.follow(battle["stream_url"], **{"Last-Event-ID": last_id}))
+    again = list(reader.follow(battle["stream_url"]))
+    assert events == again
+
+
+def test_the_address_may_carry_the_last_id_too(reader: Reader):
+    battle = reader.start_battle()
+    everything = list(reader.follow(battle["stream_url"]))
+    rest = list(reader.follow(f"{battle['stream_url']}?after={everything[2][0]}"))
+    assert rest == everything[3:]
+
+
+def test_a_finished_block_arrives_as_safe_html(reader: Reader):
+    battle = reader.start_battle("**bold** <script>\n\nnext line\n\nlast")
+    events = list(reader.follow(battle["stream_url"]))
+    html = [json.loads(data)["html"] for _, name, data in events if name == "block"]
+    assert "<p><strong>bold</strong> &lt;script&gt;</p>\n" in html
+
+
+def test_the_page_reads_the_same_events_as_fragments(reader: Reader):
+    battle = reader.start_battle("five < six")
+    token = StreamToken(battle["id"], 0, "page")
+    events = list(reader.follow(f"/stream/{sign(token)}/"))
+    assert [name for _, name, _ in events[:2]] == ["reset", "reset"]
+    pane = f"a-{battle['id']}-0-left"
+    text = "".join(data for _, name, data in events if name == "text")
+    assert f'<span hx-swap-oob="beforeend:#{pane}-open">' in text
+    assert "&lt;" in text
+
+
+def test_a_forged_or_foreign_token_is_not_found(reader: Reader):
+    assert reader.get("/stream/forged/").status_code == 404
+    token = sign(StreamToken("x", 0, "api"))
+    assert reader.get(f"/stream/{token[:-2]}/").status_code == 404
+
+
+def test_the_api_sends_a_reader_to_the_stream(reader: Reader):
+    battle = reader.start_battle()
+    response = reader.api("GET", f"battles/{battle['id']}/stream/")
+    assert response.status_code == 307
+    assert response.headers["location"].startswith("/stream/")
+    reader.wait_until_answered(battle)
+    assert reader.api("GET", f"battles/{battle['id']}/stream/").status_code == 404

@@ -1,0 +1,81 @@
+"""Turns whose worker vanished, and wake-up calls that were lost."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from battles import answer_records as records
+from battles.models import Answer, Battle, Turn
+from battles.sweep import sweep
+from battles.turn_stream import stream_key
+from common.valkey import connection
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def turn() -> Turn:
+    return make.battle(make.model(), make.model()).turns.get()
+
+
+def queued_tasks() -> int:
+    return connection().llen("answers")
+
+
+def abandon(turn: Turn) -> None:
+    claimed = records.claim_turn(turn.pk)
+    assert claimed is not None
+    Turn.objects.filter(pk=turn.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def test_an_abandoned_turn_is_queued_and_woken_again(turn: Turn):
+    abandon(turn)
+    sweep()
+    turn.refresh_from_db()
+    assert (turn.state, turn.attempt, queued_tasks()) == ("queued", 1, 1)
+
+
+def test_a_turn_that_lost_its_last_worker_fails_and_says_so(turn: Turn):
+    abandon(turn)
+    sweep()
+    abandon(turn)
+    sweep()
+    turn.refresh_from_db()
+    assert turn.state == "done"
+    assert set(Answer.objects.values_list("state", "error")) == {("failed", "interrupted")}
+    assert Battle.objects.get().is_void
+    assert connection().xlen(stream_key(turn.battle.public_id, 0)) == 1
+
+
+def test_a_held_turn_is_left_alone(turn: Turn):
+    records.claim_turn(turn.pk)
+    sweep()
+    turn.refresh_from_db()
+    assert (turn.state, queued_tasks()) == ("answering", 0)
+
+
+def test_a_forgotten_turn_is_woken_once_per_patience_by_any_number_of_sweepers(turn: Turn):
+    Turn.objects.update(queued_at=timezone.now() - timedelta(minutes=1))
+    sweep()
+    sweep()
+    assert queued_tasks() == 1
+
+
+def test_what_one_side_has_finished_is_not_asked_again(turn: Turn):
+    claimed = records.claim_turn(turn.pk)
+    left, _ = records.begin_calls(claimed)
+    records.store_answer(claimed, left, records.Said(texts=["kept"]))
+    Turn.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    sweep()
+    claimed = records.claim_turn(turn.pk)
+    assert [call.side for call in records.begin_calls(claimed)] == ["right"]
+
+
+def test_sweeping_without_a_broker_changes_the_rows_all_the_same(turn: Turn, settings):
+    abandon(turn)
+    settings.REDIS_URL = "redis://127.0.0.1:9/0"
+    sweep()
+    turn.refresh_from_db()
+    assert turn.state == "queued"

@@ -1,0 +1,139 @@
+"""One vote a battle, stored for good, revealing the names."""
+
+import threading
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+
+from accounts.actor import Actor
+from battles import actions
+from battles.errors import AlreadyVoted, BattleIsVoid, StillAnswering
+from battles.models import Answer, Battle, Turn, Vote
+from battles.signals import vote_cast
+from tests import make
+
+
+@pytest.fixture
+def battle(db) -> Battle:
+    return make.answered_battle(make.model(), make.model())
+
+
+def owner(battle: Battle) -> Actor:
+    return Actor(user=battle.session.owner_user, visitor=battle.session.owner_visitor, network="127.0.0.1")
+
+
+def test_a_vote_keeps_the_models_and_the_sides(battle: Battle):
+    vote = actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.TIE)
+    left, right = battle.sides.order_by("position")
+    assert (vote.model_left, vote.model_right, vote.choice) == (left.model, right.model, "tie")
+    assert vote.processing == "pending"
+    left.model.refresh_from_db()
+    assert left.model.has_votes
+
+
+def test_the_second_vote_is_refused(battle: Battle):
+    actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
+    with pytest.raises(AlreadyVoted):
+        actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.RIGHT)
+    assert Vote.objects.get().choice == "left"
+
+
+def test_nobody_votes_before_both_have_answered(db):
+    battle = make.battle(make.model(), make.model())
+    with pytest.raises(StillAnswering):
+        actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
+
+
+def test_a_void_battle_takes_no_vote(battle: Battle):
+    Battle.objects.update(voided_at="2026-01-01T00:00Z")
+    with pytest.raises(BattleIsVoid):
+        actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
+
+
+def test_a_vote_with_a_stopped_side_is_kept_and_not_counted(battle: Battle):
+    Answer.objects.filter(side__position="left").update(state=Answer.State.STOPPED)
+    vote = actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
+    assert (vote.excluded_reason, vote.counts) == ("incomplete", False)
+
+
+def test_a_vote_after_a_failed_follow_up_is_on_the_turns_before(battle: Battle):
+    turn = make.turn(battle)
+    Turn.objects.filter(pk=turn.pk).update(state=Turn.State.DONE)
+    turn.answers.filter(side__position="left").update(state=Answer.State.FAILED, error="cut")
+    turn.answers.filter(side__position="right").update(state=Answer.State.DONE, text="# A heading")
+    vote = actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
+    assert vote.turn_count == 1
+    assert vote.style["right"]["headings"] == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"choice": "right"}, {"order": 99}, {"style": {}}, {"turn_count": 7}, {"created_at": "2020-01-01T00:00Z"}],
+)
+def test_the_database_refuses_to_change_a_votes_facts(battle: Battle, change: dict[str, object]):
+    actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Vote.objects.update(**change)
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Vote.objects.all().delete()
+
+
+def test_what_is_filed_beside_a_vote_may_change(battle: Battle):
+    actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
+    assert Vote.objects.update(voter="user:9", excluded_reason="operator", processing="excluded") == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_hundred_votes_at_once_on_one_battle_leave_one():
+    battle = make.answered_battle(make.model(), make.model())
+    actor = owner(battle)
+    outcomes: list[str] = []
+
+    def cast() -> None:
+        try:
+            actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+            outcomes.append("stored")
+        except AlreadyVoted:
+            outcomes.append("refused")
+        finally:
+            connection.close()
+
+    for _ in range(5):
+        threads = [threading.Thread(target=cast) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sorted(outcomes) == ["refused"] * 99 + ["stored"]
+    assert Vote.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_order_numbers_have_no_gaps_whatever_fails():
+    left, right = make.model(), make.model()
+    battles = [make.answered_battle(left, right) for _ in range(12)]
+
+    def sometimes_fails(vote: Vote, **_: object) -> None:
+        if vote.battle_id % 3 == 0:
+            raise RuntimeError("a floor above said no")
+
+    def cast(battle: Battle) -> None:
+        try:
+            actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
+        except RuntimeError:
+            pass
+        finally:
+            connection.close()
+
+    vote_cast.connect(sometimes_fails)
+    try:
+        threads = [threading.Thread(target=cast, args=[battle]) for battle in battles]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        vote_cast.disconnect(sometimes_fails)
+    orders = sorted(Vote.objects.values_list("order", flat=True))
+    assert orders == list(range(1, len(orders) + 1))
+    assert len(orders) == 8

@@ -1,0 +1,132 @@
+"""The site as a browser or program meets it: uvicorn and a Celery worker, in threads of the test process."""
+
+import contextlib
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+import uvicorn
+from celery.contrib.testing.worker import start_worker
+
+from arena_site.asgi import application
+from arena_site.celery import app as celery_app
+
+
+@contextlib.contextmanager
+def serve() -> Iterator[str]:
+    """The site's address."""
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(
+        uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=1, lifespan="off")
+    )
+    thread = threading.Thread(target=server.run, args=[[listening]], daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(5)
+
+
+@contextlib.contextmanager
+def answer_worker() -> Iterator[None]:
+    """A Celery worker on the queues of the real broker."""
+    with start_worker(
+        celery_app, pool="threads", concurrency=8, queues=["answers", "default"],
+        perform_ping_check=False, shutdown_timeout=10,
+    ):  # fmt: skip
+        yield
+
+
+@dataclass
+class Reader:
+    """A person's browser without JavaScript, or a program with a token: keeps cookies and every byte it was sent."""
+
+    site: str
+    token: str = ""
+    received: list[bytes] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        self.client = httpx2.Client(
+            base_url=self.site, headers=headers, timeout=20, event_hooks={"response": [self._keep_head]}
+        )
+
+    def _keep_head(self, response: httpx2.Response) -> None:
+        self.received.append(b"\n".join(name + b": " + value for name, value in response.headers.raw))
+        self.received.append(str(response.url).encode())
+
+    def request(self, method: str, path: str, **options: Any) -> httpx2.Response:
+        if not self.token and method not in ("GET", "HEAD"):
+            if "csrftoken" not in self.client.cookies:
+                self.client.get("/api/v1/models/")
+            options["headers"] = {"X-CSRFToken": self.client.cookies["csrftoken"], **options.get("headers", {})}
+        response = self.client.request(method, path, **options)
+        self.received.append(response.content)
+        return response
+
+    def get(self, path: str, **options: Any) -> httpx2.Response:
+        return self.request("GET", path, **options)
+
+    def post(self, path: str, **options: Any) -> httpx2.Response:
+        return self.request("POST", path, **options)
+
+    def api(self, method: str, path: str, json: Any = None, **options: Any) -> httpx2.Response:
+        return self.request(method, f"/api/v1/{path}", json=json, **options)
+
+    def start_battle(self, prompt: str = "one two three") -> dict[str, Any]:
+        response = self.api("POST", "sessions/", {"prompt": prompt})
+        assert response.status_code == 201, response.text
+        return response.json()["battles"][0]
+
+    def battle(self, battle_id: str) -> dict[str, Any]:
+        return self.api("GET", f"battles/{battle_id}/").json()
+
+    def follow(self, stream_url: str, **headers: str) -> Iterator[tuple[str, str, str]]:
+        """(id, event, data) until the stream ends."""
+        with self.client.stream("GET", stream_url, headers=headers) as response:
+            assert response.status_code == 200
+            event: dict[str, str] = {}
+            for line in response.iter_lines():
+                self.received.append(line.encode())
+                if not line:
+                    if "event" in event:
+                        yield event.get("id", ""), event["event"], event.get("data", "")
+                    event = {}
+                    continue
+                name, _, value = line.partition(": ")
+                event[name] = event[name] + "\n" + value if name in event else value
+
+    def wait_until_answered(self, battle: dict[str, Any]) -> dict[str, Any]:
+        if battle["stream_url"]:
+            for _ in self.follow(battle["stream_url"]):
+                pass
+        battle = self.battle(battle["id"])
+        assert battle["stream_url"] is None
+        return battle
+
+
+def panes(events: list[tuple[str, str, str]]) -> dict[str, str]:
+    """The text each API reader's pane would show from its events, blocks as their HTML."""
+    shown: dict[str, tuple[str, str]] = {}
+    for _, name, data in events:
+        value = json.loads(data)
+        done, still_open = shown.get(value.get("side", ""), ("", ""))
+        match name:
+            case "text":
+                still_open += value["text"]
+            case "block":
+                done, still_open = done + value["html"], ""
+            case "reset":
+                done = still_open = ""
+        if "side" in value:
+            shown[value["side"]] = (done, still_open)
+    return {side: done + still_open for side, (done, still_open) in shown.items()}
