@@ -6,7 +6,7 @@ CALLS_PER_MODEL = 1000
 
 _MEDIANS = """
 SELECT model.id, percentile_cont(0.5) WITHIN GROUP (ORDER BY recent.first_token_ms)
-FROM unnest(%s) AS model (id) CROSS JOIN LATERAL (
+FROM unnest(%s::bigint[]) AS model (id) CROSS JOIN LATERAL (
     SELECT first_token_ms FROM battles_call
     WHERE model_id = model.id AND state = 'done' AND first_token_ms IS NOT NULL
     ORDER BY id DESC LIMIT %s

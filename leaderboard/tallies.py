@@ -5,12 +5,15 @@ Whoever changes tallies first takes the one lock, for its whole transaction.
 
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from django.db import connection
 from django.db.models import F
+from django.dispatch import receiver
 
-from battles.models import Vote
+from battles.models import Vote, VoteQuerySet
+from battles.signals import voter_changes
 from leaderboard.bradley_terry import Floats
 from leaderboard.errors import TalliesDisagree
 from leaderboard.models import OVERALL, PairTally, VoterPairTally
@@ -114,10 +117,13 @@ def add(vote: Vote, by: int) -> None:
     _shift(VoterPairTally, {**_pair_of(vote), "voter": vote.voter}, by)
 
 
-def rename_voter(vote: Vote, voter: str) -> None:
-    """File a counted vote under another voter than `vote.voter`. Raises TalliesDisagree."""
-    _shift(VoterPairTally, {**_pair_of(vote), "voter": vote.voter}, -1)
-    _shift(VoterPairTally, {**_pair_of(vote), "voter": voter}, 1)
+@receiver(voter_changes)
+def rename_voter(votes: VoteQuerySet, voter: str, **_: Any) -> None:
+    """Counted votes move with their voter, so that they can still be taken away. Raises TalliesDisagree."""
+    lock()
+    for vote in votes.filter(processing=Vote.Processing.PROCESSED):
+        _shift(VoterPairTally, {**_pair_of(vote), "voter": vote.voter}, -1)
+        _shift(VoterPairTally, {**_pair_of(vote), "voter": voter}, 1)
 
 
 def _pair_of(vote: Vote) -> dict[str, object]:

@@ -2,6 +2,8 @@
 
 from itertools import count
 
+from django.db import transaction
+
 from battles.models import Battle, Session, Vote, VoteCounter
 from battles.signals import vote_cast
 from models_registry.models import LanguageModel
@@ -14,8 +16,9 @@ def contestants(*slugs: str) -> list[LanguageModel]:
     return [make.model(slug=slug, name=slug.title()) for slug in slugs]
 
 
+@transaction.atomic
 def cast(left: LanguageModel, right: LanguageModel, choice: str, *, voter: str = "", excluded: str = "") -> Vote:
-    """One vote as battles casts it; call it inside a transaction when others vote at the same time."""
+    """One vote as battles casts it."""
     battle = Battle.objects.create(session=Session.objects.create(), propensity=1)
     vote = Vote.objects.create(
         battle=battle, choice=choice, model_left=left, model_right=right, turn_count=1,

@@ -1,17 +1,17 @@
 """The figure that moves with every vote."""
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
 
 import numpy as np
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from leaderboard import elo
 from leaderboard.boards import standing_of
 from leaderboard.models import EloRating
 from tests.leaderboard import reference_votes
 from tests.leaderboard.ballots import cast, contestants
+from tests.leaderboard.crowd import at_once
 
 
 @pytest.mark.parametrize("name", ["copilot_arena_examples", "llmfao_crowd", "mtbench_human", "football_intl"])
@@ -57,15 +57,7 @@ def test_fifty_people_vote_at_once_and_every_vote_moves_elo():
     models = contestants("a", "b", "c", "d", "e")
     pairs = (list(permutations(models, 2)) * 3)[:50]
 
-    def vote(pair):
-        try:
-            with transaction.atomic():
-                cast(*pair, "left")
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(50) as people:
-        list(people.map(vote, pairs))
+    at_once(lambda pair: cast(*pair, "left"), pairs)
     ratings = EloRating.objects.all()
     assert sum(row.votes for row in ratings) == 100
     assert sum(row.rating for row in ratings) == pytest.approx(5 * 1500)

@@ -1,0 +1,193 @@
+"""Runs: one per slot, immutable, and none when nothing is new."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import ProgrammingError, connection, transaction
+from django.db.models import F
+from django.urls import reverse
+from kombu.exceptions import OperationalError
+
+from accounts.models import AuditEntry
+from leaderboard import aggregation, schedule, tallies, tasks
+from leaderboard.boards import BoardQuery, read_board
+from leaderboard.models import AggregationRun, Standing
+from tests import make
+from tests.leaderboard.ballots import cast, cast_many, contestants
+from tests.leaderboard.crowd import at_once, elsewhere
+
+State = AggregationRun.State
+
+
+@pytest.fixture
+def pair():
+    return contestants("a", "b")
+
+
+def at_slot(monkeypatch: pytest.MonkeyPatch, hour: int) -> None:
+    moment = datetime(2026, 1, 1, hour, 20, tzinfo=UTC)
+    monkeypatch.setattr(schedule, "database_now", lambda: moment)
+
+
+def test_a_slot_begins_on_the_hour_and_the_next_one_is_due_an_hour_later(settings):
+    settings.ARENA_AGGREGATE_EVERY_S = 3600
+    moment = datetime(2026, 1, 1, 9, 20, 7, tzinfo=UTC)
+    assert schedule.slot_at(moment) == schedule.slot_at(moment.replace(minute=0, second=0)) != ""
+    assert schedule.slot_at(moment) != schedule.slot_at(moment.replace(hour=10, minute=0, second=0))
+    assert schedule.next_due_at(moment) == datetime(2026, 1, 1, 10, tzinfo=UTC)
+
+
+@pytest.mark.django_db
+def test_a_slot_is_handled_once(pair, monkeypatch):
+    at_slot(monkeypatch, 9)
+    cast_many(*pair, left=6)
+    assert aggregation.aggregate_if_due().state == State.DONE
+    cast_many(*pair, right=6)
+    assert aggregation.aggregate_if_due() is None
+    at_slot(monkeypatch, 10)
+    assert aggregation.aggregate_if_due().votes_counted == 12
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ten_deliveries_of_the_same_message_publish_one_snapshot(pair):
+    cast_many(*pair, left=6)
+
+    def deliver(_):
+        tasks.aggregate_votes("asked: once")
+        tasks.aggregate_votes()
+
+    at_once(deliver, range(10))
+    assert AggregationRun.objects.filter(slot="asked: once", state=State.DONE).count() == 1
+    assert AggregationRun.objects.filter(state=State.DONE).count() <= 2
+    assert Standing.objects.filter(run__slot="asked: once").count() == 2
+
+
+@pytest.mark.django_db
+def test_without_news_no_snapshot_is_published(pair, monkeypatch):
+    cast_many(*pair, left=6)
+    states = []
+    for hour in (9, 10, 11):
+        at_slot(monkeypatch, hour)
+        states.append(aggregation.aggregate_if_due().state)
+    assert states == [State.DONE, State.UNCHANGED, State.UNCHANGED]
+    snapshot = read_board(BoardQuery())["snapshot"]
+    assert snapshot == AggregationRun.objects.get(state=State.DONE).public_id
+
+
+@pytest.mark.django_db
+def test_an_arena_without_votes_publishes_nothing():
+    assert aggregation.aggregate_if_due().state == State.UNCHANGED
+
+
+@pytest.mark.django_db
+def test_other_thresholds_are_news(pair, monkeypatch, settings):
+    cast_many(*pair, left=6)
+    at_slot(monkeypatch, 9)
+    first = aggregation.aggregate_if_due()
+    settings.ARENA_LISTED_FROM_VOTES = 50
+    at_slot(monkeypatch, 10)
+    second = aggregation.aggregate_if_due()
+    assert second.state == State.DONE
+    assert second.parameters_hash != first.parameters_hash
+    assert set(second.standings.values_list("score", flat=True)) == {None}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_is_under_way_elsewhere_is_left_alone(pair):
+    cast_many(*pair, left=6)
+
+    with transaction.atomic():
+        tallies.lock()
+        assert elsewhere(lambda: aggregation.aggregate(slot="elsewhere")) is None
+        with pytest.raises(CommandError, match="Another run is under way"):
+            elsewhere(lambda: call_command("aggregate_votes"))
+    assert aggregation.aggregate(slot="elsewhere").votes_counted == 6
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_killed_in_the_middle_blocks_nobody(pair, monkeypatch):
+    cast_many(*pair, left=6)
+
+    def killed():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    with monkeypatch.context() as accident:
+        accident.setattr(aggregation, "_last_order", killed)
+        with pytest.raises(Exception, match="terminat"):
+            aggregation.aggregate(slot="killed")
+    connection.close()
+    assert aggregation.aggregate(slot="next").votes_counted == 6
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("rows", [AggregationRun, Standing])
+def test_what_was_published_cannot_be_changed(pair, rows):
+    cast_many(*pair, left=6)
+    aggregation.aggregate_if_due()
+    with pytest.raises(ProgrammingError, match="Cannot update or delete"):
+        rows.objects.update(id=F("id") + 1)
+    with pytest.raises(ProgrammingError, match="Cannot update or delete"):
+        rows.objects.all()._raw_delete("default")
+
+
+@pytest.mark.django_db
+def test_a_snapshot_says_how_it_was_made(pair, capsys):
+    cast_many(*pair, left=6, tie=2)
+    cast(*pair, "left", excluded="incomplete")
+    call_command("aggregate_votes")
+    run = AggregationRun.objects.get()
+    assert f"Snapshot {run.public_id}: 9 new votes, 8 counted, 1 excluded, 2 models" in capsys.readouterr().out
+    assert run.method == "bradley-terry-1"
+    assert run.parameters == {
+        "listed_from_votes": 5, "established_from_votes": 30, "virtual_ties": 0.5, "offset": 1500,
+        "elo_start": 1500, "elo_k": 32,
+    }  # fmt: skip
+    assert (run.last_order, run.votes_excluded) == (9, {"incomplete": 1})
+    assert len(run.tallies_checksum) == len(run.parameters_hash) == 64
+    assert run.started_at <= run.finished_at
+
+
+@pytest.mark.django_db
+def test_staff_ask_for_a_run_and_the_queue_takes_it(
+    pair, admin_client, admin_user, monkeypatch, django_capture_on_commit_callbacks
+):
+    cast_many(*pair, left=6)
+    asked = []
+    monkeypatch.setattr(tasks.aggregate_votes, "delay", asked.append)
+    page = admin_client.get(reverse("admin:leaderboard_aggregationrun_changelist"))
+    assert b"Aggregate now" in page.content
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = admin_client.post(reverse("admin:leaderboard_aggregate_now"))
+    assert answer.status_code == 302
+    [slot] = asked
+    assert AuditEntry.objects.get().subject == slot
+    assert AuditEntry.objects.get().user == admin_user
+    assert not AggregationRun.objects.exists()
+
+
+@pytest.mark.django_db
+def test_when_no_broker_answers_the_run_happens_at_once(
+    pair, admin_client, monkeypatch, django_capture_on_commit_callbacks
+):
+    cast_many(*pair, left=6)
+
+    def away(slot):
+        raise OperationalError("no broker")
+
+    monkeypatch.setattr(tasks.aggregate_votes, "delay", away)
+    with django_capture_on_commit_callbacks(execute=True):
+        admin_client.post(reverse("admin:leaderboard_aggregate_now"))
+    assert AggregationRun.objects.get().votes_counted == 6
+
+
+@pytest.mark.django_db
+def test_only_staff_with_the_right_ask_for_a_run(client):
+    url = reverse("admin:leaderboard_aggregate_now")
+    client.force_login(make.user(is_staff=True))
+    assert client.post(url).status_code == 403
+    assert b"Aggregate now" not in client.get(reverse("admin:leaderboard_aggregationrun_changelist")).content
+    client.force_login(make.user(is_staff=True, is_superuser=True))
+    assert client.get(url).status_code == 405
+    assert not AuditEntry.objects.exists()
