@@ -21,20 +21,21 @@ def client_ip(request: HttpRequest) -> str:
 
 def network_of(address: str) -> str:
     """What counts as one network: an IPv4 address, or the /64 of an IPv6 address."""
-    try:
-        ip = ipaddress.ip_address(address)
-    except ValueError:
-        return "unknown"
+    ip = _parse(address)
     if isinstance(ip, ipaddress.IPv6Address):
-        if ip.ipv4_mapped is not None:
-            return str(ip.ipv4_mapped)
-        return str(ipaddress.ip_network((ip, 64), strict=False))
-    return str(ip)
+        return str(ipaddress.IPv6Network((int(ip), 64), strict=False))
+    return "unknown" if ip is None else str(ip)
 
 
 def _is_in(address: str, networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network]) -> bool:
+    ip = _parse(address)
+    return ip is not None and any(ip in network for network in networks)
+
+
+def _parse(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """A dual-stack socket writes an IPv4 address as ::ffff:192.0.2.1: it is the same address."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:
-        return False
-    return any(ip in network for network in networks)
+        return None
+    return getattr(ip, "ipv4_mapped", None) or ip

@@ -6,18 +6,18 @@ from functools import cache
 
 from django.conf import settings
 from limits import RateLimitItem, parse_many
-from limits.storage import storage_from_string
+from limits.storage import RedisStorage
 from limits.strategies import FixedWindowRateLimiter
 
 from common.errors import ServiceAway, TooManyRequests
-from common.valkey import UNREACHABLE
+from common.valkey import UNREACHABLE, pool
 
 logger = logging.getLogger(__name__)
 
 
 @cache
 def _limiter() -> FixedWindowRateLimiter:
-    return FixedWindowRateLimiter(storage_from_string(settings.LIMITS_URL, socket_timeout=2, socket_connect_timeout=2))
+    return FixedWindowRateLimiter(RedisStorage(settings.LIMITS_URL, connection_pool=pool()))
 
 
 def limits_of(action: str, who: str) -> list[RateLimitItem]:

@@ -1,0 +1,56 @@
+"""Whose network a request comes from; only our own proxies may say so."""
+
+import pytest
+from django.test import RequestFactory
+
+from common.client_ip import client_ip, network_of
+
+
+def seen(remote: str, forwarded: str | None = None) -> str:
+    headers = {} if forwarded is None else {"X-Forwarded-For": forwarded}
+    return client_ip(RequestFactory().get("/", REMOTE_ADDR=remote, headers=headers))
+
+
+def test_without_proxies_the_header_is_not_believed(settings):
+    settings.ARENA_TRUSTED_PROXIES = []
+    assert seen("203.0.113.5", "1.2.3.4") == "203.0.113.5"
+
+
+@pytest.mark.parametrize(
+    ("remote", "forwarded", "expected"),
+    [
+        ("10.0.0.1", "198.51.100.7", "198.51.100.7"),
+        ("10.0.0.1", "1.2.3.4, 198.51.100.7", "198.51.100.7"),
+        ("10.0.0.1", "1.2.3.4, 198.51.100.7, 10.0.0.2", "198.51.100.7"),
+        ("10.0.0.1", "10.0.0.3", "10.0.0.3"),
+        ("10.0.0.1", None, "10.0.0.1"),
+        ("10.0.0.1", " , ", "10.0.0.1"),
+        ("203.0.113.5", "198.51.100.7", "203.0.113.5"),
+        ("::ffff:10.0.0.1", "198.51.100.7", "198.51.100.7"),
+        ("fd00::1", "2001:db8::7", "2001:db8::7"),
+    ],
+)
+def test_the_nearest_address_that_is_not_our_proxy_counts(settings, remote, forwarded, expected):
+    settings.ARENA_TRUSTED_PROXIES = ["10.0.0.0/8", "fd00::/8"]
+    assert seen(remote, forwarded) == expected
+
+
+def test_a_socket_without_an_address_is_this_machine():
+    assert seen("") == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("198.51.100.7", "198.51.100.7"),
+        ("2001:db8:1:2:aaaa::1", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:db8:1:2::/64"),
+        ("2001:db8:1:3::1", "2001:db8:1:3::/64"),
+        ("::ffff:198.51.100.7", "198.51.100.7"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("nonsense", "unknown"),
+        ("", "unknown"),
+    ],
+)
+def test_a_network_is_an_ipv4_address_or_the_64_of_an_ipv6_address(address, network):
+    assert network_of(address) == network
