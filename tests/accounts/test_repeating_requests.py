@@ -1,0 +1,179 @@
+"""The same Idempotency-Key gives the first result again, whatever happened in between."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Event
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.test import APIRequestFactory
+from rest_framework.views import APIView
+
+from accounts.idempotency import idempotent
+from accounts.models import ApiToken, IdempotencyKey, Scope, User, Visitor
+from accounts.tasks import forget_old_idempotency_keys
+from common.errors import ArenaError, ServiceAway, TooManyRequests
+from tests import make
+
+pytestmark = pytest.mark.django_db
+Post = Callable[..., Response]
+
+
+def view_that(run: Callable[[], object]) -> Post:
+    """A function that POSTs `{"n": …}` to a view which answers what `run` gives."""
+
+    class View(APIView):
+        @idempotent
+        def post(self, request: Request) -> Response:
+            return Response({"result": run()}, status=201)
+
+    view = View.as_view()
+
+    def post(key: str, n: int = 1, *, secret: str) -> Response:
+        headers = {"Authorization": f"Bearer {secret}", **({"Idempotency-Key": key} if key else {})}
+        request = APIRequestFactory().post("/", {"n": n}, format="json", headers=headers)
+        return view(request)
+
+    return post
+
+
+def secret_of(user: User) -> str:
+    return ApiToken.issue(user=user, name="t", scopes=[Scope.READ])[1]
+
+
+@pytest.fixture
+def secret() -> str:
+    return secret_of(make.user())
+
+
+@pytest.fixture
+def runs() -> list[int]:
+    return []
+
+
+def test_the_second_request_gets_the_first_result_and_runs_nothing(secret: str, runs: list[int]):
+    post = view_that(lambda: runs.append(1) or len(runs))
+    first, second = post("a", secret=secret), post("a", secret=secret)
+    assert (first.status_code, first.data) == (second.status_code, second.data) == (201, {"result": 1})
+    assert runs == [1]
+
+
+def test_without_a_key_every_request_runs(secret: str, runs: list[int]):
+    post = view_that(lambda: runs.append(1))
+    post("", secret=secret)
+    post("", secret=secret)
+    assert len(runs) == 2
+
+
+def test_the_same_key_with_another_body_is_refused(secret: str, runs: list[int]):
+    post = view_that(lambda: runs.append(1))
+    post("a", 1, secret=secret)
+    refused = post("a", 2, secret=secret)
+    assert (refused.status_code, refused.data["code"]) == (422, "idempotency_key_reused")
+    assert len(runs) == 1
+
+
+def test_keys_of_two_people_do_not_meet(secret: str, runs: list[int]):
+    post = view_that(lambda: runs.append(1))
+    post("a", secret=secret)
+    post("a", secret=secret_of(make.user()))
+    assert len(runs) == 2
+
+
+def test_a_key_that_is_too_long_is_refused(secret: str):
+    refused = view_that(lambda: 1)("k" * 256, secret=secret)
+    assert (refused.status_code, refused.data["code"]) == (400, "invalid")
+    assert view_that(lambda: 1)("k" * 255, secret=secret).status_code == 201
+
+
+def test_a_refusal_is_remembered_too(secret: str, runs: list[int]):
+    def refuse() -> None:
+        runs.append(1)
+        raise ArenaError("No.")
+
+    post = view_that(refuse)
+    first, second = post("a", secret=secret), post("a", secret=secret)
+    assert (first.status_code, first.data) == (second.status_code, second.data)
+    assert second.data == {"code": "refused", "detail": "No."}
+    assert runs == [1]
+
+
+@pytest.mark.parametrize("error", [TooManyRequests(retry_after=1), ServiceAway()])
+def test_what_passes_by_itself_is_not_remembered(secret: str, runs: list[int], error: ArenaError):
+    def first_fails() -> int:
+        runs.append(1)
+        if len(runs) == 1:
+            raise error
+        return len(runs)
+
+    post = view_that(first_fails)
+    assert post("a", secret=secret).status_code == error.http_status
+    assert post("a", secret=secret).data == {"result": 2}
+
+
+def test_what_the_refused_request_wrote_is_undone(secret: str):
+    def write_then_refuse() -> None:
+        Visitor.objects.create()
+        raise ArenaError
+
+    view_that(write_then_refuse)("a", secret=secret)
+    assert not Visitor.objects.exists()
+
+
+def test_a_bug_is_not_remembered(secret: str, runs: list[int]):
+    def first_breaks() -> int:
+        runs.append(1)
+        return 1 // (len(runs) - 1)
+
+    post = view_that(first_breaks)
+    with pytest.raises(ZeroDivisionError):
+        post("a", secret=secret)
+    assert post("a", secret=secret).data == {"result": 1}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_while_the_first_is_running_the_second_is_told_to_wait():
+    secret = secret_of(make.user())
+    is_running, may_end = Event(), Event()
+
+    def wait() -> str:
+        is_running.set()
+        assert may_end.wait(10)
+        return "done"
+
+    post = view_that(wait)
+
+    def in_thread() -> Response:
+        try:
+            return post("a", secret=secret)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(in_thread)
+        assert is_running.wait(10)
+        second = post("a", secret=secret)
+        may_end.set()
+        assert first.result().data == {"result": "done"}
+    assert (second.status_code, second.data["code"], second["Retry-After"]) == (409, "still_running", "1")
+    assert post("a", secret=secret).data == {"result": "done"}
+
+
+def test_a_request_whose_process_died_can_be_repeated(secret: str):
+    post = view_that(lambda: 1)
+    post("a", secret=secret)
+    IdempotencyKey.objects.update(status=None, body=None, created_at=timezone.now() - timedelta(seconds=31))
+    assert post("a", secret=secret).data == {"result": 1}
+
+
+def test_keys_are_forgotten_after_a_day(secret: str):
+    post = view_that(lambda: 1)
+    post("old", secret=secret)
+    IdempotencyKey.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    post("new", secret=secret)
+    forget_old_idempotency_keys()
+    assert [row.key for row in IdempotencyKey.objects.all()] == ["new"]
