@@ -96,7 +96,7 @@ class ProviderAdmin(RegistryAdmin):
 
     @admin.display(description=_("key"))
     def key_state(self, provider: Provider) -> str | None:
-        if provider.pk is None:
+        if provider._state.adding:
             return None
         if provider.key_encrypted:
             shown = f"…{provider.key_last_four}" if provider.key_last_four else gettext("stored")
@@ -108,7 +108,7 @@ class ProviderAdmin(RegistryAdmin):
 
     @admin.display(description=_("can be called now"))
     def can_be_called(self, provider: Provider) -> str | None:
-        return None if provider.pk is None else provider.obstacle or gettext("yes")
+        return None if provider._state.adding else provider.obstacle or gettext("yes")
 
     @admin.display(description=_("models"), ordering="models_served")
     def model_count(self, provider: Any) -> int:
