@@ -59,7 +59,7 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
 
 
 class ApiTokenForm(forms.ModelForm):  # type: ignore[type-arg]
-    scopes = forms.MultipleChoiceField(label=_("scopes"), choices=Scope.choices, widget=forms.CheckboxSelectMultiple)
+    scopes = forms.MultipleChoiceField(label=_("Scopes"), choices=Scope.choices, widget=forms.CheckboxSelectMultiple)
 
     class Meta:
         model = ApiToken

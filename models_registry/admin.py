@@ -198,6 +198,11 @@ class LanguageModelAdmin(RegistryAdmin):
             super().save_model(request, obj, form, change)
         self.write_down(request, form, obj, change=change)
 
+    def save_formset(self, request: HttpRequest, form: "ModelForm[Any]", formset: Any, change: bool) -> None:
+        super().save_formset(request, form, formset, change)
+        for price in formset.new_objects:
+            audit.record(request.user, "add price", price.model, price=str(price))  # type: ignore[arg-type]
+
     def response_change(self, request: HttpRequest, obj: LanguageModel) -> HttpResponse:
         if "_continue" in request.POST:  # its own page, which a new version has not been on
             return HttpResponseRedirect(f"../../{obj.pk}/change/")

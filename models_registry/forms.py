@@ -16,7 +16,7 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
     """The key goes in and never comes out: the field is always empty when the page is shown."""
 
     key = forms.CharField(
-        label=_("new key"),
+        label=_("New key"),
         required=False,
         strip=True,
         max_length=500,
@@ -24,7 +24,7 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
         widget=forms.PasswordInput(render_value=False, attrs={"autocomplete": "new-password"}),
         help_text=_("Stored encrypted and never shown again. Leave empty to keep what is there."),
     )
-    remove_key = forms.BooleanField(label=_("remove the stored key"), required=False)
+    remove_key = forms.BooleanField(label=_("Remove the stored key"), required=False)
 
     class Meta:
         model = Provider
@@ -67,7 +67,7 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
 
 class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
     abilities = forms.MultipleChoiceField(
-        label=_("abilities"),
+        label=_("Abilities"),
         required=False,
         choices=LanguageModel.Ability.choices,
         widget=forms.CheckboxSelectMultiple,

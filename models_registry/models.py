@@ -234,7 +234,7 @@ class Price(models.Model):
         ordering = ["-valid_from"]
 
     def __str__(self) -> str:
-        return f"${self.input_per_million} in, ${self.output_per_million} out"
+        return f"${self.input_per_million.normalize():f} in, ${self.output_per_million.normalize():f} out"
 
     def cost_of(self, *, prompt_tokens: int, completion_tokens: int) -> Decimal:
         """US dollars."""

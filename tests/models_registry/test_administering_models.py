@@ -62,11 +62,12 @@ def test_a_provider_and_a_model_are_made_in_two_forms(admin: Client):
     model = LanguageModel.objects.get()
     assert (model.slug, model.family, model.aliases) == ("gpt", "gpt", ["chatty", "gepetto"])
     assert (model.abilities, model.parameters) == (["images"], {"temperature": 0.5})
-    assert str(model.price) == "$0.100000 in, $2.000000 out"
+    assert str(model.price) == "$0.1 in, $2 out"
     actions = list(AuditEntry.objects.order_by("pk").values_list("action", "subject", "user__email"))
     assert actions == [
         ("add provider", "Example", "admin@example.org"),
         ("add language model", "GPT", "admin@example.org"),
+        ("add price", "GPT", "admin@example.org"),
     ]
 
 
@@ -102,9 +103,10 @@ def test_editing_what_a_voted_model_says_makes_a_new_version_and_says_so(admin: 
     assert (old.status, old.system_prompt) == ("retired", "")
     assert (new.slug, new.status, new.system_prompt) == ("gpt-v2", "active", "Be brief.")
     assert Price.objects.get().model == new
-    entry = AuditEntry.objects.get()
-    assert (entry.action, entry.subject) == ("change language model", "GPT (v2)")
-    assert entry.details == {"changed": {"system_prompt": ["", "Be brief."]}}
+    changed, priced = AuditEntry.objects.order_by("pk")
+    assert (changed.action, changed.subject) == ("change language model", "GPT (v2)")
+    assert changed.details == {"changed": {"system_prompt": ["", "Be brief."]}}
+    assert (priced.action, priced.subject, priced.details) == ("add price", "GPT (v2)", {"price": "$1 in, $2 out"})
 
 
 def test_after_a_new_version_one_continues_on_its_own_page(admin: Client):

@@ -70,7 +70,7 @@ def test_every_extra_key_reaches_the_model():
     assert model.parameters == {"temperature": 0.5, "max_tokens": 100, "stop": ["END"]}
     assert (model.aliases, model.weight, model.abilities) == (["chatty", "gepetto"], 0.5, ["images"])
     assert (model.context_length, str(model.size_b)) == (8192, "0.135")
-    assert str(model.price) == "$0.100000 in, $2.000000 out"
+    assert str(model.price) == "$0.1 in, $2 out"
 
 
 @pytest.mark.parametrize(
