@@ -48,6 +48,10 @@ class NotSignedIn(ArenaError):
     message = "Sign in, or send a valid token."
     http_status = 401
 
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"WWW-Authenticate": "Bearer"}
+
 
 class NotAllowed(ArenaError):
     code = "permission_denied"

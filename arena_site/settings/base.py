@@ -201,6 +201,8 @@ SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_FAILURE_VIEW = "arena_site.pages.csrf_failure"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 
+ARENA_MODELS_FILE = BASE_DIR / env.str("ARENA_MODELS_FILE", default="config/models.yaml")
+
 # Battles. Times in seconds; sizes in characters or bytes as named.
 ARENA_PROMPT_CHARACTERS = 20_000
 ARENA_TURNS_PER_BATTLE = 50

@@ -18,7 +18,7 @@ from models_registry.reachability import probe_keyless_providers
 
 
 class Command(BaseCommand):
-    help = "Migrate, collect static files, read config/models.yaml, make the first administrator."
+    help = "Migrate, collect static files, read the models file, make the first administrator."
 
     def handle(self, *args: Any, **options: Any) -> None:
         heartbeat.forget_all()
@@ -44,9 +44,9 @@ class Command(BaseCommand):
 
     def _read_models(self) -> None:
         try:
-            call_command("import_models", stdout=self.stdout)
+            call_command("import_models", if_changed=True, stdout=self.stdout)
         except CommandError as error:
-            self.stdout.write(f"config/models.yaml was not read, the models stay as they were:\n{error}")
+            self.stdout.write(f"{settings.ARENA_MODELS_FILE.name} was not read, the models stay as they were:\n{error}")
 
     def _first_administrator(self) -> None:
         if User.objects.filter(is_superuser=True).exists():

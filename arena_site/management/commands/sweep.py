@@ -3,6 +3,7 @@
 import logging
 import signal
 import threading
+from itertools import count
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
@@ -11,13 +12,16 @@ from django.db import DatabaseError, connections
 from battles.sweep import sweep
 from common import heartbeat
 from common.valkey import UNREACHABLE
+from models_registry.reachability import probe_keyless_providers
 
 EVERY_S = 2
+# Rounds between two questions to providers without a key: does your server answer?
+PROBE_EVERY = 8
 logger = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    help = "Requeue abandoned turns every two seconds, until SIGTERM."
+    help = "Requeue abandoned turns every two seconds and see which servers answer, until SIGTERM."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="one round, then end")
@@ -31,8 +35,13 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stopped.set())
         heartbeat.start("sweeper")
         all_was_well = True
-        while not stopped.wait(EVERY_S):
+        for number in count():
+            if stopped.wait(EVERY_S):
+                return
             all_was_well = one_round(all_was_well)
+            if number % PROBE_EVERY == 0:
+                probe_keyless_providers()
+                connections.close_all()
 
 
 def one_round(all_was_well: bool) -> bool:

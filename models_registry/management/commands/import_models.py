@@ -19,7 +19,7 @@ class Command(BaseCommand):
     help = "Import language models from a YAML file; safe to repeat, all or nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", nargs="?", type=Path, default=settings.BASE_DIR / "config" / "models.yaml")
+        parser.add_argument("file", nargs="?", type=Path, default=settings.ARENA_MODELS_FILE)
         parser.add_argument(
             "--if-changed",
             action="store_true",
