@@ -18,6 +18,7 @@ ALWAYS = {
     "unix_socket_permissions": "0700",
     "max_connections": "200",
     "jit": "off",
+    "recovery_init_sync_method": "syncfs",  # after a crash: one call instead of opening every file
 }
 # For tests: nothing survives a power cut, everything is quicker.
 FORGETFUL = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
@@ -98,23 +99,30 @@ def _binary(name: str) -> Path:
 def _ordinary_user(paths: list[Path]) -> list[str]:
     """What to put before a command of PostgreSQL, which refuses to run as root.
 
-    As root it runs as nobody. When nobody may not walk to one of `paths` (a clone below /root), the process keeps
-    the one capability to do so; Linux then also needs no_setuid_fixup, or access(2) would ignore the capability.
+    As root it runs as nobody. When nobody may not walk to one of `paths` (a clone below /root), the process keeps a
+    capability to do so, the lesser one where the container has it; Linux then also needs no_setuid_fixup, or
+    access(2) would ignore the capability. Raises CannotStart.
     """
     if os.getuid() != 0:
         return []
-    prefix = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    if shutil.which("setpriv") is None:
+        raise CannotStart("PostgreSQL does not run as root: install util-linux, start as a user, or set DATABASE_URL.")
+    nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     blocked = [parent for path in paths for parent in path.resolve().parents if not _nobody_may_enter(parent)]
+    choices = [nobody]
     if blocked:
-        walk = "+dac_read_search"
-        prefix += ["--securebits=+no_setuid_fixup", f"--inh-caps={walk}", f"--ambient-caps={walk}"]
-    if shutil.which("setpriv") is None or subprocess.run([*prefix, "true"], capture_output=True).returncode:
-        where = f", who may not enter {blocked[0]}" if blocked else ""
-        raise CannotStart(
-            f"PostgreSQL does not run as root and could not be started as the user nobody{where}: "
-            "start the arena as an ordinary user, or set DATABASE_URL."
-        )
-    return prefix
+        choices = [
+            [*nobody, "--securebits=+no_setuid_fixup", f"--inh-caps=+{name}", f"--ambient-caps=+{name}"]
+            for name in ("dac_read_search", "dac_override")
+        ]
+    for prefix in choices:
+        if subprocess.run([*prefix, str(_binary("postgres")), "--version"], capture_output=True).returncode == 0:
+            return prefix
+    where = f", who may not enter {blocked[0]}" if blocked else ""
+    raise CannotStart(
+        f"PostgreSQL does not run as root and could not be started as the user nobody{where}: "
+        "start the arena as an ordinary user, or set DATABASE_URL."
+    )
 
 
 def _nobody_may_enter(directory: Path) -> bool:

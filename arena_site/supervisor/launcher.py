@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import shutil
 import signal
 import socket
 import threading
@@ -53,6 +54,7 @@ class Launcher:
                 self.household.revive()
         finally:
             self.household.stop()
+            shutil.rmtree(runtime_dir(self.site.data_dir), ignore_errors=True)
             lock.close()
 
     def _pause(self, seconds: float) -> None:
@@ -148,8 +150,8 @@ class Launcher:
                     f"{name}: {outcome}" for name, outcome in readiness.get("checks", {}).items() if outcome != "ok"
                 ]
                 say(f"The arena runs but is not ready yet ({', '.join(missing) or 'the web process does not answer'}).")
-            self._pause(0.1)
-            waited += 0.1
+            self._pause(0.2)
+            waited += 0.2
         return readiness
 
     def _readiness(self) -> dict[str, Any]:

@@ -1,0 +1,59 @@
+"""The embedded PostgreSQL after things that happen to people."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from arena_site.embedded.postgres import Postgres
+from arena_site.supervisor.child import Child
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """Closed to everybody else, as a clone in somebody's home is."""
+    directory = Path(tempfile.mkdtemp(prefix="arena-test-", dir="/tmp"))
+    yield directory
+    shutil.rmtree(directory)
+
+
+def answers(postgres: Postgres, place: Path) -> bool:
+    child = Child(postgres.prepare(), place)
+    try:
+        child.wait_until_ready(within=30)
+        with psycopg.connect(postgres.url) as connection:
+            return connection.execute("SELECT 1").fetchone() == (1,)
+    finally:
+        child.stop(within=5)
+
+
+def test_a_half_finished_first_start_is_done_again(place: Path):
+    postgres = Postgres(place / "postgres-18", place / "sockets", "secret", durable=False)
+    unfinished = place / "postgres-18.unfinished"
+    unfinished.mkdir()
+    (unfinished / "PG_VERSION").write_text("18\n")
+    assert answers(postgres, place)
+    assert not unfinished.exists()
+
+
+def test_a_process_id_that_somebody_else_has_by_now_keeps_nothing_from_starting(place: Path):
+    postgres = Postgres(place / "postgres-18", place / "sockets", "secret", durable=False)
+    assert answers(postgres, place)
+    (postgres.data / "postmaster.pid").write_text(f"{os.getpid()}\n{postgres.data}\n0\n5432\n")
+    assert answers(postgres, place)
+
+
+def test_nobody_gets_in_without_the_password(place: Path):
+    postgres = Postgres(place / "postgres-18", place / "sockets", "secret", durable=False)
+    child = Child(postgres.prepare(), place)
+    try:
+        child.wait_until_ready(within=30)
+        for url in (postgres.url.replace("secret", "guess"), postgres.url.replace("arena:secret", "postgres:guess")):
+            with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+                psycopg.connect(url)
+    finally:
+        child.stop(within=5)

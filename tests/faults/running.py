@@ -1,0 +1,108 @@
+"""A whole arena as an operator starts it: real processes on a data directory and port of their own."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from django.conf import settings
+
+from arena_site.supervisor.leftovers import Process
+
+UP = [sys.executable, "-u", "-m", "arena_site.supervisor"]
+# Set and empty: neither the services of this test run nor somebody's .env may be touched.
+NOT_GIVEN = dict.fromkeys(["DATABASE_URL", "REDIS_URL", "SECRET_KEY", "ARENA_ENCRYPTION_KEYS"], "")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(condition: Callable[[], bool], within: float) -> None:
+    deadline = time.monotonic() + within
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {within} s in vain"
+        time.sleep(0.05)
+
+
+class Arena:
+    def __init__(self, data_dir: Path, port: int | None = None) -> None:
+        self.data_dir, self.port = data_dir, port or free_port()
+        self.output = data_dir.with_name(f"output-{self.port}")
+        self.environment = NOT_GIVEN | {
+            "PATH": os.environ["PATH"],
+            "ARENA_DATA_DIR": str(data_dir),
+            "ARENA_PORT": str(self.port),
+            "ARENA_LOCAL_MODEL": "0",
+        }
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """To its end."""
+        return subprocess.run(
+            command, cwd=settings.BASE_DIR, env=self.environment, capture_output=True, text=True, timeout=60
+        )
+
+    def start(self) -> "Arena":
+        with self.output.open("wb") as output:
+            self.launcher = subprocess.Popen(
+                UP, cwd=settings.BASE_DIR, env=self.environment, stdout=output, stderr=output, start_new_session=True
+            )
+        wait_for(lambda: self.launcher.poll() is not None or f"Arena ready: {self.url}\n" in self.said, within=90)
+        assert self.launcher.poll() is None, self.said
+        return self
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def said(self) -> str:
+        return self.output.read_text()
+
+    @property
+    def services(self) -> dict[str, str]:
+        return json.loads((self.data_dir / "services.json").read_text())
+
+    def is_ready(self) -> bool:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == 200
+        except OSError:
+            return False
+        finally:
+            connection.close()
+
+    def processes(self) -> dict[str, Process]:
+        """Every running child of the launcher and theirs, by command line and process id."""
+        found = {}
+        waiting = [self.launcher.pid]
+        while waiting:
+            files = Path(f"/proc/{waiting.pop()}/task").glob("*/children")
+            for child in [int(child) for file in files for child in file.read_text().split()]:
+                with suppress(OSError):  # it ended meanwhile
+                    command = Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ")
+                    found[f"{command} {child}"] = Process.of(child)
+                    waiting.append(child)
+        return found
+
+    def pid_of(self, program: str) -> int | None:
+        """Of the child that runs it, not of that child's own children."""
+        commands = self.processes().items()
+        return next((process.pid for command, process in commands if f"{program} " in command), None)
+
+    def stop(self) -> None:
+        """However the test left it."""
+        if self.launcher.poll() is None:
+            self.launcher.send_signal(signal.SIGTERM)
+            self.launcher.wait(15)
+        self.run(*UP, "stop")
