@@ -53,7 +53,8 @@ def _fragment(token: StreamToken, event: TurnEvent) -> str:
             parts = (f'<div hx-swap-oob="innerHTML:#{pane}-{part}"></div>' for part in ("done", "open", "state"))
             return "".join(parts)
         case "state":
-            return f'<span hx-swap-oob="innerHTML:#{pane}-state">{STATE_WORDS[event.value]}</span>'
+            words = f'<span data-state="{event.value}">{STATE_WORDS[event.value]}</span>'
+            return f'<span hx-swap-oob="innerHTML:#{pane}-state">{words}</span>'
         case "end":
             return ""
 

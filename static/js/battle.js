@@ -39,6 +39,7 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   kept = {
     id: battle.id,
     milestone: battle.dataset.milestone,
+    revealed: battle.querySelector(".reveal") !== null,
     hadFocus: battle.contains(document.activeElement),
     scrolled: [...panesIn(battle)].map((pane) => pane.scrollTop),
     swiped: [...battle.querySelectorAll(".panes")].map((panes) => panes.scrollLeft),
@@ -53,14 +54,21 @@ document.addEventListener("htmx:afterSwap", () => {
   if (battle.dataset.milestone !== kept.milestone) {
     barSince = performance.now();
     announce(battle.dataset.milestone);
-    const verdict = battle.querySelector(".reveal, .vote");
-    const nobodyElse = document.activeElement === document.body && verdict?.matches(".reveal");
-    if (kept.hadFocus || nobodyElse) verdict?.focus({ preventScroll: true });
-    verdict?.scrollIntoView({ block: "nearest" });
+    showNews(battle, kept);
   }
   kept = null;
   openFollowUp();
 });
+
+function showNews(battle, before) {
+  const live = battle.querySelector("[data-live]");
+  if (live) return live.scrollIntoView({ block: "start" });
+  const news = before.revealed ? null : battle.querySelector(".reveal, .vote");
+  news?.scrollIntoView({ block: "nearest" });
+  const votedByKey = document.activeElement === document.body && news?.matches(".reveal");
+  // What had the focus is gone: it goes on to the verdict, or after it to the next question.
+  if (before.hadFocus || votedByKey) (news ?? document.getElementById("prompt")).focus({ preventScroll: true });
+}
 
 // A follow-up that was taken leaves the box empty for the next one.
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
@@ -129,7 +137,10 @@ document.addEventListener("click", (event) => {
 
 // A new battle in the same session differs only by its fragment, for which a browser loads nothing.
 addEventListener("hashchange", () => {
-  if (location.hash.startsWith("#battle-") && !document.getElementById(location.hash.slice(1))) location.reload();
+  if (location.hash.startsWith("#battle-") && !document.getElementById(location.hash.slice(1))) {
+    history.scrollRestoration = "manual"; // to the battle, not to where the reader was
+    location.reload();
+  }
 });
 
 openFollowUp();
