@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django_htmx.http import reswap, retarget
 
 from common.errors import ArenaError
 
@@ -15,6 +16,8 @@ def page_for(request: HttpRequest, error: ArenaError) -> HttpResponse:
     response = render(request, template, {"error": error}, status=error.http_status)
     for name, value in error.headers.items():
         response[name] = value
+    if getattr(request, "htmx", False):  # not over the form that was sent: what was typed is still in it
+        reswap(retarget(response, "#notices"), "innerHTML")
     return response
 
 
