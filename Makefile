@@ -8,7 +8,7 @@ SHELL := /bin/bash
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 # umask: PostgreSQL of a root user runs as nobody, who must be able to read it.
-INSTALL := umask 022 && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r
+INSTALL := umask 022 && $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes -r
 COMPILE := PIP_CONFIG_FILE=/dev/null PIP_FIND_LINKS= PIP_EXTRA_INDEX_URL= $(BIN)/pip-compile --no-config --quiet \
 	--generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate --no-emit-options \
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links

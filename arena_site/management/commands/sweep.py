@@ -35,11 +35,11 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stopped.set())
         heartbeat.start("sweeper")
         all_was_well = True
-        for number in count():
+        for round_number in count():
             if stopped.wait(EVERY_S):
                 return
             all_was_well = one_round(all_was_well)
-            if number % PROBE_EVERY == 0:
+            if round_number % PROBE_EVERY == 0:
                 probe_keyless_providers()
                 connections.close_all()
 
