@@ -3,7 +3,7 @@
 honest            repeats the prompt's words, with usage and a finish reason
 honest-<anything> the same (another contestant)
 slow              the same, 50 ms between words
-long              2,000 words, 5 ms between them
+long              800 words, 5 ms between them
 cut-after-<n>     n words, then the connection breaks
 hang-after-<n>    n words, then silence
 no-finish         every word, then a clean end without finish reason or [DONE]
@@ -121,7 +121,7 @@ class FakeProvider:
         if model == "empty":
             return []
         if model == "long":
-            return [f"word{n} " for n in range(2000)]
+            return [f"word{n} " for n in range(800)]
         prompt = body["messages"][-1]["content"]
         return [word + " " for word in prompt.split(" ")]
 

@@ -17,7 +17,7 @@ from tests.site import Reader
 
 pytestmark = pytest.mark.faults
 
-WORDS = "".join(f"word{n} " for n in range(2000))
+WORDS = "".join(f"word{n} " for n in range(800))
 MODELS = """
 - {{id: left-one, name: Left one, model: long, base_url: "{0}", needs_key: false, status: active}}
 - {{id: right-one, name: Right one, model: long, base_url: "{0}", needs_key: false, status: active}}
@@ -84,7 +84,7 @@ def test_a_worker_killed_mid_answer_is_replaced_and_the_text_is_whole(arena: Are
 def test_valkey_killed_mid_answer_costs_no_word_and_no_vote(arena: Arena, reader: Reader):
     earlier = reader.wait_until_answered(reader.start_battle())
     battle = reader.start_battle()
-    time.sleep(2)
+    time.sleep(1)
     kill(arena, "valkey-server")
     voted = reader.api("POST", f"battles/{earlier['id']}/vote/", {"choice": "left"})
     assert voted.status_code == 201
@@ -94,7 +94,7 @@ def test_valkey_killed_mid_answer_costs_no_word_and_no_vote(arena: Arena, reader
 
 def test_postgresql_killed_mid_answer_ends_in_a_whole_text(arena: Arena, reader: Reader):
     battle = reader.start_battle()
-    time.sleep(2)
+    time.sleep(1)
     kill(arena, "postgres")
     assert texts(finished(reader, battle, within=45)) == [("done", WORDS), ("done", WORDS)]
 
