@@ -400,7 +400,9 @@ class Vote(models.Model):
         ]
         indexes = [
             # For leaderboard.aggregation: the votes not yet in the tallies.
-            models.Index(fields=["order"], name="votes_pending", condition=Q(processing="pending"))
+            models.Index(fields=["order"], name="votes_pending", condition=Q(processing="pending")),
+            # Also: how many do not count, by reason.
+            models.Index(fields=["excluded_reason"], name="votes_set_aside", condition=~Q(excluded_reason="")),
         ]
         triggers = [
             pgtrigger.ReadOnly(name="facts_of_a_vote_never_change", fields=VOTE_FACTS),

@@ -114,7 +114,7 @@ def _last_order() -> int:
 
 
 def _votes_excluded() -> dict[str, int]:
-    aside = Vote.objects.filter(processing__in=[Vote.Processing.EXCLUDED, Vote.Processing.RETRACTED])
+    aside = Vote.objects.exclude(excluded_reason="").exclude(processing=Vote.Processing.PENDING)
     return dict(aside.order_by("excluded_reason").values_list("excluded_reason").annotate(Count("pk")))
 
 

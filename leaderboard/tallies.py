@@ -23,19 +23,24 @@ OUTCOMES = [choice.value for choice in (Vote.Choice.LEFT, Vote.Choice.RIGHT, Vot
 
 _LOCK = 0x7A11_1E5  # any number that nobody else in this database uses
 
-# A vote that somebody holds waits for the next run, and so do those after it: a run counts up to one number.
-_COUNT_PENDING = """
+# Locks the pending votes and gives the last number up to which all of them are ours: a vote that somebody
+# else holds waits for the next run, and so do those after it, so that a run counts exactly up to one number.
+_TAKE_PENDING = """
 WITH taken AS MATERIALIZED (
-    SELECT id, "order" FROM battles_vote WHERE processing = 'pending' ORDER BY "order" FOR UPDATE SKIP LOCKED
-), first_left AS (
-    SELECT min("order") AS "order" FROM battles_vote AS vote
-    WHERE processing = 'pending' AND NOT EXISTS (SELECT FROM taken WHERE taken.id = vote.id)
-), marked AS (
-    UPDATE battles_vote AS vote
-    SET processing = CASE vote.excluded_reason WHEN '' THEN 'processed' ELSE 'excluded' END
-    FROM taken, first_left
-    WHERE vote.id = taken.id AND (first_left."order" IS NULL OR taken."order" < first_left."order")
-    RETURNING vote.voter, vote.model_left_id, vote.model_right_id, vote.choice, vote.processing
+    SELECT "order" FROM battles_vote WHERE processing = 'pending' ORDER BY "order" FOR UPDATE SKIP LOCKED
+), held AS (
+    SELECT "order" FROM battles_vote WHERE processing = 'pending' EXCEPT SELECT "order" FROM taken
+)
+SELECT COALESCE((SELECT min("order") - 1 FROM held), (SELECT max("order") FROM taken), 0)
+"""
+
+# Bounded by a number and not joined with what was taken: the planner expects one pending vote, whatever there is.
+_COUNT_TAKEN = """
+WITH marked AS (
+    UPDATE battles_vote
+    SET processing = CASE excluded_reason WHEN '' THEN 'processed' ELSE 'excluded' END
+    WHERE processing = 'pending' AND "order" <= %(last)s
+    RETURNING voter, model_left_id, model_right_id, choice, processing
 ), counted AS (
     SELECT voter, model_left_id, model_right_id, choice, count(*) AS n
     FROM marked WHERE processing = 'processed' GROUP BY 1, 2, 3, 4
@@ -107,7 +112,9 @@ def try_to_lock() -> bool:
 def count_pending() -> int:
     """Add every pending vote to the tallies, or set it aside when it is excluded. Returns how many were taken."""
     with connection.cursor() as cursor:
-        cursor.execute(_COUNT_PENDING, {"scope": OVERALL})
+        cursor.execute(_TAKE_PENDING)
+        [last] = cursor.fetchone()
+        cursor.execute(_COUNT_TAKEN, {"scope": OVERALL, "last": last})
         return int(cursor.fetchone()[0])
 
 

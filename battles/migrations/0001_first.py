@@ -208,6 +208,10 @@ class Migration(migrations.Migration):
             model_name='vote',
             index=models.Index(condition=models.Q(('processing', 'pending')), fields=['order'], name='votes_pending'),
         ),
+        migrations.AddIndex(
+            model_name='vote',
+            index=models.Index(condition=models.Q(('excluded_reason', ''), _negated=True), fields=['excluded_reason'], name='votes_set_aside'),
+        ),
         migrations.AddConstraint(
             model_name='vote',
             constraint=models.CheckConstraint(condition=models.Q(('model_left', models.F('model_right')), _negated=True), name='a_vote_is_about_two_different_models'),
