@@ -9,7 +9,12 @@ from battles.signals import vote_cast
 from leaderboard import elo
 from leaderboard.models import EloRating
 
-LEFT_SHARE = {Vote.Choice.LEFT: 1.0, Vote.Choice.RIGHT: 0.0, Vote.Choice.TIE: 0.5, Vote.Choice.BOTH_BAD: 0.5}
+LEFT_SHARE: dict[str, float] = {
+    Vote.Choice.LEFT: 1.0,
+    Vote.Choice.RIGHT: 0.0,
+    Vote.Choice.TIE: 0.5,
+    Vote.Choice.BOTH_BAD: 0.5,
+}
 
 
 @receiver(vote_cast)
@@ -21,18 +26,12 @@ def move_elo(vote: Vote, **_: Any) -> None:
 
 
 def replay_elo() -> None:
-    """Compute every rating again from the log, in order, after a vote was retracted or restored.
-
-    New votes wait meanwhile: about three seconds per million votes.
-    """
-    VoteCounter.objects.select_for_update().get(pk=1)
+    """Compute every rating again from the log, in order, after a vote was retracted or restored."""
     ratings: dict[int, EloRating] = {}
-    counted = Vote.objects.filter(excluded_reason__in=["", Vote.ExcludedReason.ANOMALY]).order_by("order")
-    facts = counted.values_list("model_left_id", "model_right_id", "choice", "order")
-    for left, right, choice, order in facts.iterator(chunk_size=10_000):
-        for model_id in (left, right):
-            ratings.setdefault(model_id, EloRating(model_id=model_id))
-        _move(ratings, left, right, choice, order)
+    last = _replay(ratings, after=0)
+    # The long part is done while people go on voting; now they wait until what they added is replayed too.
+    list(VoteCounter.objects.select_for_update())
+    _replay(ratings, after=last)
     EloRating.objects.exclude(pk__in=ratings).delete()
     EloRating.objects.bulk_create(
         [ratings[model_id] for model_id in sorted(ratings)],
@@ -42,12 +41,24 @@ def replay_elo() -> None:
     )
 
 
+def _replay(ratings: dict[int, EloRating], *, after: int) -> int:
+    """Move `ratings` by the counted votes after that number; returns the last one's."""
+    counted = Vote.objects.filter(order__gt=after, excluded_reason__in=["", Vote.ExcludedReason.ANOMALY])
+    facts = counted.order_by("order").values_list("model_left_id", "model_right_id", "choice", "order")
+    for left, right, choice, order in facts.iterator(chunk_size=10_000):
+        for model_id in (left, right):
+            if model_id not in ratings:
+                ratings[model_id] = EloRating(model_id=model_id)
+        _move(ratings, left, right, choice, order)
+        after = order
+    return after
+
+
 def _move(ratings: dict[int, EloRating], left_id: int, right_id: int, choice: str, order: int) -> None:
     left, right = ratings[left_id], ratings[right_id]
-    left.rating, right.rating = elo.after_vote(left.rating, right.rating, left_share=LEFT_SHARE[Vote.Choice(choice)])
-    for rating in (left, right):
-        rating.votes += 1
-        rating.last_order = order
+    left.rating, right.rating = elo.after_vote(left.rating, right.rating, left_share=LEFT_SHARE[choice])
+    left.votes, right.votes = left.votes + 1, right.votes + 1
+    left.last_order = right.last_order = order
 
 
 def _locked(model_ids: set[int]) -> dict[int, EloRating]:
