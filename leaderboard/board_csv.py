@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from typing import Any
 
 COLUMNS = (
@@ -10,8 +11,8 @@ COLUMNS = (
     "elo", "price_input", "price_output", "median_first_token_ms",
 )  # fmt: skip
 
-# What starts a formula, in ASCII and full width.
-_FORMULA = tuple("=+-@＝＋－＠")
+# What starts a formula, in ASCII or full width, also behind what a reader does not see.
+_FORMULA = re.compile(r"[\s\x00-\x1f\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]")
 
 
 def as_csv(results: list[dict[str, Any]]) -> str:
@@ -26,7 +27,5 @@ def as_csv(results: list[dict[str, Any]]) -> str:
 
 
 def neutral(value: Any) -> Any:
-    """A text that a spreadsheet would take for a formula, also behind blanks, tabs or line ends, behind a quote."""
-    if isinstance(value, str) and value.strip().startswith(_FORMULA):
-        return f"'{value}"
-    return value
+    """A text that a spreadsheet might take for a formula gets a quote before it; the rest stays as it is."""
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value

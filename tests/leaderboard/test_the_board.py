@@ -1,0 +1,243 @@
+"""What people read: the board as a page, as files and through the API."""
+
+import csv
+from itertools import pairwise
+
+import pytest
+from django.db import connection
+from django.template import Context, Template
+from django.test import RequestFactory
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from battles.models import Call
+from leaderboard import aggregation
+from leaderboard.board_csv import neutral
+from leaderboard.boards import BoardQuery, read_board
+from leaderboard.models import AggregationRun
+from models_registry.models import LanguageModel, Price
+from tests import make
+from tests.leaderboard.ballots import cast_many, contestants
+
+pytestmark = pytest.mark.django_db
+
+API = "/api/v1/leaderboard/"
+
+
+def publish() -> AggregationRun:
+    run = aggregation.aggregate(slot=aggregation.new_slot())
+    assert run is not None
+    return run
+
+
+@pytest.fixture
+def published():
+    """Three established models in the order gold, silver, bronze, one newcomer, one with two votes."""
+    gold, silver, bronze, newcomer, guest = contestants("gold", "silver", "bronze", "newcomer", "guest")
+    cast_many(gold, silver, left=30, right=10, tie=2)
+    cast_many(silver, bronze, left=30, right=10, both_bad=3)
+    cast_many(newcomer, bronze, left=3, right=3)
+    cast_many(guest, gold, left=2)
+    LanguageModel.objects.filter(pk=gold.pk).update(organization="Mint", license="Apache-2.0", license_kind="open")
+    LanguageModel.objects.filter(pk=silver.pk).update(organization="Forge", status="retired")
+    Price.objects.create(model=gold, input_per_million="0.5", output_per_million="10")
+    Price.objects.create(model=silver, input_per_million="0.5", output_per_million="9")
+    return publish()
+
+
+def slugs(board) -> list[str]:
+    return [line["model"]["id"] for line in board["results"]]
+
+
+def test_the_api_gives_the_newest_snapshot(client, published):
+    board = client.get(API).json()
+    assert list(board) == [
+        "board", "category", "snapshot", "computed_at", "next_due_at", "votes_counted", "votes_excluded", "models",
+        "method", "results", "collecting",
+    ]  # fmt: skip
+    assert (board["board"], board["category"], board["snapshot"]) == ("overall", None, published.public_id)
+    assert (board["votes_counted"], board["votes_excluded"], board["models"]) == (93, {}, 4)
+    assert board["method"]["name"] == "bradley-terry-1"
+    assert slugs(board) == ["gold", "silver", "newcomer", "bronze"]
+    gold = board["results"][0]
+    assert list(gold) == [
+        "rank", "rank_best", "rank_worst", "model", "score", "ci_low", "ci_high", "elo", "votes", "wins", "losses",
+        "ties", "both_bad", "win_rate", "preliminary", "median_first_token_ms",
+    ]  # fmt: skip
+    assert (gold["rank"], gold["rank_best"], gold["rank_worst"]) == (1, 1, 1)
+    assert (gold["votes"], gold["wins"], gold["losses"], gold["ties"], gold["both_bad"]) == (44, 30, 12, 2, 0)
+    assert gold["win_rate"] == 31 / 44
+    assert gold["ci_low"] < gold["score"] < gold["ci_high"]
+    assert [line["preliminary"] for line in board["results"]] == [False, False, True, False]
+    assert board["results"][1]["model"]["status"] == "retired"
+    assert [(line["model"]["id"], line["votes"]) for line in board["collecting"]] == [("guest", 2)]
+
+
+def test_before_the_first_snapshot_the_board_says_when_one_is_due(client):
+    contestants("early")
+    board = client.get(API).json()
+    assert (board["snapshot"], board["computed_at"], board["results"], board["models"]) == (None, None, [], 0)
+    assert board["next_due_at"] is not None
+    assert [(line["model"]["id"], line["votes"]) for line in board["collecting"]] == [("early", 0)]
+
+
+def test_a_model_added_since_the_snapshot_is_collecting_votes(client, published):
+    contestants("late")
+    make.model(slug="draft", status="draft")
+    collecting = client.get(API).json()["collecting"]
+    assert [(line["model"]["id"], line["votes"]) for line in collecting] == [("guest", 2), ("late", 0)]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("sort_by=score&order=asc", ["bronze", "newcomer", "silver", "gold"]),
+        ("sort_by=name&order=asc", ["bronze", "gold", "newcomer", "silver"]),
+        ("sort_by=votes", ["silver", "bronze", "gold", "newcomer"]),
+        # Numbers as numbers, and what has no price last in either direction.
+        ("sort_by=price&order=desc", ["gold", "silver", "newcomer", "bronze"]),
+        ("sort_by=price&order=asc", ["silver", "gold", "newcomer", "bronze"]),
+        ("sort_by=organization&order=asc", ["silver", "gold", "newcomer", "bronze"]),
+        ("search=GOL", ["gold"]),
+        ("search=forge", ["silver"]),
+        ("organization=Mint", ["gold"]),
+        ("license=Apache-2.0", ["gold"]),
+        ("license=open", ["gold"]),
+        ("search=nobody", []),
+        ("board=overall&unknown=1", ["gold", "silver", "newcomer", "bronze"]),
+    ],
+)
+def test_the_board_is_sorted_and_filtered(client, published, question, answer):
+    board = client.get(f"{API}?{question}").json()
+    assert slugs(board) == answer
+    assert board["models"] == 4
+
+
+def test_what_cannot_be_asked_is_refused_in_the_one_error_shape(client):
+    refused = client.get(f"{API}?sort_by=luck&order=up")
+    assert refused.status_code == 400
+    assert refused.json()["code"] == "invalid"
+    assert list(refused.json()["fields"]) == ["sort_by", "order"]
+    for unknown in (f"{API}?board=kittens", f"{API}?category=kittens", f"{API}snapshots/unknown/"):
+        missing = client.get(unknown)
+        assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
+    assert client.post(API).status_code == 405
+
+
+def test_boards_and_snapshots_are_listed(client, published):
+    cast_many(*LanguageModel.objects.filter(slug__in=["gold", "silver"]), left=1)
+    newer = publish()
+    boards = client.get("/api/v1/boards/").json()
+    assert boards["count"] == 1
+    assert boards["results"][0]["board"] == "overall"
+    assert boards["results"][0]["snapshot"] == newer.public_id
+    listed = client.get(f"{API}snapshots/").json()
+    assert [line["id"] for line in listed["results"]] == [newer.public_id, published.public_id]
+    assert [line["last_order"] for line in listed["results"]] == [94, 93]
+    older = client.get(f"{API}snapshots/{published.public_id}/").json()
+    assert older["tallies_checksum"] == published.tallies_checksum
+    assert (older["votes_counted"], slugs(older)) == (93, ["gold", "silver", "newcomer", "bronze"])
+
+
+def test_the_board_asks_the_database_no_more_when_it_grows(client, published):
+    with CaptureQueriesContext(connection) as small:
+        client.get(API)
+    newcomers = contestants(*[f"m{number}" for number in range(20)])
+    for first, second in pairwise(newcomers):
+        cast_many(first, second, left=3, right=3)
+    publish()
+    with CaptureQueriesContext(connection) as large:
+        board = client.get(API).json()
+    assert len(board["results"]) == 24
+    assert len(large) == len(small) <= 6
+
+
+def test_the_page_shows_the_board_and_htmx_gets_the_table_alone(client, published):
+    page = client.get(reverse("leaderboard:board"), {"sort_by": "name", "order": "asc"})
+    assert page.status_code == 200
+    text = page.content.decode()
+    assert "<html" in text
+    assert text.index("Bronze") < text.index("Gold") < text.index("Silver")
+    assert page.context["organizations"] == ["Forge", "Mint"]
+    assert page.context["licenses"] == ["Apache-2.0", "proprietary"]
+    fragment = client.get(reverse("leaderboard:board"), headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in fragment
+    assert "Gold" in fragment
+
+
+def test_the_page_of_an_empty_arena_says_what_to_do(client):
+    assert "Start a battle" in client.get(reverse("leaderboard:board")).content.decode()
+
+
+def test_a_model_that_won_everything_is_shown_without_an_upper_bound(client):
+    winner, other = contestants("winner", "other")
+    cast_many(winner, other, left=6)
+    publish()
+    [line, _] = client.get(API).json()["results"]
+    assert line["ci_low"] < line["score"]
+    assert line["ci_high"] is None
+    page = client.get(reverse("leaderboard:board")).content.decode()
+    assert "None" not in page
+    assert "inf" not in page.split("<table")[1].split("</table>")[0].replace("info", "")
+
+
+def test_the_page_explains_the_method(client):
+    page = client.get(reverse("leaderboard:method")).content.decode()
+    assert "How the ranking is made</h1>" in page
+
+
+def test_the_same_address_gives_json_and_csv(client, published):
+    url = reverse("leaderboard:board")
+    asked = {"organization": "Mint"}
+    assert client.get(url, {**asked, "format": "json"}).json()["results"] == client.get(API, asked).json()["results"]
+    answer = client.get(url, {**asked, "format": "csv"})
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    assert answer["Content-Disposition"] == 'attachment; filename="overall.csv"'
+    [line] = csv.DictReader(answer.content.decode().splitlines())
+    assert (line["model"], line["name"], line["rank"], line["votes"]) == ("gold", "Gold", "1", "44")
+    assert (line["organization"], line["price_output"]) == ("Mint", "10")
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\n=1", "＝1+1", "\u3000＝1", "\ufeff=1", "\u200b=1"],
+)  # fmt: skip
+def test_a_name_never_becomes_a_formula(client, formula):
+    assert neutral(formula) == f"'{formula}"
+    bad, other = contestants("bad", "other")
+    LanguageModel.objects.filter(pk=bad.pk).update(name=formula)
+    cast_many(bad, other, left=6)
+    publish()
+    text = client.get(reverse("leaderboard:board"), {"format": "csv"}).content.decode()
+    lines = list(csv.DictReader(text.splitlines(keepends=True)))
+    assert f"'{formula}" in [line["name"] for line in lines]
+
+
+def test_plain_names_and_numbers_are_left_alone():
+    for value in ("Gold 2.5", "a=b", -1.5, None, True):
+        assert neutral(value) is value
+
+
+def test_first_token_times_are_the_median_of_finished_calls():
+    fast, slow = contestants("fast", "slow")
+    battle = make.answered_battle(fast, slow)
+    for fence, (state, milliseconds) in enumerate([("done", 100), ("done", 300), ("done", 200), ("failed", 9000)]):
+        answer = battle.turns.get().answers.get(side__model=fast)
+        Call.objects.create(answer=answer, model=fast, attempt=1, fence=fence, state=state, first_token_ms=milliseconds)
+    cast_many(fast, slow, left=6)
+    publish()
+    times = {line["model"]["id"]: line["median_first_token_ms"] for line in read_board(BoardQuery())["results"]}
+    assert times == {"fast": 200, "slow": None}
+
+
+def test_the_reveal_shows_where_a_model_stands(published):
+    def shown(slug: str) -> str:
+        text = "{% load standings %}{% standing slug as place %}{{ place.rank }} {{ place.elo|floatformat:0 }}"
+        return Template(text).render(Context({"slug": slug, "request": RequestFactory().get("/")}))
+
+    with CaptureQueriesContext(connection) as queries:
+        assert shown("gold").startswith("1 1")
+    assert len(queries) == 2
+    assert shown("guest").startswith("None 1")
+    [late] = contestants("late")
+    assert shown(late.slug) == "None "
