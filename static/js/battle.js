@@ -145,4 +145,5 @@ addEventListener("hashchange", () => {
 
 openFollowUp();
 const turns = [...document.querySelectorAll(".turn")];
-if (!location.hash && turns.length > 1) turns.at(-1).scrollIntoView({ block: "start" });
+const asked = document.getElementById(location.hash.slice(1)) ?? (turns.length > 1 ? turns.at(-1) : null);
+asked?.scrollIntoView({ block: "start" });
