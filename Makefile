@@ -30,7 +30,7 @@ lint: $(BIN)/.dev ## Format, style, types, layers, migrations, deployment settin
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy .
 	@$(BIN)/lint-imports
-	@ARENA_LOG_LEVEL=ERROR $(BIN)/python -W ignore manage.py makemigrations --check --dry-run
+	@$(BIN)/python -W ignore manage.py makemigrations --check --dry-run --settings arena_site.settings.test
 	@SECRET_KEY="$$(head -c 48 /dev/urandom | base64)" ARENA_ENCRYPTION_KEYS=unused ARENA_HOSTS=arena.example \
 		DATABASE_URL=postgres://nobody@127.0.0.1:1/none REDIS_URL=redis://127.0.0.1:1/0 \
 		$(BIN)/python manage.py check --deploy --fail-level WARNING --settings arena_site.settings.production
