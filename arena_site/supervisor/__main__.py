@@ -1,8 +1,10 @@
 """`python -m arena_site.supervisor` runs an arena; with `stop` it ends one, or what a killed one left."""
 
+import shutil
 import signal
 import sys
 
+from arena_site.embedded.directories import runtime_dir
 from arena_site.embedded.program import CannotStart
 from arena_site.supervisor import leftovers
 from arena_site.supervisor.launcher import Launcher, StopRequested
@@ -34,6 +36,7 @@ def stop() -> None:
         return
     with leftovers.hold(data_dir):
         count = leftovers.stop_leftovers(data_dir)
+        shutil.rmtree(runtime_dir(data_dir), ignore_errors=True)
     say("Arena stopped." if launcher or count else "Nothing was running.")
 
 
