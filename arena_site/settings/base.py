@@ -16,7 +16,7 @@ ARENA_DATA_DIR = Path(env.str("ARENA_DATA_DIR", default=".arena"))
 if not ARENA_DATA_DIR.is_absolute():
     ARENA_DATA_DIR = BASE_DIR / ARENA_DATA_DIR
 for _key, _value in service_file_values(ARENA_DATA_DIR).items():
-    os.environ.setdefault(_key, _value)
+    os.environ[_key] = os.environ.get(_key) or _value  # set and empty is not given
 
 # Commands that need neither service nor secret (makemigrations, type checks) run without them;
 # the port in these two leads nowhere, and an empty secret key is refused by Django when it is used.

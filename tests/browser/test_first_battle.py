@@ -1,0 +1,92 @@
+"""The main path in a real browser, on the real local model, from `make up` to the board."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.faults.running import Arena
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(find_spec("xllamacpp") is None, reason="the local model's packages are not installed"),
+]
+
+
+@pytest.fixture(scope="module")
+def arena() -> Iterator[Arena]:
+    directory = Path(tempfile.mkdtemp(prefix="arena-browser-", dir="/tmp"))
+    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
+    arena = Arena(directory / "data")
+    arena.environment |= {"ARENA_LOCAL_MODEL": "1", "ARENA_LISTED_FROM_VOTES": "1"}
+    try:
+        yield arena.start()
+    finally:
+        arena.stop()
+        shutil.rmtree(directory)
+
+
+def aggregate(arena: Arena) -> None:
+    assert arena.run(sys.executable, "manage.py", "aggregate_votes").returncode == 0
+
+
+def test_prompt_two_growing_answers_vote_by_keyboard_names_board(arena: Arena, page: Page):
+    page.goto(arena.url)
+    page.get_by_role("textbox").fill("Write about eighty words on why the sea is salty.")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/s/**")
+    panes = page.locator(".pane .answer")
+    expect(panes).to_have_count(2)
+
+    lengths: list[tuple[int, int]] = []
+    while not page.get_by_role("button", name="Left is better").is_visible():
+        left, right = (len(text) for text in panes.all_inner_texts())
+        lengths.append((left, right))
+        assert len(lengths) < 2000
+        page.wait_for_timeout(100)
+    # Both grew while the other grew too: neither waited for the other's end.
+    for side in (0, 1):
+        assert len({length[side] for length in lengths}) > 5
+    assert "SmolLM2" not in page.content()
+
+    page.wait_for_timeout(800)  # an arrow pressed as the bar appears is taken for scrolling
+    page.locator("body").press("ArrowLeft")
+    expect(page.get_by_text("SmolLM2 135M").first).to_be_visible()
+    assert page.content().count("SmolLM2 135M") >= 2
+
+    aggregate(arena)
+    page.goto(f"{arena.url}/leaderboard/")
+    expect(page.get_by_role("table").get_by_text("SmolLM2 135M")).to_have_count(2)
+
+
+def test_a_reload_in_the_middle_loses_nothing(arena: Arena, page: Page):
+    page.goto(arena.url)
+    page.get_by_role("textbox").fill("Write about eighty words on why the sea is salty.")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/s/**")
+    page.wait_for_timeout(700)  # in the middle of the answers
+    page.reload()
+    expect(page.get_by_role("button", name="Left is better")).to_be_visible(timeout=120_000)
+    shown = page.locator(".pane .answer").all_inner_texts()
+    page.reload()
+    assert page.locator(".pane .answer").all_inner_texts() == shown
+
+
+def test_on_a_phone_the_path_needs_no_sideways_scrolling(arena: Arena, page: Page):
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(arena.url)
+    page.get_by_role("textbox").fill("Say hello in three languages.")
+    page.get_by_role("button", name="Start the battle").click()
+    page.wait_for_url("**/s/**")
+    tie = page.get_by_role("button", name="Tie")
+    expect(tie).to_be_visible(timeout=120_000)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    tie.click()
+    expect(page.get_by_text("SmolLM2 135M").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
