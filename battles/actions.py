@@ -17,7 +17,7 @@ from battles.errors import (
     StillAnswering,
     TooManyTurns,
 )
-from battles.models import Answer, Battle, Position, Session, Side, Turn, Vote, VoteCounter
+from battles.models import Answer, Battle, Position, Session, Side, Turn, Vote, VoteCounter, VoteQuerySet
 from battles.prompts import accepted_prompt, title_of
 from battles.signals import vote_cast, voter_changes
 from battles.stopping import shout_stop
@@ -157,14 +157,20 @@ def update_session(session: Session, **changes: Any) -> None:
     Session.objects.filter(pk=session.pk).update(**changes)
 
 
+def file_votes_under(voter: str, votes: VoteQuerySet) -> None:
+    """The votes' owner changes, in the tallies too; the votes do not. Inside a transaction."""
+    voter_changes.send(sender=Vote, votes=votes, voter=voter)
+    votes.update(voter=voter)
+
+
 @transaction.atomic
 def delete_session(session: Session) -> None:
     """Text and owner go; counted votes stay, without a name."""
     turns = Turn.objects.filter(battle__session=session)
     turns.exclude(state=Turn.State.DONE).update(stop_requested_at=Now())
-    votes, nobody = Vote.objects.filter(battle__session=session), f"deleted:{new_public_id()}"
-    voter_changes.send(sender=Vote, votes=votes, voter=nobody)
-    votes.update(voter=nobody, comment="")
+    votes = Vote.objects.filter(battle__session=session)
+    votes.update(comment="")
+    file_votes_under(f"deleted:{new_public_id()}", votes)
     Answer.objects.filter(turn__in=turns).update(text="", html="", reasoning="")
     turns.update(prompt="")
     Session.objects.filter(pk=session.pk).update(owner_user=None, owner_visitor=None, title="")

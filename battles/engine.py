@@ -16,7 +16,8 @@ from battles.publisher import Publisher
 from battles.stopping import CHANNEL
 from common.database import in_database
 from common.valkey import UNREACHABLE, new_async_connection
-from models_registry.providers import ChatProvider, OpenAICompatible
+from models_registry.providers import ChatProvider
+from models_registry.providers.openai_compatible import OpenAICompatible
 
 logger = logging.getLogger(__name__)
 

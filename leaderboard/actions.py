@@ -7,7 +7,7 @@ from kombu.exceptions import OperationalError
 from accounts import audit
 from accounts.models import User
 from battles.models import Vote
-from leaderboard import aggregation, tallies
+from leaderboard import schedule, tallies
 from leaderboard.errors import VoteCounts, VoteDoesNotCount
 from leaderboard.live_elo import replay_elo
 from leaderboard.tasks import aggregate_votes
@@ -55,7 +55,7 @@ def restore(vote: Vote, *, by: User | None, because: str = "") -> None:
 @transaction.atomic
 def ask_for_run(*, by: User) -> None:
     """Have the board brought up to date as soon as this is committed: by a worker, or here when no broker answers."""
-    slot = aggregation.new_slot()
+    slot = schedule.new_slot()
     audit.record(by, "leaderboard.aggregate", slot)
     transaction.on_commit(lambda: _hand_to_a_worker(slot))
 
@@ -64,4 +64,4 @@ def _hand_to_a_worker(slot: str) -> None:
     try:
         aggregate_votes.delay(slot)
     except (OperationalError, CeleryError, OSError):
-        aggregation.aggregate(slot=slot)
+        aggregate_votes(slot)

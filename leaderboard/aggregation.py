@@ -12,7 +12,6 @@ from django.db import connection, transaction
 from django.db.models import Count, Max
 
 from battles.models import Vote
-from common.ids import new_public_id
 from leaderboard import method, schedule, tallies
 from leaderboard.bradley_terry import fit_board
 from leaderboard.elo import START
@@ -30,11 +29,6 @@ def aggregate_if_due() -> AggregationRun | None:
     if AggregationRun.objects.filter(slot=slot).exists():
         return None
     return aggregate(slot=slot, only_if_changed=True)
-
-
-def new_slot() -> str:
-    """For a run that somebody asks for; the same slot twice is the same run."""
-    return f"asked: {new_public_id()}"
 
 
 def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | None:

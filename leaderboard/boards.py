@@ -71,8 +71,8 @@ def read_board(query: BoardQuery) -> dict[str, Any]:
     """The API's Leaderboard object; without a snapshot it has no results but says when one is due."""
     run = AggregationRun.objects.snapshots(query.board).first()
     board = _board(query.board, run)
-    # Whoever was added since the snapshot is waiting for votes too.
-    newcomers = LanguageModel.objects.filter(status=LanguageModel.Status.ACTIVE).prefetch_related("prices")
+    # Whoever may be drawn and has no vote yet is waiting too; an example that was never set up is not.
+    newcomers = LanguageModel.objects.prefetch_related("prices").drawable()
     known = {line["model"]["id"] for line in board["results"] + board["collecting"]}
     board["collecting"] += [
         {"model": model_summary(model), "votes": 0} for model in newcomers if model.slug not in known
@@ -143,7 +143,9 @@ def _board(board: str, run: AggregationRun | None) -> dict[str, Any]:
         "method": _method(run),
         "results": [_result(line) for line in lines if line.score is not None],
         "collecting": [
-            {"model": model_summary(line.model), "votes": line.votes} for line in lines if line.score is None
+            {"model": model_summary(line.model), "votes": line.votes}
+            for line in lines
+            if line.score is None and line.votes
         ],
     }
 

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from django.conf import settings
 from django.db import connection
 
+from common.ids import new_public_id
+
 
 def database_now() -> datetime:
     with connection.cursor() as cursor:
@@ -18,6 +20,11 @@ def database_now() -> datetime:
 
 def slot_at(moment: datetime) -> str:
     return f"every {settings.ARENA_AGGREGATE_EVERY_S} s: {_start_of_slot(moment):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def new_slot() -> str:
+    """For a run that somebody asks for; the same slot twice is the same run."""
+    return f"asked: {new_public_id()}"
 
 
 def next_due_at(moment: datetime) -> datetime:

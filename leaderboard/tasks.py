@@ -2,12 +2,12 @@
 
 from celery import shared_task
 
-from leaderboard import aggregation
-
 
 @shared_task(ignore_result=True)
 def aggregate_votes(slot: str = "") -> None:
     """Without a slot: the periodic run, if it is due."""
+    from leaderboard import aggregation  # brings scipy, which no other process needs
+
     if slot:
         aggregation.aggregate(slot=slot)
     else:

@@ -7,10 +7,11 @@ import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, transaction
 
+from accounts.claims import visitor_claimed
 from accounts.models import AuditEntry
 from battles.actions import delete_session
 from battles.models import Vote
-from leaderboard import actions, aggregation, tallies
+from leaderboard import actions, aggregation, schedule, tallies
 from leaderboard.errors import VoteCounts, VoteDoesNotCount
 from leaderboard.models import AggregationRun, EloRating, PairTally, VoterPairTally
 from models_registry.models import LanguageModel
@@ -22,7 +23,7 @@ OPERATOR = Vote.ExcludedReason.OPERATOR
 
 
 def aggregate() -> AggregationRun | None:
-    return aggregation.aggregate(slot=aggregation.new_slot())
+    return aggregation.aggregate(slot=schedule.new_slot())
 
 
 def everything_counted() -> dict[str, object]:
@@ -201,6 +202,22 @@ def test_a_vote_whose_voter_left_is_filed_under_nobody_and_can_still_be_taken_aw
     assert vote.voter.startswith("deleted:")
     voters = VoterPairTally.objects.filter(n__gt=0).values_list("voter", flat=True)
     assert set(voters) == {vote.voter, other.voter}
+    assert tallies.rebuild() == 0
+    actions.retract(vote, reason=OPERATOR, by=None)
+    assert_every_counted_vote_is_in_the_tallies()
+
+
+@pytest.mark.django_db
+def test_a_counted_vote_follows_its_visitor_into_an_account():
+    a, b = contestants("a", "b")
+    [vote] = cast_many(a, b, left=1)
+    visitor = make.visitor().visitor
+    Vote.objects.update(voter=f"visitor:{visitor.pk}")
+    aggregate()
+    user = make.user()
+    visitor_claimed.send(sender=type(visitor), visitor=visitor, user=user)
+    vote.refresh_from_db()
+    assert vote.voter == f"user:{user.pk}"
     assert tallies.rebuild() == 0
     actions.retract(vote, reason=OPERATOR, by=None)
     assert_every_counted_vote_is_in_the_tallies()

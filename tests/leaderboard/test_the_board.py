@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from battles.models import Call
-from leaderboard import aggregation
+from leaderboard import aggregation, schedule
 from leaderboard.board_csv import neutral
 from leaderboard.boards import BoardQuery, read_board
 from leaderboard.models import AggregationRun
@@ -25,7 +25,7 @@ API = "/api/v1/leaderboard/"
 
 
 def publish() -> AggregationRun:
-    run = aggregation.aggregate(slot=aggregation.new_slot())
+    run = aggregation.aggregate(slot=schedule.new_slot())
     assert run is not None
     return run
 
