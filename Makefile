@@ -22,8 +22,8 @@ up: $(BIN)/.arena $(if $(filter 0,$(ARENA_LOCAL_MODEL)),,local-model) ## Run the
 stop: $(BIN)/.arena ## Stop a running arena, or what a killed one left behind
 	@$(BIN)/python -m arena_site.supervisor stop
 
-test: lint ## Lint, then run every test
-	@$(BIN)/python -m pytest -q
+test: lint local-model ## Lint, then run every test
+	@$(BIN)/python -m pytest -q -rs
 
 lint: $(BIN)/.dev ## Format, style, types, layers, migrations, deployment settings
 	@$(BIN)/ruff format --check .
