@@ -1,0 +1,58 @@
+"""What each part of a running arena costs: CPU seconds and memory, read from /proc."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.faults.running import Arena
+
+TICK = os.sysconf("SC_CLK_TCK")
+# A part is known by what stands in its command line.
+PARTS = {
+    "web": "embedded.web",
+    "answers": "-Q answers",
+    "valkey": "valkey-server",
+    "postgres": "postgres",
+    "default": "-Q default",
+    "beat": "beat",
+    "sweeper": "sweep",
+}
+
+
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def pss_mb(pid: int) -> float:
+    """Proportional set size: what is shared is divided among its sharers."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+
+
+@dataclass
+class Meter:
+    arena: Arena
+
+    def _pids(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {part: [] for part in [*PARTS, "launcher"]}
+        found["launcher"].append(self.arena.launcher.pid)
+        for command, process in self.arena.processes().items():
+            part = next((part for part, mark in PARTS.items() if mark in command), "postgres")
+            found[part].append(process.pid)
+        return found
+
+    def cpu(self) -> dict[str, float]:
+        """Seconds since each part started."""
+        return {part: sum(_safely(cpu_seconds, pid) for pid in pids) for part, pids in self._pids().items()}
+
+    def memory(self) -> dict[str, float]:
+        """Megabytes of PSS."""
+        return {part: sum(_safely(pss_mb, pid) for pid in pids) for part, pids in self._pids().items()}
+
+
+def _safely(read: object, pid: int) -> float:
+    try:
+        return read(pid)  # type: ignore[operator]
+    except OSError:  # it ended meanwhile
+        return 0.0
