@@ -33,12 +33,13 @@ class Overtaken(Exception):
 
 @dataclass(frozen=True)
 class ClaimedTurn:
-    """A turn that this process holds, as long as its fence does."""
+    """A turn that this process holds, as long as its fence does. `sides` are those that have no answer yet."""
 
     turn_id: int
     fence: int
     attempt: int
     index: int
+    round: int
     battle_public_id: str
     sides: tuple[str, ...]
     stop_requested: bool
@@ -77,9 +78,10 @@ def claim_turn(turn_id: int) -> ClaimedTurn | None:
     turn = Turn.objects.claim(turn_id, lease=LEASE, most_attempts=MOST_ATTEMPTS)
     if turn is None:
         return None
-    sides = turn.battle.sides.order_by("position").values_list("position", flat=True)
+    unfinished = Answer.objects.unfinished().filter(turn=turn).in_order()
+    sides = unfinished.values_list("side__position", flat=True)
     return ClaimedTurn(
-        turn_id=turn.pk, fence=turn.fence, attempt=turn.attempt, index=turn.index,
+        turn_id=turn.pk, fence=turn.fence, attempt=turn.attempt, index=turn.index, round=turn.round,
         battle_public_id=turn.battle.public_id, sides=tuple(sides), stop_requested=turn.stop_requested_at is not None,
     )  # fmt: skip
 

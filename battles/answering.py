@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from battles import answer_records as records
 from battles.answer_records import Overtaken, PreparedCall, Said
 from battles.publisher import Publisher, TurnChannel
+from battles.turn_stream import stream_key
 from common.database import in_database
 from models_registry.providers import ChatProvider, ChatRequest, Completion, FailureCode, ProviderError, Receive
 
@@ -32,7 +33,8 @@ class TurnAnswering:
     def __init__(self, worker: Worker, claimed: records.ClaimedTurn) -> None:
         self.claimed = claimed
         self._worker = worker
-        self._channel = TurnChannel(worker.publisher, claimed.battle_public_id, claimed.index, claimed.sides)
+        key = stream_key(claimed.battle_public_id, claimed.index, claimed.round)
+        self._channel = TurnChannel(worker.publisher, key, claimed.sides)
         self._streams: set[asyncio.Task[Completion]] = set()
         self._stopped = claimed.stop_requested
 
@@ -44,21 +46,25 @@ class TurnAnswering:
 
     async def run(self) -> None:
         """Until every side is stored and the end is announced. Ends early, changing nothing, once overtaken."""
+        is_stored = False
         try:
             calls = await in_database(records.begin_calls, self.claimed)
             async with asyncio.TaskGroup() as sides:
                 for call in calls:
                     sides.create_task(self._answer(call))
             await in_database(records.finish_turn, self.claimed)
+            is_stored = True
         except* Overtaken:
             logger.info("turn %s was taken over", self.claimed.turn_id)
-            self._channel.abandon()
-        else:
-            self._channel.end()
+        finally:
+            if is_stored:
+                self._channel.end()
+            else:
+                self._channel.abandon()
 
     async def _answer(self, call: PreparedCall) -> None:
         """One side, with its one silent redraw."""
-        if self.claimed.attempt > 1:
+        if self.claimed.attempt > 1 or self.claimed.round:
             self._channel.begin_again(call.side)
         said = await self._ask(call)
         may_redraw = said.error and self.claimed.index == 0 and not self._channel.was_shown(call.side)

@@ -5,6 +5,8 @@ Revealed is: a vote exists. Until then no name, id, count, time or upstream word
 
 from typing import Any
 
+from django.conf import settings
+
 from battles.models import Answer, Battle, Position, Side, Turn, Vote
 from battles.turn_stream import Format, StreamToken, sign
 from models_registry.summary import model_summary
@@ -49,7 +51,7 @@ def _state(battle: Battle, vote: Vote | None, live: Turn | None) -> str:
 def _stream_url(battle: Battle, live: Turn | None, stream_format: Format) -> str | None:
     if live is None:
         return None
-    return f"/stream/{sign(StreamToken(battle.public_id, live.index, stream_format))}/"
+    return f"/stream/{sign(StreamToken(battle.public_id, live.index, stream_format, live.round))}/"
 
 
 def _turn(turn: Turn, sides: dict[int, Side], *, is_revealed: bool) -> dict[str, Any]:
@@ -68,13 +70,15 @@ def _turn(turn: Turn, sides: dict[int, Side], *, is_revealed: bool) -> dict[str,
 
 
 def _answer(answer: Answer, position: str, turn: Turn, *, is_revealed: bool) -> dict[str, Any]:
-    is_streaming = answer.state == Answer.State.QUEUED and turn.state == Turn.State.ANSWERING
-    has_failed = answer.state == Answer.State.FAILED
+    # With equal pace a side that is stored already is shown as its stream shows it: still being written.
+    is_held_back = settings.ARENA_EQUAL_PACE and turn.is_live and not turn.round
+    is_streaming = turn.state == Turn.State.ANSWERING and (answer.state == Answer.State.QUEUED or is_held_back)
+    has_failed = answer.state == Answer.State.FAILED and not is_streaming
     shown: dict[str, Any] = {
         "side": position,
         "state": "streaming" if is_streaming else answer.state,
-        "text": answer.text,
-        "html": answer.html,
+        "text": "" if is_streaming else answer.text,
+        "html": "" if is_streaming else answer.html,
         "error": NEUTRAL_ERROR if has_failed else None,
         "error_message": NEUTRAL_MESSAGE if has_failed else "",
     }

@@ -196,6 +196,8 @@ class Turn(models.Model):
     # The first turn that the models still see; earlier ones no longer fit their context.
     context_from = models.PositiveSmallIntegerField(default=0)
     state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
+    # 1 once a person had a failed follow-up answered again.
+    round = models.PositiveSmallIntegerField(default=0, db_default=0)
     attempt = models.PositiveSmallIntegerField(default=0)
     fence = models.PositiveBigIntegerField(default=0)
     lease_until = models.DateTimeField(null=True)
@@ -228,6 +230,12 @@ class Turn(models.Model):
     @property
     def is_live(self) -> bool:
         return self.state != self.State.DONE
+
+    @property
+    def can_be_regenerated(self) -> bool:
+        """A failed follow-up, once: never after a stop or whole answers, so that nobody fishes for a better one."""
+        has_failed = any(answer.state == Answer.State.FAILED for answer in self.answers.all())
+        return self.index > 0 and not self.is_live and self.round == 0 and has_failed
 
     def can_be_judged(self) -> bool:
         """Whether every side said something a person can compare."""

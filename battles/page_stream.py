@@ -15,9 +15,11 @@ STATE_WORDS = {"streaming": "writing", "done": "complete", "stopped": "stopped",
 async def page_events(token: StreamToken, after: str) -> AsyncIterator[bytes]:
     """Fragments until `end`. Begins with cleared panes unless it continues an earlier connection.
 
+    A later round's stream clears by itself the panes it fills again; the other keeps what it says.
+
     When the stream is gone (Valkey was emptied, or the hour is over) the page is told to fetch the turn again.
     """
-    if after == BEGINNING:
+    if after == BEGINNING and not token.round:
         for side in ("left", "right"):
             yield sse.event("reset", _fragment(token, TurnEvent("reset", side)))
     try:

@@ -5,9 +5,11 @@ import logging
 from collections.abc import Iterable
 
 import redis.asyncio
+from django.conf import settings
 
 from battles.blocks import GrowingMarkdown
-from battles.turn_stream import LIFETIME_S, TurnEvent, entry, stream_key
+from battles.pace import EqualPace, Progress
+from battles.turn_stream import LIFETIME_S, TurnEvent, entry
 from common.markdown import render
 from common.valkey import UNREACHABLE
 
@@ -30,21 +32,40 @@ class SideText:
         self.markdown = GrowingMarkdown()
         self.unsent = ""
         self.is_over = False
+        self.last_state = ""  # to be announced after the last text
 
     @property
     def has_begun(self) -> bool:
         return bool(self.text) or self.is_over
 
+    def take(self, reach: int | None) -> str:
+        """What is to be sent now: everything, or as much as lies within `reach` characters of the answer."""
+        if reach is None:
+            text, self.unsent = self.unsent, ""
+            return text
+        most = max(0, reach - (len(self.text) - len(self.unsent)))
+        text, self.unsent = self.unsent[:most], self.unsent[most:]
+        return text
+
+    def take_last_state(self) -> str:
+        """The state to announce now that everything before it was sent; empty while it was not, and afterwards."""
+        if self.unsent:
+            return ""
+        state, self.last_state = self.last_state, ""
+        return state
+
 
 class TurnChannel:
     """What one turn says. Everything is called on the event loop."""
 
-    def __init__(self, publisher: "Publisher", battle_public_id: str, turn_index: int, sides: Iterable[str]) -> None:
-        self.key = stream_key(battle_public_id, turn_index)
+    def __init__(self, publisher: "Publisher", key: str, sides: Iterable[str]) -> None:
+        self.key = key
         self._publisher = publisher
         self._sides = {side: SideText() for side in sides}
         self._released = False
         self._release_at: float | None = None
+        self._pace: EqualPace | None = None
+        self._end_is_due = False
         self._ready: list[TurnEvent] = []
 
     def add(self, side: str, text: str) -> None:
@@ -62,50 +83,59 @@ class TurnChannel:
     def begin_again(self, side: str) -> None:
         """Forget what a side said before; a pane that shows something is cleared."""
         self._sides[side] = SideText()
-        self._say(TurnEvent("reset", side))
+        self._ready.append(TurnEvent("reset", side))
+        self._publisher.has_news(self)
 
     def side_is_over(self, side: str, state: str) -> None:
         """The side's answer is stored. Its state is announced after its last text."""
         self._sides[side].is_over = True
-        self._ready += self._text_events_inline(side)
-        self._say(TurnEvent("state", side, state))
+        self._sides[side].last_state = state
+        self._publisher.has_news(self)
 
     def end(self) -> None:
         """The turn is stored."""
-        self._say(TurnEvent("end"))
-
-    def abandon(self) -> None:
-        """Somebody else publishes this turn now."""
-        self._publisher.forget(self)
-
-    def _say(self, event: TurnEvent) -> None:
-        self._ready.append(event)
+        self._end_is_due = True
         self._publisher.has_news(self)
 
-    def _text_events_inline(self, side: str) -> list[TurnEvent]:
-        """What is unsent, as text: the whole answer follows rendered when the turn is fetched."""
-        pane = self._sides[side]
-        unsent, pane.unsent = pane.unsent, ""
-        return [TurnEvent("text", side, unsent)] if unsent else []
+    def abandon(self) -> None:
+        """Somebody else publishes this turn now: what is held back here stays unsaid."""
+        self._sides = {}
+        self._publisher.forget(self)
 
     async def take_events(self) -> list[TurnEvent]:
         """Everything to be published now; empty while the panes wait for each other."""
-        if not self._may_release():
+        now = asyncio.get_running_loop().time()
+        if not self._may_release(now):
+            self._publisher.has_news(self)  # looked at again on the next tick
             return []
         events: list[TurnEvent] = []
         if not self._released:
             self._released = True
+            self._pace = EqualPace(now) if settings.ARENA_EQUAL_PACE else None
             events += [TurnEvent("state", side, "streaming") for side, pane in self._sides.items() if not pane.is_over]
         said, self._ready = self._ready, []
         events += said
+        reach = self._reach(now)
         for side, pane in self._sides.items():
-            unsent, pane.unsent = pane.unsent, ""
-            if unsent:
-                events += await self._grow(side, pane, unsent)
+            if text := pane.take(reach):
+                events += await self._grow(side, pane, text)
+            if state := pane.take_last_state():
+                events.append(TurnEvent("state", side, state))
+        if any(pane.unsent for pane in self._sides.values()):
+            self._publisher.has_news(self)  # held back: the next tick shows more
+        elif self._end_is_due:
+            self._end_is_due = False
+            events.append(TurnEvent("end"))
         return events
 
+    def _reach(self, now: float) -> int | None:
+        if self._pace is None:
+            return None
+        return self._pace.reach([Progress(len(pane.text), pane.is_over) for pane in self._sides.values()], now)
+
     async def _grow(self, side: str, pane: SideText, unsent: str) -> list[TurnEvent]:
-        finished = pane.markdown.feed(unsent)
+        """The text, or the blocks it completed; after an answer's last text the whole of it is fetched rendered."""
+        finished = [] if pane.is_over and not pane.unsent else pane.markdown.feed(unsent)
         if not finished:
             return [TurnEvent("text", side, unsent)]
         events = [TurnEvent("block", side, await _render(block)) for block in finished]
@@ -113,11 +143,10 @@ class TurnChannel:
             events.append(TurnEvent("text", side, pane.markdown.open))
         return events
 
-    def _may_release(self) -> bool:
-        if self._released or all(pane.has_begun for pane in self._sides.values()):
+    def _may_release(self, now: float) -> bool:
+        if self._released or self._end_is_due or all(pane.has_begun for pane in self._sides.values()):
             return True
-        is_late = self._release_at is not None and asyncio.get_running_loop().time() >= self._release_at
-        return is_late or any(event.name == "end" for event in self._ready)
+        return self._release_at is not None and now >= self._release_at
 
 
 async def _render(block: str) -> str:
@@ -170,8 +199,6 @@ class Publisher:
             events = await channel.take_events()
             if events:
                 self._unwritten.append((channel.key, events))
-            else:
-                self._news[channel] = None  # its panes still wait for each other
 
     async def _write(self) -> None:
         if not self._unwritten:

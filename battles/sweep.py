@@ -32,7 +32,7 @@ def sweep() -> None:
 
 
 def _announce_end(turn: Turn) -> None:
-    key = stream_key(turn.battle.public_id, turn.index)
+    key = stream_key(turn.battle.public_id, turn.index, turn.round)
     try:
         connection().xadd(key, entry([TurnEvent("end")]))
         connection().expire(key, LIFETIME_S)

@@ -46,18 +46,20 @@ class StreamToken(NamedTuple):
     battle: str
     turn_index: int
     format: Format
+    round: int = 0
 
     @property
     def key(self) -> str:
-        return stream_key(self.battle, self.turn_index)
+        return stream_key(self.battle, self.turn_index, self.round)
 
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(list[TurnEvent])
 
 
-def stream_key(battle_public_id: str, turn_index: int) -> str:
-    return f"turn:{battle_public_id}:{turn_index}"
+def stream_key(battle_public_id: str, turn_index: int, round: int = 0) -> str:
+    """Every round of a turn (it is regenerated at most once) has a stream of its own: the earlier one has ended."""
+    return f"turn:{battle_public_id}:{turn_index}:{round}"
 
 
 def sign(token: StreamToken) -> str:
