@@ -66,12 +66,12 @@ def _is_leaned_on(row: Provider | LanguageModel) -> bool:
 @admin.register(Provider)
 class ProviderAdmin(RegistryAdmin):
     form = ProviderForm
-    list_display = ["name", "base_url", "key_state", "can_be_called", "model_count"]
+    list_display = ["name", "base_url", "which_kind", "key_state", "can_be_called", "model_count"]
     search_fields = ["name", "base_url", "api_key_env"]
-    list_filter = ["needs_key"]
+    list_filter = ["kind", "needs_key"]
     readonly_fields = ["key_state", "can_be_called", "probed_at"]
     fieldsets = [
-        (None, {"fields": ["name", "base_url", "can_be_called"]}),
+        (None, {"fields": ["name", "base_url", "kind", "can_be_called"]}),
         (_("Key"), {"fields": ["needs_key", "key_state", "key", "remove_key", "api_key_env"]}),
         (
             _("Patience"),
@@ -93,6 +93,10 @@ class ProviderAdmin(RegistryAdmin):
     def save_model(self, request: HttpRequest, obj: Provider, form: "ModelForm[Any]", change: bool) -> None:
         super().save_model(request, obj, form, change)
         self.write_down(request, form, obj, change=change)
+
+    @admin.display(description=_("kind"))
+    def which_kind(self, provider: Provider) -> str:
+        return str(provider.known_kind.label)
 
     @admin.display(description=_("key"))
     def key_state(self, provider: Provider) -> str | None:
@@ -139,7 +143,7 @@ class LanguageModelAdmin(RegistryAdmin):
     list_select_related = ["provider"]
     search_fields = ["name", "slug", "upstream_name", "organization", "aliases"]
     list_filter = ["status", "has_votes", "license_kind", "provider"]
-    readonly_fields = ["drawn_now", "which_version", "has_votes", "retired_at"]
+    readonly_fields = ["drawn_now", "which_version", "has_votes", "retired_at", "left_out"]
     actions = ["activate", "pause", "retire"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[LanguageModel]:
@@ -157,11 +161,15 @@ class LanguageModelAdmin(RegistryAdmin):
         if obj is not None and obj.version < obj.newest_version:
             said = _("A newer version exists: what this one says stays as it was.")
         state = ["drawn_now", "which_version", "has_votes", "retired_at"] if obj is not None else []
+        not_sent = ["left_out"] if obj is not None and obj.parameters_left_out else []
         return [
             (None, {"fields": ["name", "slug", "status", "weight", *state]}),
             (
                 _("What it says"),
-                {"description": said, "fields": ["provider", "upstream_name", "system_prompt", "parameters"]},
+                {
+                    "description": said,
+                    "fields": ["provider", "upstream_name", "system_prompt", "parameters", *not_sent],
+                },
             ),
             (
                 _("About it"),
@@ -211,6 +219,10 @@ class LanguageModelAdmin(RegistryAdmin):
     @admin.display(description=_("drawn now"))
     def drawn_now(self, model: LanguageModel) -> str:
         return model.obstacle or gettext("yes")
+
+    @admin.display(description=_("not sent, because this kind of provider does not take it"))
+    def left_out(self, model: LanguageModel) -> str:
+        return ", ".join(model.parameters_left_out)
 
     @admin.display(description=_("version"), ordering="version")
     def which_version(self, model: Any) -> str:

@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from common.text import has_unstorable
 from models_registry.config_yaml import ConfigRefused, Problem, RawEntry, read_entries
 from models_registry.models import LanguageModel, Price, Provider
+from models_registry.providers.kinds import ProviderKind
 
 KINDS = {
     "id": "text", "name": "text", "provider": "text", "model": "text", "base_url": "text",
@@ -19,6 +20,7 @@ KINDS = {
     "license": "text", "license_name": "text", "status": "text", "size_b": "a number",
     "context_length": "a whole number", "abilities": "a list of texts", "price": "a table",
     "weight": "a number", "aliases": "a list of texts", "parameters": "a table", "system_prompt": "text",
+    "kind": "text", "deadlines": "a table",
 }  # fmt: skip
 REQUIRED = ("id", "name", "model", "base_url")
 PRICE_KEYS = {"input": "input_per_million", "output": "output_per_million"}
@@ -28,19 +30,24 @@ MODEL_FIELDS = {
     "status": "status", "size_b": "size_b", "context_length": "context_length", "abilities": "abilities",
     "weight": "weight", "aliases": "aliases", "parameters": "parameters", "system_prompt": "system_prompt",
 }  # fmt: skip
+# The same for Provider.
+PROVIDER_FIELDS = {"provider": "name", "needs_key": "needs_key", "kind": "kind"}
+DEADLINES = {"connect": "connect_s", "first": "first_s", "idle": "idle_s", "total": "total_s"}
 OPEN, PROPRIETARY = "open-source", "proprietary"
 
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """One model as the file wants it. `fields`: every field of LanguageModel the file decides, by name."""
+    """One model as the file wants it.
+
+    `fields`: every field of LanguageModel the file decides, by name; `provider`: what it says of Provider's.
+    """
 
     line: int
     id: str
     base_url: str
     api_key_env: str
-    provider_name: str | None
-    needs_key: bool | None
+    provider: dict[str, Any]
     fields: dict[str, Any]
     price: Price | None
 
@@ -90,14 +97,13 @@ def _check_entry(check: _Check) -> ModelEntry | None:
         id=fields["slug"],
         base_url=base_url,
         api_key_env=check.said("api_key_env", ""),
-        provider_name=check.said("provider"),
-        needs_key=check.said("needs_key"),
+        provider=_provider(check),
         fields=fields,
         price=_price(check),
     )
     _check_fields(check, LanguageModel(family=entry.id, **fields), {v: k for k, v in MODEL_FIELDS.items()})
-    provider = Provider(name=entry.provider_name or "?", base_url=base_url, api_key_env=entry.api_key_env)
-    _check_fields(check, provider, {"name": "provider"})
+    provider = Provider(**{"name": "?", **entry.provider}, base_url=base_url, api_key_env=entry.api_key_env)
+    _check_fields(check, provider, {"name": "provider"} | {v: f"deadlines.{k}" for k, v in DEADLINES.items()})
     return None if check.problems else entry
 
 
@@ -119,7 +125,11 @@ def _check_keys(check: _Check) -> None:
     for key in REQUIRED:
         if check.said(key, "") == "":
             check.complain(key, f"“{key}” is missing.")
-    for key, choices in (("status", LanguageModel.Status.values), ("abilities", LanguageModel.Ability.values)):
+    for key, choices in (
+        ("status", LanguageModel.Status.values),
+        ("abilities", LanguageModel.Ability.values),
+        ("kind", ProviderKind.values),
+    ):
         value = check.said(key, [])
         for word in [value] if isinstance(value, str) else value if isinstance(value, list) else []:
             if isinstance(word, str) and word not in choices:
@@ -145,6 +155,19 @@ def _is(kind: str, value: Any) -> bool:
 def _did_you_mean(word: str, known: list[str]) -> str:
     close = get_close_matches(word, known, n=1)
     return f" Did you mean “{close[0]}”?" if close else ""
+
+
+def _provider(check: _Check) -> dict[str, Any]:
+    said = {name: check.said(key) for key, name in PROVIDER_FIELDS.items()}
+    for key, seconds in check.said("deadlines", {}).items():
+        where = f"deadlines.{key}"
+        if key not in DEADLINES:
+            check.complain(where, f"deadlines: “{key}” is not one of {', '.join(DEADLINES)}.")
+        elif not _is("a number", seconds):
+            check.complain(where, f"deadlines: {key} must be a number (seconds).")
+        else:
+            said[DEADLINES[key]] = float(seconds)
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def _license(check: _Check) -> tuple[str, str]:
@@ -194,16 +217,17 @@ def _contradictions(entries: list[ModelEntry]) -> list[Problem]:
     problems: list[Problem] = []
     by_id: dict[str, ModelEntry] = {}
     providers: dict[tuple[str, str], ModelEntry] = {}
+    key_of = {name: key for key, name in PROVIDER_FIELDS.items()}
     for entry in entries:
         first = by_id.setdefault(entry.id, entry)
         if first is not entry:
             problems.append(Problem(entry.line, f"The id “{entry.id}” is used twice (first on line {first.line})."))
         known = providers.setdefault((entry.base_url, entry.api_key_env), entry)
-        for key in ("provider_name", "needs_key"):
-            here, there = getattr(entry, key), getattr(known, key)
-            if None not in (here, there) and here != there:
-                said = key.removesuffix("_name")
-                sentence = f"{said}: the same provider is described differently on line {known.line}."
+        for name in entry.provider.keys() & known.provider.keys():
+            if entry.provider[name] != known.provider[name]:
+                sentence = (
+                    f"{key_of.get(name, 'deadlines')}: the same provider is described differently on line {known.line}."
+                )
                 problems.append(Problem(entry.line, sentence))
     return problems
 

@@ -8,9 +8,11 @@ from django.db import transaction
 
 from models_registry import versions
 from models_registry.config_entries import (
+    DEADLINES,
     MODEL_FIELDS,
     OPEN,
     PROPRIETARY,
+    PROVIDER_FIELDS,
     ModelEntry,
     check_file,
     default_provider_name,
@@ -44,8 +46,7 @@ def import_models(text: str) -> list[str]:
 
 
 def _bring_in_provider(entry: ModelEntry, changes: list[str]) -> Provider:
-    said = {"name": entry.provider_name, "needs_key": entry.needs_key}
-    said = {name: value for name, value in said.items() if value is not None}
+    said = entry.provider
     provider, is_new = Provider.objects.get_or_create(
         base_url=entry.base_url,
         api_key_env=entry.api_key_env,
@@ -91,12 +92,13 @@ def _as_entry(model: LanguageModel) -> dict[str, Any]:
     provider, price = model.provider, model.price
     is_open = model.license_kind == LanguageModel.LicenseKind.OPEN
     entry = {key: getattr(model, name) for key, name in MODEL_FIELDS.items()}
+    entry |= {key: getattr(provider, name) for key, name in PROVIDER_FIELDS.items()}
+    deadlines = {key: getattr(provider, name) for key, name in DEADLINES.items()}
     entry |= {
         "id": model.family,
-        "provider": provider.name,
         "base_url": provider.base_url,
         "api_key_env": provider.api_key_env,
-        "needs_key": provider.needs_key,
+        "deadlines": {key: _number(Decimal(str(seconds))) for key, seconds in deadlines.items() if seconds},
         "license": OPEN if is_open else PROPRIETARY,
         "license_name": model.license,
         "price": price and {"input": _number(price.input_per_million), "output": _number(price.output_per_million)},

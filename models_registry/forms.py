@@ -29,7 +29,7 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Provider
         fields = [
-            "name", "base_url", "needs_key", "api_key_env", "connect_s", "first_s", "idle_s", "total_s",
+            "name", "base_url", "kind", "needs_key", "api_key_env", "connect_s", "first_s", "idle_s", "total_s",
             "finish_reason_required",
         ]  # fmt: skip
         help_texts = {

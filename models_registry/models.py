@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
 from models_registry import encryption
+from models_registry.providers.kinds import DIALECTS, Dialect, ProviderKind, guess_kind
 from models_registry.validators import (
     validate_endpoint,
     validate_environment_variable,
@@ -30,6 +31,10 @@ class Provider(models.Model):
 
     name = models.CharField(_("name"), max_length=100)
     base_url = models.CharField(_("base URL"), max_length=300, validators=[validate_endpoint])
+    kind = models.CharField(
+        _("kind"), max_length=12, choices=ProviderKind, blank=True, default="",
+        help_text=_("Decides what is sent with a request. Empty: guessed from the address."),
+    )  # fmt: skip
     api_key_env = models.CharField(
         _("key's environment variable"),
         max_length=100,
@@ -59,6 +64,15 @@ class Provider(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def known_kind(self) -> ProviderKind:
+        """What somebody said it is, or what its address tells."""
+        return ProviderKind(self.kind) if self.kind else guess_kind(self.base_url)
+
+    @property
+    def dialect(self) -> Dialect:
+        return DIALECTS[self.known_kind]
 
     @property
     def endpoint(self) -> str:
@@ -195,6 +209,11 @@ class LanguageModel(models.Model):
         elif self.retired_at is None:
             self.retired_at = timezone.now()
         super().save(*args, **kwargs)
+
+    @property
+    def parameters_left_out(self) -> list[str]:
+        """Names of its sampling parameters that its provider would refuse or ignore, and that are not sent."""
+        return self.provider.dialect.left_out(self.upstream_name, self.parameters)
 
     @property
     def is_callable(self) -> bool:

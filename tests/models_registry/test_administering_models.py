@@ -231,3 +231,11 @@ def test_no_admin_page_carries_inline_script_or_style(admin: Client):
         assert "<style" not in page, path
         assert " style=" not in page, path
         assert " onclick=" not in page, path
+
+
+def test_an_administrator_sees_what_a_provider_does_not_take(admin: Client):
+    model = make.model(at="http://127.0.0.1:11434/v1", parameters={"temperature": 0.5, "min_p": 0.1, "top_k": 40})
+    sentence = "not sent, because this kind of provider does not take it"
+    assert "min_p, top_k" in admin.get(page_of(model)).content.decode()
+    admin.post(page_of(model.provider), provider_form(base_url=model.provider.base_url, kind="llamacpp"))
+    assert sentence not in admin.get(page_of(model)).content.decode().lower()

@@ -27,6 +27,8 @@ MODEL = """
 EXTRA = """\
   provider: The Example
   needs_key: false
+  kind: vllm
+  deadlines: {first: 120, idle: 2.5}
   system_prompt: Be brief.
   parameters: {temperature: 0.5, max_tokens: 100, stop: [END]}
   aliases: [chatty, gepetto]
@@ -66,6 +68,7 @@ def test_every_extra_key_reaches_the_model():
     import_models(MODEL + EXTRA)
     model = LanguageModel.objects.get()
     assert (model.provider.name, model.provider.needs_key) == ("The Example", False)
+    assert (model.provider.kind, model.provider.first_s, model.provider.idle_s) == ("vllm", 120, 2.5)
     assert model.system_prompt == "Be brief."
     assert model.parameters == {"temperature": 0.5, "max_tokens": 100, "stop": ["END"]}
     assert (model.aliases, model.weight, model.abilities) == (["chatty", "gepetto"], 0.5, ["images"])
@@ -96,6 +99,12 @@ def test_models_at_one_address_with_one_key_share_a_provider():
     import_models(MODEL + other + third)
     assert Provider.objects.count() == 2
     assert LanguageModel.objects.get(slug="gpt").provider == LanguageModel.objects.get(slug="other").provider
+
+
+def test_deadlines_and_kind_are_said_once_for_all_models_of_a_provider():
+    import_models(MODEL + EXTRA + MODEL.replace("id: gpt", "id: other"))
+    assert Provider.objects.get().deadlines == {"connect": 5, "first": 120, "idle": 2.5, "total": 180}
+    assert import_models(export_models()) == []
 
 
 def test_importing_twice_changes_nothing():
@@ -162,6 +171,11 @@ def test_a_changed_price_is_added_to_the_history():
         ("parameters: {temperature: hot}", "wrong type"),
         ("parameters: {temperature: .inf}", "cannot be sent"),
         ("parameters: {stop: [1]}", "cannot be sent"),
+        ("kind: opnai", "Did you mean “openai”?"),
+        ("deadlines: 30", "must be a table"),
+        ("deadlines: {frist: 30}", "“frist” is not one of connect, first, idle, total"),
+        ("deadlines: {first: soon}", "must be a number (seconds)"),
+        ("deadlines: {first: 0}", "deadlines.first: Ensure this value is greater than or equal to 0.1"),
         ("price: 3", "must be a table"),
         ("price: {input: 1}", "“output” is missing"),
         ("price: {input: 1, output: cheap}", "must be a number"),
