@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.views.main import ChangeList
 from django.db.models import PROTECT, Count, ForeignObjectRel, OuterRef, QuerySet, Subquery
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -15,6 +16,7 @@ from accounts import audit
 from models_registry import versions
 from models_registry.forms import LanguageModelForm, ProviderForm
 from models_registry.models import LanguageModel, Price, Provider
+from models_registry.obstacles import Obstacles
 
 
 class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -80,6 +82,7 @@ class ProviderAdmin(RegistryAdmin):
                 "fields": ["connect_s", "first_s", "idle_s", "total_s", "finish_reason_required", "probed_at"],
             },
         ),
+        (_("Limits"), {"fields": ["calls_at_once", "daily_budget"]}),
     ]
 
     @method_decorator(sensitive_post_parameters("key"))
@@ -149,7 +152,17 @@ class LanguageModelAdmin(RegistryAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[LanguageModel]:
         family = LanguageModel.objects.filter(family=OuterRef("family")).order_by("-version")
         queryset: QuerySet[LanguageModel] = super().get_queryset(request)
-        return queryset.annotate(newest_version=Subquery(family.values("version")[:1]))
+        return queryset.annotate(newest_version=Subquery(family.values("version")[:1])).prefetch_related("prices")
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        """The list asks once what stands in the way of all its models."""
+        listed = super().get_changelist_instance(request)
+        models: list[Any] = list(listed.result_list)
+        obstacles = Obstacles(models)
+        for model in models:
+            model.listed_obstacle = obstacles.of(model)
+        listed.result_list = models
+        return listed
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         said = _("What it is called and what is sent to it. This is what people vote on.")
@@ -163,7 +176,7 @@ class LanguageModelAdmin(RegistryAdmin):
         state = ["drawn_now", "which_version", "has_votes", "retired_at"] if obj is not None else []
         not_sent = ["left_out"] if obj is not None and obj.parameters_left_out else []
         return [
-            (None, {"fields": ["name", "slug", "status", "weight", *state]}),
+            (None, {"fields": ["name", "slug", "status", "weight", "calls_at_once", *state]}),
             (
                 _("What it says"),
                 {
@@ -217,8 +230,9 @@ class LanguageModelAdmin(RegistryAdmin):
         return super().response_change(request, obj)
 
     @admin.display(description=_("drawn now"))
-    def drawn_now(self, model: LanguageModel) -> str:
-        return model.obstacle or gettext("yes")
+    def drawn_now(self, model: Any) -> str:
+        listed = getattr(model, "listed_obstacle", None)
+        return (model.obstacle if listed is None else listed) or gettext("yes")
 
     @admin.display(description=_("not sent, because this kind of provider does not take it"))
     def left_out(self, model: LanguageModel) -> str:

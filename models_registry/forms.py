@@ -30,12 +30,14 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Provider
         fields = [
             "name", "base_url", "kind", "needs_key", "api_key_env", "connect_s", "first_s", "idle_s", "total_s",
-            "finish_reason_required",
+            "finish_reason_required", "calls_at_once", "daily_budget",
         ]  # fmt: skip
         help_texts = {
             "base_url": _("An OpenAI-compatible endpoint, such as https://api.openai.com/v1."),
             "needs_key": _("Without it, the provider's models are drawn while its server answers."),
             "api_key_env": _("Where the key is read from when none is stored here, such as OPENAI_API_KEY."),
+            "calls_at_once": _("Further calls wait a little, then fail. Empty: as many as come."),
+            "daily_budget": _("Until midnight UTC; then its models with a price are not drawn. Empty: no cap."),
             "connect_s": _("Deadlines in seconds. Empty: the site's own."),
         }
 
@@ -76,12 +78,13 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = LanguageModel
         fields = [
-            "name", "slug", "status", "weight", "provider", "upstream_name", "system_prompt", "parameters",
+            "name", "slug", "status", "weight", "calls_at_once", "provider", "upstream_name", "system_prompt", "parameters",
             "organization", "license", "license_kind", "size_b", "context_length", "abilities", "aliases",
         ]  # fmt: skip
         help_texts = {
             "slug": _("The model's id in addresses and in the models file. It cannot be changed later."),
             "upstream_name": _("What the provider calls this model."),
+            "calls_at_once": _("Beside its provider's own limit. Empty: as many as come."),
             "weight": _("How often it is drawn compared with the others; 0 is never."),
         }
 

@@ -15,13 +15,18 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
 from models_registry import encryption
-from models_registry.providers.kinds import DIALECTS, Dialect, ProviderKind, guess_kind
+from models_registry.breakers import Breaker
+from models_registry.ledger import Charge, PaidCallsHalt, SpendingDay
+from models_registry.obstacles import Obstacles
+from models_registry.providers.kinds import CAPS, DIALECTS, Dialect, ProviderKind, guess_kind
 from models_registry.validators import (
     validate_endpoint,
     validate_environment_variable,
     validate_model_slug,
     validate_parameters,
 )
+
+__all__ = ["Breaker", "Charge", "LanguageModel", "PaidCallsHalt", "Price", "Provider", "SpendingDay"]
 
 LOCAL_MODEL_ENDPOINT = "${ARENA_LOCAL_MODEL_URL}"
 
@@ -50,6 +55,14 @@ class Provider(models.Model):
     idle_s = models.FloatField(_("idle deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)])
     total_s = models.FloatField(_("total deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)])
     finish_reason_required = models.BooleanField(_("an answer needs a finish reason"), default=True)
+    # Empty: as many as come, and as much as they cost.
+    calls_at_once = models.PositiveIntegerField(
+        _("calls at once"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    daily_budget = models.DecimalField(
+        _("daily budget, US dollars"), max_digits=12, decimal_places=4, null=True, blank=True,
+        validators=[MinValueValidator(Decimal(0))],
+    )  # fmt: skip
     # A server without a key is asked now and then whether it answers (models_registry.reachability).
     is_answering = models.BooleanField(_("answers"), default=False, editable=False)
     probed_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -131,9 +144,11 @@ class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
         return self.select_for_update().filter(family=family).order_by("-version").first()
 
     def drawable(self) -> list["LanguageModel"]:
-        """Active models whose provider can be called now: its key is there, or its server answers."""
+        """Active models that nothing stands in the way of now, in a fixed number of queries; prices are at hand."""
         active = self.filter(status=LanguageModel.Status.ACTIVE, weight__gt=0).select_related("provider")
-        return [model for model in active.order_by("pk") if model.is_callable]
+        found = list(active.prefetch_related("prices").order_by("pk"))
+        obstacles = Obstacles(found)
+        return [model for model in found if not obstacles.of(model)]
 
 
 class LanguageModel(models.Model):
@@ -185,6 +200,9 @@ class LanguageModel(models.Model):
         models.CharField(max_length=120), verbose_name=_("aliases"), default=list, blank=True,
         help_text=_("Names this model may call itself by, separated by commas."),
     )  # fmt: skip
+    calls_at_once = models.PositiveIntegerField(
+        _("calls at once"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
     status = models.CharField(_("status"), max_length=8, choices=Status, default=Status.DRAFT)
     retired_at = models.DateTimeField(null=True, blank=True)
     has_votes = models.BooleanField(default=False, editable=False)
@@ -211,27 +229,37 @@ class LanguageModel(models.Model):
         super().save(*args, **kwargs)
 
     @property
+    def sent_parameters(self) -> dict[str, Any]:
+        """What goes with a request, as its provider wants it; always with a cap, so that no call can cost without end."""
+        is_capped = not CAPS.isdisjoint(self.parameters)
+        cap = {} if is_capped else {"max_tokens": settings.ARENA_MAX_TOKENS}
+        return self.provider.dialect.body(self.upstream_name, self.parameters | cap)
+
+    @property
     def parameters_left_out(self) -> list[str]:
         """Names of its sampling parameters that its provider would refuse or ignore, and that are not sent."""
         return self.provider.dialect.left_out(self.upstream_name, self.parameters)
 
     @property
-    def is_callable(self) -> bool:
-        return not self.provider.obstacle
-
-    @property
     def obstacle(self) -> str:
-        """Why this model is not drawn for battles now, as a sentence; "" when it may be."""
-        if self.status != self.Status.ACTIVE:
-            return gettext("It is %(status)s.") % {"status": self.get_status_display()}
-        if self.weight <= 0:
-            return gettext("Its sampling weight is 0.")
-        return self.provider.obstacle
+        """Why this model is not drawn for battles now, as a sentence; "" when it may be. Up to five queries."""
+        return Obstacles([self]).of(self)
 
     @property
     def price(self) -> "Price | None":
         """The price in force now; iterates what is prefetched."""
         return max(self.prices.all(), key=lambda price: (price.valid_from, price.pk), default=None)
+
+    @property
+    def most_tokens(self) -> int:
+        """What an answer is capped at."""
+        caps = [int(self.parameters[name]) for name in CAPS & self.parameters.keys()]
+        return max(caps, default=int(settings.ARENA_MAX_TOKENS))
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether its calls cost anything."""
+        return self.price is not None and self.price.is_above_zero
 
 
 class Price(models.Model):
@@ -254,6 +282,10 @@ class Price(models.Model):
 
     def __str__(self) -> str:
         return f"${self.input_per_million.normalize():f} in, ${self.output_per_million.normalize():f} out"
+
+    @property
+    def is_above_zero(self) -> bool:
+        return self.input_per_million > 0 or self.output_per_million > 0
 
     def cost_of(self, *, prompt_tokens: int, completion_tokens: int) -> Decimal:
         """US dollars."""

@@ -1,6 +1,7 @@
 """Settings that every way of running the arena shares; each value can come from the environment."""
 
 import os
+from decimal import Decimal
 from pathlib import Path
 
 import environ
@@ -228,6 +229,18 @@ ARENA_LIMITS = {
         ("vote", "member", "240/hour"),
     ]
 }
+# US dollars a day (until midnight UTC); None is no cap. Providers have their own, in the administration.
+ARENA_BUDGETS = {
+    whose: Decimal(dollars) if dollars else None
+    for whose, dollars in [
+        ("visitor", env.str("ARENA_BUDGET_VISITOR_DAY", default="")),
+        ("member", env.str("ARENA_BUDGET_MEMBER_DAY", default="")),
+        ("site", env.str("ARENA_BUDGET_SITE_DAY", default="")),
+    ]
+}
+ARENA_PAID_CALLS = env.bool("ARENA_PAID_CALLS", default=True)
+ARENA_BREAKER_FAILURES = env.int("ARENA_BREAKER_FAILURES", default=3)
+ARENA_BREAKER_COOLDOWN_S = env.float("ARENA_BREAKER_COOLDOWN_S", default=30)
 ARENA_LISTED_FROM_VOTES = env.int("ARENA_LISTED_FROM_VOTES", default=5)
 ARENA_ESTABLISHED_FROM_VOTES = env.int("ARENA_ESTABLISHED_FROM_VOTES", default=30)
 

@@ -25,25 +25,35 @@ class FailureCode(StrEnum):
     MALFORMED = "malformed"
     CUT = "cut"
     EMPTY = "empty"
+    TOOL_CALLS = "tool_calls"
+    FILTERED = "filtered"
     TOO_LONG = "answer_too_long"
     FIRST_TIMEOUT = "first_timeout"
     IDLE_TIMEOUT = "idle_timeout"
     TOTAL_TIMEOUT = "total_timeout"
     INTERRUPTED = "interrupted"
+    OVER_BUDGET = "over_budget"
 
 
 class ProviderError(Exception):
-    """A call failed. `code` is for people, `upstream` (scrubbed of keys, cut) for the log."""
+    """A call failed. `code` is for people, `upstream` (scrubbed of keys, cut) for the log.
 
-    def __init__(self, code: FailureCode, upstream: str = "") -> None:
+    `retry_after`: the seconds that upstream asked us to wait, if it did.
+    """
+
+    def __init__(self, code: FailureCode, upstream: str = "", *, retry_after: float | None = None) -> None:
         super().__init__(f"{code}: {upstream}" if upstream else code)
         self.code = code
         self.upstream = upstream
+        self.retry_after = retry_after
 
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """One call: where, as whom (key may be ""), with what, and how patiently (seconds)."""
+    """One call: where, as whom (key may be ""), with what, and how patiently (seconds).
+
+    `parameters` are sent as they are, beside the model, the messages and `stream` (see kinds.Dialect.body).
+    """
 
     base_url: str
     key: str = field(repr=False)

@@ -1,0 +1,81 @@
+"""The breakers' rows: one for a model that has failed, one for a provider whose key or server has."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from models_registry.breaker_rule import FAILED, REJECTED
+
+if TYPE_CHECKING:
+    from models_registry.models import LanguageModel
+
+
+class BreakerQuerySet(models.QuerySet["Breaker"]):
+    def open(self) -> "BreakerQuerySet":
+        return self.filter(probe_at__isnull=False)
+
+    def due(self) -> "BreakerQuerySet":
+        """Open ones whose cooldown is over. What an administrator paused or retired is not asked."""
+        is_wanted = Q(model=None) | Q(model__status="active")
+        return self.filter(is_wanted, probe_at__lte=Now())
+
+    def about(self, model: "LanguageModel") -> "BreakerQuerySet":
+        """The model's own and its provider's."""
+        return self.filter(Q(model=model.pk) | Q(provider=model.provider_id))
+
+    def troubled(self) -> "BreakerQuerySet":
+        """Those with something to forget."""
+        return self.filter(Q(recent__contains=FAILED) | Q(recent__contains=REJECTED) | Q(openings__gt=0))
+
+    def take_probe(self, pk: int, *, lease: timedelta) -> bool:
+        """Let one worker probe; should it die, the next one may after `lease`."""
+        return self.filter(pk=pk, probe_at__lte=Now()).update(probe_at=Now() + lease) == 1
+
+
+class Breaker(models.Model):
+    """Open while `probe_at` is set: its model, or every model of its provider, is not drawn."""
+
+    model = models.OneToOneField("models_registry.LanguageModel", models.CASCADE, null=True, related_name="breaker")
+    provider = models.OneToOneField("models_registry.Provider", models.CASCADE, null=True, related_name="breaker")
+    # The last outcomes, newest last: models_registry.breaker_rule.
+    recent = models.CharField(max_length=10, blank=True)
+    # How often it opened since an answer came.
+    openings = models.PositiveSmallIntegerField(default=0)
+    reason = models.CharField(_("reason"), max_length=40, blank=True)
+    opened_at = models.DateTimeField(_("open since"), null=True)
+    probe_at = models.DateTimeField(_("next probe"), null=True)
+
+    objects = BreakerQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(model__isnull=True) ^ Q(provider__isnull=True),
+                name="a_breaker_is_about_a_model_or_a_provider",
+            ),
+            models.CheckConstraint(
+                condition=Q(probe_at__isnull=True) | Q(opened_at__isnull=False), name="an_open_breaker_says_since_when"
+            ),
+        ]
+        indexes = [
+            # For every draw, and for the sweeper: BreakerQuerySet.open and due.
+            models.Index(fields=["probe_at"], name="breakers_open", condition=Q(probe_at__isnull=False))
+        ]
+
+    def __str__(self) -> str:
+        return f"breaker of {self.model or self.provider}"
+
+    @property
+    def obstacle(self) -> str:
+        """What it keeps from being drawn, as a sentence."""
+        sentence = (
+            gettext("It failed repeatedly (%(reason)s) and is probed from %(time)s UTC on.")
+            if self.model_id
+            else gettext("Its provider failed repeatedly (%(reason)s) and is probed from %(time)s UTC on.")
+        )
+        return sentence % {"reason": self.reason, "time": f"{self.probe_at:%H:%M:%S}"}

@@ -1,0 +1,47 @@
+"""Why models are not drawn at this moment: asked once for any number of models, in five queries at most."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.utils.translation import gettext
+
+from models_registry.breakers import Breaker
+from models_registry.ledger import SITE, PaidCallsHalt, SpendingDay, provider_account
+
+if TYPE_CHECKING:
+    from models_registry.models import LanguageModel
+
+
+class Obstacles:
+    """Knows what stands in the way of `models` (their provider selected, their prices prefetched)."""
+
+    def __init__(self, models: "Sequence[LanguageModel]") -> None:
+        breakers = list(Breaker.objects.open())
+        self._of_models = {breaker.model_id: breaker for breaker in breakers if breaker.model_id}
+        self._of_providers = {breaker.provider_id: breaker for breaker in breakers if breaker.provider_id}
+        paid = [model for model in models if model.is_paid]
+        self._is_halted = bool(paid) and (not settings.ARENA_PAID_CALLS or PaidCallsHalt.objects.exists())
+        budgets = {provider_account(model.provider_id): model.provider.daily_budget for model in paid}
+        budgets[SITE] = settings.ARENA_BUDGETS["site"]
+        capped = {account: budget for account, budget in budgets.items() if budget is not None}
+        used = SpendingDay.objects.used_today(capped) if paid and capped else {}
+        self._used_up = {account for account, budget in capped.items() if used.get(account, 0) >= budget}
+
+    def of(self, model: "LanguageModel") -> str:
+        """One sentence for administrators; "" when the model may be drawn."""
+        if model.status != model.Status.ACTIVE:
+            return gettext("It is %(status)s.") % {"status": model.get_status_display()}
+        if model.weight <= 0:
+            return gettext("Its sampling weight is 0.")
+        breaker = self._of_models.get(model.pk) or self._of_providers.get(model.provider_id)
+        return model.provider.obstacle or (breaker.obstacle if breaker else "") or self._of_money(model)
+
+    def _of_money(self, model: "LanguageModel") -> str:
+        if not model.is_paid:
+            return ""
+        if self._is_halted:
+            return gettext("Calls to paid models are halted.")
+        if provider_account(model.provider_id) in self._used_up:
+            return gettext("Its provider's budget for today is used up.")
+        return gettext("The site's budget for today is used up.") if SITE in self._used_up else ""
