@@ -1,4 +1,4 @@
-"""What people change in the arena: start, follow up, stop, vote, and look after their sessions."""
+"""What people change in the arena: start, follow up, regenerate, stop, vote, and look after their sessions."""
 
 from random import SystemRandom
 from typing import Any
@@ -9,9 +9,13 @@ from django.db.models.functions import Now
 
 from accounts.actor import Actor
 from battles import drawing
+from battles.announcing import announce_end
+from battles.answer_records import stop_unasked
 from battles.errors import (
+    AlreadyRegenerated,
     AlreadyVoted,
     BattleIsVoid,
+    NothingToRegenerate,
     NothingToStop,
     NotVotedYet,
     StillAnswering,
@@ -90,13 +94,50 @@ def _add_turn(battle: Battle, *, index: int, prompt: str, after_vote: bool = Fal
     return turn
 
 
+@transaction.atomic
+def regenerate(*, actor: Actor, battle: Battle) -> Turn:
+    """Ask the last follow-up again, once, of the sides that failed in it; what the other said stays.
+
+    Raises BattleIsVoid, StillAnswering, NothingToRegenerate, AlreadyRegenerated, TooManyRequests, ServiceAway,
+    and AlreadyVoted when the vote was on the turns before.
+    """
+    battle = Battle.objects.select_for_update().get(pk=battle.pk)
+    if battle.is_void:
+        raise BattleIsVoid
+    turn = battle.turns.order_by("-index").prefetch_related("answers")[0]
+    if turn.is_live:
+        raise StillAnswering
+    if not turn.is_failed_follow_up:
+        raise NothingToRegenerate
+    if turn.round:
+        raise AlreadyRegenerated
+    if not turn.after_vote and Vote.objects.filter(battle=battle).exists():
+        raise AlreadyVoted
+    limits.count("turn", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
+    turn.answers.filter(state=Answer.State.FAILED).update(
+        state=Answer.State.QUEUED, text="", html="", reasoning="", error="", call=None
+    )
+    turn.state, turn.round, turn.attempt, turn.queued_at, turn.finished_at = Turn.State.QUEUED, 1, 0, Now(), None
+    turn.save(update_fields=["state", "round", "attempt", "queued_at", "finished_at"])
+    wake_after_commit(turn.pk)
+    return turn
+
+
+@transaction.atomic
 def stop(*, battle: Battle) -> None:
-    """End both sides of the live turn; what they said is kept. Raises NothingToStop."""
-    turn = battle.turns.exclude(state=Turn.State.DONE).first()
+    """End both sides of the live turn; what they said is kept. A turn that still waits ends at once.
+
+    Raises NothingToStop.
+    """
+    turn = battle.turns.exclude(state=Turn.State.DONE).select_for_update(of=["self"]).first()
     if turn is None:
         raise NothingToStop
-    Turn.objects.filter(pk=turn.pk, stop_requested_at=None).update(stop_requested_at=Now())
-    transaction.on_commit(lambda: shout_stop(turn))
+    if turn.state == Turn.State.QUEUED:
+        stop_unasked(turn)
+        transaction.on_commit(lambda: announce_end(turn))
+    else:
+        Turn.objects.filter(pk=turn.pk, stop_requested_at=None).update(stop_requested_at=Now())
+        transaction.on_commit(lambda: shout_stop(turn))
 
 
 def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:

@@ -13,7 +13,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from battles import drawing
-from battles.conversation import CHARACTERS_PER_TOKEN, first_turn_that_fits, messages_for
+from battles.conversation import CHARACTERS_PER_TOKEN, first_turn_that_fits, messages_for, remembered
 from battles.models import Answer, Battle, Call, Side, Turn, TurnQuerySet
 from common.markdown import render
 from models_registry.encryption import KeyUnreadable
@@ -110,7 +110,7 @@ def begin_calls(claimed: ClaimedTurn) -> list[PreparedCall]:
 def _begin_call(claimed: ClaimedTurn, answer: Answer, side: Side, turns: list[Turn], turn: Turn) -> PreparedCall:
     model = side.model
     parameters = with_token_cap(model.parameters)
-    seen = [known.index for known in turns if known.index >= turn.context_from]
+    seen = [known.index for known in remembered(turns, context_from=turn.context_from)] + [turn.index]
     call = Call.objects.create(
         answer=answer, model=model, attempt=claimed.attempt, fence=claimed.fence, price=model.price,
         request={"model": model.upstream_name, "parameters": parameters, "turns": seen},
@@ -213,6 +213,12 @@ def close(turn: Turn) -> None:
     turn.save(update_fields=["state", "finished_at", "lease_until"])
     if turn.index == 0 and turn.battle.mode == Battle.Mode.BLIND and not turn.can_be_judged():
         Battle.objects.filter(pk=turn.battle_id, voided_at=None).update(voided_at=Now())
+
+
+def stop_unasked(turn: Turn) -> None:
+    """End a turn that waits in the queue, before anybody is asked. Inside a transaction, its row locked."""
+    Answer.objects.unfinished().filter(turn=turn).update(state=Answer.State.STOPPED)
+    close(turn)
 
 
 @transaction.atomic

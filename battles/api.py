@@ -133,6 +133,13 @@ class BattleViewSet(ViewSet):
 
     @action(detail=True, methods=["post"])
     @idempotent
+    def regenerate(self, request: Request, public_id: str) -> Response:
+        battle = self.get_object()
+        actions.regenerate(actor=_actor(request), battle=battle)
+        return Response(_sees(battle))
+
+    @action(detail=True, methods=["post"])
+    @idempotent
     def vote(self, request: Request, public_id: str) -> Response:
         battle = self.get_object()
         choice = Vote.Choice(_valid(CastVoteSerializer(data=request.data))["choice"])

@@ -36,6 +36,7 @@ def shown_battle(battle: Battle, *, stream_format: Format = "api") -> dict[str, 
         "can_vote": vote is None and live is None and not battle.is_void,
         "can_follow_up": live is None and not battle.is_void,
         "can_stop": live is not None and live.stop_requested_at is None,
+        "can_regenerate": turns[-1].can_be_regenerated and (vote is None or turns[-1].after_vote),
         "created_at": battle.created_at,
     }
 
@@ -61,6 +62,7 @@ def _turn(turn: Turn, sides: dict[int, Side], *, is_revealed: bool) -> dict[str,
         "attachments": [],
         "after_vote": turn.after_vote,
         "is_live": turn.is_live,
+        "is_failed_follow_up": turn.is_failed_follow_up,
         "context_from": turn.context_from,
         "answers": [
             _answer(answer, sides[answer.side_id].position, turn, is_revealed=is_revealed)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from battles.models import Answer, Side, Turn
+from battles.models import Side, Turn
 from models_registry.providers.base import Message
 
 # A cautious guess for every language: most have more characters per token.
@@ -10,18 +10,21 @@ CHARACTERS_PER_TOKEN = 3
 
 
 def messages_for(side: Side, turns: Sequence[Turn], *, context_from: int) -> list[Message]:
-    """System prompt, the turns this side has answered since `context_from`, and the last turn's prompt.
+    """System prompt, the remembered turns since `context_from`, and the last turn's prompt.
 
     turns: all turns of the battle in order, with their answers prefetched; the last one is being asked.
     """
     messages = [{"role": "system", "content": side.model.system_prompt}] if side.model.system_prompt else []
-    for turn in turns[:-1]:
-        answer = _answer_of(side, turn)
-        if turn.index >= context_from and answer is not None and answer.text:
-            messages.append({"role": "user", "content": turn.prompt})
-            messages.append({"role": "assistant", "content": answer.text})
+    for turn in remembered(turns, context_from=context_from):
+        messages.append({"role": "user", "content": turn.prompt})
+        messages.append({"role": "assistant", "content": _text_of(side, turn)})
     messages.append({"role": "user", "content": turns[-1].prompt})
     return messages
+
+
+def remembered(turns: Sequence[Turn], *, context_from: int) -> list[Turn]:
+    """The turns before the last one that both sides hear again: what one of them did not answer, neither remembers."""
+    return [turn for turn in turns[:-1] if turn.index >= context_from and turn.can_be_judged()]
 
 
 def first_turn_that_fits(sides: Sequence[Side], turns: Sequence[Turn], *, reply_tokens: int) -> int:
@@ -43,5 +46,5 @@ def first_turn_that_fits(sides: Sequence[Side], turns: Sequence[Turn], *, reply_
     return turns[-1].index
 
 
-def _answer_of(side: Side, turn: Turn) -> Answer | None:
-    return next((answer for answer in turn.answers.all() if answer.side_id == side.pk), None)
+def _text_of(side: Side, turn: Turn) -> str:
+    return next(answer.text for answer in turn.answers.all() if answer.side_id == side.pk)

@@ -39,6 +39,18 @@ class TooManyTurns(ArenaError):
     http_status = 409
 
 
+class NothingToRegenerate(ArenaError):
+    code = "nothing_to_regenerate"
+    message = "Only a follow-up in which a side failed can be asked again, not a finished or a stopped one."
+    http_status = 409
+
+
+class AlreadyRegenerated(ArenaError):
+    code = "already_regenerated"
+    message = "This follow-up was asked again already. Vote on the turns before it, or ask something else."
+    http_status = 409
+
+
 class NothingToStop(ArenaError):
     code = "nothing_to_stop"
     message = "Nothing is being answered."

@@ -196,7 +196,7 @@ class Turn(models.Model):
     # The first turn that the models still see; earlier ones no longer fit their context.
     context_from = models.PositiveSmallIntegerField(default=0)
     state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
-    # 1 once a person had a failed follow-up answered again.
+    # 1 once a person asked a failed follow-up again.
     round = models.PositiveSmallIntegerField(default=0, db_default=0)
     attempt = models.PositiveSmallIntegerField(default=0)
     fence = models.PositiveBigIntegerField(default=0)
@@ -232,10 +232,15 @@ class Turn(models.Model):
         return self.state != self.State.DONE
 
     @property
+    def is_failed_follow_up(self) -> bool:
+        """Neither one that was stopped nor one that is whole: nobody may fish for a better answer."""
+        if self.index == 0 or self.is_live or self.stop_requested_at is not None:
+            return False
+        return any(answer.state == Answer.State.FAILED for answer in self.answers.all())
+
+    @property
     def can_be_regenerated(self) -> bool:
-        """A failed follow-up, once: never after a stop or whole answers, so that nobody fishes for a better one."""
-        has_failed = any(answer.state == Answer.State.FAILED for answer in self.answers.all())
-        return self.index > 0 and not self.is_live and self.round == 0 and has_failed
+        return self.is_failed_follow_up and not self.round
 
     def can_be_judged(self) -> bool:
         """Whether every side said something a person can compare."""

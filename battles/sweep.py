@@ -4,10 +4,9 @@ import logging
 from datetime import timedelta
 
 from battles import answer_records as records
+from battles.announcing import announce_end
 from battles.models import Turn
 from battles.tasks import wake
-from battles.turn_stream import LIFETIME_S, TurnEvent, entry, stream_key
-from common.valkey import UNREACHABLE, connection
 
 logger = logging.getLogger(__name__)
 
@@ -24,17 +23,8 @@ def sweep() -> None:
                 logger.warning("turn %s lost its worker; it is queued again", turn.pk)
         elif closed := records.give_up(turn.pk):
             logger.warning("turn %s lost its worker for the last time", turn.pk)
-            _announce_end(closed)
+            announce_end(closed)
     waiting = Turn.objects.waiting_longer_than(PATIENCE).order_by("queued_at")
     for pk in list(waiting.values_list("pk", flat=True)[:MOST_AT_ONCE]):
         if Turn.objects.wake_again(pk, PATIENCE):
             wake(pk)
-
-
-def _announce_end(turn: Turn) -> None:
-    key = stream_key(turn.battle.public_id, turn.index, turn.round)
-    try:
-        connection().xadd(key, entry([TurnEvent("end")]))
-        connection().expire(key, LIFETIME_S)
-    except UNREACHABLE as error:
-        logger.warning("the end of turn %s was not announced (%s)", turn.pk, error)

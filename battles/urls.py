@@ -13,5 +13,6 @@ urlpatterns = [
     path("battles/<str:public_id>/vote/", views.vote, name="vote"),
     path("battles/<str:public_id>/messages/", views.follow_up, name="follow_up"),
     path("battles/<str:public_id>/stop/", views.stop, name="stop"),
+    path("battles/<str:public_id>/regenerate/", views.regenerate, name="regenerate"),
     path("stream/<str:token>/", views.stream, name="stream"),
 ]

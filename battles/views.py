@@ -13,7 +13,7 @@ from django_htmx.middleware import HtmxDetails
 from accounts.actor import ActorRequest, known_actor
 from battles import actions, page_stream, turn_stream
 from battles.blind import shown_battle
-from battles.errors import AlreadyVoted, NothingToStop
+from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering
 from battles.forms import PromptForm, VoteForm
 from battles.models import Battle, Session, Vote
 from common import sse
@@ -137,6 +137,14 @@ def stop(request: PageRequest, public_id: str) -> HttpResponse:
     battle = get_battle_or_404(request, public_id)
     with suppress(NothingToStop):  # it had just ended by itself
         actions.stop(battle=battle)
+    return _battle_fragment(request, public_id)
+
+
+@require_POST
+def regenerate(request: PageRequest, public_id: str) -> HttpResponse:
+    battle = get_battle_or_404(request, public_id)
+    with suppress(StillAnswering, AlreadyRegenerated):  # a double click: show what the first one began
+        actions.regenerate(actor=request.actor, battle=battle)
     return _battle_fragment(request, public_id)
 
 

@@ -1,0 +1,233 @@
+"""What people may do about an answer they do not want to wait for, or that failed."""
+
+import threading
+import time
+
+import pytest
+from django.db import connection
+
+from battles import actions
+from battles.engine import Engine
+from battles.errors import AlreadyRegenerated, AlreadyVoted, BattleIsVoid, NothingToRegenerate, NothingToStop
+from battles.models import Answer, Battle, Call, Position, Turn, Vote
+from common.errors import ArenaError
+from models_registry.models import LanguageModel
+from tests import make
+from tests.fake_provider import FakeProvider
+from tests.site import Reader
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def answers(turn: Turn) -> dict[str, tuple[str, str]]:
+    return {answer.side.position: (answer.state, answer.text) for answer in turn.answers.select_related("side")}
+
+
+@pytest.fixture
+def actor():
+    return make.visitor()
+
+
+@pytest.fixture
+def battle(fake_provider: FakeProvider, engine: Engine, actor) -> Battle:
+    """Its first turn is answered; the right model fails from now on."""
+    left, right = (make.model("honest", at=fake_provider.base_url) for _ in Position.values)
+    battle = make.battle(left, right, actor=actor)
+    engine.answer(battle.turns.get().pk)
+    behave(right, "status-500")
+    fake_provider.forget()
+    return battle
+
+
+def behave(model: LanguageModel, upstream_name: str) -> None:
+    LanguageModel.objects.filter(pk=model.pk).update(upstream_name=upstream_name)
+
+
+def right_of(battle: Battle) -> LanguageModel:
+    return battle.sides.get(position=Position.RIGHT).model
+
+
+def failed_follow_up(battle: Battle, engine: Engine, prompt: str = "and four?") -> Turn:
+    turn = make.turn(battle, prompt=prompt)
+    engine.answer(turn.pk)
+    assert answers(turn) == {"left": ("done", prompt + " "), "right": ("failed", "")}
+    return turn
+
+
+def test_a_failed_follow_up_is_asked_again_of_the_failed_side_alone(
+    battle: Battle, engine: Engine, fake_provider: FakeProvider, actor
+):
+    turn = failed_follow_up(battle, engine)
+    behave(right_of(battle), "honest-again")
+    fake_provider.forget()
+    actions.regenerate(actor=actor, battle=battle)
+    engine.answer(turn.pk)
+    assert answers(turn) == {"left": ("done", "and four? "), "right": ("done", "and four? ")}
+    assert fake_provider.calls == {"honest-again": 1}
+    states = Call.objects.filter(answer__turn=turn, answer__side__position="right").order_by("pk")
+    assert list(states.values_list("state", flat=True)) == ["failed", "done"]
+    vote = actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+    assert vote.turn_count == 2
+
+
+def test_failing_again_leaves_the_vote_on_the_turns_before(battle: Battle, engine: Engine, actor):
+    turn = failed_follow_up(battle, engine)
+    actions.regenerate(actor=actor, battle=battle)
+    engine.answer(turn.pk)
+    assert answers(turn)["right"] == ("failed", "")
+    with pytest.raises(AlreadyRegenerated):
+        actions.regenerate(actor=actor, battle=battle)
+    vote = actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+    assert (vote.turn_count, vote.counts) == (1, True)
+
+
+def test_neither_side_hears_of_a_failed_follow_up_again(
+    battle: Battle, engine: Engine, fake_provider: FakeProvider, actor
+):
+    failed_follow_up(battle, engine, prompt="never mind")
+    behave(right_of(battle), "honest-again")
+    turn = actions.follow_up(actor=actor, battle=battle, prompt="and five?")
+    fake_provider.forget()
+    engine.answer(turn.pk)
+    heard = [[message["content"] for message in request["messages"]] for request in fake_provider.requests]
+    assert heard == [["one two three", "one two three ", "and five?"]] * 2
+    assert {tuple(call.request["turns"]) for call in Call.objects.filter(answer__turn=turn)} == {(0, 2)}
+
+
+def test_a_first_turn_is_never_asked_again(fake_provider: FakeProvider, engine: Engine, actor):
+    left, right = make.model("honest", at=fake_provider.base_url), make.model("cut-after-1", at=fake_provider.base_url)
+    void = make.battle(left, right, actor=actor)
+    engine.answer(void.turns.get().pk)
+    with pytest.raises(BattleIsVoid):
+        actions.regenerate(actor=actor, battle=void)
+
+
+@pytest.mark.parametrize("states", [("done", "done"), ("stopped", "stopped"), ("stopped", "failed")])
+def test_finished_and_stopped_follow_ups_are_never_asked_again(states: tuple[str, str], actor):
+    battle = make.answered_battle(make.model(), make.model(), actor=actor)
+    turn = make.turn(battle)
+    for answer, state in zip(turn.answers.all(), states, strict=True):
+        Answer.objects.filter(pk=answer.pk).update(state=state, text="something")
+    stopped_at = turn.created_at if "stopped" in states else None
+    Turn.objects.filter(pk=turn.pk).update(state=Turn.State.DONE, stop_requested_at=stopped_at)
+    with pytest.raises(NothingToRegenerate):
+        actions.regenerate(actor=actor, battle=battle)
+
+
+def test_what_was_voted_on_is_not_asked_again(battle: Battle, engine: Engine, actor):
+    failed_follow_up(battle, engine)
+    actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.TIE)
+    with pytest.raises(AlreadyVoted):
+        actions.regenerate(actor=actor, battle=battle)
+
+
+def test_regenerating_all_at_once_asks_once(battle: Battle, engine: Engine, fake_provider: FakeProvider, actor):
+    turn = failed_follow_up(battle, engine)
+    fake_provider.forget()
+    outcomes: list[str] = []
+
+    def again() -> None:
+        try:
+            actions.regenerate(actor=actor, battle=battle)
+            outcomes.append("ok")
+        except ArenaError as refusal:
+            outcomes.append(refusal.code)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=again) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(set(outcomes)) == ["ok", "still_answering"]
+    assert outcomes.count("ok") == 1
+    engine.answer(turn.pk)
+    assert fake_provider.calls == {"status-500": 1}
+
+
+def test_the_page_offers_it_once_and_says_what_the_vote_is_on(fake_provider: FakeProvider, reader: Reader):
+    for _ in Position.values:
+        make.model("honest", at=fake_provider.base_url)
+    battle = reader.wait_until_answered(reader.start_battle())
+    LanguageModel.objects.update(upstream_name="status-500")
+    reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": "and four?"})
+    failed = reader.wait_until_answered(reader.battle(battle["id"]))
+    assert (failed["state"], failed["can_vote"], failed["can_regenerate"]) == ("awaiting_vote", True, True)
+    page = f"/s/{failed['session']}/"
+    assert "Ask it once more" in reader.get(page).text
+    LanguageModel.objects.update(upstream_name="honest")
+
+    again = reader.post(f"/battles/{battle['id']}/regenerate/", headers={"HX-Request": "true"})
+    assert again.status_code == 200
+    assert 'sse-connect="' in again.text
+    whole = reader.wait_until_answered(reader.battle(battle["id"]))
+    assert [answer["text"] for answer in whole["turns"][1]["answers"]] == ["and four? "] * 2
+    assert whole["can_regenerate"] is False
+    assert "Ask it once more" not in reader.get(page).text
+    refused = reader.api("POST", f"battles/{battle['id']}/regenerate/")
+    assert (refused.status_code, refused.json()["code"]) == (409, "nothing_to_regenerate")
+
+
+def test_the_second_rounds_stream_leaves_the_other_pane_alone(fake_provider: FakeProvider, reader: Reader):
+    for _ in Position.values:
+        make.model("honest", at=fake_provider.base_url)
+    battle = reader.wait_until_answered(reader.start_battle())
+    LanguageModel.objects.filter(pk=Battle.objects.get().sides.get(position="right").model_id).update(
+        upstream_name="cut-after-1"
+    )
+    reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": "and four?"})
+    reader.wait_until_answered(reader.battle(battle["id"]))
+    LanguageModel.objects.update(upstream_name="slow")
+    begun = reader.api("POST", f"battles/{battle['id']}/regenerate/").json()
+    assert [answer["text"] for answer in begun["turns"][1]["answers"]] == ["and four? ", ""]
+    events = list(reader.follow(begun["stream_url"]))
+    assert {'"left"' in data for _, _, data in events} == {False}
+    assert [name for _, name, _ in events if name in ("reset", "end")] == ["reset", "end"]
+
+
+def test_a_stop_before_any_word_makes_the_battle_void(fake_provider: FakeProvider, engine: Engine, actor):
+    battle = make.battle(*(make.model("hang-after-0", at=fake_provider.base_url) for _ in Position.values), actor=actor)
+    turn = battle.turns.get()
+    answering = threading.Thread(target=engine.answer, args=[turn.pk])
+    answering.start()
+    while fake_provider.calls["hang-after-0"] < 2:
+        time.sleep(0.01)
+    actions.stop(battle=battle)
+    answering.join(5)
+    assert answers(turn) == {"left": ("stopped", ""), "right": ("stopped", "")}
+    battle.refresh_from_db()
+    assert battle.is_void
+
+
+def test_a_stop_in_the_queue_ends_the_turn_at_once_and_asks_nobody(fake_provider: FakeProvider, engine: Engine, actor):
+    battle = make.battle(*(make.model("honest", at=fake_provider.base_url) for _ in Position.values), actor=actor)
+    turn = battle.turns.get()
+    actions.stop(battle=battle)
+    turn.refresh_from_db()
+    battle.refresh_from_db()
+    assert (turn.state, battle.is_void) == ("done", True)
+    engine.answer(turn.pk)
+    assert fake_provider.calls == {}
+    with pytest.raises(NothingToStop):
+        actions.stop(battle=battle)
+
+
+def test_a_stopped_follow_up_without_words_leaves_the_battle_to_its_vote(battle: Battle, actor):
+    turn = make.turn(battle)
+    actions.stop(battle=battle)
+    assert answers(turn) == {"left": ("stopped", ""), "right": ("stopped", "")}
+    vote = actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.RIGHT)
+    assert (vote.turn_count, vote.counts) == (1, True)
+
+
+def test_a_void_battle_says_so_in_plain_words(fake_provider: FakeProvider, reader: Reader):
+    for _ in Position.values:
+        make.model("cut-after-1", at=fake_provider.base_url)
+    battle = reader.wait_until_answered(reader.start_battle())
+    assert (battle["state"], battle["can_vote"], battle["can_follow_up"]) == ("void", False, False)
+    page = reader.get(f"/s/{battle['session']}/").text
+    assert "there is nothing to vote on and nothing is counted" in page
+    for path, body in (("vote/", {"choice": "left"}), ("messages/", {"prompt": "go on"}), ("regenerate/", None)):
+        refused = reader.api("POST", f"battles/{battle['id']}/{path}", body)
+        assert (refused.status_code, refused.json()["code"]) == (409, "battle_void")
