@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 from django.utils.html import escape
 
-from battles.turn_stream import BEGINNING, Gone, Numbered, StreamToken, TurnEvent, follow
+from battles.following import Gone, Numbered, follow
+from battles.turn_stream import BEGINNING, StreamToken, TurnEvent
 from common import sse
 
 STATE_WORDS = {"streaming": "writing", "done": "complete", "stopped": "stopped", "failed": "could not answer"}
@@ -24,7 +25,7 @@ async def page_events(token: StreamToken, after: str) -> AsyncIterator[bytes]:
             yield sse.event("reset", _fragment(token, TurnEvent("reset", side)))
     try:
         async for numbered in follow(token.key, after=after):
-            yield sse.KEEP_ALIVE if numbered is None else _as_page_event(token, numbered)
+            yield b"".join([_as_page_event(token, event) for event in numbered]) or sse.KEEP_ALIVE
     except Gone:
         yield sse.event("end", "")
 
@@ -33,7 +34,7 @@ async def api_events(token: StreamToken, after: str) -> AsyncIterator[bytes]:
     """JSON until `end`; a stream that is gone just closes."""
     try:
         async for numbered in follow(token.key, after=after):
-            yield sse.KEEP_ALIVE if numbered is None else _as_api_event(numbered)
+            yield b"".join([_as_api_event(event) for event in numbered]) or sse.KEEP_ALIVE
     except Gone:
         return
 

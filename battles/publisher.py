@@ -15,9 +15,14 @@ from common.valkey import UNREACHABLE
 
 logger = logging.getLogger(__name__)
 
+# Pieces leave every TICK_S, and a little later for each turn that has news: fewer, larger entries under load.
 TICK_S = 0.05
-# A slow flush stretches the tick, so that publishing takes at most about this share of the loop.
+TICK_PER_TURN_S = 0.0015
+LONGEST_TICK_S = 0.25
+# A slow flush stretches the tick too, so that publishing takes at most about this share of the loop.
 MOST_OF_THE_TIME = 0.3
+# A stream's lifetime is renewed this often while it grows: also one that was emptied on the way will end.
+RENEW_LIFETIME_S = 60
 # Both panes start together; this long after the first piece of one side the other is no longer waited for.
 WAIT_FOR_OTHER_SIDE_S = 3.0
 # Longer blocks are rendered in a thread, so that one answer cannot stall the others.
@@ -67,14 +72,24 @@ class TurnChannel:
         self._pace: EqualPace | None = None
         self._end_is_due = False
         self._ready: list[TurnEvent] = []
+        self._lives_until = 0.0
 
-    def add(self, side: str, text: str) -> None:
+    def add(self, side: str, text: str) -> float:
+        """One piece; returns for how many seconds the next one would not be published anyway."""
         pane = self._sides[side]
         pane.text += text
         pane.unsent += text
         if self._release_at is None:
             self._release_at = asyncio.get_running_loop().time() + WAIT_FOR_OTHER_SIDE_S
         self._publisher.has_news(self)
+        return self._publisher.tick_s if self._released else 0.0
+
+    def lifetime_is_due(self, now: float) -> bool:
+        """Whether the stream's lifetime has to be set with its next entry."""
+        if now < self._lives_until:
+            return False
+        self._lives_until = now + RENEW_LIFETIME_S
+        return True
 
     def was_shown(self, side: str) -> bool:
         """Whether a reader may have seen text of this side."""
@@ -160,8 +175,9 @@ class Publisher:
     def __init__(self, valkey: redis.asyncio.Redis) -> None:
         self._valkey = valkey
         self._news: dict[TurnChannel, None] = {}
-        self._unwritten: list[tuple[str, list[TurnEvent]]] = []
+        self._unwritten: list[tuple[TurnChannel, list[TurnEvent]]] = []
         self._wake = asyncio.Event()
+        self.tick_s = TICK_S
 
     def has_news(self, channel: TurnChannel) -> None:
         self._news[channel] = None
@@ -176,7 +192,7 @@ class Publisher:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            began = loop.time()
+            began, turns = loop.time(), len(self._news)
             try:
                 await self._gather()
                 await self._write()
@@ -186,7 +202,8 @@ class Publisher:
                 self._unwritten = []
             if self._news or self._unwritten:
                 self._wake.set()
-            await asyncio.sleep(max(TICK_S, (loop.time() - began) / MOST_OF_THE_TIME))
+            self.tick_s = min(TICK_S + turns * TICK_PER_TURN_S, LONGEST_TICK_S)
+            await asyncio.sleep(max(self.tick_s, (loop.time() - began) / MOST_OF_THE_TIME))
 
     async def flush(self) -> None:
         """Write what is there now; used before the process ends."""
@@ -198,16 +215,18 @@ class Publisher:
         for channel in channels:
             events = await channel.take_events()
             if events:
-                self._unwritten.append((channel.key, events))
+                self._unwritten.append((channel, events))
 
     async def _write(self) -> None:
         if not self._unwritten:
             return
         try:
             async with self._valkey.pipeline(transaction=False) as pipeline:
-                for key, events in self._unwritten:
-                    pipeline.xadd(key, entry(events))
-                    pipeline.expire(key, LIFETIME_S)
+                now = asyncio.get_running_loop().time()
+                for channel, events in self._unwritten:
+                    pipeline.xadd(channel.key, entry(events))
+                    if channel.lifetime_is_due(now):
+                        pipeline.expire(channel.key, LIFETIME_S)
                 await pipeline.execute()
         except UNREACHABLE as error:
             # Kept for the next tick: the answers go on, their readers see them when Valkey is back.

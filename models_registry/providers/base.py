@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-# Called with (text, reasoning) for every piece, in order, on the event loop; must not block.
-Receive = Callable[[str, str], None]
+# Called with (text, reasoning) for every piece, in order, on the event loop; must not block. Returns for how many
+# seconds nothing more is needed: pieces that come meanwhile may be read together, which costs less.
+Receive = Callable[[str, str], float]
 Message = dict[str, str]
 
 

@@ -1,0 +1,107 @@
+"""One reader per web process: every followed stream is read in one blocking call, whatever the number of readers."""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from battles.turn_stream import FIELD, LIFETIME_S, TurnEvent
+from common.valkey import UNREACHABLE, new_async_connection
+
+logger = logging.getLogger(__name__)
+
+BLOCK_S = 10
+# After news, the rest of the same tick is waited for: one read then brings the entries of many turns.
+GATHER_S = 0.02
+
+Entry = tuple[str, list[TurnEvent]]
+_decoder = msgspec.json.Decoder(list[TurnEvent])
+
+
+class StreamHub:
+    """Belongs to one event loop. Hands each entry to everybody who listens to its stream."""
+
+    def __init__(self) -> None:
+        self._valkey = new_async_connection(socket_timeout=BLOCK_S + 5)
+        self._listeners: dict[str, list[asyncio.Queue[Entry]]] = {}
+        self._positions: dict[str, str] = {}
+        self._wake_key = f"hub:{secrets.token_hex(8)}"
+        self._reading: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def listening(self, key: str, after: str) -> AsyncIterator[tuple[list[Entry], asyncio.Queue[Entry]]]:
+        """(what was missed since `after`, what comes from now on); an entry may be in both, its id tells."""
+        news: asyncio.Queue[Entry] = asyncio.Queue()
+        others = self._listeners.setdefault(key, [])
+        others.append(news)
+        try:
+            if key in self._positions:  # somebody else has read on already
+                yield await self._read(key, after), news
+            else:
+                self._positions[key] = after
+                await self._wake()
+                yield [], news
+        finally:
+            others.remove(news)
+            if not others:
+                self._listeners.pop(key, None)
+                self._positions.pop(key, None)
+
+    async def _read(self, key: str, after: str) -> list[Entry]:
+        """What the stream holds after `after`, now."""
+        answer = await self._valkey.xread({key: after})
+        return [entry for _, entries in _unpacked(answer) for entry in entries]
+
+    async def exists(self, key: str) -> bool:
+        return bool(await self._valkey.exists(key))
+
+    async def _wake(self) -> None:
+        """Have the blocking read begin again with the new stream among its keys."""
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.create_task(self._read_all())
+            return
+        async with self._valkey.pipeline(transaction=False) as pipeline:
+            pipeline.xadd(self._wake_key, {b"w": b""}, maxlen=1)
+            pipeline.expire(self._wake_key, LIFETIME_S)
+            await pipeline.execute()
+
+    async def _read_all(self) -> None:
+        woken = "$"
+        while self._positions:
+            positions = dict(self._positions)
+            try:
+                answer = await self._valkey.xread({**positions, self._wake_key: woken}, block=BLOCK_S * 1000)
+            except UNREACHABLE as error:
+                logger.warning("streams wait: Valkey is away (%s)", error)
+                await asyncio.sleep(1)
+                continue
+            for key, entries in _unpacked(answer, but=self._wake_key):
+                self._positions[key] = entries[-1][0]
+                for listener in self._listeners.get(key, []):
+                    for entry in entries:
+                        listener.put_nowait(entry)
+            await asyncio.sleep(GATHER_S)
+
+
+def _unpacked(answer: Any, *, but: str = "") -> list[tuple[str, list[Entry]]]:
+    return [
+        (key.decode(), [(entry_id.decode(), _decoder.decode(fields[FIELD])) for entry_id, fields in entries])
+        for key, entries in answer or []
+        if key.decode() != but
+    ]
+
+
+_hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, StreamHub] = WeakKeyDictionary()
+
+
+def hub() -> StreamHub:
+    """The hub of the running loop."""
+    loop = asyncio.get_running_loop()
+    if loop not in _hubs:
+        _hubs[loop] = StreamHub()
+    return _hubs[loop]
