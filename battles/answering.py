@@ -3,16 +3,20 @@
 import asyncio
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from random import SystemRandom
 
 from battles import answer_records as records
-from battles.answer_records import Overtaken, PreparedCall, Said
+from battles.answer_records import Overtaken
+from battles.call_records import PreparedCall, Said
 from battles.publisher import Publisher, TurnChannel
 from battles.turn_stream import stream_key
 from common.database import in_database
 from models_registry.providers import ChatProvider, ChatRequest, Completion, FailureCode, ProviderError, Receive
 
 logger = logging.getLogger(__name__)
+
+_random = SystemRandom()
 
 
 class _Stopped(Exception):
@@ -78,33 +82,54 @@ class TurnAnswering:
 
     async def _ask(self, call: PreparedCall) -> Said:
         """Never raises for what a provider does; a cancellation is a stop if one was asked for."""
-        said = Said()
+        said = Said(was_sent=False)
         began = time.monotonic()
 
-        def receive(text: str, reasoning: str) -> None:
-            if said.first_token_ms is None:
-                said.first_token_ms = _ms_since(began)
-            if text:
-                said.texts.append(text)
-                self._channel.add(call.side, text)
+        def receive(text: str, reasoning: str) -> float:
             if reasoning:
                 said.reasonings.append(reasoning)
+            if not text:
+                return 0.0
+            if said.first_token_ms is None:
+                said.first_token_ms = _ms_since(began)
+            said.texts.append(text)
+            return self._channel.add(call.side, text)
 
         try:
             if call.refusal is not None:
                 raise ProviderError(call.refusal)
+            request = await self._request_in_its_slot(call)
             if not self._stopped:
-                said.completion = await self._stream(call.request, receive)
+                said.was_sent = True
+                said.completion = await self._stream(request, receive)
                 if not said.has_text:
                     raise ProviderError(FailureCode.EMPTY)
         except _Stopped:
             pass
         except ProviderError as error:
-            said.error = error.code
+            said.error, said.retry_after = error.code, error.retry_after
             logger.warning("call %s failed: %s", call.call_id, error)
         said.stopped = self._stopped and not said.completion.finish_reason and not said.error
         said.total_ms = _ms_since(began)
         return said
+
+    async def _request_in_its_slot(self, call: PreparedCall) -> ChatRequest:
+        """The request, as soon as its provider has room; a wait is taken off the first token's deadline.
+
+        Raises ProviderError when that would be too late.
+        """
+        if not call.must_wait:
+            return call.request
+        began = time.monotonic()
+        first_s = call.request.deadlines["first"]
+        pause_s = 0.1
+        while not self._stopped and not await in_database(records.take_slot, self.claimed, call):
+            if time.monotonic() - began + pause_s > first_s / 2:
+                raise ProviderError(FailureCode.RATE_LIMITED, "every slot is taken")
+            await asyncio.sleep(pause_s * _random.uniform(0.5, 1))
+            pause_s = min(pause_s * 2, 1.0)
+        left_s = first_s - (time.monotonic() - began)
+        return replace(call.request, deadlines={**call.request.deadlines, "first": left_s})
 
     async def _stream(self, request: ChatRequest, receive: Receive) -> Completion:
         """A task of its own, because only the stream may be stopped: what is being stored must be stored."""

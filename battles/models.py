@@ -15,7 +15,8 @@ from accounts.actor import Actor
 from accounts.models import User, Visitor
 from common.fields import SafeHtmlField
 from common.ids import new_public_id
-from models_registry.models import LanguageModel, Price
+from models_registry.health import PROBE_LEASE
+from models_registry.models import Charge, LanguageModel, Price
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
@@ -68,6 +69,13 @@ class Session(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("battles:session", args=[self.public_id])
+
+    @property
+    def person(self) -> str:
+        """Its owner's Actor.key; empty when it has none any more."""
+        if self.owner_user_id is not None:
+            return f"user:{self.owner_user_id}"
+        return f"visitor:{self.owner_visitor_id}" if self.owner_visitor_id is not None else ""
 
 
 class BattleQuerySet(models.QuerySet["Battle"]):
@@ -273,6 +281,8 @@ class Answer(models.Model):
     reasoning = models.TextField(blank=True)
     error = models.CharField(max_length=40, blank=True)
     call = models.OneToOneField("Call", models.PROTECT, null=True, related_name="shown_in")
+    # What was set aside for its first call when it was asked for; the call takes it over.
+    charge = models.OneToOneField(Charge, models.PROTECT, null=True, related_name="answer")
 
     objects = AnswerQuerySet.as_manager()
 
@@ -293,17 +303,35 @@ class Answer(models.Model):
         return self.state == self.State.DONE or (self.state == self.State.STOPPED and bool(self.text.strip()))
 
 
+class CallQuerySet(models.QuerySet["Call"]):
+    def unfinished(self) -> "CallQuerySet":
+        return self.filter(state__in=[Call.State.WAITING, Call.State.RUNNING])
+
+    def holding_slots(self) -> "CallQuerySet":
+        """Those that count against `calls_at_once`: under way, and their worker is heard."""
+        is_held = Q(answer__turn__fence=F("fence"), answer__turn__lease_until__gt=Now())
+        is_probe = Q(answer=None, started_at__gt=Now() - PROBE_LEASE)
+        return self.filter(is_held | is_probe, state=Call.State.RUNNING)
+
+    def abandoned_probes(self) -> "CallQuerySet":
+        return self.filter(state=Call.State.RUNNING, answer=None, started_at__lte=Now() - PROBE_LEASE)
+
+
 class Call(models.Model):
-    """One attempt to get one answer from one model, whatever came of it: the interaction log."""
+    """One attempt to get one answer from one model, whatever came of it: the interaction log.
+
+    A probe is a call without an answer, so that its slot, its money and its outcome go the way of all calls.
+    """
 
     class State(models.TextChoices):
+        WAITING = "waiting", _("waiting")
         RUNNING = "running", _("running")
         DONE = "done", _("done")
         STOPPED = "stopped", _("stopped")
         FAILED = "failed", _("failed")
         LOST = "lost", _("lost")
 
-    answer = models.ForeignKey(Answer, models.PROTECT, related_name="calls")
+    answer = models.ForeignKey(Answer, models.PROTECT, null=True, related_name="calls")
     model = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
     attempt = models.PositiveSmallIntegerField()
     fence = models.PositiveBigIntegerField()
@@ -311,6 +339,7 @@ class Call(models.Model):
     # The parameters that were sent, and which turns' messages: their texts are in Turn and Answer.
     request = models.JSONField(default=dict)
     price = models.ForeignKey(Price, models.PROTECT, null=True, related_name="+")
+    charge = models.OneToOneField(Charge, models.PROTECT, null=True, related_name="call")
     started_at = models.DateTimeField(db_default=Now())
     first_token_ms = models.PositiveIntegerField(null=True)
     total_ms = models.PositiveIntegerField(null=True)
@@ -322,9 +351,17 @@ class Call(models.Model):
     error = models.CharField(max_length=40, blank=True)
     provider_request_id = models.CharField(max_length=200, blank=True)
 
+    objects = CallQuerySet.as_manager()
+
     class Meta:
         ordering = ["-pk"]
         constraints = [models.UniqueConstraint(fields=["answer", "fence", "model"], name="a_claim_calls_a_model_once")]
+        indexes = [
+            # For battles.call_statistics.
+            models.Index(fields=["model", "started_at"], name="calls_of_a_model"),
+            # For CallQuerySet.holding_slots and abandoned_probes.
+            models.Index(fields=["model"], name="calls_under_way", condition=Q(state="running")),
+        ]
 
     def __str__(self) -> str:
         return f"call {self.pk}"

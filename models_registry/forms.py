@@ -78,8 +78,8 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = LanguageModel
         fields = [
-            "name", "slug", "status", "weight", "calls_at_once", "provider", "upstream_name", "system_prompt", "parameters",
-            "organization", "license", "license_kind", "size_b", "context_length", "abilities", "aliases",
+            "name", "slug", "status", "weight", "calls_at_once", "provider", "upstream_name", "system_prompt",
+            "parameters", "organization", "license", "license_kind", "size_b", "context_length", "abilities", "aliases",
         ]  # fmt: skip
         help_texts = {
             "slug": _("The model's id in addresses and in the models file. It cannot be changed later."),

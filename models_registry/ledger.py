@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.db import models
 from django.db.models import DecimalField, F, Q, Sum
 from django.db.models.functions import Coalesce, Now
@@ -137,3 +138,8 @@ class PaidCallsHalt(models.Model):
 
     def __str__(self) -> str:
         return "paid calls are halted"
+
+
+def are_paid_calls_halted() -> bool:
+    """By the switch in the administration, or by the setting."""
+    return not settings.ARENA_PAID_CALLS or PaidCallsHalt.objects.exists()

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.utils.translation import gettext
 
 from models_registry.breakers import Breaker
-from models_registry.ledger import SITE, PaidCallsHalt, SpendingDay, provider_account
+from models_registry.ledger import SITE, SpendingDay, are_paid_calls_halted, provider_account
 
 if TYPE_CHECKING:
     from models_registry.models import LanguageModel
@@ -21,7 +21,7 @@ class Obstacles:
         self._of_models = {breaker.model_id: breaker for breaker in breakers if breaker.model_id}
         self._of_providers = {breaker.provider_id: breaker for breaker in breakers if breaker.provider_id}
         paid = [model for model in models if model.is_paid]
-        self._is_halted = bool(paid) and (not settings.ARENA_PAID_CALLS or PaidCallsHalt.objects.exists())
+        self._is_halted = bool(paid) and are_paid_calls_halted()
         budgets = {provider_account(model.provider_id): model.provider.daily_budget for model in paid}
         budgets[SITE] = settings.ARENA_BUDGETS["site"]
         capped = {account: budget for account, budget in budgets.items() if budget is not None}

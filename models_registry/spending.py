@@ -22,6 +22,7 @@ from models_registry.ledger import (
     PaidCallsHalt,
     SpendingDay,
     accounts_of,
+    are_paid_calls_halted,
     person_account,
     provider_account,
     today,
@@ -31,7 +32,7 @@ from models_registry.providers.base import Message
 
 logger = logging.getLogger(__name__)
 
-CENT_FRACTION = Decimal("1e-8")
+SMALLEST = Decimal("1e-8")
 # What a chat template may add to each message.
 TOKENS_AROUND_A_MESSAGE = 16
 
@@ -72,7 +73,7 @@ def bill(model: LanguageModel, messages: Sequence[Message], *, person: str, most
         return None
     prompt = sum(len(message["content"].encode()) + TOKENS_AROUND_A_MESSAGE for message in messages)
     most = price.cost_of(prompt_tokens=prompt, completion_tokens=most_tokens or model.most_tokens)
-    return Bill(model, price, person, most.quantize(CENT_FRACTION, ROUND_UP))
+    return Bill(model, price, person, most.quantize(SMALLEST, ROUND_UP))
 
 
 @transaction.atomic
@@ -80,7 +81,7 @@ def reserve(bills: Sequence[Bill]) -> list[Charge]:
     """Set the money of these calls aside, all or none. Once a transaction, as late as possible. Raises OverBudget."""
     if not bills:
         return []
-    if not settings.ARENA_PAID_CALLS or PaidCallsHalt.objects.exists():
+    if are_paid_calls_halted():
         raise OverBudget
     wanted: dict[str, Decimal] = defaultdict(Decimal)
     caps: dict[str, Decimal | None] = {SITE: settings.ARENA_BUDGETS["site"]}

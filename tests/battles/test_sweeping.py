@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from battles import answer_records as records
+from battles.call_records import Said
 from battles.models import Answer, Battle, Turn
 from battles.sweep import sweep
 from battles.turn_stream import stream_key
@@ -66,7 +67,7 @@ def test_a_forgotten_turn_is_woken_once_per_patience_by_any_number_of_sweepers(t
 def test_what_one_side_has_finished_is_not_asked_again(turn: Turn):
     claimed = records.claim_turn(turn.pk)
     left, _ = records.begin_calls(claimed)
-    records.store_answer(claimed, left, records.Said(texts=["kept"]))
+    records.store_answer(claimed, left, Said(texts=["kept"]))
     Turn.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     sweep()
     claimed = records.claim_turn(turn.pk)
