@@ -71,11 +71,10 @@ class StreamHub:
             await pipeline.execute()
 
     async def _read_all(self) -> None:
-        woken = "$"
         while self._positions:
-            positions = dict(self._positions)
+            positions: dict[Any, Any] = {**self._positions, self._wake_key: "$"}
             try:
-                answer = await self._valkey.xread({**positions, self._wake_key: woken}, block=BLOCK_S * 1000)
+                answer = await self._valkey.xread(positions, block=BLOCK_S * 1000)
             except UNREACHABLE as error:
                 logger.warning("streams wait: Valkey is away (%s)", error)
                 await asyncio.sleep(1)

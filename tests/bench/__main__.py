@@ -114,7 +114,9 @@ def streaming_cost(bench: Bench, relay_pid: int, number: int) -> None:
         say(f"CPU s per 1,000 tokens, {part}", f"{slopes[part]:.4f}")
     say("CPU s per 1,000 tokens, web + answers + valkey", f"{total:.4f}", "bar 0.05")
     whole = sum(short[part] for part in COUNTED) / number
-    say("CPU s of one battle of 2 × 200 tokens", f"{whole:.4f}", "bar 0.045")
+    for part in (*COUNTED, "postgres"):
+        say(f"CPU s of one battle of 2 × 200 tokens, {part}", f"{short[part] / number:.4f}")
+    say("CPU s of one battle of 2 × 200 tokens, web + answers + valkey", f"{whole:.4f}", "bar 0.045")
     relay = Crowd(f"http://127.0.0.1:{bench.relay_port}")
     costs = []
     for tokens in (200, 1000):
