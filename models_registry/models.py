@@ -230,7 +230,7 @@ class LanguageModel(models.Model):
 
     @property
     def sent_parameters(self) -> dict[str, Any]:
-        """What goes with a request, as its provider wants it; always with a cap, so that no call can cost without end."""
+        """What goes with a request, as its provider wants it. Always with a cap: no call can cost without end."""
         is_capped = not CAPS.isdisjoint(self.parameters)
         cap = {} if is_capped else {"max_tokens": settings.ARENA_MAX_TOKENS}
         return self.provider.dialect.body(self.upstream_name, self.parameters | cap)

@@ -10,6 +10,9 @@ hang-after-<n>    n words, then silence
 no-finish         every word, then a clean end without finish reason or [DONE]
 comments          keep-alive comments for ever
 html, json-error, empty, redirect, malformed, status-<code>, leak
+busy-once-<code>  refuses the first request only, and asks to wait 0 seconds
+later-<seconds>   HTTP 429 that asks to wait so long
+every name in tests/streams.py
 """
 
 import asyncio
@@ -19,6 +22,8 @@ from collections import Counter
 from typing import Any
 
 from aiohttp import web
+
+from tests.streams import STREAMS, Step
 
 # What a leaky upstream says about itself, everywhere it can.
 CANARY = "canary-upstream-7f3a"
@@ -79,6 +84,12 @@ class FakeProvider:
         if model.startswith("status-"):
             headers = {"Retry-After": "1", "X-Upstream": CANARY}
             return web.json_response({"error": {"message": f"no {CANARY}"}}, status=int(model[7:10]), headers=headers)
+        if model.startswith("busy-once-") and self.calls[model] == 1:
+            return web.json_response({"error": {}}, status=int(model[10:]), headers={"Retry-After": "0"})
+        if model.startswith("later-"):
+            return web.json_response({"error": {}}, status=429, headers={"Retry-After": model[6:]})
+        if model in STREAMS:
+            return await self._perform(request, STREAMS[model])
         if model == "html":
             return web.Response(text="<h1>hello</h1>", content_type="text/html")
         if model == "json-error":
@@ -86,6 +97,13 @@ class FakeProvider:
         if model == "redirect":
             raise web.HTTPTemporaryRedirect("/v1/elsewhere")
         return await self._stream(request, body, model)
+
+    async def _perform(self, request: web.Request, steps: "list[Step]") -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
+        await response.prepare(request)
+        for step in steps:
+            await step(request, response)
+        return response
 
     async def _stream(self, request: web.Request, body: dict[str, Any], model: str) -> web.StreamResponse:
         response = web.StreamResponse(

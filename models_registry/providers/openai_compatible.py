@@ -5,52 +5,29 @@ error bodies, and never tires of keep-alive comments.
 """
 
 import asyncio
-import json
 import logging
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import httpx2
-import msgspec
 import openai
 from openai import AsyncOpenAI, DefaultAioHttpClient
 
 from common.text import storable
+from models_registry.providers import refusals
 from models_registry.providers.base import ChatRequest, Completion, FailureCode, ProviderError, Receive
+from models_registry.providers.chunks import decode
 from models_registry.providers.event_stream import EventReader
+from models_registry.providers.think_tag import ThinkTag
 
 logger = logging.getLogger(__name__)
 
 MOST_BYTES = 8_000_000
 MOST_CHARACTERS = 400_000
+MOST_BYTES_OF_A_REFUSAL = 64_000
 DONE = b"[DONE]"
 # The stream is read raw: a compressed one would be unreadable, and compressing delays its pieces.
 IDENTITY = {"Accept-Encoding": "identity"}
-
-
-class Delta(msgspec.Struct):
-    content: str | None = None
-    reasoning_content: str | None = None
-    reasoning: str | None = None
-
-
-class Choice(msgspec.Struct):
-    delta: Delta | None = None
-    finish_reason: str | None = None
-
-
-class Usage(msgspec.Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
-class Chunk(msgspec.Struct):
-    choices: list[Choice] | None = None
-    usage: Usage | None = None
-    error: msgspec.Raw = msgspec.Raw()
-
-
-_decoder = msgspec.json.Decoder(Chunk)
 
 
 class OpenAICompatible:
@@ -62,6 +39,7 @@ class OpenAICompatible:
             trust_env=False,
             timeout=None,
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
+            event_hooks={"response": [_cap_refusal]},
         )
         self._sdk = AsyncOpenAI(api_key="none", base_url="http://unused", max_retries=0, http_client=self._http)
 
@@ -74,43 +52,54 @@ class OpenAICompatible:
         try:
             async with asyncio.timeout(None) as deadline:
                 answer.deadline = deadline
-                await self._call(request, answer)
+                answer.wait_for(FailureCode.FIRST_TIMEOUT)
+                await self._call_patiently(request, answer)
         except ProviderError as error:
-            raise ProviderError(error.code, _scrubbed(error.upstream, request.key)) from None
+            upstream = _scrubbed(error.upstream, request.key)
+            raise ProviderError(error.code, upstream, retry_after=error.retry_after) from None
         except TimeoutError:
             raise ProviderError(answer.late_code) from None
-        except openai.APIStatusError as error:
-            raise _status_error(error, request.key) from None
         except (openai.APIError, httpx2.HTTPError, OSError, ValueError) as error:
             raise ProviderError(answer.broken_code, _scrubbed(str(error.__cause__ or error), request.key)) from None
         return answer.completion
 
+    async def _call_patiently(self, request: ChatRequest, answer: "_Answer") -> None:
+        """Once more, within the same deadlines, when a provider that was too busy to begin may be ready in a moment."""
+        try:
+            await self._call(request, answer)
+        except openai.APIStatusError as error:
+            wait = refusals.seconds_before_retry(error.status_code, refusals.asked_to_wait(error.response.headers))
+            if wait is None or wait >= answer.seconds_left:
+                raise _refusal(error) from None
+            logger.info("asked again after HTTP %s", error.status_code)
+            await asyncio.sleep(wait)
+            try:
+                await self._call(request, answer)
+            except openai.APIStatusError as again:
+                raise _refusal(again) from None
+
     async def _call(self, request: ChatRequest, answer: "_Answer") -> None:
-        answer.wait_for(FailureCode.FIRST_TIMEOUT)
         client = self._sdk.with_options(api_key=request.key or "none", base_url=request.base_url)
-        extra = {name: value for name, value in request.parameters.items() if name in EXTRA_PARAMETERS}
-        known = {name: value for name, value in request.parameters.items() if name not in EXTRA_PARAMETERS}
         call: Any = client.chat.completions.with_streaming_response.create
         timeout = httpx2.Timeout(None, connect=request.deadlines["connect"])
         async with call(
             model=request.model, messages=request.messages, stream=True, timeout=timeout,
-            stream_options={"include_usage": True}, extra_headers=IDENTITY, extra_body=extra or None, **known,
+            extra_headers=IDENTITY, extra_body=request.parameters,
         ) as response:  # fmt: skip
             answer.completion.request_id = (response.headers.get("x-request-id") or "")[:200]
             content_type = response.headers.get("content-type", "")
             if response.status_code != 200:
-                raise ProviderError(FailureCode.REDIRECTED, f"HTTP {response.status_code}")
+                raise refusals.refusal(response.status_code, "")
             if not content_type.startswith("text/event-stream"):
-                raise ProviderError(FailureCode.NOT_A_STREAM, content_type)
+                beginning = await anext(response.http_response.aiter_raw(), b"")
+                raise ProviderError(FailureCode.NOT_A_STREAM, f"{content_type}: {beginning.decode(errors='replace')}")
             answer.is_connected = True
             async for piece in response.http_response.aiter_raw():
                 if answer.take(piece):
                     return
+                if answer.rest_s:
+                    await asyncio.sleep(answer.rest_s)
         answer.end_of_stream()
-
-
-# Sampling parameters that the SDK has no argument for.
-EXTRA_PARAMETERS = ("top_k", "min_p", "repeat_penalty")
 
 
 class _Answer:
@@ -126,6 +115,14 @@ class _Answer:
         self._reader = EventReader()
         self._total_at = asyncio.get_running_loop().time() + request.deadlines["total"]
         self._bytes = self._characters = 0
+        self.rest_s = 0.0
+        self._think_tag = ThinkTag()
+        self._has_text = self._has_called_tools = False
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the deadline that runs now."""
+        return (self.deadline.when() or self._total_at) - asyncio.get_running_loop().time()
 
     @property
     def broken_code(self) -> FailureCode:
@@ -160,60 +157,74 @@ class _Answer:
                 texts.append(text)
                 reasonings.append(reasoning)
         text, reasoning = storable("".join(texts)), storable("".join(reasonings))
+        if not self._think_tag.is_past:
+            text, tagged = self._think_tag.part(text)
+            reasoning += tagged
+        self._say(text, reasoning)
+        if is_done:
+            self._check_finish()
+        return is_done
+
+    def _say(self, text: str, reasoning: str) -> None:
         if text or reasoning:
             self._characters += len(text) + len(reasoning)
             if self._characters > MOST_CHARACTERS:
                 raise ProviderError(FailureCode.TOO_LONG)
             self.wait_for(FailureCode.IDLE_TIMEOUT)
-            self._receive(text, reasoning)
-        if is_done:
-            self._check_finish()
-        return is_done
+            self._has_text = self._has_text or bool(text.strip())
+            self.rest_s = self._receive(text, reasoning)
 
     def _check_finish(self) -> None:
-        if self._request.finish_reason_required and not self.completion.finish_reason:
-            raise ProviderError(FailureCode.CUT, "no finish reason")
+        self._say(*self._think_tag.rest())
+        reason = self.completion.finish_reason
+        if reason == "error" or (not reason and self._request.finish_reason_required):
+            raise ProviderError(FailureCode.PROVIDER_ERROR if reason else FailureCode.CUT, "no proper finish reason")
+        if not self._has_text and (self._has_called_tools or reason in ("tool_calls", "function_call")):
+            raise ProviderError(FailureCode.TOOL_CALLS)
+        if not self._has_text and reason == "content_filter":
+            raise ProviderError(FailureCode.FILTERED)
 
     def _read(self, payload: bytes) -> Iterator[tuple[str, str]]:
-        chunk = _decode(payload)
-        if chunk.error and bytes(chunk.error) != b"null":
-            raise ProviderError(FailureCode.PROVIDER_ERROR, bytes(chunk.error).decode(errors="replace"))
-        if chunk.usage is not None:
-            self.completion.prompt_tokens = chunk.usage.prompt_tokens
-            self.completion.completion_tokens = chunk.usage.completion_tokens
+        chunk = decode(payload)
+        if chunk.error:
+            raise refusals.error_event(chunk.error)
+        usage = chunk.usage or (chunk.x_groq and chunk.x_groq.usage)
+        if usage:  # with some it comes in every chunk and grows
+            self.completion.prompt_tokens = usage.prompt_tokens
+            self.completion.completion_tokens = usage.completion_tokens
         for choice in (chunk.choices or [])[:1]:
             if choice.finish_reason:
                 self.completion.finish_reason = choice.finish_reason[:40]
             if choice.delta is not None:
-                yield choice.delta.content or "", choice.delta.reasoning_content or choice.delta.reasoning or ""
+                self._has_called_tools = self._has_called_tools or bool(choice.delta.tool_calls)
+                yield choice.delta.read()
 
 
-def _decode(payload: bytes) -> Chunk:
-    try:
-        return _decoder.decode(payload)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        # msgspec refuses lone surrogates, which some servers send; the standard library reads them.
-        try:
-            return msgspec.convert(json.loads(payload.decode(errors="replace")), Chunk)
-        except (ValueError, msgspec.ValidationError, RecursionError) as error:
-            raise ProviderError(FailureCode.MALFORMED, str(error)) from None
+async def _cap_refusal(response: httpx2.Response) -> None:
+    """The SDK reads the whole body of a refusal, and there may be no end of it."""
+    if response.status_code != 200:
+        response.stream = _Beginning(response.stream)
 
 
-def _status_error(error: openai.APIStatusError, key: str) -> ProviderError:
+class _Beginning(httpx2.AsyncByteStream):
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = MOST_BYTES_OF_A_REFUSAL
+        async for piece in self._stream:
+            yield piece[:left]
+            left -= len(piece)
+            if left <= 0:
+                return
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def _refusal(error: openai.APIStatusError) -> ProviderError:
     body = str(error.body or error.message)
-    match error.status_code:
-        case 401 | 403:
-            code = FailureCode.REFUSED_KEY
-        case 408 | 409 | 429:
-            code = FailureCode.RATE_LIMITED
-        case status if 300 <= status < 400:
-            code = FailureCode.REDIRECTED
-        case status if status >= 500:
-            code = FailureCode.PROVIDER_ERROR
-        case _:
-            is_long = "context" in body.lower() and any(word in body.lower() for word in ("exceed", "length", "long"))
-            code = FailureCode.PROMPT_TOO_LONG if is_long else FailureCode.REJECTED
-    return ProviderError(code, _scrubbed(f"HTTP {error.status_code}: {body}", key))
+    return refusals.refusal(error.status_code, body, retry_after=refusals.asked_to_wait(error.response.headers))
 
 
 def _scrubbed(text: str, key: str) -> str:

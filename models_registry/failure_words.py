@@ -1,0 +1,34 @@
+"""What people are told about a call that failed: one sentence for each code, and nothing that upstream said."""
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from models_registry.providers import FailureCode
+
+FAILURE_WORDS: dict[str, Promise] = {
+    FailureCode.UNREACHABLE: _("The model's provider could not be reached."),
+    FailureCode.NO_KEY: _("The key for the model's provider is missing or cannot be read."),
+    FailureCode.REFUSED_KEY: _("The provider did not accept this arena's key or account."),
+    FailureCode.REJECTED: _("The provider rejected the request."),
+    FailureCode.PROMPT_TOO_LONG: _("The conversation is too long for this model."),
+    FailureCode.RATE_LIMITED: _("The provider takes no more requests for now."),
+    FailureCode.PROVIDER_ERROR: _("The provider reported an error."),
+    FailureCode.REDIRECTED: _("The provider's address has moved."),
+    FailureCode.NOT_A_STREAM: _("The provider sent something that is not an answer."),
+    FailureCode.MALFORMED: _("The provider's answer could not be read."),
+    FailureCode.CUT: _("The answer broke off before its end."),
+    FailureCode.EMPTY: _("The model ended without saying anything."),
+    FailureCode.TOOL_CALLS: _("The model tried to call a tool instead of answering."),
+    FailureCode.FILTERED: _("The provider's filter held the answer back."),
+    FailureCode.TOO_LONG: _("The answer grew longer than this arena takes."),
+    FailureCode.FIRST_TIMEOUT: _("The model did not begin to answer in time."),
+    FailureCode.IDLE_TIMEOUT: _("The model fell silent before its answer was complete."),
+    FailureCode.TOTAL_TIMEOUT: _("The model did not finish its answer in time."),
+    FailureCode.INTERRUPTED: _("The arena was interrupted while the model answered."),
+    FailureCode.OVER_BUDGET: _("The budget for this model is used up for now."),
+}
+
+
+def failure_words(code: str) -> str:
+    """A sentence for a stored code; "" for none."""
+    return str(FAILURE_WORDS[code]) if code else ""

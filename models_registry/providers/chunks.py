@@ -1,0 +1,72 @@
+"""The events of a chat completion's stream, as far as we read them. Whatever else they carry is skipped."""
+
+import json
+from typing import Any
+
+import msgspec
+
+from models_registry.providers.base import FailureCode, ProviderError
+
+
+class Part(msgspec.Struct):
+    """Mistral's reasoning models send their content in parts."""
+
+    text: str | None = None
+    thinking: "list[Part] | str | None" = None
+
+
+class Delta(msgspec.Struct):
+    content: str | list[Part] | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    tool_calls: list[Any] | None = None
+
+    def read(self) -> tuple[str, str]:
+        """(text, reasoning)"""
+        reasoning = self.reasoning_content or self.reasoning or ""
+        if isinstance(self.content, list):
+            texts = "".join(part.text or "" for part in self.content)
+            return texts, reasoning + "".join(_thoughts(part) for part in self.content)
+        return self.content or "", reasoning
+
+
+def _thoughts(part: Part) -> str:
+    if isinstance(part.thinking, list):
+        return "".join(inner.text or "" for inner in part.thinking)
+    return part.thinking or ""
+
+
+class Choice(msgspec.Struct):
+    delta: Delta | None = None
+    finish_reason: str | None = None
+
+
+class Usage(msgspec.Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class GroqsOwn(msgspec.Struct):
+    usage: Usage | None = None
+
+
+class Chunk(msgspec.Struct):
+    choices: list[Choice] | None = None
+    usage: Usage | None = None
+    x_groq: GroqsOwn | None = None
+    error: Any = None
+
+
+_decoder = msgspec.json.Decoder(Chunk)
+
+
+def decode(payload: bytes) -> Chunk:
+    """Raises ProviderError(MALFORMED)."""
+    try:
+        return _decoder.decode(payload)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # msgspec refuses lone surrogates, which some servers send; the standard library reads them.
+        try:
+            return msgspec.convert(json.loads(payload.decode(errors="replace")), Chunk)
+        except (ValueError, msgspec.ValidationError, RecursionError) as error:
+            raise ProviderError(FailureCode.MALFORMED, str(error)) from None

@@ -1,0 +1,273 @@
+"""Whatever a provider does, its side ends in time, in a known state, with a sentence for people."""
+
+import socket
+import time
+import tracemalloc
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from battles.engine import Engine
+from battles.models import Answer, Call
+from models_registry.failure_words import FAILURE_WORDS
+from models_registry.providers import FailureCode
+from tests import make
+from tests.fake_provider import FakeProvider
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FIRST, IDLE, TOTAL = 0.6, 0.5, 1.5
+SLACK_S = 2  # every limit is kept within this, says the promise
+
+
+@dataclass
+class Ended:
+    state: str
+    error: str
+    text: str
+    reasoning: str
+    after_s: float
+    call: Call
+
+
+@pytest.fixture(autouse=True)
+def _impatient(settings):
+    settings.ARENA_DEADLINES = {"connect": 0.4, "first": FIRST, "idle": IDLE, "total": TOTAL}
+
+
+def ask(engine: Engine, model: str, at: str) -> Ended:
+    """How the right side ends when `model` sits there, and how long the turn took."""
+    battle = make.battle(make.model("refused", at="http://127.0.0.1:9/v1"), make.model(model, at=at))
+    turn = battle.turns.get()
+    began = time.monotonic()
+    engine.answer(turn.pk)
+    took = time.monotonic() - began
+    turn.refresh_from_db()
+    assert turn.state == "done"
+    answer = Answer.objects.select_related("call").get(turn=turn, side__position="right")
+    return Ended(answer.state, answer.error, answer.text, answer.reasoning, took, answer.call)
+
+
+# The model, the code, the limit that ends it (0: at once), what had been said before.
+FAULTS = [
+    ("hang-after-0", "first_timeout", FIRST, ""),
+    ("silent", "first_timeout", FIRST, ""),
+    ("comments", "first_timeout", FIRST, ""),
+    ("drip-from-the-start", "first_timeout", FIRST, ""),
+    ("hang-after-2", "idle_timeout", IDLE, "one two "),
+    ("drip", "idle_timeout", IDLE, "one "),
+    ("comments-after-text", "idle_timeout", IDLE, "one "),
+    ("null-events-forever", "idle_timeout", IDLE, "one "),
+    ("talks-on-forever", "total_timeout", TOTAL, "on on "),
+    ("status-500", "provider_error", FIRST, ""),
+    ("status-503", "provider_error", FIRST, ""),
+    ("status-429", "rate_limited", FIRST, ""),
+    ("later-3600", "rate_limited", 0, ""),
+    ("status-408", "provider_error", FIRST, ""),
+    ("status-400", "rejected", 0, ""),
+    ("status-401", "refused_key", 0, ""),
+    ("status-402", "refused_key", 0, ""),
+    ("status-404", "rejected", 0, ""),
+    ("status-413", "prompt_too_long", 0, ""),
+    ("status-204", "not_a_stream", 0, ""),
+    ("redirect", "redirected", 0, ""),
+    ("html", "not_a_stream", 0, ""),
+    ("json-error", "not_a_stream", 0, ""),
+    ("malformed", "malformed", 0, ""),
+    ("truncated-json", "malformed", 0, "one "),
+    ("no-json", "malformed", 0, ""),
+    ("deep-json", "malformed", 0, ""),
+    ("wrong-types", "malformed", 0, ""),
+    ("nan", "malformed", 0, ""),
+    ("ends-inside-an-event", "malformed", 0, "one "),
+    ("cut-inside-an-event", "cut", 0, "one "),
+    ("cut-after-2", "cut", 0, "one two "),
+    ("chunked-cut", "cut", 0, "one two"),
+    ("reset", "cut", 0, "one two"),
+    ("no-finish", "cut", 0, "one two three "),
+    ("done-without-finish", "cut", 0, "one two"),
+    ("not-one-byte", "cut", 0, ""),
+    ("null-choices-only", "cut", 0, ""),
+    ("finish-error", "provider_error", 0, "one two"),
+    ("error-event", "provider_error", 0, "one "),
+    ("error-event-429", "rate_limited", 0, ""),
+    ("error-event-named", "provider_error", 0, ""),
+    ("empty", "empty", 0, ""),
+    ("nothing", "empty", 0, ""),
+    ("whitespace", "empty", 0, " \n\n "),
+    ("only-thoughts", "empty", 0, ""),
+    ("tool-calls", "tool_calls", 0, ""),
+    ("filtered", "filtered", 0, ""),
+]
+
+
+@pytest.mark.parametrize(("model", "code", "limit", "said"), FAULTS, ids=[fault[0] for fault in FAULTS])
+def test_a_fault_ends_its_side_with_a_code_within_its_limit(
+    fake_provider: FakeProvider, engine: Engine, model: str, code: str, limit: float, said: str
+):
+    ended = ask(engine, model, fake_provider.base_url)
+    assert (ended.state, ended.error) == ("failed", code)
+    assert ended.after_s < limit + SLACK_S
+    assert ended.text.startswith(said)
+    assert bool(ended.text) == bool(said)
+    assert (ended.call.state, ended.call.error) == ("failed", code)
+
+
+@pytest.mark.parametrize(
+    ("model", "code"),
+    [
+        ("endless-line", "malformed"),
+        ("endless-event", "answer_too_long"),
+        ("endless-comments", "answer_too_long"),
+        ("endless-answer", "answer_too_long"),
+        ("endless-thoughts", "answer_too_long"),
+    ],
+)
+def test_what_never_ends_is_ended_and_takes_little_memory(
+    fake_provider: FakeProvider, engine: Engine, settings, model: str, code: str
+):
+    settings.ARENA_DEADLINES = {"connect": 5, "first": 20, "idle": 20, "total": 20}
+    tracemalloc.start()
+    try:
+        ended = ask(engine, model, fake_provider.base_url)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (ended.state, ended.error) == ("failed", code)
+    assert len(ended.text) <= 400_000
+    assert peak < 40_000_000
+
+
+TWO = "one two"
+ENDS_WELL = [
+    ("no-final-blank-line", TWO, "stop"),
+    ("said-twice", TWO, "stop"),
+    ("roles-and-nulls", TWO, "stop"),
+    ("null-choices", TWO, "stop"),
+    ("null-error", TWO, "stop"),
+    ("crlf", TWO, "stop"),
+    ("cr", TWO, "stop"),
+    ("byte-by-byte", "héé 🎉", "stop"),
+    ("byte-by-byte-crlf", "héé 🎉", "stop"),
+    ("all-at-once", TWO, "stop"),
+    ("two-data-lines", TWO, "stop"),
+    ("comments-between", TWO, "stop"),
+    ("other-fields", TWO, "stop"),
+    ("surrogates", "\ufffd half", "stop"),
+    ("nul", "a\ufffdb", "stop"),
+    ("bidi", "a\u202eb\u2066c", "stop"),
+    ("combining", "e" + "\u0301" * 100_000, "stop"),
+    ("broken-utf8", "a\ufffd", "stop"),
+    ("text-and-tool-calls", TWO, "tool_calls"),
+    ("no-tool-calls", TWO, "stop"),
+    ("length", TWO, "length"),
+    ("content-filter", TWO, "content_filter"),
+    ("eos", TWO, "eos_token"),
+    ("end-turn", TWO, "end_turn"),
+    ("finish-with-the-text", TWO, "stop"),
+]
+
+
+@pytest.mark.parametrize(("model", "text", "finish"), ENDS_WELL, ids=[model for model, *_ in ENDS_WELL])
+def test_what_is_odd_but_right_is_read(fake_provider: FakeProvider, engine: Engine, model: str, text: str, finish: str):
+    ended = ask(engine, model, fake_provider.base_url)
+    assert (ended.state, ended.error, ended.text, ended.call.finish_reason) == ("done", "", text, finish)
+
+
+@pytest.mark.parametrize(
+    "model", ["reasoning-content", "reasoning", "think-tag", "think-tag-at-once", "mistrals-parts"]
+)
+def test_reasoning_is_kept_apart_from_the_answer(fake_provider: FakeProvider, engine: Engine, model: str):
+    ended = ask(engine, model, fake_provider.base_url)
+    assert (ended.state, ended.reasoning, ended.text) == ("done", "let me see", TWO)
+
+
+@pytest.mark.parametrize(
+    ("model", "is_estimated"),
+    [
+        ("usage-in-the-last", False),
+        ("usage-growing", False),
+        ("usage-of-groq", False),
+        ("usage-null", True),
+        ("all-at-once", True),
+    ],
+)
+def test_tokens_are_taken_from_the_last_usage_or_estimated(
+    fake_provider: FakeProvider, engine: Engine, model: str, is_estimated: bool
+):
+    call = ask(engine, model, fake_provider.base_url).call
+    assert call.tokens_estimated == is_estimated
+    assert (call.prompt_tokens, call.completion_tokens) == ((5, 3) if is_estimated else (7, 3))
+
+
+def test_a_model_may_think_longer_than_its_first_token_may_take(fake_provider: FakeProvider, engine: Engine, settings):
+    settings.ARENA_DEADLINES = {"connect": 1, "first": 0.5, "idle": 0.5, "total": 10}
+    ended = ask(engine, "thinks-a-second", fake_provider.base_url)
+    assert (ended.state, ended.text) == ("done", TWO)
+    assert ended.call.first_token_ms >= 1000, "the first token is the first that people read"
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_provider_is_asked_once_more_before_anything_was_shown(
+    fake_provider: FakeProvider, engine: Engine, settings, status: int
+):
+    settings.ARENA_DEADLINES = {"connect": 1, "first": 5, "idle": 5, "total": 10}
+    ended = ask(engine, f"busy-once-{status}", fake_provider.base_url)
+    assert (ended.state, ended.text) == ("done", "one two three ")
+    assert fake_provider.calls[f"busy-once-{status}"] == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "requests"),
+    [("status-500", 2), ("status-400", 1), ("later-3600", 1), ("redirect", 1), ("cut-after-0", 1), ("error-event", 1)],
+)
+def test_a_second_request_is_made_only_after_a_passing_refusal(
+    fake_provider: FakeProvider, engine: Engine, settings, model: str, requests: int
+):
+    settings.ARENA_DEADLINES = {"connect": 1, "first": 5, "idle": 5, "total": 10}
+    assert ask(engine, model, fake_provider.base_url).state == "failed"
+    assert fake_provider.calls == {model: requests}
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    """A port whose connections nobody takes."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        yield listening
+
+
+def test_a_server_that_connects_and_never_answers_ends_at_the_first_token_deadline(
+    listener: socket.socket, engine: Engine
+):
+    listener.listen(5)
+    ended = ask(engine, "honest", f"http://127.0.0.1:{listener.getsockname()[1]}/v1")
+    assert (ended.state, ended.error) == ("failed", "first_timeout")
+    assert FIRST <= ended.after_s < FIRST + SLACK_S
+
+
+def test_a_server_that_does_not_even_connect_ends_at_the_connect_deadline(
+    listener: socket.socket, engine: Engine, settings
+):
+    settings.ARENA_DEADLINES = {"connect": 0.4, "first": 20, "idle": 20, "total": 20}
+    listener.listen(0)
+    with socket.socket() as first, socket.socket() as second:  # they fill the queue
+        for connection in (first, second):
+            connection.setblocking(False)
+            connection.connect_ex(listener.getsockname())
+        ended = ask(engine, "honest", f"http://127.0.0.1:{listener.getsockname()[1]}/v1")
+    assert (ended.state, ended.error) == ("failed", "unreachable")
+    assert ended.after_s < 0.4 + SLACK_S
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:9", "no-such-host.invalid"])
+def test_a_provider_that_is_not_there_is_unreachable(engine: Engine, settings, host: str):
+    settings.ARENA_DEADLINES = {"connect": 5, "first": 20, "idle": 20, "total": 20}
+    ended = ask(engine, "honest", f"http://{host}/v1")
+    assert (ended.state, ended.error) == ("failed", "unreachable")
+
+
+def test_every_way_to_fail_has_a_sentence():
+    assert FAILURE_WORDS.keys() == set(FailureCode)
+    assert all(str(words).endswith(".") for words in FAILURE_WORDS.values())

@@ -1,0 +1,34 @@
+"""Reasoning between tags is told from the answer wherever the pieces are cut."""
+
+import pytest
+
+from models_registry.providers.think_tag import ThinkTag
+
+
+def parted(pieces: list[str]) -> tuple[str, str]:
+    tag = ThinkTag()
+    said = [tag.part(piece) for piece in pieces] + [tag.rest()]
+    return "".join(text for text, _ in said), "".join(reasoning for _, reasoning in said)
+
+
+@pytest.mark.parametrize(
+    ("whole", "text", "reasoning"),
+    [
+        ("<think>so</think>yes", "yes", "so"),
+        ("\n <think>\nso\n</think>\n\nyes\n", "yes\n", "\nso\n"),
+        ("<think>a < b </thin </think>yes </think>", "yes </think>", "a < b </thin "),
+        ("<think>never ends </thi", "", "never ends </thi"),
+        ("<think></think>yes", "yes", ""),
+        ("yes <think>no</think>", "yes <think>no</think>", ""),
+        ("<thinking>", "<thinking>", ""),
+        ("<b>", "<b>", ""),
+        ("  yes", "  yes", ""),
+        ("<thi", "<thi", ""),
+        ("", "", ""),
+    ],
+)
+def test_every_cut_gives_the_same(whole: str, text: str, reasoning: str):
+    assert parted([whole]) == (text, reasoning)
+    assert parted(list(whole)) == (text, reasoning)
+    for at in range(len(whole)):
+        assert parted([whole[:at], whole[at:]]) == (text, reasoning)
