@@ -4,7 +4,7 @@ import logging
 
 from battles.models import Turn
 from battles.turn_stream import LIFETIME_S, TurnEvent, entry, stream_key
-from common.valkey import UNREACHABLE, connection
+from common.valkey import UNREACHABLE, connection, while_a_person_waits
 
 logger = logging.getLogger(__name__)
 
@@ -13,7 +13,7 @@ def announce_end(turn: Turn) -> None:
     """Best effort: the turn is stored, and whoever asks for the battle sees it."""
     key = stream_key(turn.battle.public_id, turn.index, turn.round)
     try:
-        with connection().pipeline(transaction=False) as pipeline:
+        with while_a_person_waits(), connection().pipeline(transaction=False) as pipeline:
             pipeline.xadd(key, entry([TurnEvent("end")]))
             pipeline.expire(key, LIFETIME_S)
             pipeline.execute()

@@ -11,7 +11,7 @@ from battles.answer_records import Overtaken
 from battles.call_records import PreparedCall, Said
 from battles.publisher import Publisher, TurnChannel
 from battles.turn_stream import stream_key
-from common.database import in_database
+from common.database import in_returning_database
 from models_registry.providers import ChatProvider, ChatRequest, Completion, FailureCode, ProviderError, Receive
 
 logger = logging.getLogger(__name__)
@@ -52,11 +52,11 @@ class TurnAnswering:
         """Until every side is stored and the end is announced. Ends early, changing nothing, once overtaken."""
         is_stored = False
         try:
-            calls = await in_database(records.begin_calls, self.claimed)
+            calls = await in_returning_database(records.begin_calls, self.claimed)
             async with asyncio.TaskGroup() as sides:
                 for call in calls:
                     sides.create_task(self._answer(call))
-            await in_database(records.finish_turn, self.claimed)
+            await in_returning_database(records.finish_turn, self.claimed)
             is_stored = True
         except* Overtaken:
             logger.info("turn %s was taken over", self.claimed.turn_id)
@@ -73,11 +73,11 @@ class TurnAnswering:
         said = await self._ask(call)
         may_redraw = said.error and self.claimed.index == 0 and not self._channel.was_shown(call.side)
         if may_redraw and not self._stopped:
-            replacement = await in_database(records.redraw, self.claimed, call, said)
+            replacement = await in_returning_database(records.redraw, self.claimed, call, said)
             if replacement is not None:
                 self._channel.begin_again(call.side)
                 call, said = replacement, await self._ask(replacement)
-        state = await in_database(records.store_answer, self.claimed, call, said)
+        state = await in_returning_database(records.store_answer, self.claimed, call, said)
         self._channel.side_is_over(call.side, state)
 
     async def _ask(self, call: PreparedCall) -> Said:
@@ -123,7 +123,7 @@ class TurnAnswering:
         began = time.monotonic()
         first_s = call.request.deadlines["first"]
         pause_s = 0.1
-        while not self._stopped and not await in_database(records.take_slot, self.claimed, call):
+        while not self._stopped and not await in_returning_database(records.take_slot, self.claimed, call):
             if time.monotonic() - began + pause_s > first_s / 2:
                 raise ProviderError(FailureCode.RATE_LIMITED, "every slot is taken")
             await asyncio.sleep(pause_s * _random.uniform(0.5, 1))

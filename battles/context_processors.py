@@ -6,12 +6,16 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from battles.models import Session
+from common.valkey import is_away
 
 SHOWN_IN_SIDEBAR = 40
 
 
 def sidebar(request: HttpRequest) -> dict[str, Any]:
-    """`sidebar_sessions`: the person's latest sessions; asked for only by pages that print them."""
+    """Both are asked for only by pages that print them.
+
+    `sidebar_sessions`: the person's latest sessions. `is_paused`: whether new battles and live text have to wait.
+    """
 
     def latest() -> list[dict[str, Any]]:
         actor = getattr(request, "actor", None)
@@ -28,4 +32,4 @@ def sidebar(request: HttpRequest) -> dict[str, Any]:
             for session in sessions
         ]
 
-    return {"sidebar_sessions": SimpleLazyObject(latest)}
+    return {"sidebar_sessions": SimpleLazyObject(latest), "is_paused": SimpleLazyObject(is_away)}

@@ -3,7 +3,7 @@
 import logging
 
 from battles.models import Turn
-from common.valkey import UNREACHABLE, connection
+from common.valkey import UNREACHABLE, connection, while_a_person_waits
 
 logger = logging.getLogger(__name__)
 
@@ -13,6 +13,7 @@ CHANNEL = "turns-to-stop"
 def shout_stop(turn: Turn) -> None:
     """Best effort: the worker that holds the turn also reads the row when it renews its lease."""
     try:
-        connection().publish(CHANNEL, str(turn.pk))
+        with while_a_person_waits():
+            connection().publish(CHANNEL, str(turn.pk))
     except UNREACHABLE as error:
         logger.warning("the stop of turn %s will be found with its lease (%s)", turn.pk, error)

@@ -6,6 +6,8 @@ from celery import shared_task
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from common.valkey import UNREACHABLE, while_a_person_waits
+
 logger = logging.getLogger(__name__)
 
 
@@ -19,8 +21,9 @@ def answer_turn(turn_id: int) -> None:
 def wake(turn_id: int) -> None:
     """Tell a worker. A broker that is away is only logged: the sweeper will find the turn."""
     try:
-        answer_turn.delay(turn_id)
-    except (OperationalError, OSError) as error:
+        with while_a_person_waits():
+            answer_turn.delay(turn_id)
+    except (OperationalError, *UNREACHABLE) as error:
         logger.warning("nobody was woken for turn %s: %s", turn_id, error)
 
 

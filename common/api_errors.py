@@ -1,14 +1,18 @@
 """A refusal as JSON: always `{code, detail, fields?}`."""
 
+import logging
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
+from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from common.errors import ArenaError, FieldErrors, InvalidInput, NotAllowed, NotFound, NotSignedIn
+from common.errors import ArenaError, DatabaseAway, FieldErrors, InvalidInput, NotAllowed, NotFound, NotSignedIn
+
+logger = logging.getLogger(__name__)
 
 
 def _field_errors(detail: object) -> FieldErrors | None:
@@ -25,6 +29,8 @@ def as_arena_error(error: Exception) -> ArenaError | None:
     match error:
         case ArenaError():
             return error
+        case OperationalError() | InterfaceError():
+            return DatabaseAway()
         case Http404() | exceptions.NotFound():
             return NotFound()
         case PermissionDenied() | exceptions.PermissionDenied():
@@ -48,5 +54,7 @@ def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response
     arena_error = as_arena_error(error)
     if arena_error is None:
         return None
+    if isinstance(arena_error, DatabaseAway):
+        logger.warning("the database is away: %s", str(error).strip())
     set_rollback()
     return Response(arena_error.as_json(), status=arena_error.http_status, headers=arena_error.headers)

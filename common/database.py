@@ -1,10 +1,18 @@
-"""The ORM from inside an event loop."""
+"""The ORM from inside an event loop, and what to make of a database that is away."""
 
 import asyncio
+import logging
+import time
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
+
+logger = logging.getLogger(__name__)
+
+AWAY = (OperationalError, InterfaceError)
+RETURNS_WITHIN_S = 60.0
+ASK_AGAIN_EVERY_S = 0.5
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -20,3 +28,19 @@ async def in_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
             connection.close()
 
     return await asyncio.to_thread(work_and_release)
+
+
+async def in_returning_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """As in_database, but waits a minute for a database that is away: for what is dear and must not be lost.
+
+    `work` may be done twice: when the answer to a COMMIT is lost, nobody knows whether it happened.
+    """
+    deadline = time.monotonic() + RETURNS_WITHIN_S
+    while True:
+        try:
+            return await in_database(work, *args, **kwargs)
+        except AWAY as error:
+            if time.monotonic() >= deadline:
+                raise
+            logger.warning("%s waits for the database (%s)", getattr(work, "__name__", work), str(error).strip())
+            await asyncio.sleep(ASK_AGAIN_EVERY_S)

@@ -1,5 +1,6 @@
 """A refusal as a page, or as a notice inside one."""
 
+import logging
 from collections.abc import Awaitable, Callable
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
@@ -7,12 +8,15 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django_htmx.http import reswap, retarget
 
-from common.errors import ArenaError
+from common.database import AWAY
+from common.errors import ArenaError, DatabaseAway
+
+logger = logging.getLogger(__name__)
 
 
 def page_for(request: HttpRequest, error: ArenaError) -> HttpResponse:
     """The error as a page, or as a toast when htmx asked for a fragment."""
-    template = "error.html#notice" if getattr(request, "htmx", False) else "error.html"
+    template = "error.html#notice" if getattr(request, "htmx", False) else error.page
     response = render(request, template, {"error": error}, status=error.http_status)
     for name, value in error.headers.items():
         response[name] = value
@@ -22,7 +26,7 @@ def page_for(request: HttpRequest, error: ArenaError) -> HttpResponse:
 
 
 class ArenaErrorMiddleware:
-    """Turns an ArenaError that leaves a page's view into its page; the API has its own handler."""
+    """Turns an ArenaError, or a database that is away, into a page; the API has its own handler."""
 
     sync_capable = True
     async_capable = True
@@ -36,4 +40,7 @@ class ArenaErrorMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if isinstance(exception, AWAY):
+            logger.warning("the database is away: %s", str(exception).strip())
+            return page_for(request, DatabaseAway())
         return page_for(request, exception) if isinstance(exception, ArenaError) else None

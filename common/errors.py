@@ -12,6 +12,7 @@ class ArenaError(Exception):
     code = "refused"
     message = "This cannot be done."
     http_status = 400
+    page = "error.html"
 
     def __init__(
         self, message: str = "", *, fields: FieldErrors | None = None, retry_after: float | None = None
@@ -72,3 +73,8 @@ class ServiceAway(ArenaError):
 
     def __init__(self, message: str = "", *, retry_after: float = 5) -> None:
         super().__init__(message, retry_after=retry_after)
+
+
+class DatabaseAway(ServiceAway):
+    message = "The arena cannot read or store anything for a moment. What was stored is safe. Please try again."
+    page = "away.html"  # asks the database nothing

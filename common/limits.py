@@ -10,9 +10,11 @@ from limits.storage import RedisStorage
 from limits.strategies import FixedWindowRateLimiter
 
 from common.errors import ServiceAway, TooManyRequests
-from common.valkey import UNREACHABLE, pool
+from common.valkey import UNREACHABLE, pool, while_a_person_waits
 
 logger = logging.getLogger(__name__)
+
+NOT_COUNTED = "New battles are paused for a moment: part of the arena is away. Voting goes on. Please try again."
 
 
 @cache
@@ -33,15 +35,19 @@ def count(action: str, who: str, *keys: str, fail_open: bool) -> None:
     otherwise raises ServiceAway.
     """
     try:
-        for item in limits_of(action, who):
-            for key in keys:
-                if not _limiter().hit(item, action, key):
-                    resets_at = _limiter().get_window_stats(item, action, key).reset_time
-                    raise TooManyRequests(
-                        f"You have reached the limit of {item}. Please wait.",
-                        retry_after=resets_at - time.time(),
-                    )
+        with while_a_person_waits():
+            _hit(action, limits_of(action, who), keys)
     except UNREACHABLE as error:
         logger.warning("limits are not counted: Valkey is away (%s)", error)
         if not fail_open:
-            raise ServiceAway from error
+            raise ServiceAway(NOT_COUNTED) from error
+
+
+def _hit(action: str, items: list[RateLimitItem], keys: tuple[str, ...]) -> None:
+    for item in items:
+        for key in keys:
+            if not _limiter().hit(item, action, key):
+                resets_at = _limiter().get_window_stats(item, action, key).reset_time
+                raise TooManyRequests(
+                    f"You have reached the limit of {item}. Please wait.", retry_after=resets_at - time.time()
+                )

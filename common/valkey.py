@@ -1,5 +1,8 @@
 """Connections to Valkey: one pool per process and kind, short timeouts, never an endless wait."""
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 import redis
@@ -7,6 +10,10 @@ import redis.asyncio
 from django.conf import settings
 
 UNREACHABLE = (redis.ConnectionError, redis.TimeoutError, OSError)
+PATIENCE_S = 0.8
+# Once it did not answer, nobody in this process waits for it again for so long.
+AWAY_S = 2.0
+_away_until = 0.0
 
 
 @cache
@@ -16,16 +23,42 @@ def pool() -> redis.BlockingConnectionPool:
         settings.REDIS_URL,
         max_connections=50,
         timeout=5,
-        socket_timeout=2,
-        socket_connect_timeout=2,
+        socket_timeout=PATIENCE_S,
+        socket_connect_timeout=PATIENCE_S,
         decode_responses=True,
     )
 
 
 @cache
 def connection() -> redis.Redis:
-    """For synchronous code. Raises one of UNREACHABLE within about two seconds when Valkey is away or hung."""
+    """For synchronous code. Raises one of UNREACHABLE within about a second when Valkey is away or hung."""
     return redis.Redis(connection_pool=pool())
+
+
+@contextmanager
+def while_a_person_waits() -> Iterator[None]:
+    """Around what needs Valkey: of all requests that meet it hung, only the first finds out by waiting.
+
+    Raises one of UNREACHABLE, at once when Valkey did not answer a moment ago.
+    """
+    global _away_until
+    if time.monotonic() < _away_until:
+        raise redis.ConnectionError("it did not answer a moment ago")
+    try:
+        yield
+    except UNREACHABLE:
+        _away_until = time.monotonic() + AWAY_S
+        raise
+
+
+def is_away() -> bool:
+    """Whether what needs Valkey is paused now."""
+    try:
+        with while_a_person_waits():
+            connection().ping()
+    except UNREACHABLE:
+        return True
+    return False
 
 
 def new_async_connection(*, max_connections: int = 50, socket_timeout: float = 5) -> redis.asyncio.Redis:

@@ -7,6 +7,7 @@ from django.core.cache import cache
 
 from battles import engine as battles_engine
 from battles.engine import Engine
+from common import valkey
 from common.valkey import connection
 from tests.fake_provider import FakeProvider
 from tests.site import Reader, answer_worker, serve
@@ -26,8 +27,9 @@ def fake_provider(_fake_provider: FakeProvider) -> FakeProvider:
 
 
 @pytest.fixture(autouse=True)
-def _empty_valkey() -> None:
-    """Limits, streams and queues of one test are not the next one's."""
+def _empty_valkey(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits, streams and queues of one test are not the next one's, nor is a Valkey that was away."""
+    monkeypatch.setattr(valkey, "_away_until", 0.0)
     connection().flushdb()
     cache.clear()
 

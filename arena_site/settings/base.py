@@ -97,9 +97,17 @@ TEMPLATES = [
 DATABASES = {"default": env.db("DATABASE_URL", default=NOWHERE_DATABASE)}
 DATABASES["default"]["OPTIONS"] = {
     **DATABASES["default"].get("OPTIONS", {}),
-    "pool": {"min_size": 0, "max_size": env.int("ARENA_DATABASE_POOL", default=12), "timeout": 5},
+    "pool": {
+        "min_size": 0,
+        "max_size": env.int("ARENA_DATABASE_POOL", default=12),
+        "timeout": 5,
+        # Its pauses between two tries double until it gives up; then the next request tries at once.
+        "reconnect_timeout": 2,
+    },
     "connect_timeout": 5,
 }
+# A connection that a restart of the database broke is noticed before somebody gets it.
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = redis_url_for("redis-py", env.str("REDIS_URL", default=NOWHERE_REDIS))

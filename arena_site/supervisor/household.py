@@ -11,7 +11,8 @@ from arena_site.supervisor import leftovers
 from arena_site.supervisor.child import Child
 from arena_site.supervisor.terminal import say
 
-STEADY_AFTER_S = 60.0
+# Who ran for so long did not fall over its own start.
+STEADY_AFTER_S = 5.0
 LONGEST_PAUSE_S = 30.0
 
 

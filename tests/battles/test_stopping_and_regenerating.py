@@ -123,6 +123,7 @@ def test_what_was_voted_on_is_not_asked_again(battle: Battle, engine: Engine, ac
 
 def test_regenerating_all_at_once_asks_once(battle: Battle, engine: Engine, fake_provider: FakeProvider, actor):
     turn = failed_follow_up(battle, engine)
+    behave(right_of(battle), "honest-again")
     fake_provider.forget()
     outcomes: list[str] = []
 
@@ -143,7 +144,7 @@ def test_regenerating_all_at_once_asks_once(battle: Battle, engine: Engine, fake
     assert sorted(set(outcomes)) == ["ok", "still_answering"]
     assert outcomes.count("ok") == 1
     engine.answer(turn.pk)
-    assert fake_provider.calls == {"status-500": 1}
+    assert fake_provider.calls == {"honest-again": 1}
 
 
 def test_the_page_offers_it_once_and_says_what_the_vote_is_on(fake_provider: FakeProvider, reader: Reader):

@@ -38,16 +38,15 @@ class Command(BaseCommand):
         for round_number in count():
             if stopped.wait(EVERY_S):
                 return
-            all_was_well = one_round(all_was_well)
-            if round_number % PROBE_EVERY == 0:
-                probe_keyless_providers()
-                connections.close_all()
+            all_was_well = one_round(all_was_well, probes=round_number % PROBE_EVERY == 0)
 
 
-def one_round(all_was_well: bool) -> bool:
+def one_round(all_was_well: bool, *, probes: bool) -> bool:
     """Whether it went well; one line when that changes for the worse."""
     try:
         sweep()
+        if probes:
+            probe_keyless_providers()
     except (DatabaseError, *UNREACHABLE) as error:
         if all_was_well:
             logger.warning("nothing is swept: a service is away (%s)", error)
