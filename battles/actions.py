@@ -1,20 +1,25 @@
 """What people change in the arena: start, follow up, regenerate, stop, vote, and look after their sessions."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from random import SystemRandom
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from accounts.actor import Actor
-from battles import drawing
+from battles import drawing, reserving
 from battles.announcing import announce_end
 from battles.answer_records import stop_unasked
 from battles.errors import (
     AlreadyRegenerated,
     AlreadyVoted,
     BattleIsVoid,
+    BudgetReached,
+    ModelsOverBudget,
     NothingToRegenerate,
     NothingToStop,
     NotVotedYet,
@@ -22,6 +27,7 @@ from battles.errors import (
     TooManyTurns,
 )
 from battles.models import Answer, Battle, Position, Session, Side, Turn, Vote, VoteCounter, VoteQuerySet
+from battles.pairing import Pair
 from battles.prompts import accepted_prompt, title_of
 from battles.signals import vote_cast, voter_changes
 from battles.stopping import shout_stop
@@ -29,7 +35,9 @@ from battles.style import StyleCounts, style_counts
 from battles.tasks import wake_after_commit
 from common import limits
 from common.ids import new_public_id
+from models_registry.ledger import seconds_until_tomorrow
 from models_registry.models import LanguageModel
+from models_registry.spending import OverBudget
 
 _random = SystemRandom()
 
@@ -47,28 +55,44 @@ def start_session(*, actor: Actor, prompt: str) -> Battle:
 def start_battle(*, actor: Actor, session: Session, prompt: str) -> Battle:
     """Draw two models for a prompt and wake a worker.
 
-    Raises InvalidInput, TooManyRequests, TooFewModels, and ServiceAway for visitors while limits cannot be counted.
+    Raises InvalidInput, TooManyRequests, BudgetReached, TooFewModels, and ServiceAway for visitors while limits
+    cannot be counted.
     """
     prompt = accepted_prompt(prompt)
     limits.count("battle", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
-    pair = drawing.draw(_random)
-    with transaction.atomic():
-        battle = Battle.objects.create(session=session, propensity=pair.propensity)
-        Side.objects.bulk_create(
-            [
-                Side(battle=battle, position=Position.LEFT, model_id=pair.left),
-                Side(battle=battle, position=Position.RIGHT, model_id=pair.right),
-            ]
-        )
-        _add_turn(battle, index=0, prompt=prompt)
-        Session.objects.filter(pk=session.pk).update(last_active_at=Now())
+    models = LanguageModel.objects.drawable()
+    reserving.check_allowance(actor, models, prompt)
+    while True:
+        pair = drawing.draw(models, _random)
+        try:
+            return _open_battle(actor, session, prompt, pair, {model.pk: model for model in models})
+        except OverBudget as error:
+            if error.is_personal:
+                raise BudgetReached(retry_after=seconds_until_tomorrow()) from error
+            models = [model for model in models if not error.concerns(model)]
+
+
+@transaction.atomic
+def _open_battle(actor: Actor, session: Session, prompt: str, pair: Pair, models: dict[int, LanguageModel]) -> Battle:
+    """Raises OverBudget."""
+    battle = Battle.objects.create(session=session, propensity=pair.propensity)
+    sides = Side.objects.bulk_create(
+        [
+            Side(battle=battle, position=Position.LEFT, model=models[pair.left]),
+            Side(battle=battle, position=Position.RIGHT, model=models[pair.right]),
+        ]
+    )
+    turn = Turn.objects.create(battle=battle, index=0, prompt=prompt)
+    _ask(turn, [turn], sides, person=actor.key)
+    Session.objects.filter(pk=session.pk).update(last_active_at=Now())
     return battle
 
 
 def follow_up(*, actor: Actor, battle: Battle, prompt: str) -> Turn:
     """Ask both sides the next thing, each with its own history. After the vote it goes on, but does not count.
 
-    Raises InvalidInput, StillAnswering, BattleIsVoid, TooManyTurns, TooManyRequests, ServiceAway.
+    Raises InvalidInput, StillAnswering, BattleIsVoid, TooManyTurns, TooManyRequests, ServiceAway, BudgetReached,
+    ModelsOverBudget.
     """
     prompt = accepted_prompt(prompt)
     with transaction.atomic():
@@ -82,16 +106,37 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str) -> Turn:
             raise TooManyTurns
         limits.count("turn", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
         has_vote = Vote.objects.filter(battle=battle).exists()
-        turn = _add_turn(battle, index=last.index + 1, prompt=prompt, after_vote=has_vote)
+        turn = Turn.objects.create(battle=battle, index=last.index + 1, prompt=prompt, after_vote=has_vote)
+        with _refusing_what_does_not_fit():
+            _ask(turn, _turns_of(battle), _sides_of(battle), person=actor.key)
         Session.objects.filter(pk=battle.session_id).update(last_active_at=Now())
     return turn
 
 
-def _add_turn(battle: Battle, *, index: int, prompt: str, after_vote: bool = False) -> Turn:
-    turn = Turn.objects.create(battle=battle, index=index, prompt=prompt, after_vote=after_vote)
-    Answer.objects.bulk_create([Answer(turn=turn, side=side) for side in battle.sides.all()])
+def _ask(turn: Turn, turns: Iterable[Turn], sides: Iterable[Side], *, person: str) -> None:
+    """Answers for `sides` to fill, and somebody to fill them. Inside a transaction. Raises OverBudget."""
+    sides = list(sides)
+    charges = reserving.set_aside(turns, sides, person=person)
+    Answer.objects.bulk_create([Answer(turn=turn, side=side, charge=charges.get(side)) for side in sides])
     wake_after_commit(turn.pk)
-    return turn
+
+
+def _turns_of(battle: Battle) -> QuerySet[Turn]:
+    return battle.turns.order_by("index").prefetch_related("answers")
+
+
+def _sides_of(battle: Battle) -> QuerySet[Side]:
+    return battle.sides.select_related("model__provider").prefetch_related("model__prices")
+
+
+@contextmanager
+def _refusing_what_does_not_fit() -> Iterator[None]:
+    """Raises BudgetReached and ModelsOverBudget in place of OverBudget."""
+    try:
+        yield
+    except OverBudget as error:
+        refusal = BudgetReached if error.is_personal else ModelsOverBudget
+        raise refusal(retry_after=seconds_until_tomorrow()) from error
 
 
 @transaction.atomic
@@ -99,7 +144,7 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
     """Ask the last follow-up again, once, of the sides that failed in it; what the other said stays.
 
     Raises BattleIsVoid, StillAnswering, NothingToRegenerate, AlreadyRegenerated, TooManyRequests, ServiceAway,
-    and AlreadyVoted when the vote was on the turns before.
+    BudgetReached, ModelsOverBudget, and AlreadyVoted when the vote was on the turns before.
     """
     battle = Battle.objects.select_for_update().get(pk=battle.pk)
     if battle.is_void:
@@ -114,9 +159,14 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
     if not turn.after_vote and Vote.objects.filter(battle=battle).exists():
         raise AlreadyVoted
     limits.count("turn", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
-    turn.answers.filter(state=Answer.State.FAILED).update(
-        state=Answer.State.QUEUED, text="", html="", reasoning="", error="", call=None
-    )
+    failed = {answer.side_id: answer for answer in turn.answers.all() if answer.state == Answer.State.FAILED}
+    with _refusing_what_does_not_fit():
+        sides = _sides_of(battle).filter(pk__in=failed)
+        charges = reserving.set_aside(_turns_of(battle), sides, person=actor.key)
+    for side in sides:
+        turn.answers.filter(side=side).update(
+            state=Answer.State.QUEUED, text="", html="", reasoning="", error="", call=None, charge=charges.get(side)
+        )
     turn.state, turn.round, turn.attempt, turn.queued_at, turn.finished_at = Turn.State.QUEUED, 1, 0, Now(), None
     turn.save(update_fields=["state", "round", "attempt", "queued_at", "finished_at"])
     wake_after_commit(turn.pk)
@@ -183,7 +233,7 @@ def _store_vote(actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
 
 def _style_of(position: str, turns: list[Turn]) -> StyleCounts:
     answers = [answer for turn in turns for answer in turn.answers.all() if answer.side.position == position]
-    tokens = sum(answer.call.completion_tokens or 0 for answer in answers if answer.call)
+    tokens = sum(answer.call.answer_tokens for answer in answers if answer.call)
     return style_counts("\n\n".join(answer.text for answer in answers), tokens)
 
 

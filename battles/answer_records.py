@@ -115,8 +115,8 @@ def redraw(claimed: ClaimedTurn, failed: PreparedCall, said: Said) -> PreparedCa
         side, battle = answer.side, turn.battle
         if side.redrawn or battle.mode != Battle.Mode.BLIND:
             return None
-        opponent = battle.sides.exclude(pk=side.pk).get()
-        pair = drawing.redraw(staying=opponent.model_id, leaving=side.model_id, random=_random)
+        opponent = battle.sides.exclude(pk=side.pk).select_related("model").get()
+        pair = drawing.redraw(staying=opponent.model, leaving=side.model_id, random=_random)
         if pair is None:
             return None
         Side.objects.filter(pk=side.pk).update(model_id=pair.right, redrawn=True)

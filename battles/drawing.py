@@ -1,5 +1,6 @@
 """Who meets whom now: the registry's drawable models, weighed by the configured rule."""
 
+from collections.abc import Iterable
 from random import Random
 
 from django.conf import settings
@@ -10,8 +11,8 @@ from battles.pairing import Candidate, Pair, PairWeights, draw_pair
 from models_registry.models import LanguageModel
 
 
-def _candidates() -> list[Candidate]:
-    return [Candidate(model.pk, model.weight) for model in LanguageModel.objects.drawable()]
+def _candidates(models: Iterable[LanguageModel]) -> list[Candidate]:
+    return [Candidate(model.pk, model.weight) for model in models]
 
 
 def _pair_weights() -> PairWeights:
@@ -19,17 +20,15 @@ def _pair_weights() -> PairWeights:
     return rule
 
 
-def draw(random: Random) -> Pair:
-    """A pair for a new blind battle. Raises TooFewModels."""
-    pair = draw_pair(_candidates(), _pair_weights(), random)
+def draw(models: Iterable[LanguageModel], random: Random) -> Pair:
+    """A pair of `models` for a new blind battle. Raises TooFewModels."""
+    pair = draw_pair(_candidates(models), _pair_weights(), random)
     if pair is None:
         raise TooFewModels(retry_after=30)
     return pair
 
 
-def redraw(*, staying: int, leaving: int, random: Random) -> Pair | None:
+def redraw(*, staying: LanguageModel, leaving: int, random: Random) -> Pair | None:
     """A new opponent (`right`) for the model that stays (`left`); None when nobody else is drawable."""
-    candidates = [candidate for candidate in _candidates() if candidate.id != leaving]
-    if staying not in [candidate.id for candidate in candidates]:
-        return None
-    return draw_pair(candidates, _pair_weights(), random, staying=staying)
+    others = [model for model in LanguageModel.objects.drawable() if model.pk not in (staying.pk, leaving)]
+    return draw_pair(_candidates([staying, *others]), _pair_weights(), random, staying=staying.pk)

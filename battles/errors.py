@@ -9,6 +9,20 @@ class TooFewModels(ArenaError):
     http_status = 503
 
 
+class BudgetReached(ArenaError):
+    code = "budget_reached"
+    message = "You have used up what you may spend here today. It begins anew at midnight UTC."
+    http_status = 429
+
+
+class ModelsOverBudget(ArenaError):
+    code = "models_over_budget"
+    message = (
+        "This battle cannot go on today: the arena's budget for its models is used up. Please vote, or start anew."
+    )
+    http_status = 503
+
+
 class StillAnswering(ArenaError):
     code = "still_answering"
     message = "The answers are not complete yet. Please wait for both."

@@ -71,8 +71,8 @@ def read_board(query: BoardQuery) -> dict[str, Any]:
     """The API's Leaderboard object; without a snapshot it has no results but says when one is due."""
     run = AggregationRun.objects.snapshots(query.board).first()
     board = _board(query.board, run)
-    # Whoever may be drawn and has no vote yet is waiting too; an example that was never set up is not.
-    newcomers = LanguageModel.objects.prefetch_related("prices").drawable()
+    # Whoever is set up and has no vote yet is waiting too, also while a breaker keeps it from being drawn.
+    newcomers = LanguageModel.objects.set_up()
     known = {line["model"]["id"] for line in board["results"] + board["collecting"]}
     board["collecting"] += [
         {"model": model_summary(model), "votes": 0} for model in newcomers if model.slug not in known

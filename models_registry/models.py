@@ -143,12 +143,16 @@ class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
         """The family's latest version, locked until the transaction ends."""
         return self.select_for_update().filter(family=family).order_by("-version").first()
 
-    def drawable(self) -> list["LanguageModel"]:
-        """Active models that nothing stands in the way of now, in a fixed number of queries; prices are at hand."""
+    def set_up(self) -> list["LanguageModel"]:
+        """Active models whose provider can be called: its key is there, or its server answers. Prices are at hand."""
         active = self.filter(status=LanguageModel.Status.ACTIVE, weight__gt=0).select_related("provider")
-        found = list(active.prefetch_related("prices").order_by("pk"))
-        obstacles = Obstacles(found)
-        return [model for model in found if not obstacles.of(model)]
+        return [model for model in active.prefetch_related("prices").order_by("pk") if not model.provider.obstacle]
+
+    def drawable(self) -> list["LanguageModel"]:
+        """Those of `set_up` that no breaker and no budget keeps out now; six queries at most."""
+        models = self.set_up()
+        obstacles = Obstacles(models)
+        return [model for model in models if not obstacles.of(model)]
 
 
 class LanguageModel(models.Model):

@@ -48,6 +48,10 @@ class OverBudget(Exception):
     def is_personal(self) -> bool:
         return self.account.startswith(person_account(""))
 
+    def concerns(self, model: LanguageModel) -> bool:
+        """Whether calls to `model` are what does not fit, whoever asks."""
+        return model.is_paid and self.account in ("", SITE, provider_account(model.provider_id))
+
 
 @dataclass(frozen=True)
 class Bill:
