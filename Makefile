@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up stop test lint requirements
+.PHONY: help up stop test lint bench requirements
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -24,6 +24,9 @@ stop: $(BIN)/.arena ## Stop a running arena, or what a killed one left behind
 
 test: lint local-model ## Lint, then run every test
 	@$(BIN)/python -m pytest -q -rs
+
+bench: $(BIN)/.dev ## Measure speed and memory; BENCH="--only cpu" for a part
+	@$(BIN)/python -m tests.bench $(BENCH)
 
 lint: $(BIN)/.dev ## Format, style, types, layers, migrations, deployment settings
 	@$(BIN)/ruff format --check .

@@ -17,7 +17,12 @@ app.autodiscover_tasks()
 
 @worker_ready.connect
 def say_that_the_worker_lives(sender: Any, **_: object) -> None:
-    heartbeat.start(f"worker-{sender.hostname.split('@')[0]}")
+    name = sender.hostname.split("@")[0]
+    if name == "answers":
+        from battles.engine import engine  # brings the SDK: now, not while the first person waits
+
+        engine()
+    heartbeat.start(f"worker-{name}")
 
 
 @beat_init.connect
