@@ -27,7 +27,7 @@ class Crowd:
     token: str = ""
     played: list[Played] = field(default_factory=list)
 
-    def _session(self) -> aiohttp.ClientSession:
+    def client(self) -> aiohttp.ClientSession:
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         return aiohttp.ClientSession(
             self.site,
@@ -36,9 +36,9 @@ class Crowd:
             timeout=aiohttp.ClientTimeout(total=300),
         )
 
-    async def battles(self, number: int, *, over_s: float = 0.0) -> list[Played]:
-        """Start `number` battles evenly over `over_s` seconds and follow each to its end."""
-        async with self._session() as client:
+    async def battles(self, number: int, *, over_s: float = 0.0, readers: int = 1) -> list[Played]:
+        """Start `number` battles evenly over `over_s` seconds; `readers` follow each to its end, one is measured."""
+        async with self.client() as client:
 
             async def one(index: int) -> Played:
                 await asyncio.sleep(over_s * index / number)
@@ -48,7 +48,8 @@ class Crowd:
                     async with client.post("/api/v1/sessions/", json={"prompt": "Say many words."}) as response:
                         battle = (await response.json())["battles"][0]
                     played.id = battle["id"]
-                    await _read(client, battle["stream_url"], played, began)
+                    others = (_read(client, battle["stream_url"], Played(), began) for _ in range(readers - 1))
+                    await asyncio.gather(_read(client, battle["stream_url"], played, began), *others)
                 except (aiohttp.ClientError, TimeoutError, KeyError) as error:
                     played.error = repr(error)
                 return played
@@ -57,7 +58,7 @@ class Crowd:
 
     async def relayed(self, number: int, model: str) -> list[Played]:
         """The same through the bare relay."""
-        async with self._session() as client:
+        async with self.client() as client:
 
             async def one() -> Played:
                 played = Played()

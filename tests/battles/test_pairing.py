@@ -1,0 +1,59 @@
+"""Who meets whom: every pair has its chance, and the battle remembers which chance it was."""
+
+from collections import Counter
+from itertools import combinations
+from random import Random
+
+import pytest
+
+from battles import drawing
+from battles.errors import TooFewModels
+from battles.pairing import Candidate, draw_pair, uniform_pair_weights
+from models_registry.models import LanguageModel, Provider
+from tests import make
+
+
+def test_pairs_come_as_often_as_their_propensity_says():
+    candidates = [Candidate(1, 1.0), Candidate(2, 1.0), Candidate(3, 2.0), Candidate(4, 0.5)]
+    random, drawn, said = Random(7), Counter(), {}
+    for _ in range(20_000):
+        pair = draw_pair(candidates, uniform_pair_weights, random)
+        key = tuple(sorted(pair[:2]))
+        drawn[key] += 1
+        said[key] = pair.propensity
+    assert set(drawn) == set(combinations([1, 2, 3, 4], 2))
+    assert sum(said.values()) == pytest.approx(1)
+    for key, times in drawn.items():
+        assert times / 20_000 == pytest.approx(said[key], abs=0.015)
+    assert said[(1, 3)] == pytest.approx(2 * said[(1, 2)])
+
+
+def test_a_redraw_keeps_who_stays_and_stores_the_final_pairs_own_chance():
+    candidates = [Candidate(1, 1.0), Candidate(2, 1.0), Candidate(3, 3.0)]
+    pair = draw_pair(candidates, uniform_pair_weights, Random(1), staying=2)
+    assert pair.left == 2
+    weights = {frozenset(ids): weight for *ids, weight in uniform_pair_weights(candidates)}
+    assert pair.propensity == pytest.approx(weights[frozenset(pair[:2])] / sum(weights.values()))
+
+
+@pytest.mark.parametrize("candidates", [[], [Candidate(1, 1.0)]])
+def test_fewer_than_two_are_no_pair(candidates: list[Candidate]):
+    assert draw_pair(candidates, uniform_pair_weights, Random(1)) is None
+
+
+@pytest.mark.django_db
+def test_only_active_models_that_can_be_called_and_have_a_weight_are_drawn():
+    able = {make.model().pk, make.model().pk}
+    make.model(status="paused")
+    make.model(weight=0)
+    make.model(at="http://127.0.0.1:7/v1")
+    Provider.objects.filter(base_url="http://127.0.0.1:7/v1").update(is_answering=False)
+    drawable = LanguageModel.objects.drawable()
+    assert {frozenset(drawing.draw(drawable, Random(seed))[:2]) for seed in range(20)} == {frozenset(able)}
+
+
+@pytest.mark.django_db
+def test_too_few_is_said():
+    make.model()
+    with pytest.raises(TooFewModels):
+        drawing.draw(LanguageModel.objects.drawable(), Random(1))
