@@ -61,7 +61,7 @@ class AnswerAdmin(ReadOnlyAdmin):
 class CallAdmin(ReadOnlyAdmin):
     list_display = [
         "started_at", "model", "state", "error", "finish_reason", "first_token_ms", "total_ms",
-        "prompt_tokens", "completion_tokens", "cost", "attempt",
+        "prompt_tokens", "completion_tokens", "reasoning_tokens", "cost", "attempt",
     ]  # fmt: skip
     list_select_related = ["model"]
     list_filter = ["state", "error", "finish_reason", "model"]

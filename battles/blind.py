@@ -1,6 +1,7 @@
 """What a person may see of a battle. Everything that leaves before the vote is made here, from an allow-list.
 
-Revealed is: a vote exists. Until then no name, id, count, time or upstream word of either side is sent.
+Revealed is: a vote exists. Until then no name, id, count, time or upstream word of either side is sent, and no
+reasoning: only few providers show any, and in it models speak of themselves and of their makers' rules.
 """
 
 from typing import Any
@@ -9,6 +10,7 @@ from django.conf import settings
 
 from battles.models import Answer, Battle, Position, Side, Turn, Vote
 from battles.turn_stream import Format, StreamToken, sign
+from models_registry.failure_words import failure_words
 from models_registry.summary import model_summary
 
 # Before the vote a failed side says nothing about why: refusals differ between providers.
@@ -94,8 +96,11 @@ def _numbers(answer: Answer) -> dict[str, Any]:
     return {
         "id": answer.public_id,
         "error": answer.error or None,
+        "error_message": failure_words(answer.error),
+        "reasoning": answer.reasoning,
         "prompt_tokens": call.prompt_tokens if call else None,
         "completion_tokens": call.completion_tokens if call else None,
+        "reasoning_tokens": call.reasoning_tokens if call else None,
         "cost": f"{call.cost:f}" if call and call.cost is not None else None,
         "first_token_ms": call.first_token_ms if call else None,
         "total_ms": call.total_ms if call else None,

@@ -173,6 +173,7 @@ def close(prepared: PreparedCall, said: Said) -> LanguageModel | None:
         sent = sum(len(message["content"]) for message in prepared.request.messages)
         call.prompt_tokens = _estimated_tokens(sent)
         call.completion_tokens = _estimated_tokens(sum(map(len, said.texts + said.reasonings)))
+    call.reasoning_tokens = _reasoning_tokens(call, said)
     if call.price is not None:
         call.cost = _cost(call, said)
     call.first_token_ms, call.total_ms = said.first_token_ms, said.total_ms
@@ -182,6 +183,15 @@ def close(prepared: PreparedCall, said: Said) -> LanguageModel | None:
     if call.charge_id is not None and call.cost is not None:
         spending.settle({call.charge_id: call.cost})
     return call.model
+
+
+def _reasoning_tokens(call: Call, said: Said) -> int:
+    """What the provider says, or else reasoning's share of the characters."""
+    written = call.completion_tokens or 0
+    if said.completion.reasoning_tokens is not None:
+        return min(said.completion.reasoning_tokens, written)
+    thought, spoken = sum(map(len, said.reasonings)), sum(map(len, said.texts))
+    return round(written * thought / (thought + spoken)) if thought else 0
 
 
 def _cost(call: Call, said: Said) -> Decimal:

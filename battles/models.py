@@ -345,6 +345,8 @@ class Call(models.Model):
     total_ms = models.PositiveIntegerField(null=True)
     prompt_tokens = models.PositiveIntegerField(null=True)
     completion_tokens = models.PositiveIntegerField(null=True)
+    # The part of completion_tokens that is not the answer; many providers charge for it without showing it.
+    reasoning_tokens = models.PositiveIntegerField(null=True)
     tokens_estimated = models.BooleanField(default=False)
     cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     finish_reason = models.CharField(max_length=40, blank=True)
@@ -365,6 +367,11 @@ class Call(models.Model):
 
     def __str__(self) -> str:
         return f"call {self.pk}"
+
+    @property
+    def answer_tokens(self) -> int:
+        """Without the reasoning before it."""
+        return (self.completion_tokens or 0) - (self.reasoning_tokens or 0)
 
 
 class VoteCounterManager(models.Manager["VoteCounter"]):

@@ -10,7 +10,7 @@ from battles.following import Gone, Numbered, follow
 from battles.turn_stream import BEGINNING, StreamToken, TurnEvent
 from common import sse
 
-STATE_WORDS = {"streaming": "writing", "done": "complete", "stopped": "stopped", "failed": "could not answer"}
+STATE_WORDS = {"streaming": "answering", "done": "complete", "stopped": "stopped", "failed": "could not answer"}
 
 
 async def page_events(token: StreamToken, after: str) -> AsyncIterator[bytes]:

@@ -92,6 +92,7 @@ STREAMS: dict[str, list[Step]] = {
     "finish-error": [write(TWO, event({}, "error"), DONE)],
     "error-event": [write(text("one "), b'data: {"error": {"message": "overloaded"}}\n\n')],
     "error-event-429": [write(event({"content": ""}, "error", error={"code": 429, "message": "slow down"}), DONE)],
+    "refused-prompt": [write(event(error={"code": 403, "message": "your input was flagged"}), DONE)],
     "error-event-named": [write(b'event: error\ndata: {"error": "broken"}\n\n')],
     "nothing": [write(END)],
     "whitespace": [write(text(" \n\n "), END)],
@@ -152,6 +153,12 @@ STREAMS: dict[str, list[Step]] = {
         write(event({"content": "one "}, usage={"prompt_tokens": 7, "completion_tokens": 1})),
         write(event({"content": "two"}, "stop", usage=USAGE), DONE),
     ],
+    "usage-with-reasoning": [
+        write(TWO, STOP),
+        write(event(usage={**USAGE, "completion_tokens": 63, "completion_tokens_details": {"reasoning_tokens": 60}})),
+        write(DONE),
+    ],
+    "usage-of-gemini": [write(TWO, event({}, "stop", usage=USAGE | {"total_tokens": 70}), DONE)],
     "usage-null": [write(event({"content": "one two"}, usage=None), END)],
     "usage-of-groq": [write(TWO, event({}, "stop", x_groq={"id": "req_1", "usage": USAGE}), DONE)],
 }  # fmt: skip

@@ -67,11 +67,12 @@ class ChatRequest:
 
 @dataclass
 class Completion:
-    """How a call ended well. Token counts are None when upstream did not say."""
+    """How a call ended well. Token counts are None when upstream did not say; reasoning is part of the completion."""
 
     finish_reason: str = ""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
     request_id: str = ""
 
 

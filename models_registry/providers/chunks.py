@@ -41,9 +41,29 @@ class Choice(msgspec.Struct):
     finish_reason: str | None = None
 
 
+class Details(msgspec.Struct):
+    reasoning_tokens: int | None = None
+
+
 class Usage(msgspec.Struct):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    total_tokens: int | None = None
+    completion_tokens_details: Details | None = None
+
+    @property
+    def written_tokens(self) -> int | None:
+        """Answer and reasoning. Gemini counts the reasoning in the total only."""
+        if self.completion_tokens is None or not self.prompt_tokens or not self.total_tokens:
+            return self.completion_tokens
+        return max(self.completion_tokens, self.total_tokens - self.prompt_tokens)
+
+    @property
+    def reasoning_tokens(self) -> int | None:
+        """None when nothing is said of reasoning."""
+        said = self.completion_tokens_details.reasoning_tokens if self.completion_tokens_details else None
+        unsaid = (self.written_tokens or 0) - (self.completion_tokens or 0)
+        return said or unsaid or said
 
 
 class GroqsOwn(msgspec.Struct):

@@ -191,7 +191,8 @@ class _Answer:
         usage = chunk.usage or (chunk.x_groq and chunk.x_groq.usage)
         if usage:  # with some it comes in every chunk and grows
             self.completion.prompt_tokens = usage.prompt_tokens
-            self.completion.completion_tokens = usage.completion_tokens
+            self.completion.completion_tokens = usage.written_tokens
+            self.completion.reasoning_tokens = usage.reasoning_tokens
         for choice in (chunk.choices or [])[:1]:
             if choice.finish_reason:
                 self.completion.finish_reason = choice.finish_reason[:40]

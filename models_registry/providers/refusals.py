@@ -49,8 +49,22 @@ def error_event(error: Any) -> ProviderError:
     return ProviderError(_code_of(status, words) if 400 <= status < 600 else FailureCode.PROVIDER_ERROR, words)
 
 
+# What prompts are refused with that some provider's rules do not allow.
+_FILTER_WORDS = (
+    "content_filter",
+    "content_policy",
+    "content management policy",
+    "usage policy",
+    "moderation",
+    "flagged",
+)
+
+
 def _code_of(status: int, body: str) -> FailureCode:
+    words = body.lower()
     match status:
+        case 400 | 403 if any(word in words for word in _FILTER_WORDS):
+            return FailureCode.FILTERED
         case 401 | 402 | 403:
             return FailureCode.REFUSED_KEY
         case 429:
@@ -65,6 +79,5 @@ def _code_of(status: int, body: str) -> FailureCode:
             return FailureCode.PROVIDER_ERROR
         case _ if status < 300:
             return FailureCode.NOT_A_STREAM
-    words = body.lower()
     is_long = "context" in words and any(word in words for word in ("exceed", "length", "long"))
     return FailureCode.PROMPT_TOO_LONG if is_long else FailureCode.REJECTED

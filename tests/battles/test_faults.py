@@ -17,7 +17,9 @@ from tests.fake_provider import FakeProvider
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-FIRST, IDLE, TOTAL = 0.6, 0.5, 1.5
+PATIENT = {"connect": 5, "first": 20, "idle": 20, "total": 20}
+# The deadlines that end a fault, as short as each is tested; "": it ends by itself.
+LIMITS = {"connect": 0.4, "first": 0.6, "idle": 0.5, "total": 1.5, "": 0}
 SLACK_S = 2  # every limit is kept within this, says the promise
 
 
@@ -32,8 +34,8 @@ class Ended:
 
 
 @pytest.fixture(autouse=True)
-def _impatient(settings):
-    settings.ARENA_DEADLINES = {"connect": 0.4, "first": FIRST, "idle": IDLE, "total": TOTAL}
+def _patient(settings):
+    settings.ARENA_DEADLINES = PATIENT
 
 
 def ask(engine: Engine, model: str, at: str) -> Ended:
@@ -49,66 +51,68 @@ def ask(engine: Engine, model: str, at: str) -> Ended:
     return Ended(answer.state, answer.error, answer.text, answer.reasoning, took, answer.call)
 
 
-# The model, the code, the limit that ends it (0: at once), what had been said before.
+# The model, the code, the deadline that ends it, what had been said before.
 FAULTS = [
-    ("hang-after-0", "first_timeout", FIRST, ""),
-    ("silent", "first_timeout", FIRST, ""),
-    ("comments", "first_timeout", FIRST, ""),
-    ("drip-from-the-start", "first_timeout", FIRST, ""),
-    ("hang-after-2", "idle_timeout", IDLE, "one two "),
-    ("drip", "idle_timeout", IDLE, "one "),
-    ("comments-after-text", "idle_timeout", IDLE, "one "),
-    ("null-events-forever", "idle_timeout", IDLE, "one "),
-    ("talks-on-forever", "total_timeout", TOTAL, "on on "),
-    ("status-500", "provider_error", FIRST, ""),
-    ("status-503", "provider_error", FIRST, ""),
-    ("status-429", "rate_limited", FIRST, ""),
-    ("later-3600", "rate_limited", 0, ""),
-    ("status-408", "provider_error", FIRST, ""),
-    ("status-400", "rejected", 0, ""),
-    ("status-401", "refused_key", 0, ""),
-    ("status-402", "refused_key", 0, ""),
-    ("status-404", "rejected", 0, ""),
-    ("status-413", "prompt_too_long", 0, ""),
-    ("status-204", "not_a_stream", 0, ""),
-    ("redirect", "redirected", 0, ""),
-    ("html", "not_a_stream", 0, ""),
-    ("json-error", "not_a_stream", 0, ""),
-    ("malformed", "malformed", 0, ""),
-    ("truncated-json", "malformed", 0, "one "),
-    ("no-json", "malformed", 0, ""),
-    ("deep-json", "malformed", 0, ""),
-    ("wrong-types", "malformed", 0, ""),
-    ("nan", "malformed", 0, ""),
-    ("ends-inside-an-event", "malformed", 0, "one "),
-    ("cut-inside-an-event", "cut", 0, "one "),
-    ("cut-after-2", "cut", 0, "one two "),
-    ("chunked-cut", "cut", 0, "one two"),
-    ("reset", "cut", 0, "one two"),
-    ("no-finish", "cut", 0, "one two three "),
-    ("done-without-finish", "cut", 0, "one two"),
-    ("not-one-byte", "cut", 0, ""),
-    ("null-choices-only", "cut", 0, ""),
-    ("finish-error", "provider_error", 0, "one two"),
-    ("error-event", "provider_error", 0, "one "),
-    ("error-event-429", "rate_limited", 0, ""),
-    ("error-event-named", "provider_error", 0, ""),
-    ("empty", "empty", 0, ""),
-    ("nothing", "empty", 0, ""),
-    ("whitespace", "empty", 0, " \n\n "),
-    ("only-thoughts", "empty", 0, ""),
-    ("tool-calls", "tool_calls", 0, ""),
-    ("filtered", "filtered", 0, ""),
+    ("hang-after-0", "first_timeout", "first", ""),
+    ("silent", "first_timeout", "first", ""),
+    ("comments", "first_timeout", "first", ""),
+    ("drip-from-the-start", "first_timeout", "first", ""),
+    ("hang-after-2", "idle_timeout", "idle", "one two "),
+    ("drip", "idle_timeout", "idle", "one "),
+    ("comments-after-text", "idle_timeout", "idle", "one "),
+    ("null-events-forever", "idle_timeout", "idle", "one "),
+    ("talks-on-forever", "total_timeout", "total", "on on "),
+    ("status-500", "provider_error", "first", ""),
+    ("status-503", "provider_error", "first", ""),
+    ("status-429", "rate_limited", "first", ""),
+    ("later-3600", "rate_limited", "", ""),
+    ("status-408", "provider_error", "first", ""),
+    ("status-400", "rejected", "", ""),
+    ("status-401", "refused_key", "", ""),
+    ("status-402", "refused_key", "", ""),
+    ("status-404", "rejected", "", ""),
+    ("status-413", "prompt_too_long", "", ""),
+    ("status-204", "not_a_stream", "", ""),
+    ("redirect", "redirected", "", ""),
+    ("html", "not_a_stream", "", ""),
+    ("json-error", "not_a_stream", "", ""),
+    ("malformed", "malformed", "", ""),
+    ("truncated-json", "malformed", "", "one "),
+    ("no-json", "malformed", "", ""),
+    ("deep-json", "malformed", "", ""),
+    ("wrong-types", "malformed", "", ""),
+    ("nan", "malformed", "", ""),
+    ("ends-inside-an-event", "malformed", "", "one "),
+    ("cut-inside-an-event", "cut", "", "one "),
+    ("cut-after-2", "cut", "", "one two "),
+    ("chunked-cut", "cut", "", "one two"),
+    ("reset", "cut", "", "one two"),
+    ("no-finish", "cut", "", "one two three "),
+    ("done-without-finish", "cut", "", "one two"),
+    ("not-one-byte", "cut", "", ""),
+    ("null-choices-only", "cut", "", ""),
+    ("finish-error", "provider_error", "", "one two"),
+    ("error-event", "provider_error", "", "one "),
+    ("error-event-429", "rate_limited", "", ""),
+    ("error-event-named", "provider_error", "", ""),
+    ("empty", "empty", "", ""),
+    ("nothing", "empty", "", ""),
+    ("whitespace", "empty", "", " \n\n "),
+    ("only-thoughts", "empty", "", ""),
+    ("tool-calls", "tool_calls", "", ""),
+    ("filtered", "filtered", "", ""),
+    ("refused-prompt", "filtered", "", ""),
 ]
 
 
 @pytest.mark.parametrize(("model", "code", "limit", "said"), FAULTS, ids=[fault[0] for fault in FAULTS])
 def test_a_fault_ends_its_side_with_a_code_within_its_limit(
-    fake_provider: FakeProvider, engine: Engine, model: str, code: str, limit: float, said: str
+    fake_provider: FakeProvider, engine: Engine, settings, model: str, code: str, limit: str, said: str
 ):
+    settings.ARENA_DEADLINES = PATIENT | ({limit: LIMITS[limit]} if limit else {})
     ended = ask(engine, model, fake_provider.base_url)
     assert (ended.state, ended.error) == ("failed", code)
-    assert ended.after_s < limit + SLACK_S
+    assert ended.after_s < LIMITS[limit] + SLACK_S
     assert ended.text.startswith(said)
     assert bool(ended.text) == bool(said)
     assert (ended.call.state, ended.call.error) == ("failed", code)
@@ -125,9 +129,8 @@ def test_a_fault_ends_its_side_with_a_code_within_its_limit(
     ],
 )
 def test_what_never_ends_is_ended_and_takes_little_memory(
-    fake_provider: FakeProvider, engine: Engine, settings, model: str, code: str
+    fake_provider: FakeProvider, engine: Engine, model: str, code: str
 ):
-    settings.ARENA_DEADLINES = {"connect": 5, "first": 20, "idle": 20, "total": 20}
     tracemalloc.start()
     try:
         ended = ask(engine, model, fake_provider.base_url)
@@ -181,6 +184,7 @@ def test_what_is_odd_but_right_is_read(fake_provider: FakeProvider, engine: Engi
 def test_reasoning_is_kept_apart_from_the_answer(fake_provider: FakeProvider, engine: Engine, model: str):
     ended = ask(engine, model, fake_provider.base_url)
     assert (ended.state, ended.reasoning, ended.text) == ("done", "let me see", TWO)
+    assert (ended.call.completion_tokens, ended.call.reasoning_tokens, ended.call.answer_tokens) == (6, 4, 2)
 
 
 @pytest.mark.parametrize(
@@ -201,8 +205,17 @@ def test_tokens_are_taken_from_the_last_usage_or_estimated(
     assert (call.prompt_tokens, call.completion_tokens) == ((5, 3) if is_estimated else (7, 3))
 
 
+@pytest.mark.parametrize(("model", "reasoning"), [("usage-with-reasoning", 60), ("usage-of-gemini", 60)])
+def test_hidden_reasoning_is_paid_for_and_is_no_part_of_the_answer(
+    fake_provider: FakeProvider, engine: Engine, model: str, reasoning: int
+):
+    call = ask(engine, model, fake_provider.base_url).call
+    assert (call.prompt_tokens, call.completion_tokens) == (7, 63)
+    assert (call.reasoning_tokens, call.answer_tokens) == (reasoning, 3)
+
+
 def test_a_model_may_think_longer_than_its_first_token_may_take(fake_provider: FakeProvider, engine: Engine, settings):
-    settings.ARENA_DEADLINES = {"connect": 1, "first": 0.5, "idle": 0.5, "total": 10}
+    settings.ARENA_DEADLINES = PATIENT | {"first": 0.9}
     ended = ask(engine, "thinks-a-second", fake_provider.base_url)
     assert (ended.state, ended.text) == ("done", TWO)
     assert ended.call.first_token_ms >= 1000, "the first token is the first that people read"
@@ -210,9 +223,8 @@ def test_a_model_may_think_longer_than_its_first_token_may_take(fake_provider: F
 
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_busy_provider_is_asked_once_more_before_anything_was_shown(
-    fake_provider: FakeProvider, engine: Engine, settings, status: int
+    fake_provider: FakeProvider, engine: Engine, status: int
 ):
-    settings.ARENA_DEADLINES = {"connect": 1, "first": 5, "idle": 5, "total": 10}
     ended = ask(engine, f"busy-once-{status}", fake_provider.base_url)
     assert (ended.state, ended.text) == ("done", "one two three ")
     assert fake_provider.calls[f"busy-once-{status}"] == 2
@@ -223,9 +235,8 @@ def test_a_busy_provider_is_asked_once_more_before_anything_was_shown(
     [("status-500", 2), ("status-400", 1), ("later-3600", 1), ("redirect", 1), ("cut-after-0", 1), ("error-event", 1)],
 )
 def test_a_second_request_is_made_only_after_a_passing_refusal(
-    fake_provider: FakeProvider, engine: Engine, settings, model: str, requests: int
+    fake_provider: FakeProvider, engine: Engine, model: str, requests: int
 ):
-    settings.ARENA_DEADLINES = {"connect": 1, "first": 5, "idle": 5, "total": 10}
     assert ask(engine, model, fake_provider.base_url).state == "failed"
     assert fake_provider.calls == {model: requests}
 
@@ -239,18 +250,19 @@ def listener() -> Iterator[socket.socket]:
 
 
 def test_a_server_that_connects_and_never_answers_ends_at_the_first_token_deadline(
-    listener: socket.socket, engine: Engine
+    listener: socket.socket, engine: Engine, settings
 ):
+    settings.ARENA_DEADLINES = PATIENT | {"first": LIMITS["first"]}
     listener.listen(5)
     ended = ask(engine, "honest", f"http://127.0.0.1:{listener.getsockname()[1]}/v1")
     assert (ended.state, ended.error) == ("failed", "first_timeout")
-    assert FIRST <= ended.after_s < FIRST + SLACK_S
+    assert LIMITS["first"] <= ended.after_s < LIMITS["first"] + SLACK_S
 
 
 def test_a_server_that_does_not_even_connect_ends_at_the_connect_deadline(
     listener: socket.socket, engine: Engine, settings
 ):
-    settings.ARENA_DEADLINES = {"connect": 0.4, "first": 20, "idle": 20, "total": 20}
+    settings.ARENA_DEADLINES = PATIENT | {"connect": LIMITS["connect"]}
     listener.listen(0)
     with socket.socket() as first, socket.socket() as second:  # they fill the queue
         for connection in (first, second):
@@ -258,12 +270,11 @@ def test_a_server_that_does_not_even_connect_ends_at_the_connect_deadline(
             connection.connect_ex(listener.getsockname())
         ended = ask(engine, "honest", f"http://127.0.0.1:{listener.getsockname()[1]}/v1")
     assert (ended.state, ended.error) == ("failed", "unreachable")
-    assert ended.after_s < 0.4 + SLACK_S
+    assert ended.after_s < LIMITS["connect"] + SLACK_S
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:9", "no-such-host.invalid"])
-def test_a_provider_that_is_not_there_is_unreachable(engine: Engine, settings, host: str):
-    settings.ARENA_DEADLINES = {"connect": 5, "first": 20, "idle": 20, "total": 20}
+def test_a_provider_that_is_not_there_is_unreachable(engine: Engine, host: str):
     ended = ask(engine, "honest", f"http://{host}/v1")
     assert (ended.state, ended.error) == ("failed", "unreachable")
 

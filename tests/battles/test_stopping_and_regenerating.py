@@ -34,7 +34,7 @@ def battle(fake_provider: FakeProvider, engine: Engine, actor) -> Battle:
     left, right = (make.model("honest", at=fake_provider.base_url) for _ in Position.values)
     battle = make.battle(left, right, actor=actor)
     engine.answer(battle.turns.get().pk)
-    behave(right, "status-500")
+    behave(right, "status-400")
     fake_provider.forget()
     return battle
 
@@ -151,7 +151,7 @@ def test_the_page_offers_it_once_and_says_what_the_vote_is_on(fake_provider: Fak
     for _ in Position.values:
         make.model("honest", at=fake_provider.base_url)
     battle = reader.wait_until_answered(reader.start_battle())
-    LanguageModel.objects.update(upstream_name="status-500")
+    LanguageModel.objects.update(upstream_name="status-400")
     reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": "and four?"})
     failed = reader.wait_until_answered(reader.battle(battle["id"]))
     assert (failed["state"], failed["can_vote"], failed["can_regenerate"]) == ("awaiting_vote", True, True)

@@ -1,0 +1,59 @@
+"""What people see of a failure and of a model's reasoning: nothing that tells the sides apart until they have voted."""
+
+import pytest
+
+from battles.models import Answer, Call
+from models_registry.models import LanguageModel
+from tests import make
+from tests.fake_provider import FakeProvider
+from tests.site import Reader
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def with_models(fake_provider: FakeProvider, *names: str) -> None:
+    for name in names:
+        make.model(name, at=fake_provider.base_url)
+
+
+def test_a_failed_follow_up_says_why_only_after_the_vote(reader: Reader, fake_provider: FakeProvider):
+    with_models(fake_provider, "honest-a", "honest-b")
+    battle = reader.wait_until_answered(reader.start_battle())
+    LanguageModel.objects.update(upstream_name="tool-calls")
+    reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": "and again"})
+    battle = reader.wait_until_answered(reader.battle(battle["id"]))
+    failed = battle["turns"][1]["answers"]
+    assert [(answer["error"], answer["error_message"]) for answer in failed] == [
+        ("failed", "This side could not answer.")
+    ] * 2
+    reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "tie"})
+    failed = reader.battle(battle["id"])["turns"][1]["answers"]
+    assert [(answer["error"], answer["error_message"]) for answer in failed] == [
+        ("tool_calls", "The model tried to call a tool instead of answering.")
+    ] * 2
+    page = reader.get(f"/s/{battle['session']}/").text
+    assert page.count("The model tried to call a tool instead of answering.") == 2
+
+
+def test_reasoning_is_shown_folded_and_only_after_the_vote(reader: Reader, fake_provider: FakeProvider):
+    with_models(fake_provider, "reasoning", "honest")
+    battle = reader.wait_until_answered(reader.start_battle())
+    reader.get(f"/s/{battle['session']}/")
+    everything = b"".join(reader.received)
+    assert b"let me see" not in everything
+    assert b"reasoning" not in everything
+    battle = reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "left"}).json()
+    said = {answer["text"].strip(): answer["reasoning"] for answer in battle["turns"][0]["answers"]}
+    assert said == {"one two": "let me see", "one two three": ""}
+    page = reader.get(f"/s/{battle['session']}/").text
+    assert page.count('<details class="reasoning">') == 1
+    assert page.index("let me see") > page.index('<details class="reasoning">')
+
+
+def test_style_counts_the_answers_tokens_without_its_reasoning(reader: Reader, fake_provider: FakeProvider):
+    with_models(fake_provider, "usage-with-reasoning", "honest")
+    battle = reader.wait_until_answered(reader.start_battle())
+    reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "left"})
+    thinker = Answer.objects.select_related("side").get(text="one two").side.position
+    vote = Call.objects.get(reasoning_tokens=60).answer.turn.battle.vote
+    assert vote.style[thinker]["tokens"] == 3
