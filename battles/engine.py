@@ -12,6 +12,7 @@ from celery.signals import worker_shutting_down
 
 from battles import answer_records as records
 from battles.answering import TurnAnswering, Worker
+from battles.probing import probe
 from battles.publisher import Publisher
 from battles.stopping import CHANNEL
 from common.database import in_database
@@ -32,6 +33,7 @@ class Engine:
         self._loop = uvloop.new_event_loop()
         self._loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="engine"))
         self._running: dict[int, tuple[TurnAnswering, asyncio.Task[None]]] = {}
+        self._probes: set[asyncio.Task[None]] = set()
         self._closing = False
         self._thread = threading.Thread(target=self._run_loop, name="engine", daemon=True)
         self._thread.start()
@@ -41,6 +43,11 @@ class Engine:
         """Claim and answer a turn; returns when it is done. Finds nothing to do when it is not ours to answer."""
         if not self._closing:
             self._submit(self._answer(turn_id)).result()
+
+    def probe(self, breaker_id: int) -> None:
+        """Ask a model that was taken out of the draw whether it answers again; returns when that is known."""
+        if not self._closing:
+            self._submit(self._probe(breaker_id)).result()
 
     def close(self) -> None:
         """Hand back what is running, within seconds, and stop the loop."""
@@ -77,6 +84,16 @@ class Engine:
             logger.info("turn %s was given up by this process", turn_id)
         finally:
             self._running.pop(claimed.turn_id, None)
+
+    async def _probe(self, breaker_id: int) -> None:
+        task = asyncio.create_task(probe(breaker_id, self._worker.provider))
+        self._probes.add(task)
+        try:
+            await task
+        except asyncio.CancelledError:
+            logger.info("the probe of breaker %s was given up by this process", breaker_id)
+        finally:
+            self._probes.discard(task)
 
     async def _renew_leases(self) -> None:
         while True:
@@ -116,7 +133,7 @@ class Engine:
                 await in_database(records.hand_back, turn.claimed)
             except Exception:
                 logger.exception("turn %s was not handed back; its lease will run out", turn.claimed.turn_id)
-        for service in self._services:
+        for service in [*self._services, *self._probes]:
             service.cancel()
         await self._worker.publisher.flush()
         await self._worker.provider.close()

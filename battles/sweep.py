@@ -1,12 +1,14 @@
-"""Finds turns that nobody works on. Needs PostgreSQL only; the broker may be away."""
+"""Finds turns that nobody works on, and probes that are due. Needs PostgreSQL only; the broker may be away."""
 
 import logging
 from datetime import timedelta
 
 from battles import answer_records as records
+from battles import call_records
 from battles.announcing import announce_end
 from battles.models import Turn
-from battles.tasks import wake
+from battles.tasks import wake, wake_probe
+from models_registry.models import Breaker
 
 logger = logging.getLogger(__name__)
 
@@ -16,7 +18,10 @@ MOST_AT_ONCE = 500
 
 
 def sweep() -> None:
-    """One round: abandoned turns go back into the queue or, out of attempts, end; queued ones are woken again."""
+    """One round: abandoned turns go back into the queue or, out of attempts, end; queued ones are woken again.
+
+    Models that a breaker keeps out of the draw are probed when their cooldown is over.
+    """
     for turn in Turn.objects.abandoned().order_by("pk")[:MOST_AT_ONCE]:
         if turn.attempt < records.MOST_ATTEMPTS:
             if records.requeue_abandoned(turn.pk):
@@ -28,3 +33,10 @@ def sweep() -> None:
     for pk in list(waiting.values_list("pk", flat=True)[:MOST_AT_ONCE]):
         if Turn.objects.wake_again(pk, PATIENCE):
             wake(pk)
+    _probe_what_is_due()
+
+
+def _probe_what_is_due() -> None:
+    call_records.lose_abandoned_probes()
+    for pk in Breaker.objects.due().values_list("pk", flat=True)[:MOST_AT_ONCE]:
+        wake_probe(pk)

@@ -18,6 +18,13 @@ def answer_turn(turn_id: int) -> None:
     engine().answer(turn_id)
 
 
+@shared_task(ignore_result=True)
+def probe_model(breaker_id: int) -> None:
+    from battles.engine import engine
+
+    engine().probe(breaker_id)
+
+
 def wake(turn_id: int) -> None:
     """Tell a worker. A broker that is away is only logged: the sweeper will find the turn."""
     try:
@@ -25,6 +32,15 @@ def wake(turn_id: int) -> None:
             answer_turn.delay(turn_id)
     except (OperationalError, *UNREACHABLE) as error:
         logger.warning("nobody was woken for turn %s: %s", turn_id, error)
+
+
+def wake_probe(breaker_id: int) -> None:
+    """Tell a worker that a probe is due; said again in the next round, so a message that waits longer is void."""
+    try:
+        with while_a_person_waits():
+            probe_model.apply_async((breaker_id,), expires=10)
+    except (OperationalError, *UNREACHABLE) as error:
+        logger.warning("nobody was woken for the probe of breaker %s: %s", breaker_id, error)
 
 
 def wake_after_commit(turn_id: int) -> None:

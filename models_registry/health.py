@@ -17,10 +17,15 @@ logger = logging.getLogger(__name__)
 
 # A probe whose worker died is made again after this.
 PROBE_LEASE = timedelta(minutes=5)
-# Says nothing about the model: our own doing, or a conversation that is too long for it.
-NOBODYS_FAULT = {FailureCode.PROMPT_TOO_LONG, FailureCode.INTERRUPTED, FailureCode.OVER_BUDGET}
+# Says nothing about the model: our own doing, or a conversation that is too long or too improper for it.
+NOBODYS_FAULT = {
+    FailureCode.PROMPT_TOO_LONG,
+    FailureCode.FILTERED,
+    FailureCode.INTERRUPTED,
+    FailureCode.OVER_BUDGET,
+}
 # The prompt's author may be to blame, or the model's settings: see breaker_rule.REJECTED_IN_A_ROW.
-PERHAPS_THE_PROMPTS = {FailureCode.REJECTED}
+PERHAPS_THE_PROMPTS = {FailureCode.REJECTED, FailureCode.TOO_LONG}
 # The same for all of a provider's models.
 THE_PROVIDERS_FAULT = {FailureCode.NO_KEY, FailureCode.REFUSED_KEY, FailureCode.UNREACHABLE}
 

@@ -1,0 +1,283 @@
+"""A failing model leaves the draw and comes back by itself; nobody is blamed for what is not their fault."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import AuditEntry
+from battles import answer_records as records
+from battles import call_records
+from battles.call_records import Question, Said
+from battles.engine import Engine
+from battles.models import Battle, Call, Side
+from battles.probing import MESSAGES, MOST_TOKENS
+from battles.sweep import sweep
+from common.valkey import connection
+from models_registry import breaker_rule, health
+from models_registry.ledger import SITE
+from models_registry.models import Breaker, LanguageModel, SpendingDay
+from models_registry.providers import Completion, FailureCode
+from models_registry.spending import allow_paid_calls, halt_paid_calls
+from models_registry.versions import set_price
+from tests import make
+from tests.fake_provider import FakeProvider
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+RATE_LIMITED, PROVIDER_ERROR = FailureCode.RATE_LIMITED, FailureCode.PROVIDER_ERROR
+
+
+def fail(model: LanguageModel, *codes: FailureCode | None, retry_after: float | None = None) -> None:
+    for code in codes:
+        with transaction.atomic():
+            health.record_outcome(model, code, retry_after=retry_after)
+
+
+def seconds_until_probe(breaker: Breaker) -> float:
+    breaker.refresh_from_db()
+    return (breaker.probe_at - timezone.now()).total_seconds()
+
+
+def make_due() -> Breaker:
+    Breaker.objects.open().update(probe_at=timezone.now())
+    return Breaker.objects.get()
+
+
+@pytest.mark.parametrize(
+    ("recent", "opens"),
+    [
+        ("xx", False),
+        ("xxx", True),
+        ("xx.x", False),
+        ("x.x.x.x.x", False),  # not ten calls yet
+        ("x.x.x.x.x.", True),
+        (".........x", False),
+        ("rrrr", False),
+        ("rrrrr", True),
+        ("rr.rr", False),
+    ],
+)
+def test_three_in_a_row_or_half_of_ten_open_a_breaker(recent: str, opens: bool):
+    assert breaker_rule.should_open(recent, in_a_row=3) is opens
+
+
+def test_a_model_that_keeps_failing_is_not_drawn_and_says_why():
+    model, other = make.model(), make.model()
+    fail(model, *[PROVIDER_ERROR] * 2)
+    assert LanguageModel.objects.drawable() == [model, other]
+    fail(model, PROVIDER_ERROR)
+    assert LanguageModel.objects.drawable() == [other]
+    assert "failed repeatedly (provider_error)" in model.obstacle
+
+
+def test_an_answer_in_between_keeps_it_in_the_draw():
+    model = make.model()
+    fail(model, PROVIDER_ERROR, PROVIDER_ERROR, None, PROVIDER_ERROR, PROVIDER_ERROR)
+    assert LanguageModel.objects.drawable() == [model]
+
+
+def test_what_is_the_persons_fault_or_ours_is_not_the_models():
+    model = make.model()
+    for code in (FailureCode.PROMPT_TOO_LONG, FailureCode.FILTERED, FailureCode.INTERRUPTED, FailureCode.OVER_BUDGET):
+        fail(model, *[code] * 12)
+    assert not Breaker.objects.exists()
+
+
+def test_a_refused_key_takes_the_providers_other_models_along():
+    first, second, elsewhere = make.model(), make.model(), make.model(at="http://127.0.0.1:9/elsewhere")
+    fail(first, FailureCode.REFUSED_KEY)
+    fail(second, FailureCode.REFUSED_KEY, FailureCode.REFUSED_KEY)
+    assert LanguageModel.objects.drawable() == [elsewhere]
+
+
+def test_a_long_retry_after_pauses_the_model_at_once_and_for_that_long():
+    model = make.model()
+    fail(model, RATE_LIMITED, retry_after=600)
+    assert 590 < seconds_until_probe(Breaker.objects.get()) <= 600
+
+
+def test_every_opening_without_an_answer_doubles_the_cooldown():
+    fail(make.model(), *[PROVIDER_ERROR] * 3)
+    breaker = Breaker.objects.get()
+    waits = [round(seconds_until_probe(breaker), -1)]
+    for _ in range(8):
+        make_due()
+        health.record_probe(breaker.pk, PROVIDER_ERROR)
+        waits.append(round(seconds_until_probe(breaker), -1))
+    assert waits == [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]
+
+
+def test_calls_that_were_under_way_change_nothing_about_an_open_breaker():
+    model = make.model()
+    fail(model, *[PROVIDER_ERROR] * 3)
+    before = Breaker.objects.values("probe_at", "openings").get()
+    fail(model, None, PROVIDER_ERROR)
+    assert Breaker.objects.values("probe_at", "openings").get() == before
+
+
+def test_calls_feed_the_breaker_and_a_probe_brings_the_model_back(fake_provider: FakeProvider, engine: Engine):
+    make.model("honest", at=fake_provider.base_url)
+    ill = make.model("html", at=fake_provider.base_url)
+    healthy = LanguageModel.objects.get(upstream_name="honest")
+    for _ in range(3):
+        engine.answer(make.battle(healthy, ill).turns.get().pk)
+    breaker = make_due()
+    engine.probe(breaker.pk)
+    assert LanguageModel.objects.drawable() == [healthy]  # still ill
+    LanguageModel.objects.filter(pk=ill.pk).update(upstream_name="honest")
+    engine.probe(make_due().pk)
+    assert LanguageModel.objects.drawable() == [healthy, ill]
+    probes = Call.objects.filter(answer=None).order_by("pk")
+    assert list(probes.values_list("state", "error")) == [("failed", "not_a_stream"), ("done", "")]
+    assert fake_provider.requests[-1]["max_tokens"] == 16
+    assert Battle.objects.count() == 3
+
+
+def test_a_due_probe_is_sent_once_however_often_it_is_asked_for(fake_provider: FakeProvider, engine: Engine):
+    fail(make.model("honest", at=fake_provider.base_url), *[PROVIDER_ERROR] * 3)
+    breaker = make_due()
+    for _ in range(5):
+        engine.probe(breaker.pk)
+    assert fake_provider.calls == {"honest": 1}
+
+
+def test_a_probe_that_is_not_due_is_not_sent(fake_provider: FakeProvider, engine: Engine):
+    fail(make.model("honest", at=fake_provider.base_url), *[PROVIDER_ERROR] * 3)
+    engine.probe(Breaker.objects.get().pk)
+    assert fake_provider.calls == {}
+
+
+def test_the_sweep_wakes_a_worker_for_what_is_due_and_wanted():
+    fail(make.model(), *[PROVIDER_ERROR] * 3)
+    sweep()
+    assert connection().llen("answers") == 0
+    breaker = make_due()
+    sweep()
+    assert connection().llen("answers") == 1
+    LanguageModel.objects.filter(pk=breaker.model_id).update(status="paused")
+    sweep()
+    assert connection().llen("answers") == 1
+
+
+def test_a_probe_pays_like_any_call_and_waits_for_money(fake_provider: FakeProvider, engine: Engine):
+    model = make.model("honest", at=fake_provider.base_url)
+    set_price(model, Decimal(0), Decimal(10_000))
+    fail(model, *[PROVIDER_ERROR] * 3)
+    halt_paid_calls(by=make.user())
+    engine.probe(make_due().pk)
+    assert (fake_provider.calls, Call.objects.count()) == ({}, 0)
+    assert 0 < seconds_until_probe(Breaker.objects.get()) <= 30
+    allow_paid_calls(by=make.user())
+    engine.probe(make_due().pk)
+    assert SpendingDay.objects.get(account=SITE).spent == Decimal("0.03")
+
+
+def test_a_probe_whose_worker_died_frees_its_slot_and_is_charged():
+    model = make.model()
+    set_price(model, Decimal(0), Decimal(10_000))
+    fail(model, *[PROVIDER_ERROR] * 3)
+    health.take_probe(make_due().pk)
+    with transaction.atomic():
+        call_records.begin([Question(model, MESSAGES, most_tokens=MOST_TOKENS)], person="")
+    assert Call.objects.holding_slots().exists()
+    Call.objects.update(started_at=timezone.now() - health.PROBE_LEASE - timedelta(seconds=1))
+    assert not Call.objects.holding_slots().exists()
+    sweep()
+    day = SpendingDay.objects.get(account=SITE)
+    assert (day.reserved, day.spent) == (0, Decimal("0.16"))
+    assert Call.objects.get().state == "lost"
+
+
+def test_a_healthy_model_locks_no_row():
+    model = make.model()
+    fail(model, None, None)
+    assert not Breaker.objects.exists()
+
+
+def test_a_silent_redraw_passes_over_a_paused_model(fake_provider: FakeProvider, engine: Engine):
+    failing = make.model("html", at=fake_provider.base_url)
+    left, paused, fit = (make.model(f"honest-{name}", at=fake_provider.base_url) for name in "abc")
+    fail(paused, *[PROVIDER_ERROR] * 3)
+    battle = make.battle(left, failing)
+    engine.answer(battle.turns.get().pk)
+    assert Side.objects.get(battle=battle, position="right").model == fit
+
+
+def test_a_model_paused_meanwhile_keeps_its_battle_and_its_opponent_is_redrawn(
+    fake_provider: FakeProvider, engine: Engine
+):
+    failing = make.model("html", at=fake_provider.base_url)
+    staying, fit = (make.model(f"honest-{name}", at=fake_provider.base_url) for name in "ab")
+    battle = make.battle(staying, failing)
+    fail(staying, *[PROVIDER_ERROR] * 3)
+    engine.answer(battle.turns.get().pk)
+    assert list(battle.sides.order_by("position").values_list("model", flat=True)) == [staying.pk, fit.pk]
+
+
+@pytest.mark.parametrize("limited", ["provider", "model"])
+def test_no_more_calls_run_at_once_than_allowed(limited: str):
+    model, other = make.model(), make.model()
+    if limited == "provider":
+        model.provider.calls_at_once = 2
+        model.provider.save()
+    else:
+        model.calls_at_once = 1
+        model.save()
+        other.calls_at_once = 1
+        other.save()
+    first, second = make.battle(model, other), make.battle(model, other)
+    claimed = records.claim_turn(first.turns.get().pk)
+    calls = records.begin_calls(claimed)
+    assert [call.must_wait for call in calls] == [False, False]
+    later = records.claim_turn(second.turns.get().pk)
+    waiting = records.begin_calls(later)
+    assert [call.must_wait for call in waiting] == [True, True]
+    assert not records.take_slot(later, waiting[0])
+    records.store_answer(claimed, calls[0], Said(texts=["free"], completion=Completion("stop")))
+    assert records.take_slot(later, waiting[0])
+    assert not records.take_slot(later, waiting[1])
+
+
+def test_a_dead_workers_calls_hold_their_slots_no_longer_than_its_lease():
+    model, other = make.model(calls_at_once=1), make.model()
+    dead = make.battle(model, other).turns.get()
+    records.begin_calls(records.claim_turn(dead.pk))
+    dead.battle.turns.update(lease_until=timezone.now() - timedelta(seconds=1))
+    claimed = records.claim_turn(make.battle(model, other).turns.get().pk)
+    assert [call.must_wait for call in records.begin_calls(claimed)] == [False, False]
+
+
+def test_a_call_waits_for_its_slot_and_then_goes(fake_provider: FakeProvider, engine: Engine):
+    left, right = (make.model(f"honest-{name}", at=fake_provider.base_url) for name in "ab")
+    left.provider.calls_at_once = 1
+    left.provider.save()
+    battle = make.battle(left, right)
+    engine.answer(battle.turns.get().pk)
+    assert set(Call.objects.values_list("state", "error")) == {("done", "")}
+
+
+def test_a_call_that_finds_no_slot_fails_as_rate_limited_and_blames_nobody(
+    fake_provider: FakeProvider, engine: Engine, settings
+):
+    settings.ARENA_DEADLINES = {**settings.ARENA_DEADLINES, "first": 0.5}
+    busy = make.model("slow", at=fake_provider.base_url, calls_at_once=1)
+    holder = make.battle(busy, make.model("honest-a", at=fake_provider.base_url))
+    records.begin_calls(records.claim_turn(holder.turns.get().pk))
+    battle = make.battle(make.model("honest-b", at=fake_provider.base_url), busy)
+    Side.objects.filter(battle=battle).update(redrawn=True)
+    engine.answer(battle.turns.get().pk)
+    call = Call.objects.get(answer__turn__battle=battle, model=busy)
+    assert (call.state, call.error) == ("failed", "rate_limited")
+    assert not Breaker.objects.exists()
+
+
+def test_closing_a_breaker_draws_its_model_again_and_is_written_down():
+    model, administrator = make.model(), make.user()
+    fail(model, *[PROVIDER_ERROR] * 3)
+    assert health.close(model, by=administrator)
+    assert not health.close(model, by=administrator)
+    assert LanguageModel.objects.drawable() == [model]
+    assert list(AuditEntry.objects.values_list("action", flat=True)) == ["close breaker"]
