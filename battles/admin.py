@@ -3,10 +3,15 @@
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.contrib.admin.views.main import ChangeList
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
 
 from accounts.admin import ReadOnlyAdmin
+from battles.call_statistics import CallStatistics, statistics_of
 from battles.models import Answer, Battle, Call, Session, Side, Turn, Vote
+from models_registry.admin import LanguageModelAdmin
+from models_registry.models import LanguageModel
 
 
 class ReadOnlyInline(admin.TabularInline):  # type: ignore[type-arg]
@@ -76,3 +81,41 @@ class VoteAdmin(ReadOnlyAdmin):
     list_filter = ["choice", "processing", "excluded_reason"]
     search_fields = ["battle__public_id", "voter"]
     date_hierarchy = "created_at"
+
+
+admin.site.unregister(LanguageModel)
+
+
+@admin.register(LanguageModel)
+class ObservedModelAdmin(LanguageModelAdmin):
+    """The registry's page, with how the model's calls went."""
+
+    list_display = [*LanguageModelAdmin.list_display, "calls_today", "error_rate", "first_token"]
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        listed = super().get_changelist_instance(request)
+        statistics = statistics_of(model.pk for model in listed.result_list)
+        for model in listed.result_list:
+            model.statistics = statistics.get(model.pk, CallStatistics())
+        return listed
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        model = self.get_object(request, object_id)
+        known = statistics_of([model.pk]).get(model.pk, CallStatistics()) if model is not None else None
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), "statistics": known})
+
+    @admin.display(description=_("calls, 24 h"))
+    def calls_today(self, model: Any) -> int:
+        return int(model.statistics.calls)
+
+    @admin.display(description=_("errors"))
+    def error_rate(self, model: Any) -> str:
+        return str(model.statistics.error_rate)
+
+    @admin.display(description=_("first token, ms: median, 95 %"))
+    def first_token(self, model: Any) -> str:
+        if model.statistics.first_p50 is None:
+            return "–"
+        return f"{model.statistics.first_p50:.0f}, {model.statistics.first_p95:.0f}"

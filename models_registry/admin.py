@@ -3,20 +3,23 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.admin.views.main import ChangeList
 from django.db.models import PROTECT, Count, ForeignObjectRel, OuterRef, QuerySet, Subquery
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.decorators import method_decorator
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts import audit
 from models_registry import versions
 from models_registry.forms import LanguageModelForm, ProviderForm
-from models_registry.models import LanguageModel, Price, Provider
-from models_registry.obstacles import Obstacles
+from models_registry.health_admin import HealthAdmin, set_status
+from models_registry.ledger import spent_by_provider_today
+from models_registry.models import Charge, LanguageModel, Price, Provider
+from models_registry.spending_admin import ChargeAdmin
+
+admin.site.register(Charge, ChargeAdmin)
 
 
 class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -68,7 +71,7 @@ def _is_leaned_on(row: Provider | LanguageModel) -> bool:
 @admin.register(Provider)
 class ProviderAdmin(RegistryAdmin):
     form = ProviderForm
-    list_display = ["name", "base_url", "which_kind", "key_state", "can_be_called", "model_count"]
+    list_display = ["name", "base_url", "which_kind", "key_state", "can_be_called", "spent_today", "model_count"]
     search_fields = ["name", "base_url", "api_key_env"]
     list_filter = ["kind", "needs_key"]
     readonly_fields = ["key_state", "can_be_called", "probed_at"]
@@ -91,7 +94,7 @@ class ProviderAdmin(RegistryAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Provider]:
         queryset: QuerySet[Provider] = super().get_queryset(request)
-        return queryset.annotate(models_served=Count("models"))
+        return queryset.annotate(models_served=Count("models"), spent=spent_by_provider_today())
 
     def save_model(self, request: HttpRequest, obj: Provider, form: "ModelForm[Any]", change: bool) -> None:
         super().save_model(request, obj, form, change)
@@ -117,6 +120,11 @@ class ProviderAdmin(RegistryAdmin):
     def can_be_called(self, provider: Provider) -> str | None:
         return None if provider._state.adding else provider.obstacle or gettext("yes")
 
+    @admin.display(description=_("spent today"), ordering="spent")
+    def spent_today(self, provider: Any) -> str:
+        spent = f"${provider.spent or 0:f}"
+        return spent if provider.daily_budget is None else f"{spent} / ${provider.daily_budget.normalize():f}"
+
     @admin.display(description=_("models"), ordering="models_served")
     def model_count(self, provider: Any) -> int:
         return int(provider.models_served)
@@ -139,7 +147,7 @@ class PriceInline(admin.TabularInline):  # type: ignore[type-arg]
 
 
 @admin.register(LanguageModel)
-class LanguageModelAdmin(RegistryAdmin):
+class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
     form = LanguageModelForm
     inlines = [PriceInline]
     list_display = ["name", "provider", "status", "drawn_now", "weight", "which_version", "has_votes"]
@@ -153,16 +161,6 @@ class LanguageModelAdmin(RegistryAdmin):
         family = LanguageModel.objects.filter(family=OuterRef("family")).order_by("-version")
         queryset: QuerySet[LanguageModel] = super().get_queryset(request)
         return queryset.annotate(newest_version=Subquery(family.values("version")[:1])).prefetch_related("prices")
-
-    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
-        """The list asks once what stands in the way of all its models."""
-        listed = super().get_changelist_instance(request)
-        models: list[Any] = list(listed.result_list)
-        obstacles = Obstacles(models)
-        for model in models:
-            model.listed_obstacle = obstacles.of(model)
-        listed.result_list = models
-        return listed
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         said = _("What it is called and what is sent to it. This is what people vote on.")
@@ -229,11 +227,6 @@ class LanguageModelAdmin(RegistryAdmin):
             return HttpResponseRedirect(f"../../{obj.pk}/change/")
         return super().response_change(request, obj)
 
-    @admin.display(description=_("drawn now"))
-    def drawn_now(self, model: Any) -> str:
-        listed = getattr(model, "listed_obstacle", None)
-        return (model.obstacle if listed is None else listed) or gettext("yes")
-
     @admin.display(description=_("not sent, because this kind of provider does not take it"))
     def left_out(self, model: LanguageModel) -> str:
         return ", ".join(model.parameters_left_out)
@@ -244,23 +237,12 @@ class LanguageModelAdmin(RegistryAdmin):
 
     @admin.action(description=_("Activate: battles may draw them"), permissions=["change"])
     def activate(self, request: HttpRequest, queryset: QuerySet[LanguageModel]) -> None:
-        self._set_status(request, queryset, LanguageModel.Status.ACTIVE)
+        set_status(request, queryset, LanguageModel.Status.ACTIVE)
 
     @admin.action(description=_("Pause: not drawn until activated again"), permissions=["change"])
     def pause(self, request: HttpRequest, queryset: QuerySet[LanguageModel]) -> None:
-        self._set_status(request, queryset, LanguageModel.Status.PAUSED)
+        set_status(request, queryset, LanguageModel.Status.PAUSED)
 
     @admin.action(description=_("Retire: not drawn any more, votes and standing stay"), permissions=["change"])
     def retire(self, request: HttpRequest, queryset: QuerySet[LanguageModel]) -> None:
-        self._set_status(request, queryset, LanguageModel.Status.RETIRED)
-
-    def _set_status(
-        self, request: HttpRequest, queryset: QuerySet[LanguageModel], status: LanguageModel.Status
-    ) -> None:
-        changed = 0
-        for model in queryset.exclude(status=status):
-            versions.revise(model.pk, {"status": status})
-            audit.record(request.user, f"set status {status}", model, before=model.status)  # type: ignore[arg-type]
-            changed += 1
-        sentence = ngettext("%(n)d model is %(status)s now.", "%(n)d models are %(status)s now.", changed)
-        messages.success(request, sentence % {"n": changed, "status": status.label})
+        set_status(request, queryset, LanguageModel.Status.RETIRED)

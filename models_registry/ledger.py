@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import models
-from django.db.models import DecimalField, F, Q, Sum
-from django.db.models.functions import Coalesce, Now
+from django.db.models import DecimalField, F, OuterRef, Q, Subquery, Sum, Value
+from django.db.models.functions import Cast, Coalesce, Concat, Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -27,7 +27,7 @@ def seconds_until_tomorrow() -> float:
     return (midnight - timezone.now()).total_seconds()
 
 
-def provider_account(provider_id: int) -> str:
+def provider_account(provider_id: int | str) -> str:
     return f"provider:{provider_id}"
 
 
@@ -70,6 +70,12 @@ class SpendingDay(models.Model):
 
     def __str__(self) -> str:
         return f"{self.account} {self.day}"
+
+
+def spent_by_provider_today() -> Subquery:
+    """US dollars, to annotate providers with; None before the first call."""
+    account = Concat(Value(provider_account("")), Cast(OuterRef("pk"), models.CharField()))
+    return Subquery(SpendingDay.objects.filter(day=today(), account=account).values("spent")[:1])
 
 
 class ChargeQuerySet(models.QuerySet["Charge"]):

@@ -1,0 +1,148 @@
+"""What administrators see of health and money, and what they do about it."""
+
+from decimal import Decimal
+
+import pytest
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import AuditEntry
+from battles import answer_records as records
+from battles.call_records import Said
+from battles.call_statistics import CallStatistics, statistics_of
+from battles.models import Call
+from models_registry import health
+from models_registry.ledger import are_paid_calls_halted, today
+from models_registry.models import Charge, LanguageModel, PaidCallsHalt
+from models_registry.providers import Completion, FailureCode
+from models_registry.versions import set_price
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+MODELS = "/admin/models_registry/languagemodel/"
+SPENDING = "/admin/models_registry/charge/"
+A_CENT_A_TOKEN = Decimal(10_000)
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    client.force_login(make.user(is_staff=True, is_superuser=True))
+    return client
+
+
+@pytest.fixture
+def moderator(client: Client) -> Client:
+    client.force_login(make.user(is_staff=True))
+    return client
+
+
+def broken_model() -> LanguageModel:
+    model = make.model()
+    for _ in range(3):
+        with transaction.atomic():
+            health.record_outcome(model, FailureCode.PROVIDER_ERROR)
+    return model
+
+
+def answer(model: LanguageModel, said: Said) -> None:
+    claimed = records.claim_turn(make.battle(model, make.model()).turns.get().pk)
+    records.store_answer(claimed, records.begin_calls(claimed)[0], said)
+
+
+def test_the_statistics_say_how_a_models_calls_went():
+    model = make.model()
+    for milliseconds in (100, 200, 300):
+        finish = Completion("length" if milliseconds == 300 else "stop", 1, 1)
+        answer(model, Said(["hello"], completion=finish, first_token_ms=milliseconds, total_ms=milliseconds * 10))
+    answer(model, Said(error=FailureCode.EMPTY, total_ms=5))
+    answer(model, Said(error=FailureCode.FILTERED, total_ms=5))
+    assert statistics_of([model.pk])[model.pk] == CallStatistics(
+        calls=5, errors=2, empty=1, truncated=1, refused=1,
+        first_p50=200, first_p95=290, total_p50=2000, total_p95=2900,
+    )  # fmt: skip
+    assert statistics_of([model.pk])[model.pk].error_rate == "40 %"
+
+
+def test_a_models_page_says_how_it_is_and_closes_its_breaker(admin: Client):
+    model = broken_model()
+    answer(model, Said(["hello"], completion=Completion("stop", 1, 1), first_token_ms=120, total_ms=1))
+    page = admin.get(f"{MODELS}{model.pk}/change/").content.decode()
+    assert "It failed repeatedly (provider_error)" in page
+    assert "120, 120" in page
+    admin.post(f"{MODELS}{model.pk}/close-breaker/")
+    assert "Its breaker is closed." in admin.get(f"{MODELS}{model.pk}/change/").content.decode()
+    assert AuditEntry.objects.get().action == "close breaker"
+
+
+def test_a_model_is_paused_from_its_page(admin: Client):
+    model = make.model()
+    admin.post(f"{MODELS}{model.pk}/pause/")
+    model.refresh_from_db()
+    assert (model.status, AuditEntry.objects.get().action) == ("paused", "set status paused")
+
+
+def test_who_may_not_change_models_closes_no_breaker(moderator: Client):
+    model = broken_model()
+    assert moderator.post(f"{MODELS}{model.pk}/close-breaker/").status_code == 403
+    assert moderator.post(f"{MODELS}{model.pk}/pause/").status_code == 403
+    assert moderator.post(f"{SPENDING}paid-calls/", {"halt": "1"}).status_code == 403
+    assert model.obstacle
+    assert not PaidCallsHalt.objects.exists()
+
+
+def test_the_list_of_models_asks_no_more_when_it_grows(admin: Client):
+    broken_model()
+    with CaptureQueriesContext(connection) as few:
+        admin.get(MODELS)
+    for _ in range(10):
+        set_price(broken_model(), Decimal(0), A_CENT_A_TOKEN)
+    with CaptureQueriesContext(connection) as many:
+        page = admin.get(MODELS).content.decode()
+    assert page.count("It failed repeatedly") == 11
+    assert len(many) <= len(few) + 1  # whether paid calls are halted
+
+
+def test_spending_today_is_shown_by_provider_and_model_whatever_a_price_was_since(admin: Client):
+    model = make.model(parameters={"max_tokens": 9})
+    set_price(model, Decimal(0), A_CENT_A_TOKEN)
+    answer(model, Said(["a"], completion=Completion("stop", 1, 4)))
+    set_price(model, Decimal(0), A_CENT_A_TOKEN * 5)
+    answer(model, Said(["a"], completion=Completion("stop", 1, 4)))
+    records.begin_calls(records.claim_turn(make.battle(model, make.model()).turns.get().pk))
+    [row] = Charge.objects.totals(today(), "model__name")
+    assert (row["name"], row["calls"], row["spent"], row["reserved"]) == (
+        model.name, 3, Decimal("0.24"), Decimal("0.45"),
+    )  # fmt: skip
+    assert "0.24000000" in admin.get(SPENDING).content.decode()
+    assert "$0.24000000" in admin.get("/admin/models_registry/provider/").content.decode()
+    assert {call.cost for call in Call.objects.exclude(cost=None)} == {Decimal("0.04"), Decimal("0.20")}
+
+
+def test_the_kill_switch_is_a_button_and_is_written_down(admin: Client):
+    assert "Halt every call to a paid model" in admin.get(SPENDING).content.decode()
+    admin.post(f"{SPENDING}paid-calls/", {"halt": "1"})
+    admin.post(f"{SPENDING}paid-calls/", {"halt": "1"})
+    assert "Calls to paid models are halted." in admin.get(SPENDING).content.decode()
+    admin.post(f"{SPENDING}paid-calls/", {"allow": "1"})
+    assert not PaidCallsHalt.objects.exists()
+    assert list(AuditEntry.objects.order_by("pk").values_list("action", flat=True)) == [
+        "halt paid calls",
+        "allow paid calls",
+    ]
+
+
+def test_a_budget_and_a_limit_of_calls_are_typed_into_the_providers_form(admin: Client):
+    provider = make.provider("http://127.0.0.1:9/v1")
+    form = {
+        "name": "Fake", "base_url": provider.base_url, "kind": "", "calls_at_once": "4", "daily_budget": "12.50",
+    }  # fmt: skip
+    admin.post(f"/admin/models_registry/provider/{provider.pk}/change/", form)
+    provider.refresh_from_db()
+    assert (provider.calls_at_once, provider.daily_budget) == (4, Decimal("12.50"))
+
+
+def test_the_site_may_not_be_halted_by_reading(admin: Client):
+    assert admin.get(f"{SPENDING}paid-calls/").status_code == 405
+    assert not are_paid_calls_halted()
