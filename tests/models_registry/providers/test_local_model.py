@@ -1,0 +1,84 @@
+"""llama.cpp for real: the small model that comes with the arena."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from django.conf import settings as site
+
+from arena_site.embedded.local_model import NAME, LocalModel, free_port
+from arena_site.supervisor.child import Child
+from models_registry.models import LanguageModel, Provider
+from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError
+from models_registry.providers.openai_compatible import OpenAICompatible
+from tests.models_registry.providers.test_kinds import EVERYTHING
+
+pytestmark = pytest.mark.skipif(
+    find_spec("xllamacpp") is None, reason="the local model's packages are not installed"
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    model = LocalModel(free_port())
+    child = Child(model.prepare(Path(site.BASE_DIR)), tmp_path_factory.mktemp("logs"))
+    try:
+        child.wait_until_ready(within=60)
+        yield model.url
+    finally:
+        child.stop(within=5)
+
+
+def ask(url: str, prompt: str, parameters: dict[str, object], *, first: float = 60) -> tuple[Completion, str]:
+    model = LanguageModel(
+        provider=Provider(base_url=url, kind="llamacpp"), upstream_name=NAME, parameters=parameters
+    )  # fmt: skip
+    said: list[str] = []
+
+    def receive(text: str, reasoning: str) -> float:
+        said.append(text)
+        return 0.0
+
+    async def call() -> Completion:
+        provider = OpenAICompatible()
+        request = ChatRequest(
+            base_url=url, key="", model=NAME, messages=[{"role": "user", "content": prompt}],
+            parameters=model.sent_parameters, deadlines={"connect": 5, "first": first, "idle": 30, "total": 90},
+        )  # fmt: skip
+        try:
+            return await provider.stream(request, receive)
+        finally:
+            await provider.close()
+
+    return asyncio.run(call()), "".join(said)
+
+
+def test_it_takes_every_parameter_and_counts_its_tokens(url: str):
+    completion, text = ask(url, "Count from one to five.", {**EVERYTHING, "max_tokens": 12})
+    assert text.strip()
+    assert completion.finish_reason == "length"
+    assert completion.completion_tokens == 12
+    assert completion.prompt_tokens is not None
+    assert completion.prompt_tokens > 5
+
+
+def test_the_same_seed_says_the_same(url: str):
+    parameters = {"temperature": 1.0, "seed": 7, "max_tokens": 16}
+    assert ask(url, "Tell me a story.", parameters)[1] == ask(url, "Tell me a story.", parameters)[1]
+
+
+def test_a_prompt_beyond_its_context_is_said_to_be_too_long(url: str):
+    with pytest.raises(ProviderError) as refusal:
+        ask(url, "salt " * 12_000, {"max_tokens": 4})
+    assert refusal.value.code is FailureCode.PROMPT_TOO_LONG
+
+
+def test_a_prompt_that_takes_long_to_read_ends_at_the_first_token_deadline(url: str):
+    began = time.monotonic()
+    with pytest.raises(ProviderError) as late:
+        ask(url, "sea salt " * 1_000, {"max_tokens": 4}, first=0.2)
+    assert late.value.code is FailureCode.FIRST_TIMEOUT
+    assert time.monotonic() - began < 2.2
