@@ -10,7 +10,8 @@ hang-after-<n>    n words, then silence
 no-finish         every word, then a clean end without finish reason or [DONE]
 comments          keep-alive comments for ever
 html, json-error, empty, redirect, malformed, status-<code>, leak
-busy-once-<code>  refuses the first request only, and asks to wait 0 seconds
+endless-refusal   HTTP 500 whose body has no end
+busy-once-<code>  refuses the first request only, and asks to wait half a second
 later-<seconds>   HTTP 429 that asks to wait so long
 every name in tests/streams.py
 """
@@ -85,9 +86,11 @@ class FakeProvider:
             headers = {"Retry-After": "1", "X-Upstream": CANARY}
             return web.json_response({"error": {"message": f"no {CANARY}"}}, status=int(model[7:10]), headers=headers)
         if model.startswith("busy-once-") and self.calls[model] == 1:
-            return web.json_response({"error": {}}, status=int(model[10:]), headers={"Retry-After": "0"})
+            return web.json_response({"error": {}}, status=int(model[10:]), headers={"Retry-After": "0.5"})
         if model.startswith("later-"):
             return web.json_response({"error": {}}, status=429, headers={"Retry-After": model[6:]})
+        if model == "endless-refusal":
+            return await self._perform(request, STREAMS["endless-line"], status=500)
         if model in STREAMS:
             return await self._perform(request, STREAMS[model])
         if model == "html":
@@ -98,8 +101,8 @@ class FakeProvider:
             raise web.HTTPTemporaryRedirect("/v1/elsewhere")
         return await self._stream(request, body, model)
 
-    async def _perform(self, request: web.Request, steps: "list[Step]") -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
+    async def _perform(self, request: web.Request, steps: list[Step], status: int = 200) -> web.StreamResponse:
+        response = web.StreamResponse(status=status, headers={"Content-Type": "text/event-stream; charset=utf-8"})
         await response.prepare(request)
         for step in steps:
             await step(request, response)

@@ -126,6 +126,7 @@ def test_a_fault_ends_its_side_with_a_code_within_its_limit(
         ("endless-comments", "answer_too_long"),
         ("endless-answer", "answer_too_long"),
         ("endless-thoughts", "answer_too_long"),
+        ("endless-refusal", "provider_error"),
     ],
 )
 def test_what_never_ends_is_ended_and_takes_little_memory(
