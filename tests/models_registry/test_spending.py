@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 from django.db import connection
+from django.test.client import MULTIPART_CONTENT
 from django.test.utils import CaptureQueriesContext
 
 from accounts.actor import Actor
@@ -274,3 +275,28 @@ def test_whether_models_may_be_drawn_is_asked_in_six_queries_whatever_their_numb
     with CaptureQueriesContext(connection) as queries:
         assert len(LanguageModel.objects.drawable()) == 6
     assert len(queries) == 5
+
+
+def test_page_and_api_say_until_when_a_budget_is_used_up(settings, client):
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": cents(0)}
+    for _ in range(2):
+        paid_model()
+    for path, body in (("/", {"prompt": "one"}), ("/api/v1/sessions/", {"prompt": "one"})):
+        response = client.post(path, body, content_type="application/json" if "api" in path else MULTIPART_CONTENT)
+        assert response.status_code == 429
+        assert 0 < int(response.headers["Retry-After"]) <= 86_400
+        assert "midnight UTC" in response.content.decode()
+    assert response.json()["code"] == "budget_reached"
+
+
+@pytest.mark.usefixtures("_unlimited")
+def test_many_people_at_two_providers_leave_the_ledger_right(fake_provider: FakeProvider, engine: Engine, settings):
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(10_000)}
+    for number in range(4):
+        at = fake_provider.base_url.replace("127.0.0.1", "localhost" if number % 2 else "127.0.0.1")
+        paid_model(f"honest-{number}", at=at, cap=10)
+    people = [make.visitor() for _ in range(20)]
+    assert all_at_once(20, lambda: engine.answer(start(people.pop()).turns.get().pk)) == ["ok"] * 20
+    assert accounts()[SITE] == (0, 20 * 6)
+    of_providers = [spent for name, (_, spent) in accounts().items() if name.startswith("provider:")]
+    assert (len(of_providers), sum(of_providers)) == (2, 20 * 6)
