@@ -93,13 +93,14 @@ TEMPLATES = [
     },
 ]
 
+ARENA_DATABASE_POOL = env.int("ARENA_DATABASE_POOL", default=12)
 # A connection is lent by the pool for as long as a request or a piece of work needs it.
 DATABASES = {"default": env.db("DATABASE_URL", default=NOWHERE_DATABASE)}
 DATABASES["default"]["OPTIONS"] = {
     **DATABASES["default"].get("OPTIONS", {}),
     "pool": {
         "min_size": 0,
-        "max_size": env.int("ARENA_DATABASE_POOL", default=12),
+        "max_size": ARENA_DATABASE_POOL,
         "timeout": 5,
         # Its pauses between two tries double until it gives up; then the next request tries at once.
         "reconnect_timeout": 2,
