@@ -10,9 +10,9 @@ import redis.asyncio
 from django.conf import settings
 
 UNREACHABLE = (redis.ConnectionError, redis.TimeoutError, OSError)
-PATIENCE_S = 0.8
+PATIENCE_S = 0.5
 # Once it did not answer, nobody in this process waits for it again for so long.
-AWAY_S = 2.0
+AWAY_S = 3.0
 _away_until = 0.0
 
 

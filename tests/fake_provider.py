@@ -3,6 +3,7 @@
 honest            repeats the prompt's words, with usage and a finish reason
 honest-<anything> the same (another contestant)
 slow              the same, 50 ms between words
+steady            the same, 5 ms between words
 late              the same, after a second of silence
 long              800 words, 5 ms between them
 cut-after-<n>     n words, then the connection breaks
@@ -114,7 +115,7 @@ class FakeProvider:
         )
         await response.prepare(request)
         words = self._words(body, model)
-        pause = {"slow": 0.05, "long": 0.005}.get(model, 0)
+        pause = {"slow": 0.05, "long": 0.005, "steady": 0.005}.get(model, 0)
         stops_after = int(model.rsplit("-", 1)[1]) if model.startswith(("cut-", "hang-")) else None
         if model == "late":
             await asyncio.sleep(1)

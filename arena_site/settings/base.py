@@ -102,6 +102,7 @@ DATABASES["default"]["OPTIONS"] = {
         "min_size": 0,
         "max_size": ARENA_DATABASE_POOL,
         "timeout": 5,
+        "max_idle": 10,
         # Its pauses between two tries double until it gives up; then the next request tries at once.
         "reconnect_timeout": 2,
     },

@@ -3,19 +3,36 @@
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+import psycopg
 from django.conf import settings
 
 from arena_site.supervisor.leftovers import Process
+from tests.fake_provider import FakeProvider
 
+POSTGRES, VALKEY, WEB = "bin/postgres", "valkey-server", "arena_site.embedded.web"
+ANSWERS, SWEEPER = "-Q answers", "manage.py sweep"
+# Both contestants say their prompt's words, one every five milliseconds: every text is known beforehand.
+MODELS = """
+- {{id: left-one, name: Left one, model: steady, base_url: "{0}", needs_key: false, status: active}}
+- {{id: right-one, name: Right one, model: steady, base_url: "{0}", needs_key: false, status: active}}
+"""
+PLENTY = {
+    f"ARENA_LIMIT_{action}_{who}": "100000/hour"
+    for action in ("BATTLE", "TURN", "VOTE")
+    for who in ("VISITOR", "MEMBER")
+}
 UP = [sys.executable, "-u", "-m", "arena_site.supervisor"]
 # Set and empty: neither the services of this test run nor somebody's .env may be touched.
 NOT_GIVEN = dict.fromkeys(["DATABASE_URL", "REDIS_URL", "SECRET_KEY", "ARENA_ENCRYPTION_KEYS"], "")
@@ -32,6 +49,24 @@ def wait_for(condition: Callable[[], bool], within: float) -> None:
     while not condition():
         assert time.monotonic() < deadline, f"waited {within} s in vain"
         time.sleep(0.05)
+
+
+@contextmanager
+def arena_with(provider: FakeProvider, **environment: str) -> Iterator["Arena"]:
+    """A running arena of its own, whose two contestants this provider plays."""
+    directory = Path(tempfile.mkdtemp(prefix="arena-fault-", dir="/tmp"))
+    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
+    models = directory / "models.yaml"
+    models.write_text(MODELS.format(provider.base_url))
+    arena = Arena(directory / "data")
+    arena.environment |= PLENTY | {"ARENA_MODELS_FILE": str(models)} | environment
+    try:
+        arena.start()
+        assert "Fewer than two models" not in arena.said
+        yield arena
+    finally:
+        arena.stop()
+        shutil.rmtree(directory)
 
 
 class Arena:
@@ -99,6 +134,45 @@ class Arena:
         """Of the child that runs it, not of that child's own children."""
         commands = self.processes().items()
         return next((process.pid for command, process in commands if f"{program} " in command), None)
+
+    def signal(self, program: str, number: int = signal.SIGKILL) -> int:
+        """Send it; returns the process id it had."""
+        pid = self.pid_of(program)
+        assert pid is not None, f"{program} does not run"
+        os.kill(pid, number)
+        return pid
+
+    @contextmanager
+    def hung(self, program: str) -> Iterator[None]:
+        """It holds its sockets and answers nobody."""
+        pid = self.signal(program, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+    @contextmanager
+    def gone(self, program: str) -> Iterator[None]:
+        """Killed, and brought back by nobody meanwhile: the launcher sleeps."""
+        self.launcher.send_signal(signal.SIGSTOP)
+        try:
+            self.signal(program)
+            yield
+        finally:
+            self.launcher.send_signal(signal.SIGCONT)
+
+    def has_restarted(self, program: str, killed: int) -> bool:
+        return self.pid_of(program) not in (None, killed) and self.is_ready()
+
+    def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.services["DATABASE_URL"]) as connection:
+            return connection.execute(sql, values).fetchall()
+
+    def manage(self, *command: str) -> str:
+        """What a `manage.py` command printed."""
+        done = self.run(sys.executable, "-W", "ignore", "manage.py", *command)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
 
     def stop(self) -> None:
         """However the test left it."""

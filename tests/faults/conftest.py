@@ -1,0 +1,35 @@
+"""One whole arena for all who break it: its start is the long part, and it must survive them all anyway."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.fake_provider import FakeProvider
+from tests.faults.running import Arena, arena_with, wait_for
+from tests.site import Reader
+
+
+@pytest.fixture(scope="session")
+def steady_provider() -> Iterator[FakeProvider]:
+    provider = FakeProvider().start()
+    yield provider
+    provider.stop()
+
+
+@pytest.fixture(scope="session")
+def _arena(steady_provider: FakeProvider) -> Iterator[Arena]:
+    with arena_with(steady_provider, ARENA_WEB_PROCESSES="2", ARENA_AGGREGATE_EVERY_S="5") as arena:
+        yield arena
+
+
+@pytest.fixture
+def arena(_arena: Arena, steady_provider: FakeProvider) -> Arena:
+    """Well, whatever the test before did to it."""
+    wait_for(_arena.is_ready, within=30)
+    steady_provider.forget()
+    return _arena
+
+
+@pytest.fixture
+def reader(arena: Arena) -> Reader:
+    return Reader(arena.url)

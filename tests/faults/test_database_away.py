@@ -1,0 +1,52 @@
+"""Without PostgreSQL: nothing that was typed is lost, and it serves again as soon as the database does."""
+
+import time
+from contextlib import suppress
+
+import psycopg
+import pytest
+
+from tests.faults.battling import answered
+from tests.faults.running import POSTGRES, Arena, wait_for
+from tests.site import Reader
+
+pytestmark = pytest.mark.faults
+
+TYPED = "A prompt that took me long to write: <b>why</b>?"
+
+
+def database_answers(arena: Arena) -> bool:
+    with suppress(psycopg.OperationalError):
+        return arena.query("SELECT 1") == [(1,)]
+    return False
+
+
+def test_it_serves_again_within_five_seconds_of_the_database(arena: Arena, reader: Reader):
+    battle = answered(reader)
+    page = f"/s/{battle['session']}/"
+    with arena.gone(POSTGRES):
+        time.sleep(8)  # long enough for impatient pools to give up
+        assert reader.get(page).status_code == 503
+    wait_for(lambda: database_answers(arena), within=30)
+    back = time.monotonic()
+    wait_for(lambda: reader.get(page).status_code == 200, within=20)
+    assert reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "tie"}).status_code == 201
+    assert time.monotonic() - back <= 5
+    assert {reader.get(page).status_code for _ in range(30)} == {200}
+
+
+def test_a_typed_prompt_is_kept_by_page_notice_and_api(arena: Arena, reader: Reader):
+    battle = answered(reader)
+    follow_up = f"/battles/{battle['id']}/messages/"
+    with arena.gone(POSTGRES):
+        for path in ("/", follow_up):
+            refused = reader.post(path, data={"prompt": TYPED})
+            assert refused.status_code == 503
+            assert "A prompt that took me long to write: &lt;b&gt;why&lt;/b&gt;?</textarea>" in refused.text
+            assert f'action="{path}"' in refused.text
+            assert int(refused.headers["Retry-After"]) >= 1
+        notice = reader.post("/", data={"prompt": TYPED}, headers={"HX-Request": "true"})
+        assert (notice.status_code, notice.headers["HX-Retarget"]) == (503, "#notices")
+        assert "Please try again" in notice.text
+        refused = reader.api("POST", "sessions/", {"prompt": TYPED})
+        assert (refused.status_code, refused.json()["code"]) == (503, "service_unavailable")

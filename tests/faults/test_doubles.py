@@ -1,0 +1,57 @@
+"""Two of everything changes nothing: beats, sweepers, and messages that arrive twenty times."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+from django.conf import settings
+
+from tests.fake_provider import FakeProvider
+from tests.faults.battling import LONG, begun, finished, texts, whole
+from tests.faults.running import Arena
+from tests.site import Reader
+
+pytestmark = pytest.mark.faults
+
+CELERY = [sys.executable, "-m", "celery", "-A", "arena_site"]
+
+
+def test_two_beats_two_sweepers_and_twenty_messages_call_and_count_once(
+    arena: Arena, reader: Reader, steady_provider: FakeProvider
+):
+    seconds = [
+        [sys.executable, "manage.py", "sweep"],
+        [*CELERY, "beat", "--pidfile=", "-s", str(arena.data_dir / "second-beat")],
+    ]
+    [(runs_before,)] = arena.query("SELECT count(*) FROM leaderboard_aggregationrun")
+    began = time.monotonic()
+    doubles = [
+        subprocess.Popen(command, cwd=settings.BASE_DIR, env=arena.environment, stderr=subprocess.DEVNULL)
+        for command in seconds
+    ]
+    try:
+        battle = begun(reader, steady_provider)
+        [(turn_id,)] = arena.query(
+            "SELECT turn.id FROM battles_turn AS turn JOIN battles_battle AS battle ON battle.id = turn.battle_id "
+            "WHERE battle.public_id = %s",
+            battle["id"],
+        )
+        deliver = f"from battles.tasks import answer_turn; [answer_turn.delay({turn_id}) for _ in range(20)]"
+        arena.manage("shell", "-v", "0", "-c", deliver)
+        assert texts(finished(reader, battle, within=20)) == whole(LONG)
+        time.sleep(6)  # more than one slot of the schedule, and time for the last messages to arrive
+    finally:
+        for double in doubles:
+            double.terminate()
+            double.wait(10)
+    assert steady_provider.calls["steady"] == 2
+    [(calls,)] = arena.query(
+        "SELECT count(*) FROM battles_call AS call JOIN battles_answer AS answer ON answer.id = call.answer_id "
+        "WHERE answer.turn_id = %s",
+        turn_id,
+    )
+    assert calls == 2
+    slots = (time.monotonic() - began) // 5 + 2  # one every five seconds, cut anywhere
+    [(runs,)] = arena.query("SELECT count(*) FROM leaderboard_aggregationrun")
+    assert runs - runs_before <= slots

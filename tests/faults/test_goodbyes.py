@@ -1,0 +1,70 @@
+"""SIGTERM, the way deployments end processes: streams are let go, turns handed back, votes taken all the time."""
+
+import signal
+import threading
+import time
+
+import httpx2
+import pytest
+
+from arena_site.supervisor.leftovers import Process, wait_for_end
+from tests.fake_provider import FakeProvider
+from tests.faults.battling import LONG, another_tab, answered, begun, finished, texts, vote, whole
+from tests.faults.running import ANSWERS, SWEEPER, WEB, Arena, wait_for
+from tests.site import Reader
+
+pytestmark = pytest.mark.faults
+
+
+def web_processes(arena: Arena) -> list[Process]:
+    return [process for command, process in arena.processes().items() if f"{WEB} " in command]
+
+
+def test_a_web_process_with_open_streams_ends_within_ten_seconds(
+    arena: Arena, reader: Reader, steady_provider: FakeProvider
+):
+    battle = begun(reader, steady_provider)
+    events = reader.follow(battle["stream_url"])
+    next(events)
+    leaving = web_processes(arena)
+    for process in leaving:
+        process.send(signal.SIGTERM)
+    assert wait_for_end(leaving, within=10)
+    with pytest.raises(httpx2.TransportError):
+        list(events)
+    wait_for(arena.is_ready, within=20)
+    assert texts(finished(reader, battle, within=20)) == whole(LONG)
+
+
+def test_a_rolling_restart_refuses_no_vote(arena: Arena, reader: Reader):
+    battles = [reader.start_battle() for _ in range(60)]
+    battles = [finished(reader, battle, within=30) for battle in battles]
+    waiting, statuses, is_over = iter(battles), [], threading.Event()
+
+    def keep_voting(tab: Reader) -> None:
+        while not is_over.is_set() and (battle := next(waiting, None)):
+            while True:
+                time.sleep(0.2)
+                try:
+                    said = vote(tab, battle, **{"Idempotency-Key": battle["id"]})
+                except httpx2.TransportError:
+                    continue  # the line was cut: the same key again
+                statuses.append(said.status_code)
+                if said.status_code != 409:
+                    break
+
+    person = threading.Thread(target=keep_voting, args=[another_tab(reader)])
+    person.start()
+    for process in web_processes(arena):
+        process.send(signal.SIGTERM)
+        assert wait_for_end([process], within=10)
+        wait_for(lambda: len(web_processes(arena)) == 2, within=20)
+        time.sleep(3)  # until it listens
+    for program in (ANSWERS, SWEEPER):
+        left = arena.signal(program, signal.SIGTERM)
+        wait_for(lambda program=program, left=left: arena.has_restarted(program, left), within=30)
+    is_over.set()
+    person.join(30)
+    assert len(statuses) > 10
+    assert max(statuses) < 500
+    assert texts(answered(reader)) == whole("one two three")

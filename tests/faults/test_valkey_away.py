@@ -1,0 +1,77 @@
+"""Without Valkey: votes are taken, pages answer, what must wait says so and goes on by itself."""
+
+import statistics
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+
+import httpx2
+import pytest
+
+from tests.fake_provider import FakeProvider
+from tests.faults.battling import LONG, another_tab, answered, begun, finished, texts, vote, whole
+from tests.faults.running import VALKEY, Arena
+from tests.site import Reader
+
+pytestmark = pytest.mark.faults
+
+PAUSED = "new battles have to wait"
+
+
+@pytest.fixture(params=["hung", "gone"])
+def valkey_away(request: pytest.FixtureRequest, arena: Arena) -> Callable[[], AbstractContextManager[None]]:
+    return lambda: getattr(arena, request.param)(VALKEY)
+
+
+@pytest.fixture
+def member(arena: Arena) -> Reader:
+    """A program with a member's token."""
+    make = (
+        "from accounts.models import User, ApiToken, Scope; "
+        "user, _ = User.objects.get_or_create(email='member@example.org'); "
+        "print(ApiToken.issue(user=user, name='test', scopes=[Scope.READ, Scope.BATTLE, Scope.VOTE])[1])"
+    )
+    return Reader(arena.url, arena.manage("shell", "-v", "0", "-c", make))
+
+
+def timed(call: Callable[[], httpx2.Response]) -> tuple[float, httpx2.Response]:
+    began = time.monotonic()
+    response = call()
+    return time.monotonic() - began, response
+
+
+def test_without_valkey_votes_count_pages_answer_and_battles_go_on_later(
+    arena: Arena, reader: Reader, member: Reader, steady_provider: FakeProvider, valkey_away
+):
+    battles = [reader.start_battle() for _ in range(30)]
+    battles = [finished(reader, battle, within=30) for battle in battles]
+    tabs = [another_tab(reader) for _ in range(3)]
+    speaking = begun(reader, steady_provider)
+    session = f"/s/{speaking['session']}/"
+    with valkey_away():
+        with ThreadPoolExecutor(3) as people:
+            votes = list(people.map(lambda n: timed(lambda: vote(tabs[n % 3], battles[n])), range(30)))
+        assert {said.status_code for _, said in votes} == {201}
+        assert statistics.quantiles([took for took, _ in votes], n=20)[-1] <= 1
+
+        pages = {path: timed(lambda path=path: reader.get(path)) for path in ("/", session, "/leaderboard/", "/readyz")}
+        assert max(took for took, _ in pages.values()) <= 6
+        assert {path: page.status_code for path, (_, page) in pages.items()} == {
+            "/": 200, session: 200, "/leaderboard/": 200, "/readyz": 503,
+        }  # fmt: skip
+        assert PAUSED in pages["/"][1].text
+        assert PAUSED in pages[session][1].text
+
+        took, refused = timed(lambda: reader.api("POST", "sessions/", {"prompt": "a visitor's"}))
+        assert (took <= 6, refused.status_code, refused.json()["code"]) == (True, 503, "service_unavailable")
+        assert "paused" in refused.json()["detail"]
+        assert int(refused.headers["Retry-After"]) >= 1
+        took, accepted = timed(lambda: member.api("POST", "sessions/", {"prompt": LONG}))
+        assert (took <= 6, accepted.status_code) == (True, 201)
+        took, stopped = timed(lambda: member.api("POST", f"battles/{speaking['id']}/stop/"))
+        assert (took <= 6, stopped.status_code) == (True, 404)  # somebody else's, and nothing hangs
+    assert texts(finished(reader, speaking, within=30)) == whole(LONG)
+    assert texts(finished(member, accepted.json()["battles"][0], within=40)) == whole(LONG)
+    assert texts(answered(reader)) == whole("one two three")
+    assert PAUSED not in reader.get("/").text
