@@ -59,7 +59,7 @@ class OpenAICompatible:
             raise ProviderError(error.code, upstream, retry_after=error.retry_after) from None
         except TimeoutError:
             raise ProviderError(answer.late_code) from None
-        except (openai.APIError, httpx2.HTTPError, OSError, ValueError) as error:
+        except (openai.APIError, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
             raise ProviderError(answer.broken_code, _scrubbed(str(error.__cause__ or error), request.key)) from None
         return answer.completion
 

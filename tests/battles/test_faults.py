@@ -274,7 +274,7 @@ def test_a_server_that_does_not_even_connect_ends_at_the_connect_deadline(
     assert ended.after_s < LIMITS["connect"] + SLACK_S
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:9", "no-such-host.invalid"])
+@pytest.mark.parametrize("host", ["127.0.0.1:9", "no-such-host.invalid", f"{'x' * 64}.invalid", "\u202e.invalid"])
 def test_a_provider_that_is_not_there_is_unreachable(engine: Engine, host: str):
     ended = ask(engine, "honest", f"http://{host}/v1")
     assert (ended.state, ended.error) == ("failed", "unreachable")
