@@ -31,6 +31,8 @@ UNBILLED = {
     FailureCode.RATE_LIMITED,
     FailureCode.REDIRECTED,
 }
+# Of one call; far beyond any model's context.
+MOST_TOKENS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ def close(prepared: PreparedCall, said: Said) -> LanguageModel | None:
         return None
     done = said.completion
     call.state = Call.State.FAILED if said.error else Call.State.STOPPED if said.stopped else Call.State.DONE
-    call.prompt_tokens, call.completion_tokens = done.prompt_tokens, done.completion_tokens
+    call.prompt_tokens, call.completion_tokens = _believable(done.prompt_tokens), _believable(done.completion_tokens)
     if said.was_sent and (call.prompt_tokens is None or call.completion_tokens is None):
         call.tokens_estimated = True
         sent = sum(len(message["content"]) for message in prepared.request.messages)
@@ -187,9 +189,9 @@ def close(prepared: PreparedCall, said: Said) -> LanguageModel | None:
 
 def _reasoning_tokens(call: Call, said: Said) -> int:
     """What the provider says, or else reasoning's share of the characters."""
-    written = call.completion_tokens or 0
-    if said.completion.reasoning_tokens is not None:
-        return min(said.completion.reasoning_tokens, written)
+    written, reported = call.completion_tokens or 0, _believable(said.completion.reasoning_tokens)
+    if reported is not None:
+        return min(reported, written)
     thought, spoken = sum(map(len, said.reasonings)), sum(map(len, said.texts))
     return round(written * thought / (thought + spoken)) if thought else 0
 
@@ -199,6 +201,11 @@ def _cost(call: Call, said: Said) -> Decimal:
         return Decimal(0)
     cost = call.price.cost_of(prompt_tokens=call.prompt_tokens or 0, completion_tokens=call.completion_tokens or 0)
     return cost.quantize(spending.SMALLEST)
+
+
+def _believable(tokens: int | None) -> int | None:
+    """What upstream reports, unless no call can have used that many."""
+    return tokens if tokens is not None and 0 <= tokens <= MOST_TOKENS else None
 
 
 def _estimated_tokens(characters: int) -> int:

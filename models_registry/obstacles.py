@@ -21,6 +21,7 @@ class Obstacles:
         self._of_models = {breaker.model_id: breaker for breaker in breakers if breaker.model_id}
         self._of_providers = {breaker.provider_id: breaker for breaker in breakers if breaker.provider_id}
         paid = [model for model in models if model.is_paid]
+        self._paid = {model.pk for model in paid}
         self._is_halted = bool(paid) and are_paid_calls_halted()
         budgets = {provider_account(model.provider_id): model.provider.daily_budget for model in paid}
         budgets[SITE] = settings.ARENA_BUDGETS["site"]
@@ -38,7 +39,7 @@ class Obstacles:
         return model.provider.obstacle or (breaker.obstacle if breaker else "") or self._of_money(model)
 
     def _of_money(self, model: "LanguageModel") -> str:
-        if not model.is_paid:
+        if model.pk not in self._paid:
             return ""
         if self._is_halted:
             return gettext("Calls to paid models are halted.")
