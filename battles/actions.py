@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.db.models.functions import Now
 
 from accounts.actor import Actor
@@ -207,26 +207,29 @@ def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
 
 
 def _store_vote(actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
-    battle = Battle.objects.select_for_update().get(pk=battle.pk)  # no follow-up may begin meanwhile
+    locked = Battle.objects.select_for_update(of=("self",)).select_related("vote")  # no follow-up begins meanwhile
+    battle = locked.get(pk=battle.pk)
     if battle.is_void:
         raise BattleIsVoid
-    if Vote.objects.filter(battle=battle).exists():
+    if battle.vote_or_none is not None:
         raise AlreadyVoted
-    turns = list(battle.turns.order_by("index").prefetch_related("answers__side", "answers__call"))
+    answers = Answer.objects.select_related("side__model", "call")
+    turns = list(battle.turns.order_by("index").prefetch_related(Prefetch("answers", answers)))
     if any(turn.is_live for turn in turns):
         raise StillAnswering
     judged = [turn for turn in turns if turn.can_be_judged()]
     is_stopped = any(answer.state == Answer.State.STOPPED for turn in judged for answer in turn.answers.all())
-    sides = {side.position: side.model_id for side in battle.sides.all()}
+    models = {answer.side.position: answer.side.model for answer in turns[0].answers.all()}
     style = {position: _style_of(position, judged) for position in Position.values}
     order = VoteCounter.objects.take()
     vote = Vote.objects.create(
-        battle=battle, choice=choice, model_left_id=sides[Position.LEFT], model_right_id=sides[Position.RIGHT],
+        battle=battle, choice=choice, model_left=models[Position.LEFT], model_right=models[Position.RIGHT],
         order=order, turn_count=len(judged),
         style=style, voter=actor.key,
         excluded_reason=Vote.ExcludedReason.INCOMPLETE if is_stopped else "",
     )  # fmt: skip
-    LanguageModel.objects.filter(pk__in=sides.values(), has_votes=False).update(has_votes=True)
+    if not all(model.has_votes for model in models.values()):
+        LanguageModel.objects.filter(pk__in=[model.pk for model in models.values()]).update(has_votes=True)
     vote_cast.send(sender=Vote, vote=vote)
     return vote
 

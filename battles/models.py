@@ -87,7 +87,7 @@ class BattleQuerySet(models.QuerySet["Battle"]):
     def for_showing(self) -> "BattleQuerySet":
         """Everything a battle shows, in a fixed number of queries."""
         return self.select_related("session", "vote").prefetch_related(
-            "sides__model__provider",
+            models.Prefetch("sides", Side.objects.select_related("model")),
             "sides__model__prices",
             models.Prefetch("turns", Turn.objects.order_by("index")),
             models.Prefetch("turns__answers", Answer.objects.in_order().select_related("side", "call")),
