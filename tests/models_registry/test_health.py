@@ -1,9 +1,11 @@
 """A failing model leaves the draw and comes back by itself; nobody is blamed for what is not their fault."""
 
+import threading
 from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.db import connection as database
 from django.db import transaction
 from django.utils import timezone
 
@@ -239,6 +241,27 @@ def test_no_more_calls_run_at_once_than_allowed(limited: str):
     records.store_answer(claimed, calls[0], Said(texts=["free"], completion=Completion("stop")))
     assert records.take_slot(later, waiting[0])
     assert not records.take_slot(later, waiting[1])
+
+
+def test_workers_that_begin_all_at_once_share_the_slots_exactly():
+    model, other = make.model(), make.model()
+    model.provider.calls_at_once = 5
+    model.provider.save()
+    turns = [make.battle(model, other).turns.get().pk for _ in range(20)]
+    begun: list[bool] = []
+
+    def begin(turn_id: int) -> None:
+        try:
+            begun.extend(not call.must_wait for call in records.begin_calls(records.claim_turn(turn_id)))
+        finally:
+            database.close()
+
+    threads = [threading.Thread(target=begin, args=[turn_id]) for turn_id in turns]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(begun), sum(begun), Call.objects.holding_slots().count()) == (40, 5, 5)
 
 
 def test_a_dead_workers_calls_hold_their_slots_no_longer_than_its_lease():
