@@ -55,7 +55,8 @@ def claim_turn(turn_id: int) -> ClaimedTurn | None:
 
 def _locked_turn(claimed: ClaimedTurn) -> Turn:
     """The turn's row, locked for the rest of the transaction. Raises Overtaken."""
-    turn = Turn.objects.held(claimed.turn_id, claimed.fence).select_for_update().first()
+    held = Turn.objects.held(claimed.turn_id, claimed.fence).select_related("battle__session")
+    turn = held.select_for_update(of=("self",)).first()
     if turn is None:
         raise Overtaken
     return turn
@@ -68,10 +69,13 @@ def begin_calls(claimed: ClaimedTurn) -> list[PreparedCall]:
             call_records.lose(_locked_turn(claimed))
     with transaction.atomic():
         turn = _locked_turn(claimed)
-        turns = list(turn.battle.turns.filter(index__lte=turn.index).order_by("index").prefetch_related("answers"))
+        earlier = turn.battle.turns.filter(index__lt=turn.index).order_by("index").prefetch_related("answers")
+        turns = [*earlier, turn] if turn.index else [turn]
         sides = list(_sides_of(turn).order_by("position"))
-        turn.context_from = first_turn_that_fits(sides, turns, reply_tokens=settings.ARENA_MAX_TOKENS)
-        turn.save(update_fields=["context_from"])
+        context_from = first_turn_that_fits(sides, turns, reply_tokens=settings.ARENA_MAX_TOKENS)
+        if context_from != turn.context_from:
+            turn.context_from = context_from
+            turn.save(update_fields=["context_from"])
         unfinished = Answer.objects.unfinished().filter(turn=turn).select_related("charge__price")
         answers = {answer.side_id: answer for answer in unfinished}
         return _begin(claimed, turn, turns, {answers[side.pk]: side for side in sides if side.pk in answers})
@@ -132,7 +136,7 @@ def store_answer(claimed: ClaimedTurn, call: PreparedCall, said: Said) -> str:
     state = Answer.State.FAILED if said.error else Answer.State.STOPPED if said.stopped else Answer.State.DONE
     Answer.objects.filter(pk=call.answer_id).update(
         state=state, text=text, html=render(text) if text else "", reasoning="".join(said.reasonings),
-        error=said.error or "", call_id=call.call_id,
+        error=said.error or "", call_id=call.row.pk,
     )  # fmt: skip
     _close_call(call, said)
     return state

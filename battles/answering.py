@@ -108,7 +108,7 @@ class TurnAnswering:
             pass
         except ProviderError as error:
             said.error, said.retry_after = error.code, error.retry_after
-            logger.warning("call %s failed: %s", call.call_id, error)
+            logger.warning("call %s failed: %s", call.row.pk, error)
         said.stopped = self._stopped and not said.completion.finish_reason and not said.error
         said.total_ms = _ms_since(began)
         return said

@@ -31,6 +31,11 @@ UNBILLED = {
     FailureCode.RATE_LIMITED,
     FailureCode.REDIRECTED,
 }
+# What is known of a call when it is over.
+OUTCOME = [
+    "state", "error", "finish_reason", "first_token_ms", "total_ms", "prompt_tokens", "completion_tokens",
+    "reasoning_tokens", "tokens_estimated", "cost", "provider_request_id",
+]  # fmt: skip
 # Of one call; far beyond any model's context.
 MOST_TOKENS = 10_000_000
 
@@ -57,7 +62,7 @@ class Question:
 class PreparedCall:
     """A call whose row exists and which may now be made; with a `refusal`, one that cannot be."""
 
-    call_id: int
+    row: Call  # with its model and price
     answer_id: int  # 0 for a probe
     side: str
     request: ChatRequest
@@ -93,19 +98,21 @@ def begin(questions: Sequence[Question], *, person: str, attempt: int = 1, fence
     """
     may_start = take_slots([question.model for question in questions])
     charges, too_dear = _charges(questions, person)
-    prepared = []
-    for number, question in enumerate(questions):
-        model, charge = question.model, charges.get(number)
-        call = Call.objects.create(
-            answer=question.answer, model=model, attempt=attempt, fence=fence,
+    rows = [
+        Call(
+            answer=question.answer, model=question.model, attempt=attempt, fence=fence,
             state=Call.State.RUNNING if may_start[number] else Call.State.WAITING,
-            charge=charge, price=charge.price if charge else model.price,
-            request={"model": model.upstream_name, "parameters": question.parameters, "turns": question.turns},
-        )  # fmt: skip
+            charge=charges.get(number), price=charges[number].price if number in charges else question.model.price,
+            request={"model": question.model.upstream_name, "parameters": question.parameters, "turns": question.turns},
+        )
+        for number, question in enumerate(questions)
+    ]  # fmt: skip
+    prepared = []
+    for number, (question, row) in enumerate(zip(questions, Call.objects.bulk_create(rows), strict=True)):
         request, refusal = _request(question)
         prepared.append(
             PreparedCall(
-                call.pk,
+                row,
                 question.answer.pk if question.answer else 0,
                 question.side,
                 request,
@@ -152,10 +159,11 @@ def _request(question: Question) -> tuple[ChatRequest, FailureCode | None]:
 
 def take_slot(prepared: PreparedCall) -> bool:
     """Whether a waiting call may start now. Inside a transaction."""
-    call = Call.objects.select_related("model__provider").get(pk=prepared.call_id)
-    may_start = take_slots([call.model]) == [True]
+    may_start = take_slots([prepared.row.model]) == [True]
     if may_start:
-        Call.objects.filter(pk=call.pk, state=Call.State.WAITING).update(state=Call.State.RUNNING, started_at=Now())
+        Call.objects.filter(pk=prepared.row.pk, state=Call.State.WAITING).update(
+            state=Call.State.RUNNING, started_at=Now()
+        )
     return may_start
 
 
@@ -164,10 +172,7 @@ def close(prepared: PreparedCall, said: Said) -> LanguageModel | None:
 
     Returns the model that was asked; None when the call was closed before.
     """
-    call = Call.objects.unfinished().select_related("price", "model").filter(pk=prepared.call_id).first()
-    if call is None:
-        return None
-    done = said.completion
+    call, done = prepared.row, said.completion
     call.state = Call.State.FAILED if said.error else Call.State.STOPPED if said.stopped else Call.State.DONE
     call.prompt_tokens, call.completion_tokens = _believable(done.prompt_tokens), _believable(done.completion_tokens)
     if said.was_sent and (call.prompt_tokens is None or call.completion_tokens is None):
@@ -181,7 +186,9 @@ def close(prepared: PreparedCall, said: Said) -> LanguageModel | None:
     call.first_token_ms, call.total_ms = said.first_token_ms, said.total_ms
     call.finish_reason = "stopped" if said.stopped else done.finish_reason
     call.error, call.provider_request_id = said.error or "", done.request_id
-    call.save()
+    outcome = {name: getattr(call, name) for name in OUTCOME}
+    if not Call.objects.unfinished().filter(pk=call.pk).update(**outcome):
+        return None
     if call.charge_id is not None and call.cost is not None:
         spending.settle({call.charge_id: call.cost})
     return call.model

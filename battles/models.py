@@ -170,7 +170,7 @@ class TurnQuerySet(models.QuerySet["Turn"]):
             fence=F("fence") + 1,
             lease_until=Now() + lease,
         )
-        return self.get(pk=pk) if won else None
+        return self.select_related("battle").get(pk=pk) if won else None
 
     def held(self, pk: int, fence: int) -> "TurnQuerySet":
         """The turn if this fence still holds it: whoever was overtaken finds nothing to change."""

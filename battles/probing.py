@@ -63,7 +63,7 @@ async def _ask(call: PreparedCall, provider: ChatProvider) -> Said:
             raise ProviderError(FailureCode.EMPTY)
     except ProviderError as error:
         said.error, said.retry_after = error.code, error.retry_after
-        logger.warning("probe %s failed: %s", call.call_id, error)
+        logger.warning("probe %s failed: %s", call.row.pk, error)
     said.total_ms = round((time.monotonic() - began) * 1000)
     return said
 

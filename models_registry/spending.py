@@ -113,7 +113,7 @@ def reserve(bills: Sequence[Bill]) -> list[Charge]:
 def reserve_what_fits(bills: Mapping[int, Bill]) -> dict[int, Charge]:
     """As `reserve`, but those that do not fit are left out of what is returned."""
     fitting = dict(bills)
-    while True:
+    while fitting:
         try:
             return dict(zip(fitting, reserve(list(fitting.values())), strict=True))
         except OverBudget as error:
@@ -121,6 +121,7 @@ def reserve_what_fits(bills: Mapping[int, Bill]) -> dict[int, Charge]:
             fitting = {
                 key: call for key, call in fitting.items() if error.account and error.account not in call.accounts
             }
+    return {}
 
 
 @transaction.atomic
