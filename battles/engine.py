@@ -133,8 +133,10 @@ class Engine:
                 await in_database(records.hand_back, turn.claimed)
             except Exception:
                 logger.exception("turn %s was not handed back; its lease will run out", turn.claimed.turn_id)
-        for service in [*self._services, *self._probes]:
+        services = [*self._services, *self._probes]
+        for service in services:
             service.cancel()
+        await asyncio.gather(*services, return_exceptions=True)
         await self._worker.publisher.flush()
         await self._worker.provider.close()
         await self._valkey.aclose(close_connection_pool=True)
