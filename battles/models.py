@@ -184,6 +184,11 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         """Queued turns whose wake-up call may have been lost."""
         return self.filter(state=Turn.State.QUEUED, queued_at__lt=Now() - patience)
 
+    def lately_finished(self) -> "TurnQuerySet":
+        """Turns whose end must have been announced by now, to readers who may still listen."""
+        now = Now()
+        return self.filter(finished_at__range=(now - timedelta(seconds=40), now - timedelta(seconds=5)))
+
     def wake_again(self, pk: int, patience: timedelta) -> bool:
         """Note that a waiting turn is woken now; False when another sweeper has just done it."""
         return self.waiting_longer_than(patience).filter(pk=pk).update(queued_at=Now()) == 1
@@ -229,7 +234,9 @@ class Turn(models.Model):
         ]
         indexes = [
             # For the sweeper: TurnQuerySet.abandoned and waiting_longer_than.
-            models.Index(fields=["state", "queued_at"], name="turns_in_work", condition=~Q(state="done"))
+            models.Index(fields=["state", "queued_at"], name="turns_in_work", condition=~Q(state="done")),
+            # Also: TurnQuerySet.lately_finished.
+            models.Index(fields=["finished_at"], name="turns_lately_finished"),
         ]
 
     def __str__(self) -> str:

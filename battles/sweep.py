@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from battles import answer_records as records
 from battles import call_records
-from battles.announcing import announce_end
+from battles.announcing import announce_end, announce_lost_ends
 from battles.models import Turn
 from battles.tasks import wake, wake_probe
 from models_registry.models import Breaker
@@ -20,6 +20,7 @@ MOST_AT_ONCE = 500
 def sweep() -> None:
     """One round: abandoned turns go back into the queue or, out of attempts, end; queued ones are woken again.
 
+    Readers whose stream lost its end (the worker died just then, or Valkey and its last second) are told it.
     Models that a breaker keeps out of the draw are probed when their cooldown is over.
     """
     for turn in Turn.objects.abandoned().order_by("pk")[:MOST_AT_ONCE]:
@@ -33,6 +34,7 @@ def sweep() -> None:
     for pk in list(waiting.values_list("pk", flat=True)[:MOST_AT_ONCE]):
         if Turn.objects.wake_again(pk, PATIENCE):
             wake(pk)
+    announce_lost_ends(Turn.objects.lately_finished().select_related("battle"))
     _probe_what_is_due()
 
 

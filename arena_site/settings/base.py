@@ -101,7 +101,7 @@ DATABASES["default"]["OPTIONS"] = {
     "pool": {
         "min_size": 0,
         "max_size": ARENA_DATABASE_POOL,
-        "timeout": 5,
+        "timeout": 3,
         "max_idle": 10,
         # Its pauses between two tries double until it gives up; then the next request tries at once.
         "reconnect_timeout": 2,

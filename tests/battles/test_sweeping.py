@@ -9,7 +9,7 @@ from battles import answer_records as records
 from battles.call_records import Said
 from battles.models import Answer, Battle, Turn
 from battles.sweep import sweep
-from battles.turn_stream import stream_key
+from battles.turn_stream import TurnEvent, entry, stream_key
 from common.valkey import connection
 from tests import make
 
@@ -80,3 +80,13 @@ def test_sweeping_without_a_broker_changes_the_rows_all_the_same(turn: Turn, set
     sweep()
     turn.refresh_from_db()
     assert turn.state == "queued"
+
+
+@pytest.mark.parametrize(("last", "entries"), [("text", 2), ("end", 1)])
+def test_a_stream_that_lost_its_end_is_told_it_once(turn: Turn, last: str, entries: int):
+    key = stream_key(turn.battle.public_id, 0)
+    connection().xadd(key, entry([TurnEvent(last, "left", "word")]))
+    Turn.objects.update(state=Turn.State.DONE, finished_at=timezone.now() - timedelta(seconds=10))
+    sweep()
+    sweep()
+    assert connection().xlen(key) == entries

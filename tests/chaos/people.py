@@ -97,6 +97,8 @@ class Person(threading.Thread):
             time.sleep(0.2)
 
     def _until_answered(self, battle: dict[str, Any]) -> dict[str, Any]:
+        if battle["stream_url"] and self._random.random() < 0.5:
+            self._read_to_the_end(battle["stream_url"])
         while True:
             try:
                 response = self._reader.api("GET", f"battles/{battle['id']}/")
@@ -109,3 +111,11 @@ class Person(threading.Thread):
             if response.status_code not in (200, 500, 503):
                 self._tally.complain(f"a battle was not shown: {response.status_code}")
             time.sleep(0.2)
+
+    def _read_to_the_end(self, stream_url: str) -> None:
+        """A stream that goes on without an end keeps this person waiting, which is complained about."""
+        try:
+            events = [name for _, name, _ in self._reader.follow(stream_url)]
+            self._tally.note("streams read to their end" if "end" in events else "streams that were gone")
+        except httpx2.TransportError:
+            self._tally.note("streams cut")

@@ -1,0 +1,96 @@
+"""Whatever happens to the line or the arena meanwhile, the page ends with the stored text, by itself."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.fake_provider import FakeProvider
+from tests.faults.battling import LONG
+from tests.faults.running import ANSWERS, POSTGRES, VALKEY, WEB, Arena, arena_with, wait_for
+
+pytestmark = [pytest.mark.browser, pytest.mark.faults]
+
+
+@pytest.fixture(scope="module")
+def _arena() -> Iterator[Arena]:
+    provider = FakeProvider().start()
+    with arena_with(provider) as arena:
+        yield arena
+    provider.stop()
+
+
+@pytest.fixture
+def arena(_arena: Arena) -> Arena:
+    wait_for(_arena.is_ready, within=30)
+    return _arena
+
+
+def start(arena: Arena, page: Page, prompt: str = LONG) -> None:
+    page.goto(arena.url)
+    page.get_by_role("textbox").fill(prompt)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/s/**")
+    expect(page.locator(".pane .answer").first).to_contain_text("word20")
+
+
+def shown(page: Page) -> list[str]:
+    expect(page.get_by_role("button", name="Left is better")).to_be_visible(timeout=60_000)
+    return [text.strip() for text in page.locator(".pane [id$=-done]").all_text_contents()]
+
+
+def stored(arena: Arena, page: Page) -> list[str]:
+    battle_id = re.search(r'id="battle-([^"]+)"', page.content())
+    assert battle_id is not None
+    battle = page.request.get(f"{arena.url}/api/v1/battles/{battle_id[1]}/").json()
+    return [answer["text"].strip() for answer in battle["turns"][0]["answers"]]
+
+
+def reload(arena: Arena, page: Page) -> None:
+    page.reload()
+
+
+def cut_the_line(arena: Arena, page: Page) -> None:
+    page.context.set_offline(True)
+    page.wait_for_timeout(1500)
+    page.context.set_offline(False)
+
+
+@pytest.mark.parametrize(
+    "disturb",
+    [
+        reload,
+        cut_the_line,
+        lambda arena, page: arena.signal(WEB),
+        lambda arena, page: arena.signal(ANSWERS),
+        lambda arena, page: arena.signal(VALKEY),
+    ],
+    ids=["reload", "line", "web", "worker", "valkey"],
+)
+def test_the_page_ends_with_the_stored_text(arena: Arena, page: Page, disturb: Callable[[Arena, Page], object]):
+    start(arena, page)
+    disturb(arena, page)
+    assert shown(page) == stored(arena, page) == [LONG, LONG]
+    assert page.locator(".pane [id$=-open]").all_text_contents() == ["", ""]
+
+
+def test_a_second_tab_reads_the_same(arena: Arena, page: Page):
+    start(arena, page)
+    second = page.context.new_page()
+    second.goto(page.url)
+    assert shown(second) == shown(page) == stored(arena, page) == [LONG, LONG]
+
+
+def test_a_prompt_stays_in_its_box_while_the_database_is_away(arena: Arena, page: Page):
+    page.goto(arena.url)
+    box = page.get_by_role("textbox")
+    box.fill(LONG)
+    with arena.gone(POSTGRES):
+        page.keyboard.press("Enter")
+        expect(page.locator("#notices")).to_contain_text("Please try again")
+        expect(box).to_have_value(LONG)
+    wait_for(arena.is_ready, within=30)
+    box.press("Enter")
+    page.wait_for_url("**/s/**")
+    assert shown(page) == [LONG, LONG]
