@@ -3,13 +3,10 @@
 import hashlib
 import json
 from collections.abc import Callable
-from datetime import timedelta
 from functools import wraps
 from typing import Any, cast
 
 from django.db import transaction
-from django.db.models import Q
-from django.db.models.functions import Now
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,8 +17,6 @@ from accounts.models import IdempotencyKey
 from common.api_errors import as_arena_error
 from common.errors import InvalidInput
 
-# A request whose process died never finishes; after this long its key may be taken over.
-ABANDONED_AFTER = timedelta(seconds=30)
 Method = Callable[..., Response]
 
 
@@ -42,7 +37,7 @@ def idempotent(method: Method) -> Method:
         row = _claim(known_actor(cast(ActorRequest, request._request)).key, key, _hash(request))
         if row.status is not None:
             return Response(row.body, status=row.status)
-        return _run_once(row, view, lambda: method(view, request, *args, **kwargs))
+        return _run_once(row, lambda: method(view, request, *args, **kwargs))
 
     return wrapped
 
@@ -53,33 +48,35 @@ def _hash(request: Request) -> str:
 
 
 def _claim(actor: str, key: str, request_hash: str) -> IdempotencyKey:
-    row, is_new = IdempotencyKey.objects.get_or_create(actor=actor, key=key, defaults={"request_hash": request_hash})
-    if is_new:
-        return row
+    row, _ = IdempotencyKey.objects.get_or_create(actor=actor, key=key, defaults={"request_hash": request_hash})
     if row.request_hash != request_hash:
         raise IdempotencyKeyReused
-    if row.status is None:
-        abandoned = Q(created_at__lt=Now() - ABANDONED_AFTER)
-        if not IdempotencyKey.objects.filter(abandoned, pk=row.pk, status=None).update(created_at=Now()):
-            raise StillRunning(retry_after=1)
     return row
 
 
-def _run_once(row: IdempotencyKey, view: Any, run: Callable[[], Response]) -> Response:
-    try:
-        with transaction.atomic():
-            response = run()
-            _remember(row, response)
-            return response
-    except Exception as error:
-        refusal = as_arena_error(error)
-        if refusal is None or refusal.http_status == 429 or refusal.http_status >= 500:
-            IdempotencyKey.objects.filter(pk=row.pk).delete()
-        else:
-            _remember(row, Response(refusal.as_json(), status=refusal.http_status))
-        raise
+def _run_once(row: IdempotencyKey, run: Callable[[], Response]) -> Response:
+    """While it runs, the row is locked; a process that dies gives the lock back with its connection."""
+    refused: Exception | None = None
+    with transaction.atomic():
+        free = IdempotencyKey.objects.select_for_update(skip_locked=True).filter(pk=row.pk).first()
+        if free is None:
+            raise StillRunning(retry_after=1)
+        if free.status is not None:
+            return Response(free.body, status=free.status)
+        try:
+            with transaction.atomic():
+                response = run()
+        except Exception as error:
+            refusal = as_arena_error(error)
+            if refusal is None or refusal.http_status == 429 or refusal.http_status >= 500:
+                raise
+            refused, response = error, Response(refusal.as_json(), status=refusal.http_status)
+        _remember(free, response)
+    if refused is not None:
+        raise refused
+    return response
 
 
 def _remember(row: IdempotencyKey, response: Response) -> None:
     body = json.loads(JSONRenderer().render(response.data))  # exactly what the first request was answered with
-    IdempotencyKey.objects.filter(pk=row.pk, status=None).update(status=response.status_code, body=body)
+    IdempotencyKey.objects.filter(pk=row.pk).update(status=response.status_code, body=body)
