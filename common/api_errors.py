@@ -1,5 +1,6 @@
 """A refusal as JSON: always `{code, detail, fields?}`."""
 
+import logging
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -9,8 +10,9 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from common.database import note_that_it_is_away
 from common.errors import ArenaError, DatabaseAway, FieldErrors, InvalidInput, NotAllowed, NotFound, NotSignedIn
+
+logger = logging.getLogger(__name__)
 
 
 def _field_errors(detail: object) -> FieldErrors | None:
@@ -53,6 +55,6 @@ def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response
     if arena_error is None:
         return None
     if isinstance(arena_error, DatabaseAway):
-        note_that_it_is_away(error)
+        logger.warning("the database is away: %s", str(error).strip())
     set_rollback()
     return Response(arena_error.as_json(), status=arena_error.http_status, headers=arena_error.headers)

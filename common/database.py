@@ -18,14 +18,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def note_that_it_is_away(error: Exception) -> None:
-    """One broken connection is seldom alone: the pool looks at all it has, instead of lending them one by one."""
-    logger.warning("the database is away: %s", str(error).strip())
-    pool = getattr(connection, "pool", None)  # PostgreSQL's, and only if the settings ask for one
-    if pool is not None:
-        pool.check()
-
-
 async def in_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `work` in a thread and give its connection back at once, so that waiting for a model pins none."""
 

@@ -1,5 +1,6 @@
 """A refusal as a page, or as a notice inside one."""
 
+import logging
 from collections.abc import Awaitable, Callable
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
@@ -7,8 +8,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django_htmx.http import reswap, retarget
 
-from common.database import AWAY, note_that_it_is_away
+from common.database import AWAY
 from common.errors import ArenaError, DatabaseAway
+
+logger = logging.getLogger(__name__)
 
 
 def page_for(request: HttpRequest, error: ArenaError) -> HttpResponse:
@@ -38,6 +41,6 @@ class ArenaErrorMiddleware:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if isinstance(exception, AWAY):
-            note_that_it_is_away(exception)
+            logger.warning("the database is away: %s", str(exception).strip())
             return page_for(request, DatabaseAway())
         return page_for(request, exception) if isinstance(exception, ArenaError) else None

@@ -102,14 +102,12 @@ DATABASES["default"]["OPTIONS"] = {
         "min_size": 0,
         "max_size": ARENA_DATABASE_POOL,
         "timeout": 3,
-        "max_idle": 10,
         # Its pauses between two tries double until it gives up; then the next request tries at once.
         "reconnect_timeout": 2,
     },
     "connect_timeout": 5,
 }
-# A connection that a restart of the database broke is noticed before somebody gets it.
-DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+DATABASES["default"]["ENGINE"] = "common.postgresql"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = redis_url_for("redis-py", env.str("REDIS_URL", default=NOWHERE_REDIS))

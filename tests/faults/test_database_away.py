@@ -1,12 +1,13 @@
 """Without PostgreSQL: nothing that was typed is lost, and it serves again as soon as the database does."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import psycopg
 import pytest
 
-from tests.faults.battling import answered
+from tests.faults.battling import another_tab, answered
 from tests.faults.running import POSTGRES, Arena, wait_for
 from tests.site import Reader
 
@@ -33,6 +34,17 @@ def test_it_serves_again_within_five_seconds_of_the_database(arena: Arena, reade
     assert reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "tie"}).status_code == 201
     assert time.monotonic() - back <= 5
     assert {reader.get(page).status_code for _ in range(30)} == {200}
+
+
+def test_a_restart_between_two_visits_is_not_noticed(arena: Arena, reader: Reader):
+    page = f"/s/{answered(reader)['session']}/"
+    tabs = [another_tab(reader) for _ in range(12)]
+    with ThreadPoolExecutor(12) as people:  # so that every web process lends many connections
+        for _ in range(5):
+            assert {response.status_code for response in people.map(lambda tab: tab.get(page), tabs)} == {200}
+    killed = arena.signal(POSTGRES)
+    wait_for(lambda: arena.pid_of(POSTGRES) not in (None, killed) and database_answers(arena), within=30)
+    assert {another_tab(reader).get(page).status_code for _ in range(12)} == {200}
 
 
 def test_a_typed_prompt_is_kept_by_page_notice_and_api(arena: Arena, reader: Reader):

@@ -1,0 +1,1 @@
+"""Django's PostgreSQL, made for servers that restart."""
