@@ -11,4 +11,3 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}  # noqa: F405
 DATABASES["default"]["OPTIONS"].pop("pool")  # noqa: F405 (pytest drops the database: nobody may keep a connection)
-STATIC_ROOT = BASE_DIR / "static"  # noqa: F405 (a directory that exists; nothing is collected into it)
