@@ -133,13 +133,18 @@ class Engine:
                 await in_database(records.hand_back, turn.claimed)
             except Exception:
                 logger.exception("turn %s was not handed back; its lease will run out", turn.claimed.turn_id)
-        services = [*self._services, *self._probes]
-        for service in services:
-            service.cancel()
-        await asyncio.gather(*services, return_exceptions=True)
+        await _end({*self._services, *self._probes})
         await self._worker.publisher.flush()
         await self._worker.provider.close()
         await self._valkey.aclose(close_connection_pool=True)
+
+
+async def _end(tasks: set[asyncio.Task[None]]) -> None:
+    """Until they have ended: before Python 3.12, wait_for loses a cancellation that meets its result."""
+    while tasks:
+        for task in tasks:
+            task.cancel()
+        _, tasks = await asyncio.wait(tasks, timeout=0.1)
 
 
 _engine: Engine | None = None
