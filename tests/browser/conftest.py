@@ -16,8 +16,9 @@ ARGUMENTS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """One for each module: while Playwright is open, nobody else in this thread can run an event loop."""
     if not Path(CHROMIUM).exists():
         pytest.fail("Chromium is missing: apt-get install chromium")
     with sync_playwright() as playwright:
