@@ -1,0 +1,103 @@
+"""Battles: who meets whom, on which side."""
+
+from typing import TYPE_CHECKING
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from accounts.actor import Actor
+from battles.models.sessions import Session
+from battles.models.turns import Answer, Turn
+from common.ids import new_public_id
+from models_registry.models import LanguageModel
+
+if TYPE_CHECKING:
+    from django_stubs_ext.db.models.manager import RelatedManager
+
+    from battles.models.votes import Vote
+
+
+class BattleQuerySet(models.QuerySet["Battle"]):
+    def owned_by(self, actor: Actor) -> "BattleQuerySet":
+        if actor.user is not None:
+            return self.filter(session__owner_user=actor.user)
+        return self.filter(session__owner_visitor=actor.visitor) if actor.visitor is not None else self.none()
+
+    def for_showing(self) -> "BattleQuerySet":
+        """Everything a battle shows, in a fixed number of queries."""
+        return self.select_related("session", "vote").prefetch_related(
+            models.Prefetch("sides", Side.objects.select_related("model")),
+            "sides__model__prices",
+            models.Prefetch("turns", Turn.objects.order_by("index")),
+            models.Prefetch("turns__answers", Answer.objects.in_order().select_related("side", "call")),
+        )
+
+
+class Battle(models.Model):
+    """Two models, one conversation each, and at most one vote."""
+
+    class Mode(models.TextChoices):
+        BLIND = "blind", _("blind")
+
+    public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
+    session = models.ForeignKey(Session, models.PROTECT, related_name="battles")
+    mode = models.CharField(max_length=12, choices=Mode, default=Mode.BLIND)
+    categories = ArrayField(models.CharField(max_length=40), default=list, blank=True)
+    # The chance with which the sampler drew this unordered pair; after a redraw, the final pair's.
+    propensity = models.FloatField()
+    voided_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = BattleQuerySet.as_manager()
+
+    if TYPE_CHECKING:
+        sides: RelatedManager["Side"]
+        turns: RelatedManager["Turn"]
+        vote: "Vote"
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(propensity__gt=0, propensity__lte=1), name="a_propensity_is_a_probability"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+    def get_absolute_url(self) -> str:
+        return f"{self.session.get_absolute_url()}#battle-{self.public_id}"
+
+    @property
+    def vote_or_none(self) -> "Vote | None":
+        return getattr(self, "vote", None)
+
+    @property
+    def is_void(self) -> bool:
+        return self.voided_at is not None
+
+
+class Position(models.TextChoices):
+    LEFT = "left", _("left")
+    RIGHT = "right", _("right")
+
+
+class Side(models.Model):
+    """A model's place in a battle. A silent redraw changes the model; its calls remember the one before."""
+
+    battle = models.ForeignKey(Battle, models.PROTECT, related_name="sides")
+    position = models.CharField(max_length=5, choices=Position)
+    model = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
+    redrawn = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["battle", "position"], name="a_battle_has_each_side_once"),
+            models.UniqueConstraint(fields=["battle", "model"], name="a_model_meets_itself_in_no_battle"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.battle_id} {self.position}"

@@ -1,0 +1,81 @@
+"""Attempts to get an answer from a model."""
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from battles.models.turns import Answer
+from models_registry.health import PROBE_LEASE
+from models_registry.models import Charge, LanguageModel, Price
+
+
+class CallQuerySet(models.QuerySet["Call"]):
+    def unfinished(self) -> "CallQuerySet":
+        return self.filter(state__in=[Call.State.WAITING, Call.State.RUNNING])
+
+    def holding_slots(self) -> "CallQuerySet":
+        """Those that count against `calls_at_once`: under way, and their worker is heard."""
+        is_held = Q(answer__turn__fence=F("fence"), answer__turn__lease_until__gt=Now())
+        is_probe = Q(answer=None, started_at__gt=Now() - PROBE_LEASE)
+        return self.filter(is_held | is_probe, state=Call.State.RUNNING)
+
+    def abandoned_probes(self) -> "CallQuerySet":
+        return self.filter(state=Call.State.RUNNING, answer=None, started_at__lte=Now() - PROBE_LEASE)
+
+
+class Call(models.Model):
+    """One attempt to get one answer from one model, whatever came of it: the interaction log.
+
+    A probe is a call without an answer, so that its slot, its money and its outcome go the way of all calls.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", _("waiting")
+        RUNNING = "running", _("running")
+        DONE = "done", _("done")
+        STOPPED = "stopped", _("stopped")
+        FAILED = "failed", _("failed")
+        LOST = "lost", _("lost")
+
+    answer = models.ForeignKey(Answer, models.PROTECT, null=True, related_name="calls")
+    model = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
+    attempt = models.PositiveSmallIntegerField()
+    fence = models.PositiveBigIntegerField()
+    state = models.CharField(max_length=7, choices=State, default=State.RUNNING)
+    # The parameters that were sent, and which turns' messages: their texts are in Turn and Answer.
+    request = models.JSONField(default=dict)
+    price = models.ForeignKey(Price, models.PROTECT, null=True, related_name="+")
+    charge = models.OneToOneField(Charge, models.PROTECT, null=True, related_name="call")
+    started_at = models.DateTimeField(db_default=Now())
+    first_token_ms = models.PositiveIntegerField(null=True)
+    total_ms = models.PositiveIntegerField(null=True)
+    prompt_tokens = models.PositiveIntegerField(null=True)
+    completion_tokens = models.PositiveIntegerField(null=True)
+    # The part of completion_tokens that is not the answer; many providers charge for it without showing it.
+    reasoning_tokens = models.PositiveIntegerField(null=True)
+    tokens_estimated = models.BooleanField(default=False)
+    cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
+    finish_reason = models.CharField(max_length=40, blank=True)
+    error = models.CharField(max_length=40, blank=True)
+    provider_request_id = models.CharField(max_length=200, blank=True)
+
+    objects = CallQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [models.UniqueConstraint(fields=["answer", "fence", "model"], name="a_claim_calls_a_model_once")]
+        indexes = [
+            # For battles.call_statistics.
+            models.Index(fields=["model", "started_at"], name="calls_of_a_model"),
+            # For CallQuerySet.holding_slots and abandoned_probes.
+            models.Index(fields=["model"], name="calls_under_way", condition=Q(state="running")),
+        ]
+
+    def __str__(self) -> str:
+        return f"call {self.pk}"
+
+    @property
+    def answer_tokens(self) -> int:
+        """Without the reasoning before it."""
+        return (self.completion_tokens or 0) - (self.reasoning_tokens or 0)

@@ -1,0 +1,111 @@
+"""Verdicts, in the order in which they were given."""
+
+import pgtrigger
+from django.db import connection, models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from accounts.actor import Actor
+from battles.models.battles import Battle
+from models_registry.models import LanguageModel
+
+
+class VoteCounterManager(models.Manager["VoteCounter"]):
+    def take(self) -> int:
+        """The next number. Its row stays locked until COMMIT, so take it as late as possible."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO battles_votecounter AS counter (id, last_order) VALUES (1, 1) "
+                "ON CONFLICT (id) DO UPDATE SET last_order = counter.last_order + 1 RETURNING last_order"
+            )
+            return int(cursor.fetchone()[0])
+
+
+class VoteCounter(models.Model):
+    """The one row whose lock puts votes in a gapless order."""
+
+    last_order = models.PositiveBigIntegerField(default=0)
+
+    objects = VoteCounterManager()
+
+    def __str__(self) -> str:
+        return str(self.last_order)
+
+
+VOTE_FACTS = ["battle", "choice", "model_left", "model_right", "created_at", "order", "style", "turn_count"]
+
+
+class VoteQuerySet(models.QuerySet["Vote"]):
+    def pending(self) -> "VoteQuerySet":
+        return self.filter(processing=Vote.Processing.PENDING)
+
+    def owned_by(self, actor: Actor) -> "VoteQuerySet":
+        return self.filter(battle__in=Battle.objects.owned_by(actor))
+
+
+class Vote(models.Model):
+    """A person's verdict on a battle. Its facts never change: the database refuses."""
+
+    class Choice(models.TextChoices):
+        LEFT = "left", _("left is better")
+        RIGHT = "right", _("right is better")
+        TIE = "tie", _("tie")
+        BOTH_BAD = "both_bad", _("both are bad")
+
+    class Processing(models.TextChoices):
+        PENDING = "pending", _("pending")
+        PROCESSED = "processed", _("processed")
+        EXCLUDED = "excluded", _("excluded")
+        RETRACTED = "retracted", _("retracted")
+
+    class ExcludedReason(models.TextChoices):
+        IDENTITY_LEAK = "identity_leak", _("a model named itself")
+        MODERATION = "moderation", _("moderation")
+        ANOMALY = "anomaly", _("anomaly")
+        DUPLICATE_PROMPT = "duplicate_prompt", _("duplicate prompt")
+        INCOMPLETE = "incomplete", _("an answer was stopped")
+        OPERATOR = "operator", _("operator")
+
+    battle = models.OneToOneField(Battle, models.PROTECT, related_name="vote")
+    choice = models.CharField(max_length=8, choices=Choice)
+    model_left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
+    model_right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
+    order = models.PositiveBigIntegerField(unique=True)
+    turn_count = models.PositiveSmallIntegerField()
+    # Per side: tokens, headings, bold runs and list items of the answers that were voted on.
+    style = models.JSONField(default=dict)
+    created_at = models.DateTimeField(db_default=Now())
+
+    # What may change: whose it is, what it is filed under, and whether it counts.
+    voter = models.CharField(max_length=40, db_index=True)
+    processing = models.CharField(max_length=9, choices=Processing, default=Processing.PENDING)
+    excluded_reason = models.CharField(max_length=16, choices=ExcludedReason, blank=True)
+    tags = models.JSONField(default=dict, blank=True)
+    comment = models.TextField(blank=True, max_length=2000)
+
+    objects = VoteQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(model_left=F("model_right")), name="a_vote_is_about_two_different_models"
+            ),
+        ]
+        indexes = [
+            # For leaderboard.aggregation: the votes not yet in the tallies.
+            models.Index(fields=["order"], name="votes_pending", condition=Q(processing="pending")),
+            # Also: how many do not count, by reason.
+            models.Index(fields=["excluded_reason"], name="votes_set_aside", condition=~Q(excluded_reason="")),
+        ]
+        triggers = [
+            pgtrigger.ReadOnly(name="facts_of_a_vote_never_change", fields=VOTE_FACTS),
+            pgtrigger.Protect(name="a_vote_is_never_deleted", operation=pgtrigger.Delete),
+        ]
+
+    def __str__(self) -> str:
+        return f"vote {self.order}"
+
+    @property
+    def counts(self) -> bool:
+        return self.excluded_reason in ("", self.ExcludedReason.ANOMALY)
