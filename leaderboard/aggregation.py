@@ -13,11 +13,11 @@ from django.db.models import Count, Max
 
 from battles.models import Vote
 from leaderboard import method, schedule, tallies
-from leaderboard.bradley_terry import fit_board
-from leaderboard.elo import START
 from leaderboard.latency import median_first_token_ms
 from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
-from leaderboard.ranks import rank_board
+from leaderboard.rating.board_fit import fit_board
+from leaderboard.rating.elo import START
+from leaderboard.rating.ranks import rank_board
 from leaderboard.tallies import BoardTallies
 
 State = AggregationRun.State

@@ -6,8 +6,8 @@ from django.dispatch import receiver
 
 from battles.models import Vote, VoteCounter
 from battles.signals import vote_cast
-from leaderboard import elo
 from leaderboard.models import EloRating
+from leaderboard.rating import elo
 
 LEFT_SHARE: dict[str, float] = {
     Vote.Choice.LEFT: 1.0,

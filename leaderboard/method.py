@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 
-from leaderboard import elo
+from leaderboard.rating import elo
 
 NAME = "bradley-terry-1"
 VIRTUAL_TIES = 0.5

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from battles.models import Vote
 from common.ids import new_public_id
-from leaderboard import elo
+from leaderboard.rating import elo
 from models_registry.models import LanguageModel
 
 OVERALL = "overall"

@@ -14,9 +14,9 @@ from django.dispatch import receiver
 
 from battles.models import Vote, VoteQuerySet
 from battles.signals import voter_changes
-from leaderboard.bradley_terry import Floats
 from leaderboard.errors import TalliesDisagree
 from leaderboard.models import OVERALL, PairTally, VoterPairTally
+from leaderboard.rating.bradley_terry import Floats
 from models_registry.models import LanguageModel
 
 OUTCOMES = [choice.value for choice in (Vote.Choice.LEFT, Vote.Choice.RIGHT, Vote.Choice.TIE, Vote.Choice.BOTH_BAD)]

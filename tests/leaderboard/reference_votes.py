@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from django.conf import settings
 
-from leaderboard.bradley_terry import Floats
+from leaderboard.rating.bradley_terry import Floats
 
 FOLDER = Path(os.environ.get("ARENA_REFERENCE_DATA", settings.BASE_DIR / ".." / "shared" / "data"))
 Vote = tuple[int, int, str]

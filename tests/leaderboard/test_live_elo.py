@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from django.db import transaction
 
-from leaderboard import elo
 from leaderboard.boards import standing_of
 from leaderboard.models import EloRating
+from leaderboard.rating import elo
 from tests.leaderboard import reference_votes
 from tests.leaderboard.ballots import cast, contestants
 from tests.leaderboard.crowd import at_once

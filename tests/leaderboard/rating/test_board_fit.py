@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
-from leaderboard.bradley_terry import POINTS, Board, NotConnected, Z, fit_board, fit_reference
-from leaderboard.ranks import rank_board
+from leaderboard.rating.board_fit import Board, fit_board
+from leaderboard.rating.bradley_terry import POINTS, NotConnected
+from leaderboard.rating.intervals import Z
+from leaderboard.rating.ranks import rank_board
+from leaderboard.rating.reference import fit_reference
 from tests.leaderboard import reference_votes
 
 CONNECTED_SETS = [

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.bradley_terry import Board
+from leaderboard.rating.board_fit import Board
 
 
 @dataclass(frozen=True)
