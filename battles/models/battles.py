@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
+from battles.labels.labels import UNDETERMINED
 from battles.models.sessions import Session
 from battles.models.turns import Answer, Turn
 from common.ids import new_public_id
@@ -45,7 +46,11 @@ class Battle(models.Model):
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     session = models.ForeignKey(Session, models.PROTECT, related_name="battles")
     mode = models.CharField(max_length=12, choices=Mode, default=Mode.BLIND)
+    # What a vote cast now would be filed under: Vote has the same four.
     categories = ArrayField(models.CharField(max_length=40), default=list, blank=True)
+    language = models.CharField(max_length=3, default=UNDETERMINED, db_default=UNDETERMINED)
+    labelled_by = models.CharField(max_length=60, blank=True, default="", db_default="")
+    prompt_digest = models.CharField(max_length=32, blank=True, default="", db_default="")
     # The chance with which the sampler drew this unordered pair; after a redraw, the final pair's.
     propensity = models.FloatField()
     voided_at = models.DateTimeField(null=True, blank=True)

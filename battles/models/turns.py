@@ -144,6 +144,8 @@ class Answer(models.Model):
     html = SafeHtmlField(blank=True)
     reasoning = models.TextField(blank=True)
     error = models.CharField(max_length=40, blank=True)
+    # Whether its text says which model it is: a vote on it is not blind.
+    names_itself = models.BooleanField(default=False, db_default=False)
     call = models.OneToOneField("Call", models.PROTECT, null=True, related_name="shown_in")
     # What was set aside for its first call when it was asked for; the call takes it over.
     charge = models.OneToOneField(Charge, models.PROTECT, null=True, related_name="answer")

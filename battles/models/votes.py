@@ -1,12 +1,14 @@
 """Verdicts, in the order in which they were given."""
 
 import pgtrigger
+from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
+from battles.labels.labels import UNDETERMINED
 from battles.models.battles import Battle
 from models_registry.models import LanguageModel
 
@@ -79,6 +81,12 @@ class Vote(models.Model):
 
     # What may change: whose it is, what it is filed under, and whether it counts.
     voter = models.CharField(max_length=40, db_index=True)
+    categories = ArrayField(models.CharField(max_length=40), default=list, db_default=[], blank=True)
+    language = models.CharField(max_length=3, default=UNDETERMINED, db_default=UNDETERMINED)
+    # The classifier that chose these two; empty while none has.
+    labelled_by = models.CharField(max_length=60, blank=True, default="", db_default="")
+    # battles.labels.prompt_digest of the first prompt; empty while unknown.
+    prompt_digest = models.CharField(max_length=32, blank=True, default="", db_default="", db_collation="C")
     processing = models.CharField(max_length=9, choices=Processing, default=Processing.PENDING)
     excluded_reason = models.CharField(max_length=16, choices=ExcludedReason, blank=True)
     tags = models.JSONField(default=dict, blank=True)
