@@ -1,0 +1,65 @@
+"""What moves with the votes: live Elo and the tallies."""
+
+from django.db import models
+from django.db.models import Q
+
+from battles.models import Vote
+from leaderboard.rating import elo
+from models_registry.models import LanguageModel
+
+
+class EloRating(models.Model):
+    """The live, order-dependent figure of one model; moved in the vote's own transaction."""
+
+    model = models.OneToOneField(LanguageModel, models.PROTECT, primary_key=True, related_name="elo")
+    rating = models.FloatField(default=elo.START)
+    votes = models.PositiveIntegerField(default=0)
+    last_order = models.PositiveBigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.rating:.0f}"
+
+
+class PairTally(models.Model):
+    """How often an ordered pair ended how, on one board. Integers: any order or batching gives the same."""
+
+    scope = models.CharField(max_length=80)
+    # No index on a single model here and below: tallies are written often and always read by scope.
+    left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False)
+    right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False)
+    outcome = models.CharField(max_length=8, choices=Vote.Choice)
+    n = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["scope", "left", "right", "outcome"], name="a_pair_is_tallied_once_per_outcome"
+            ),
+            models.CheckConstraint(condition=Q(n__gte=0), name="a_tally_is_never_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.scope} {self.left_id}:{self.right_id} {self.outcome} {self.n}"
+
+
+class VoterPairTally(models.Model):
+    """The same counts per voter: what intervals clustered by voter are made of."""
+
+    scope = models.CharField(max_length=80)
+    voter = models.CharField(max_length=40)
+    left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False)
+    right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False)
+    outcome = models.CharField(max_length=8, choices=Vote.Choice)
+    n = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["scope", "voter", "left", "right", "outcome"],
+                name="a_voters_pair_is_tallied_once_per_outcome",
+            ),
+            models.CheckConstraint(condition=Q(n__gte=0), name="a_voters_tally_is_never_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.scope} {self.voter} {self.left_id}:{self.right_id} {self.outcome} {self.n}"
