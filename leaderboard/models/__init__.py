@@ -1,6 +1,7 @@
-"""What the votes add up to: live Elo, tallies, aggregation runs and standings."""
+"""What the votes add up to: live Elo, tallies, the history of votes, runs and standings."""
 
 from leaderboard.models.counting import EloRating, PairTally, VoterPairTally
+from leaderboard.models.history import VoteChange
 from leaderboard.models.snapshots import OVERALL, AggregationRun, AggregationRunQuerySet, Standing
 
 __all__ = [
@@ -10,5 +11,6 @@ __all__ = [
     "EloRating",
     "PairTally",
     "Standing",
+    "VoteChange",
     "VoterPairTally",
 ]

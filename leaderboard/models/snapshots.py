@@ -26,8 +26,8 @@ class AggregationRun(models.Model):
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     scope = models.CharField(max_length=80, default=OVERALL)
-    # The scheduled moment this run is for, or the request that asked for it: the database keeps one of each.
-    slot = models.CharField(max_length=60, unique=True)
+    # The scheduled moment this run is for, or the request that asked for it: the database keeps one of each per board.
+    slot = models.CharField(max_length=60)
     state = models.CharField(max_length=9, choices=State)
     method = models.CharField(max_length=40)
     parameters = models.JSONField(default=dict)
@@ -35,9 +35,13 @@ class AggregationRun(models.Model):
     tallies_checksum = models.CharField(max_length=64, blank=True)
     # Counted are the votes up to this number, except those excluded.
     last_order = models.PositiveBigIntegerField(default=0)
+    # Of them as they stood after this VoteChange.
+    last_change = models.PositiveBigIntegerField(default=0, db_default=0)
     votes_taken = models.PositiveIntegerField(default=0)
     votes_counted = models.PositiveBigIntegerField(default=0)
     votes_excluded = models.JSONField(default=dict)
+    # What the fit found beside the standings; leaderboard.fitting says which names and units.
+    facts = models.JSONField(default=dict, db_default={})
     started_at = models.DateTimeField()
     finished_at = models.DateTimeField()
     duration_ms = models.PositiveIntegerField()
@@ -47,6 +51,7 @@ class AggregationRun(models.Model):
 
     class Meta:
         ordering = ["-pk"]
+        constraints = [models.UniqueConstraint(fields=["slot", "scope"], name="a_board_has_one_run_per_slot")]
         # For AggregationRunQuerySet.snapshots.
         indexes = [models.Index(fields=["scope", "state", "-id"], name="newest_snapshot_of_a_board")]
         triggers = [pgtrigger.Protect(name="a_run_never_changes", operation=pgtrigger.Update | pgtrigger.Delete)]
@@ -59,15 +64,24 @@ class Standing(models.Model):
     """One model's line in a snapshot. Immutable."""
 
     run = models.ForeignKey(AggregationRun, models.PROTECT, related_name="standings")
-    model = models.ForeignKey(LanguageModel, models.PROTECT, related_name="standings")
+    model = models.ForeignKey(LanguageModel, models.PROTECT, null=True, related_name="standings")
+    # Models are compared within a group only; 0 is the group with the most votes.
+    group = models.PositiveSmallIntegerField(default=0, db_default=0)
     # Null while a model is "n of 5": listed as collecting votes, without a score.
     score = models.FloatField(null=True)
     # One bound alone is null when a model won or lost everything: at least, at most.
     ci_low = models.FloatField(null=True)
     ci_high = models.FloatField(null=True)
+    # By how much the votes of one person being alike widens the variance.
+    design_effect = models.FloatField(default=1.0, db_default=1.0)
     rank = models.PositiveIntegerField(null=True)
     rank_best = models.PositiveIntegerField(null=True)
     rank_worst = models.PositiveIntegerField(null=True)
+    # With style taken out; null while that is not known.
+    style_score = models.FloatField(null=True)
+    style_ci_low = models.FloatField(null=True)
+    style_ci_high = models.FloatField(null=True)
+    style_rank = models.PositiveIntegerField(null=True)
     elo = models.FloatField()
     votes = models.PositiveIntegerField()
     wins = models.PositiveIntegerField()

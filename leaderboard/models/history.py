@@ -1,0 +1,46 @@
+"""What changed about votes after they were cast: never what they say, only whether they count and for which boards."""
+
+import pgtrigger
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
+from battles.models import Vote
+
+
+class VoteChange(models.Model):
+    """One vote excluded, restored or filed under other boards, with its standing before and after.
+
+    `before` and `after` are {"excluded_reason": str, "categories": [str], "language": str}. A vote stood, when a
+    snapshot was made, as in `before` of its first change with a higher number than the snapshot's last_change, or
+    as it does now when there is none.
+    """
+
+    class Kind(models.TextChoices):
+        EXCLUDED = "excluded", _("excluded")
+        RESTORED = "restored", _("restored")
+        RELABELLED = "relabelled", _("filed under other boards")
+
+    # Given under the lock of the tallies, so that what is committed later has a higher number; gaps mean nothing.
+    number = models.BigAutoField(primary_key=True)
+    vote = models.ForeignKey(Vote, models.PROTECT, related_name="changes")
+    kind = models.CharField(max_length=10, choices=Kind)
+    before = models.JSONField()
+    after = models.JSONField()
+    reason = models.TextField(blank=True)
+    by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["-number"]
+        triggers = [
+            pgtrigger.ReadOnly(
+                name="a_change_of_a_vote_never_changes",
+                fields=["vote", "kind", "before", "after", "reason", "at"],
+            ),
+            pgtrigger.Protect(name="a_change_of_a_vote_is_never_deleted", operation=pgtrigger.Delete),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.vote_id} {self.kind}"
