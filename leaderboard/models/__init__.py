@@ -1,14 +1,18 @@
-"""What the votes add up to: live Elo, tallies, the history of votes, runs and standings."""
+"""What the votes add up to: live Elo, tallies, the history of votes, imported boards, runs and standings."""
 
 from leaderboard.models.counting import EloRating, PairTally, VoterPairTally
 from leaderboard.models.history import VoteChange
+from leaderboard.models.imported import Contestant, ImportedBoard, ImportedVote
 from leaderboard.models.snapshots import OVERALL, AggregationRun, AggregationRunQuerySet, Standing
 
 __all__ = [
     "OVERALL",
     "AggregationRun",
     "AggregationRunQuerySet",
+    "Contestant",
     "EloRating",
+    "ImportedBoard",
+    "ImportedVote",
     "PairTally",
     "Standing",
     "VoteChange",

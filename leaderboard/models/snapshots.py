@@ -2,18 +2,44 @@
 
 import pgtrigger
 from django.db import models
+from django.db.models import Q
+from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext_lazy as _
 
 from common.ids import new_public_id
+from leaderboard.models.imported import Contestant
 from models_registry.models import LanguageModel
 
 OVERALL = "overall"
+
+# From board to board along the index newest_snapshot_of_a_board, however many snapshots each has.
+_NEWEST_OF_EACH_BOARD = """
+WITH RECURSIVE newest AS (
+    (SELECT scope, id FROM leaderboard_aggregationrun WHERE state = 'done' ORDER BY scope, id DESC LIMIT 1)
+    UNION ALL
+    SELECT next.scope, next.id FROM newest CROSS JOIN LATERAL (
+        SELECT scope, id FROM leaderboard_aggregationrun
+        WHERE state = 'done' AND scope > newest.scope ORDER BY scope, id DESC LIMIT 1
+    ) AS next
+)
+SELECT id FROM newest
+"""
 
 
 class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
     def snapshots(self, scope: str) -> "AggregationRunQuerySet":
         """What was published for one board, newest first."""
         return self.filter(scope=scope, state=AggregationRun.State.DONE).order_by("-pk")
+
+    def newest_of_each_board(self) -> "AggregationRunQuerySet":
+        """The boards that exist, each with its newest snapshot; in the order of their keys."""
+        return self.filter(pk__in=RawSQL(_NEWEST_OF_EACH_BOARD, [])).order_by("scope")  # noqa: S611 (no parameters)
+
+    def newest_ids(self, scopes: list[str]) -> dict[str, str]:
+        """{scope: public id of its newest snapshot}; scopes without one are left out. Touches one row per scope."""
+        newest = self.snapshots(OuterRef("scope")).values("pk")[:1]  # type: ignore[arg-type]
+        boards = self.filter(scope__in=scopes, pk=Subquery(newest))
+        return dict(boards.order_by().values_list("scope", "public_id"))
 
 
 class AggregationRun(models.Model):
@@ -61,10 +87,11 @@ class AggregationRun(models.Model):
 
 
 class Standing(models.Model):
-    """One model's line in a snapshot. Immutable."""
+    """One model's line in a snapshot, or one contestant's on an imported board. Immutable."""
 
     run = models.ForeignKey(AggregationRun, models.PROTECT, related_name="standings")
     model = models.ForeignKey(LanguageModel, models.PROTECT, null=True, related_name="standings")
+    contestant = models.ForeignKey(Contestant, models.PROTECT, null=True, related_name="standings")
     # Models are compared within a group only; 0 is the group with the most votes.
     group = models.PositiveSmallIntegerField(default=0, db_default=0)
     # Null while a model is "n of 5": listed as collecting votes, without a score.
@@ -82,7 +109,8 @@ class Standing(models.Model):
     style_ci_low = models.FloatField(null=True)
     style_ci_high = models.FloatField(null=True)
     style_rank = models.PositiveIntegerField(null=True)
-    elo = models.FloatField()
+    # Null on an imported board of counts, whose votes have no order.
+    elo = models.FloatField(null=True)
     votes = models.PositiveIntegerField()
     wins = models.PositiveIntegerField()
     losses = models.PositiveIntegerField()
@@ -92,8 +120,16 @@ class Standing(models.Model):
     median_first_token_ms = models.PositiveIntegerField(null=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "model"], name="a_model_stands_once_in_a_snapshot")]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "model"], name="a_model_stands_once_in_a_snapshot"),
+            models.UniqueConstraint(fields=["run", "contestant"], name="a_contestant_stands_once_in_a_snapshot"),
+            models.CheckConstraint(
+                condition=Q(model__isnull=False, contestant__isnull=True)
+                | Q(model__isnull=True, contestant__isnull=False),
+                name="a_standing_is_a_models_or_a_contestants",
+            ),
+        ]
         triggers = [pgtrigger.Protect(name="a_standing_never_changes", operation=pgtrigger.Update | pgtrigger.Delete)]
 
     def __str__(self) -> str:
-        return f"{self.run_id} {self.model_id}"
+        return f"{self.run_id} {self.model_id or self.contestant_id}"
