@@ -4,6 +4,7 @@ Django can have the pool check what it lends, but the pool then pauses longer af
 and gives up before it has met a dozen.
 """
 
+import select
 from typing import Any
 
 import psycopg
@@ -24,6 +25,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def _answers(connection: Any) -> bool:
+    """An idle connection on which something lies to be read was mostly closed by the server."""
+    poll = select.poll()
+    poll.register(connection.pgconn.socket, select.POLLIN)
+    if not poll.poll(0):
+        return True
     try:
         connection.execute("")
     except psycopg.Error:
