@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Prefetch, QuerySet
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from accounts.actor import Actor
@@ -26,7 +26,7 @@ from battles.errors import (
     StillAnswering,
     TooManyTurns,
 )
-from battles.models import Answer, Battle, Position, Session, Side, Turn, Vote, VoteCounter, VoteQuerySet
+from battles.models import Answer, Battle, Position, Session, Side, Turn, Vote, VoteQuerySet
 from battles.pairing import Pair
 from battles.prompts import accepted_prompt, title_of
 from battles.signals import vote_cast, voter_changes
@@ -191,51 +191,48 @@ def stop(*, battle: Battle) -> None:
 
 
 def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
-    """Record the person's verdict; from then on the names are revealed.
+    """Record the person's verdict; from then on the names are revealed. The vote's battle can be shown at once.
 
     Raises BattleIsVoid, StillAnswering, TooManyRequests, and AlreadyVoted when a vote exists (also when two
     requests race: the database keeps the first).
     """
-    if Vote.objects.filter(battle=battle).exists():
-        raise AlreadyVoted
-    limits.count("vote", actor.kind, actor.key, f"network:{actor.network}", fail_open=True)
     try:  # outside atomic: inside, the connection would be broken
         with transaction.atomic():
-            return _store_vote(actor, battle, choice)
+            return _store_vote(actor, battle.pk, choice)
     except IntegrityError as error:
         raise AlreadyVoted from error
 
 
-def _store_vote(actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
-    locked = Battle.objects.select_for_update(of=("self",)).select_related("vote")  # no follow-up begins meanwhile
-    battle = locked.get(pk=battle.pk)
-    if battle.is_void:
-        raise BattleIsVoid
+def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
+    locked = Battle.objects.for_showing().select_for_update(of=("self",))  # no follow-up begins meanwhile
+    battle = locked.get(pk=battle_id)
     if battle.vote_or_none is not None:
         raise AlreadyVoted
-    answers = Answer.objects.select_related("side__model", "call")
-    turns = list(battle.turns.order_by("index").prefetch_related(Prefetch("answers", answers)))
+    limits.count("vote", actor.kind, actor.key, f"network:{actor.network}", fail_open=True)
+    if battle.is_void:
+        raise BattleIsVoid
+    turns = battle.turns.all()
     if any(turn.is_live for turn in turns):
         raise StillAnswering
     judged = [turn for turn in turns if turn.can_be_judged()]
     is_stopped = any(answer.state == Answer.State.STOPPED for turn in judged for answer in turn.answers.all())
-    models = {answer.side.position: answer.side.model for answer in turns[0].answers.all()}
-    style = {position: _style_of(position, judged) for position in Position.values}
-    order = VoteCounter.objects.take()
+    sides = {side.position: side for side in battle.sides.all()}
+    left, right = sides[Position.LEFT], sides[Position.RIGHT]
+    if not (left.model.has_votes and right.model.has_votes):
+        LanguageModel.objects.filter(pk__in=[left.model_id, right.model_id]).update(has_votes=True)
+    # Last: its number keeps every other vote waiting until COMMIT.
     vote = Vote.objects.create(
-        battle=battle, choice=choice, model_left=models[Position.LEFT], model_right=models[Position.RIGHT],
-        order=order, turn_count=len(judged),
-        style=style, voter=actor.key,
+        battle=battle, choice=choice, model_left_id=left.model_id, model_right_id=right.model_id,
+        turn_count=len(judged),
+        style={position: _style_of(side, judged) for position, side in sides.items()}, voter=actor.key,
         excluded_reason=Vote.ExcludedReason.INCOMPLETE if is_stopped else "",
     )  # fmt: skip
-    if not all(model.has_votes for model in models.values()):
-        LanguageModel.objects.filter(pk__in=[model.pk for model in models.values()]).update(has_votes=True)
     vote_cast.send(sender=Vote, vote=vote)
     return vote
 
 
-def _style_of(position: str, turns: list[Turn]) -> StyleCounts:
-    answers = [answer for turn in turns for answer in turn.answers.all() if answer.side.position == position]
+def _style_of(side: Side, turns: list[Turn]) -> StyleCounts:
+    answers = [answer for turn in turns for answer in turn.answers.all() if answer.side_id == side.pk]
     tokens = sum(answer.call.answer_tokens for answer in answers if answer.call)
     return style_counts("\n\n".join(answer.text for answer in answers), tokens)
 

@@ -143,8 +143,8 @@ class BattleViewSet(ViewSet):
     def vote(self, request: Request, public_id: str) -> Response:
         battle = self.get_object()
         choice = Vote.Choice(_valid(CastVoteSerializer(data=request.data))["choice"])
-        actions.cast_vote(actor=_actor(request), battle=battle, choice=choice)
-        return Response(_sees(battle), status=status.HTTP_201_CREATED)
+        vote = actions.cast_vote(actor=_actor(request), battle=battle, choice=choice)
+        return Response(shown_battle(vote.battle), status=status.HTTP_201_CREATED)
 
     @action(detail=True, methods=["post"])
     @idempotent

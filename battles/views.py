@@ -97,7 +97,10 @@ def page_battle(battle: Battle) -> dict[str, Any]:
 
 
 def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | None = None) -> HttpResponse:
-    battle = get_battle_or_404(request, public_id)
+    return _fragment_of(request, get_battle_or_404(request, public_id), form)
+
+
+def _fragment_of(request: PageRequest, battle: Battle, form: PromptForm | None = None) -> HttpResponse:
     if not request.htmx:
         return redirect(battle)
     context = {"battle": page_battle(battle), "follow_up_form": form or PromptForm()}
@@ -115,9 +118,12 @@ def vote(request: PageRequest, public_id: str) -> HttpResponse:
     form = VoteForm(request.POST)
     if not form.is_valid():
         raise Http404  # no button of ours sends this
-    with suppress(AlreadyVoted):  # a double click: show the verdict that was stored
-        actions.cast_vote(actor=request.actor, battle=battle, choice=Vote.Choice(form.cleaned_data["choice"]))
-    return _battle_fragment(request, public_id)
+    choice = Vote.Choice(form.cleaned_data["choice"])
+    try:
+        battle = actions.cast_vote(actor=request.actor, battle=battle, choice=choice).battle
+    except AlreadyVoted:  # a double click: show the verdict that was stored
+        return _battle_fragment(request, public_id)
+    return _fragment_of(request, battle)
 
 
 @require_POST

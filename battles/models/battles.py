@@ -33,7 +33,9 @@ class BattleQuerySet(models.QuerySet["Battle"]):
             models.Prefetch("sides", Side.objects.select_related("model")),
             "sides__model__prices",
             models.Prefetch("turns", Turn.objects.order_by("index")),
-            models.Prefetch("turns__answers", Answer.objects.in_order().select_related("side", "call")),
+            models.Prefetch(
+                "turns__answers", Answer.objects.in_order().select_related("call").defer("call__request")
+            ),
         )
 
 

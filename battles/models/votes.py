@@ -2,7 +2,7 @@
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
-from django.db import connection, models
+from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
@@ -13,26 +13,21 @@ from battles.models.battles import Battle
 from models_registry.models import LanguageModel
 
 
-class VoteCounterManager(models.Manager["VoteCounter"]):
-    def take(self) -> int:
-        """The next number. Its row stays locked until COMMIT, so take it as late as possible."""
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "INSERT INTO battles_votecounter AS counter (id, last_order) VALUES (1, 1) "
-                "ON CONFLICT (id) DO UPDATE SET last_order = counter.last_order + 1 RETURNING last_order"
-            )
-            return int(cursor.fetchone()[0])
-
-
 class VoteCounter(models.Model):
     """The one row whose lock puts votes in a gapless order."""
 
     last_order = models.PositiveBigIntegerField(default=0)
 
-    objects = VoteCounterManager()
-
     def __str__(self) -> str:
         return str(self.last_order)
+
+
+class NextOrder(models.Func):
+    """The next vote's number; the counter then stays locked until COMMIT. The function is made by a migration."""
+
+    function = "battles_next_vote_order"
+    arity = 0
+    output_field = models.PositiveBigIntegerField()
 
 
 VOTE_FACTS = ["battle", "choice", "model_left", "model_right", "created_at", "order", "style", "turn_count"]
@@ -73,7 +68,8 @@ class Vote(models.Model):
     choice = models.CharField(max_length=8, choices=Choice)
     model_left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
     model_right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
-    order = models.PositiveBigIntegerField(unique=True)
+    # Given by the database, so that the counter is locked for no longer than it takes to store the vote.
+    order = models.PositiveBigIntegerField(unique=True, db_default=NextOrder(), editable=False)
     turn_count = models.PositiveSmallIntegerField()
     # Per side: tokens, headings, bold runs and list items of the answers that were voted on.
     style = models.JSONField(default=dict)

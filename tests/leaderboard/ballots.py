@@ -4,7 +4,7 @@ from itertools import count
 
 from django.db import transaction
 
-from battles.models import Battle, Session, Vote, VoteCounter
+from battles.models import Battle, Session, Vote
 from battles.signals import vote_cast
 from models_registry.models import LanguageModel
 from tests import make
@@ -22,7 +22,7 @@ def cast(left: LanguageModel, right: LanguageModel, choice: str, *, voter: str =
     battle = Battle.objects.create(session=Session.objects.create(), propensity=1)
     vote = Vote.objects.create(
         battle=battle, choice=choice, model_left=left, model_right=right, turn_count=1,
-        order=VoteCounter.objects.take(), voter=voter or f"visitor:{next(_numbers)}",
+        voter=voter or f"visitor:{next(_numbers)}",
         excluded_reason=excluded,
     )  # fmt: skip
     vote_cast.send(sender=Vote, vote=vote)
