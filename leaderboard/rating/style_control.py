@@ -1,0 +1,286 @@
+"""Scores with the answers' dress held equal: Bradley–Terry with length and formatting as covariates.
+
+For a vote on models i (left) and j (right) with features f, shape (k,):
+
+    logit P(left preferred) = θ[i] − θ[j] + β · x,    x = (f − mean) / sd,    f = (a − b) / (a + b), 0 where a = b = 0
+
+a and b are the two answers' tokens, headings, bold runs and list items. Ties of both kinds count ½. There is no
+penalty: a ridge on β would shrink the very effect that is to be taken out.
+Sources: Li, Angelopoulos, Chiang, "Does style matter? Disentangling style and substance in Chatbot Arena" (2024);
+the sandwich with leverages: MacKinnon, White, Journal of Econometrics 29 (1985).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import expit
+
+from leaderboard.rating.bradley_terry import (
+    CONVERGED,
+    POINTS,
+    Flags,
+    Floats,
+    NotConnected,
+    laplacian,
+    maximum_likelihood,
+)
+from leaderboard.rating.intervals import Z
+
+Ints = NDArray[np.integer]
+
+FEATURES = ("tokens", "headings", "bold", "lists")
+MOST_STEPS = 40
+# Votes worked on at once: what they need then stays in the processor's cache.
+BLOCK = 1 << 15
+# The part of a feature's variation that the models and the features before it must leave unexplained.
+OWN_VARIATION = 1e-6
+
+
+class NoFiniteFit(ValueError):
+    """Features and models together tell every vote's winner: some coefficient has no finite maximum."""
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Mean and standard deviation of the features, shape (k,): frozen once per board and method version."""
+
+    mean: Floats
+    sd: Floats
+
+
+@dataclass(frozen=True)
+class StyleFit:
+    """Scores and 95 % bounds in points, shape (models,), NaN for a model that is not established.
+
+    coefficients, errors: shape (k,), β and its standard error, in logit per standard deviation of the feature.
+    dropped: shape (k,), features that do not vary, or not on their own; their β and error are 0.
+    """
+
+    score: Floats
+    low: Floats
+    high: Floats
+    coefficients: Floats
+    errors: Floats
+    dropped: Flags
+
+
+def style_features(left: Ints, right: Ints) -> Floats:
+    """f of the two sides' counts, shapes (votes, k): from −1, all of it on the right, to 1."""
+    both = left + right
+    leaning: Floats = np.divide(left - right, both, out=np.zeros(both.shape), where=both > 0)
+    return leaning
+
+
+def scaling_of(features: Floats, *, times: Floats | None = None, mirrored: bool = True) -> Scaling:
+    """What to freeze. `mirrored`: over each vote and its mirror image, so that changing sides changes nothing.
+
+    The mean is then 0 and the standard deviation a root mean square. Other libraries do not mirror.
+    """
+    weights = np.ones(len(features)) if times is None else times
+    total = max(float(weights.sum()), 1.0)
+    mean = np.zeros(features.shape[1]) if mirrored else weights @ features / total
+    return Scaling(mean, np.sqrt(weights @ (features - mean) ** 2 / total))
+
+
+def fit_style(
+    left: Ints,
+    right: Ints,
+    share: Floats,
+    features: Floats,
+    *,
+    established: Flags,
+    scaling: Scaling,
+    times: Floats | None = None,
+    deff: Floats | None = None,
+    leverages: bool = True,
+    offset: float = 1500,
+) -> StyleFit:
+    """The exact maximum-likelihood fit to the votes among the established models, mean θ zero, and its sandwich.
+
+    left, right, share: shape (votes,): indices into `established`, and what the left side took: 1, 0 or ½. features:
+    shape (votes, k). times: how often each vote counts, default once. deff: shape (models,), by how much voters with
+    tastes of their own inflate a score's variance. Raises NotConnected and NoFiniteFit.
+
+    With z = (e_i − e_j, x) and H = Σ n p q z zᵀ: se² = deff · (H⁻¹ (Σ n r² z zᵀ) H⁻¹)_ii, where r = (y − p) / (1 − h)
+    and h = p q zᵀ H⁻¹ z (HC3); without `leverages` h = 0, as other libraries have it.
+    """
+    votes, kept = _among(established, left, right, share, features, scaling, times)
+    start = np.append(_strengths_without_style(votes), np.zeros(len(votes.x)))
+    information, gradient = _derivatives(votes, start)
+    own = _vary_on_their_own(information, votes.models)
+    kept[kept] = own
+    votes, stay = votes.with_features(own), np.append(np.ones(votes.models, dtype=bool), own)
+    solution, information = _newton(votes, start[stay], information[np.ix_(stay, stay)], gradient[stay])
+    variance = np.diag(_sandwich(votes, solution, information, leverages=leverages))
+    theta, beta = np.split(solution, [votes.models])
+    half = Z * np.sqrt(variance[: votes.models] * (1 if deff is None else deff[established]))
+    score, low, high = np.full((3, len(established)), np.nan)
+    score[established] = offset + POINTS * theta
+    low[established], high[established] = offset + POINTS * (theta - half), offset + POINTS * (theta + half)
+    coefficients, errors = np.zeros((2, len(kept)))
+    coefficients[kept], errors[kept] = beta, np.sqrt(variance[votes.models :])
+    return StyleFit(score, low, high, coefficients, errors, ~kept)
+
+
+@dataclass(frozen=True)
+class _Votes:
+    """Votes among `models` models; x has shape (k, votes), all else (votes,)."""
+
+    models: int
+    left: Ints
+    right: Ints
+    share: Floats
+    times: Floats
+    x: Floats
+
+    def blocks(self) -> Iterator["_Votes"]:
+        for start in range(0, len(self.left), BLOCK):
+            part = slice(start, start + BLOCK)
+            yield _Votes(
+                self.models, self.left[part], self.right[part], self.share[part], self.times[part], self.x[:, part]
+            )
+
+    def with_features(self, which: Flags) -> "_Votes":
+        return (
+            self if which.all() else _Votes(self.models, self.left, self.right, self.share, self.times, self.x[which])
+        )
+
+    @property
+    def pairs(self) -> Ints:
+        return self.left * self.models + self.right
+
+    def chances(self, solution: Floats) -> Floats:
+        """P(left preferred)."""
+        theta, beta = solution[: self.models], solution[self.models :]
+        logits: Floats = theta[self.left] - theta[self.right]
+        for slope, values in zip(beta, self.x, strict=True):
+            logits += slope * values
+        return expit(logits, out=logits)
+
+    def sums(self, weight: Floats) -> Floats:
+        """Σ weight · z, shape (models + k,)."""
+        taken = _gathered(self.left, weight, self.models) - _gathered(self.right, weight, self.models)
+        return np.append(taken, self.x @ weight)
+
+    def products(self, weight: Floats) -> Floats:
+        """Σ weight · z zᵀ, shape (models + k, models + k)."""
+        among = _gathered(self.pairs, weight, self.models**2).reshape(self.models, self.models)
+        weighted = self.x * weight
+        across = np.array(
+            [_gathered(self.left, one, self.models) - _gathered(self.right, one, self.models) for one in weighted]
+        ).reshape(len(self.x), self.models)
+        return np.block([[laplacian(among + among.T), across.T], [across, self.x @ weighted.T]])
+
+
+def _among(
+    established: Flags,
+    left: Ints,
+    right: Ints,
+    share: Floats,
+    features: Floats,
+    scaling: Scaling,
+    times: Floats | None,
+) -> tuple[_Votes, Flags]:
+    """The votes with both models established, renumbered, and which features vary at all."""
+    rows = np.flatnonzero(established[left] & established[right])
+    number = np.cumsum(established) - 1
+    varies = scaling.sd > OWN_VARIATION
+    x = np.array([(features[rows, k] - scaling.mean[k]) / scaling.sd[k] for k in np.flatnonzero(varies)])
+    votes = _Votes(
+        models=int(established.sum()),
+        left=number[left[rows]],
+        right=number[right[rows]],
+        share=share[rows],
+        times=np.ones(len(rows)) if times is None else times[rows],
+        x=x.reshape(int(varies.sum()), len(rows)),
+    )
+    return votes, varies
+
+
+def _strengths_without_style(votes: _Votes) -> Floats:
+    if votes.models < 2:
+        raise NotConnected
+    shape = (votes.models, votes.models)
+    taken = _gathered(votes.pairs, votes.times * votes.share, votes.models**2).reshape(shape)
+    given = _gathered(votes.pairs, votes.times * (1 - votes.share), votes.models**2).reshape(shape)
+    return maximum_likelihood(taken + given.T, np.zeros(shape))
+
+
+def _vary_on_their_own(information: Floats, models: int) -> Flags:
+    """Which features leave something once the models and the features before them are taken out (Schur complement)."""
+    among, across = _level(information, models)[:models, :models], information[:models, models:]
+    features = information[models:, models:]
+    rest = features - across.T @ cho_solve(cho_factor(among), across)
+    own = np.zeros(len(rest), dtype=bool)
+    for one in range(len(rest)):
+        left = rest[one, one]
+        if own.any():
+            left -= rest[one, own] @ np.linalg.solve(rest[np.ix_(own, own)], rest[own, one])
+        own[one] = left > OWN_VARIATION * features[one, one]
+    return own
+
+
+def _newton(votes: _Votes, solution: Floats, information: Floats, gradient: Floats) -> tuple[Floats, Floats]:
+    """((θ, β), H) at the maximum, from a start and its derivatives."""
+    reach = np.abs(votes.x).max(axis=1, initial=0)
+    for _ in range(MOST_STEPS):
+        step = cho_solve(cho_factor(_level(information, votes.models)), gradient)
+        # A step that changes no logit by more than 1 always climbs (Bach 2010, self-concordant analysis).
+        step /= max(1.0, np.ptp(step[: votes.models]) + np.abs(step[votes.models :]) @ reach)
+        solution = solution + step
+        if np.abs(step).max() <= CONVERGED:
+            return solution, information
+        information, gradient = _derivatives(votes, solution)
+    raise NoFiniteFit
+
+
+def _derivatives(votes: _Votes, solution: Floats) -> tuple[Floats, Floats]:
+    """(H, gradient)."""
+    size = len(solution)
+    information, gradient = np.zeros((size, size)), np.zeros(size)
+    for block in votes.blocks():
+        p = block.chances(solution)
+        gradient += block.sums(block.times * (block.share - p))
+        information += block.products(block.times * p * (1 - p))
+    return information, gradient
+
+
+def _sandwich(votes: _Votes, solution: Floats, information: Floats, *, leverages: bool) -> Floats:
+    """H⁻¹ (Σ n r² z zᵀ) H⁻¹, for strengths with mean zero."""
+    models, size = votes.models, len(solution)
+    spread = cho_solve(cho_factor(_level(information, models)), np.eye(size))
+    spread[:models, :models] -= 1 / (_level_of(information, models) * models**2)
+    variance = np.diag(spread)[:models]
+    # zᵀ H⁻¹ z in three parts: among the pair, of the pair with each feature, among the features.
+    of_pair = (variance[:, None] + variance - 2 * spread[:models, :models]).ravel()
+    with_feature = 2 * (spread[models:, :models, None] - spread[models:, None, :models]).reshape(-1, models**2)
+    meat = np.zeros((size, size))
+    for block in votes.blocks():
+        p = block.chances(solution)
+        residual = block.share - p
+        if leverages:
+            reach = of_pair[block.pairs] + (block.x * (spread[models:, models:] @ block.x)).sum(axis=0)
+            for table, values in zip(with_feature, block.x, strict=True):
+                reach += table[block.pairs] * values
+            residual /= np.maximum(1 - p * (1 - p) * reach, 1e-6)
+        meat += block.products(block.times * residual**2)
+    return spread @ meat @ spread
+
+
+def _gathered(places: Ints, weight: Floats, size: int) -> Floats:
+    """Σ weight by place, shape (size,)."""
+    return np.bincount(places, weight, size).astype(np.float64, copy=False)
+
+
+def _level_of(information: Floats, models: int) -> float:
+    return float(information[:models, :models].trace()) / models**2
+
+
+def _level(information: Floats, models: int) -> Floats:
+    """Only differences of θ are known: information about their mean makes the matrix invertible and fixes it at 0."""
+    levelled = information.copy()
+    levelled[:models, :models] += _level_of(information, models)
+    return levelled

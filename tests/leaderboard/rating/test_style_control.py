@@ -1,0 +1,164 @@
+"""What style control takes out of the scores, and what it leaves alone."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from leaderboard.rating.bradley_terry import POINTS, NotConnected, maximum_likelihood
+from leaderboard.rating.intervals import Z
+from leaderboard.rating.style_control import NoFiniteFit, Scaling, fit_style, scaling_of, style_features
+from tests.leaderboard import reference_votes
+from tests.leaderboard.rating import simulations
+
+EFFECTS = np.array([0.25, -0.1, 0.05, 0.0])
+
+
+def everybody(models):
+    return np.ones(models, dtype=bool)
+
+
+def dressed_arena(rng, models, votes):
+    """(θ, ballots, features, scaling): voters who like long answers; which models write long ones is chance."""
+    theta, verbosity = simulations.strengths(rng, models), rng.normal(0, 0.3, models)
+    left, right = simulations.random_pairs(rng, models, votes)
+    features = style_features(
+        simulations.style_counts(rng, left, verbosity=verbosity),
+        simulations.style_counts(rng, right, verbosity=verbosity),
+    )
+    scaling = scaling_of(features)
+    logit = theta[left] - theta[right] + features / scaling.sd @ EFFECTS
+    return theta, simulations.cast(rng, left, right, logit), features, scaling
+
+
+def fit(ballots, features, models, **options):
+    options = {"established": everybody(models), "scaling": scaling_of(features), **options}
+    return fit_style(ballots.left, ballots.right, ballots.share, features, **options)
+
+
+@pytest.mark.parametrize("name", ["llmfao_crowd", "mtbench_human"])
+def test_controlled_scores_and_coefficients_equal_public_implementations(name):
+    results = reference_votes.reference(name)["style"]["arena_reg1e-12_unweighted"]
+    place = {model: index for index, model in enumerate(reference_votes.reference(name)["models"])}
+    with (reference_votes.FOLDER / "votes" / f"{name}.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    left, right = (np.array([place[row[side]] for row in rows]) for side in ("model_a", "model_b"))
+    features = style_features(
+        *(
+            np.array(
+                [[int(row[f"{count}_{side}"]) for count in ("tokens", "headers", "bold", "lists")] for row in rows]
+            )
+            for side in "ab"
+        )
+    )
+    fitted = fit_style(
+        left, right, np.array([{"model_a": 1.0, "model_b": 0.0}.get(row["winner"], 0.5) for row in rows]), features,
+        established=everybody(len(place)), scaling=scaling_of(features, mirrored=False), leverages=False, offset=1000,
+    )  # fmt: skip
+    assert np.abs(fitted.score - results["arena_ratings"]).max() < 1e-3
+    assert np.abs(fitted.coefficients - results["arena_coeffs"]).max() < 1e-6
+    assert np.abs((fitted.high - fitted.low) / 2 / Z - results["ours_se"]).max() < 1e-6
+    assert np.abs(fitted.score - results["ours_ratings"]).max() < 1e-6
+
+
+def test_what_voters_feel_about_style_is_found_and_the_scores_are_freed_of_it():
+    rng = np.random.default_rng(5)
+    held, slopes = [], []
+    for _ in range(25):
+        theta, ballots, features, scaling = dressed_arena(rng, 12, 3000)
+        fitted = fit(ballots, features, 12, scaling=scaling)
+        truth = 1500 + POINTS * theta
+        held.extend((fitted.low <= truth) & (truth <= fitted.high))
+        slopes.extend(np.abs(fitted.coefficients - EFFECTS) <= Z * fitted.errors)
+    assert 0.9 <= np.mean(held) <= 0.99
+    assert 0.88 <= np.mean(slopes) <= 1
+
+
+def test_without_a_word_about_style_the_scores_are_the_plain_ones():
+    rng = np.random.default_rng(6)
+    ballots = simulations.arena(rng, simulations.strengths(rng, 8), 2000)
+    fitted = fit(ballots, np.zeros((2000, 4)), 8)
+    plain = maximum_likelihood(*ballots.counts(8))
+    assert fitted.dropped.all()
+    assert np.abs(fitted.score - 1500 - POINTS * plain).max() < 1e-6
+    assert (fitted.coefficients == 0).all()
+
+
+def test_features_that_do_not_vary_on_their_own_are_dropped_and_said_to_be():
+    rng = np.random.default_rng(7)
+    _, ballots, features, _ = dressed_arena(rng, 8, 2000)
+    of_the_model = np.linspace(-1, 1, 8)
+    doubled = np.column_stack(
+        [features[:, 0], np.zeros(2000), features[:, 0] * -2, of_the_model[ballots.left] - of_the_model[ballots.right]]
+    )
+    fitted = fit(ballots, doubled, 8)
+    alone = fit(ballots, features[:, :1], 8)
+    assert list(fitted.dropped) == [False, True, True, True]
+    assert np.abs(fitted.score - alone.score).max() < 1e-6
+    assert np.isfinite(np.concatenate([fitted.low, fitted.high, fitted.coefficients, fitted.errors])).all()
+
+
+def test_a_feature_that_tells_every_winner_has_no_finite_coefficient():
+    rng = np.random.default_rng(8)
+    ballots = simulations.arena(rng, simulations.strengths(rng, 5), 500, tie_share=0)
+    with pytest.raises(NoFiniteFit):
+        fit(ballots, (2 * ballots.share - 1)[:, None], 5)
+
+
+def test_models_that_never_took_anything_from_each_other_have_no_controlled_scores():
+    with pytest.raises(NotConnected):
+        fit_style(
+            np.array([0, 0]), np.array([1, 1]), np.array([1.0, 1.0]), np.zeros((2, 4)),
+            established=everybody(2), scaling=Scaling(np.zeros(4), np.ones(4)),
+        )  # fmt: skip
+
+
+def test_the_names_of_models_and_the_sides_they_took_do_not_matter():
+    rng = np.random.default_rng(9)
+    _, ballots, features, _ = dressed_arena(rng, 9, 1500)
+    name, swapped = rng.permutation(9), rng.random(1500) < 0.5
+    left, right = np.where(swapped, [ballots.right, ballots.left], [ballots.left, ballots.right])
+    told = fit(ballots, features, 9)
+    mirrored = np.where(swapped[:, None], -features, features)
+    again = fit_style(
+        name[left], name[right], np.where(swapped, 1 - ballots.share, ballots.share), mirrored,
+        established=everybody(9), scaling=scaling_of(mirrored),
+    )  # fmt: skip
+    for bound in ("score", "low", "high"):
+        assert np.abs(getattr(told, bound) - getattr(again, bound)[name]).max() < 1e-9
+    assert np.abs(told.coefficients - again.coefficients).max() < 1e-9
+
+
+def test_a_vote_that_counts_three_times_is_three_votes():
+    rng = np.random.default_rng(10)
+    _, ballots, features, scaling = dressed_arena(rng, 6, 900)
+    times = rng.integers(1, 4, 900)
+    counted = fit(ballots, features, 6, scaling=scaling, times=times.astype(float))
+    repeated = np.repeat(np.arange(900), times)
+    said = fit_style(
+        ballots.left[repeated], ballots.right[repeated], ballots.share[repeated], features[repeated],
+        established=everybody(6), scaling=scaling,
+    )  # fmt: skip
+    assert np.abs(counted.low - said.low).max() < 1e-9
+    assert np.abs(counted.errors - said.errors).max() < 1e-12
+
+
+def test_only_votes_among_established_models_are_heard():
+    rng = np.random.default_rng(11)
+    _, ballots, features, scaling = dressed_arena(rng, 8, 2500)
+    established = np.arange(8) < 6
+    heard = np.flatnonzero(established[ballots.left] & established[ballots.right])
+    fitted = fit(ballots, features, 8, established=established, scaling=scaling)
+    alone = fit_style(
+        ballots.left[heard], ballots.right[heard], ballots.share[heard], features[heard],
+        established=everybody(6), scaling=scaling,
+    )  # fmt: skip
+    assert np.isnan(fitted.score[6:]).all()
+    assert np.abs(fitted.score[:6] - alone.score).max() < 1e-9
+
+
+def test_voters_with_tastes_of_their_own_widen_the_controlled_intervals_too():
+    rng = np.random.default_rng(12)
+    _, ballots, features, _ = dressed_arena(rng, 6, 900)
+    plain, clustered = fit(ballots, features, 6), fit(ballots, features, 6, deff=np.full(6, 4.0))
+    assert np.allclose(clustered.high - clustered.score, 2 * (plain.high - plain.score))
