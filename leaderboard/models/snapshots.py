@@ -1,5 +1,7 @@
 """What was published: aggregation runs and the standings in them."""
 
+from datetime import datetime
+
 import pgtrigger
 from django.db import models
 from django.db.models import Q
@@ -31,15 +33,17 @@ class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
         """What was published for one board, newest first."""
         return self.filter(scope=scope, state=AggregationRun.State.DONE).order_by("-pk")
 
+    def since(self, moment: datetime) -> "models.QuerySet[AggregationRun, tuple[int, str, datetime]]":
+        """(pk, public id, when) of those published later."""
+        return self.filter(finished_at__gt=moment).values_list("pk", "public_id", "finished_at")
+
     def newest_of_each_board(self) -> "AggregationRunQuerySet":
         """The boards that exist, each with its newest snapshot; in the order of their keys."""
         return self.filter(pk__in=RawSQL(_NEWEST_OF_EACH_BOARD, [])).order_by("scope")  # noqa: S611 (no parameters)
 
     def newest_ids(self, scopes: list[str]) -> dict[str, str]:
-        """{scope: public id of its newest snapshot}; scopes without one are left out. Touches one row per scope."""
-        newest = self.snapshots(OuterRef("scope")).values("pk")[:1]  # type: ignore[arg-type]
-        boards = self.filter(scope__in=scopes, pk=Subquery(newest))
-        return dict(boards.order_by().values_list("scope", "public_id"))
+        """{scope: public id of its newest snapshot}; scopes without one are left out."""
+        return dict(self.newest_of_each_board().filter(scope__in=scopes).values_list("scope", "public_id"))
 
 
 class AggregationRun(models.Model):
