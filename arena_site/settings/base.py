@@ -243,6 +243,8 @@ ARENA_LIMITS = {
         ("turn", "member", "480/hour"),
         ("vote", "visitor", "60/hour"),
         ("vote", "member", "240/hour"),
+        ("export", "visitor", "6/hour"),
+        ("export", "member", "30/hour"),
     ]
 }
 # US dollars a day (until midnight UTC); None is no cap. Providers have their own, in the administration.
@@ -257,6 +259,8 @@ ARENA_BUDGETS = {
 ARENA_PAID_CALLS = env.bool("ARENA_PAID_CALLS", default=True)
 ARENA_BREAKER_FAILURES = env.int("ARENA_BREAKER_FAILURES", default=3)
 ARENA_BREAKER_COOLDOWN_S = env.float("ARENA_BREAKER_COOLDOWN_S", default=30)
+# Whether anybody may fetch the votes, under pseudonyms; otherwise members with a token for it.
+ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)
 ARENA_LISTED_FROM_VOTES = env.int("ARENA_LISTED_FROM_VOTES", default=5)
 ARENA_ESTABLISHED_FROM_VOTES = env.int("ARENA_ESTABLISHED_FROM_VOTES", default=30)
 

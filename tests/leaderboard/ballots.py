@@ -17,13 +17,15 @@ def contestants(*slugs: str) -> list[LanguageModel]:
 
 
 @transaction.atomic
-def cast(left: LanguageModel, right: LanguageModel, choice: str, *, voter: str = "", excluded: str = "") -> Vote:
+def cast(
+    left: LanguageModel, right: LanguageModel, choice: str, *, voter: str = "", excluded: str = "", **facts: object
+) -> Vote:
     """One vote as battles casts it."""
     battle = Battle.objects.create(session=Session.objects.create(), propensity=1)
     vote = Vote.objects.create(
         battle=battle, choice=choice, model_left=left, model_right=right, turn_count=1,
         voter=voter or f"visitor:{next(_numbers)}",
-        excluded_reason=excluded,
+        excluded_reason=excluded, **facts,
     )  # fmt: skip
     vote_cast.send(sender=Vote, vote=vote)
     return vote

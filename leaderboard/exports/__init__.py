@@ -1,0 +1,1 @@
+"""Votes as files anybody may keep, and may compute the board from."""

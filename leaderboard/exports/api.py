@@ -1,0 +1,61 @@
+"""Votes as files through the API, sent as they are read."""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import cast
+
+from django.conf import settings
+from django.http import StreamingHttpResponse
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from accounts.actor import ActorRequest
+from accounts.models import Scope
+from common import limits
+from common.database import in_database
+from common.errors import NotAllowed, NotFound
+from leaderboard.exports import opening
+from leaderboard.exports.writing import CONTENT_TYPES, WRITERS
+
+
+class AddressDecides(BaseContentNegotiation):
+    """The address ends in the format; refusals are JSON whatever the client would rather have."""
+
+    def select_renderer(
+        self, request: Request, renderers: list[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        return renderers[0], renderers[0].media_type
+
+
+class VoteExport(APIView):
+    """Pseudonymous votes: all that were cast, those since a time or a number, or those of a snapshot."""
+
+    content_negotiation_class = AddressDecides
+
+    @property
+    def scopes(self) -> dict[str, Scope]:
+        return {"GET": Scope.READ if settings.ARENA_PUBLISH_VOTES else Scope.EXPORT}
+
+    def get(self, request: Request, ending: str) -> StreamingHttpResponse:
+        actor = cast(ActorRequest, request._request).actor
+        if ending not in WRITERS:
+            raise NotFound
+        if not settings.ARENA_PUBLISH_VOTES and actor.user is None:
+            raise NotAllowed(
+                "This arena does not publish its votes. A member's token with the scope “export” reads them."
+            )
+        limits.count("export", actor.kind, *{actor.key, f"network:{actor.network}"}, fail_open=True)
+        asked = request.query_params
+        export = opening.open_export(snapshot=asked.get("snapshot", ""), since=asked.get("since", ""))
+        return StreamingHttpResponse(
+            _sent_on(WRITERS[ending](export.batches())),
+            content_type=CONTENT_TYPES[ending],
+            headers={"Content-Disposition": f'attachment; filename="{export.name}.{ending}"'},
+        )
+
+
+async def _sent_on(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Each piece is made when the one before it is on its way, and holds a connection only while it is made."""
+    while (piece := await in_database(next, pieces, None)) is not None:
+        yield piece

@@ -1,0 +1,29 @@
+"""An export's rows as the flat columns of CSV and Parquet: a style count is a column, `style_left_tokens`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from leaderboard.exports.rows import STYLE_COUNTS, VoteRow
+
+_FACTS = tuple(field for field in VoteRow.__struct_fields__ if field != "style")
+SIDES = ("left", "right")
+STYLE = tuple(f"style_{side}_{count}" for side in SIDES for count in STYLE_COUNTS)
+COLUMNS = (*_FACTS, *STYLE)
+
+
+def flat(row: VoteRow) -> tuple[Any, ...]:
+    """The row's cells in the order of COLUMNS; None where the style is not known."""
+    facts = tuple([getattr(row, name) for name in _FACTS])
+    if row.style is None:
+        return (*facts, *[None] * len(STYLE))
+    return (*facts, *msgspec.structs.astuple(row.style.left), *msgspec.structs.astuple(row.style.right))
+
+
+def nested(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """The mirror of `flat`, as the JSON object of a row: its cells may still be text."""
+    row = {name: cells[name] for name in _FACTS if name in cells}
+    sides = {side: {count: cells.get(f"style_{side}_{count}") for count in STYLE_COUNTS} for side in SIDES}
+    known = all(count is not None for counts in sides.values() for count in counts.values())
+    return {**row, "style": sides if known else None}

@@ -1,0 +1,42 @@
+"""The votes of an imported board as rows of an export: lines of the table it came from, under other voters' names."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from leaderboard.exports.rows import Style, VoteRow
+from leaderboard.exports.votes import BATCH, Moment, new_pseudonyms
+from leaderboard.models import ImportedVote
+from leaderboard.models.imported import SCOPE
+
+_FACTS = (
+    "order", "voter", "left__name", "right__name", "outcome", "created_at", "category", "style", "n",
+)  # fmt: skip
+
+
+def batches(moment: Moment) -> Iterator[list[VoteRow]]:
+    """As leaderboard.exports.votes.batches. The moment's last change is the edition that the snapshot is of."""
+    name_of = new_pseudonyms()
+    edition = ImportedVote.objects.filter(board__slug=moment.scope.removeprefix(SCOPE), edition=moment.last_change)
+    votes, after = edition.order_by("order"), 0
+    while found := list(votes.filter(order__gt=after).values_list(*_FACTS)[:BATCH]):
+        after = found[-1][0]
+        yield [
+            VoteRow(
+                order=order,
+                voter=name_of(voter) if voter else "",
+                model_left=left,
+                model_right=right,
+                choice=outcome,
+                created_at=created_at,
+                board=moment.scope,
+                categories=[category] if category else [],
+                language="und",
+                turn_count=1,
+                style=None if style is None else msgspec.convert(style, Style),
+                excluded_reason=None,
+                excluded_at=None,
+                n=n,
+            )
+            for order, voter, left, right, outcome, created_at, category, style, n in found
+        ]

@@ -1,0 +1,62 @@
+"""Which votes an export is of."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from common.errors import InvalidInput
+from leaderboard.errors import NoSuchSnapshot
+from leaderboard.exports import imported_votes, votes
+from leaderboard.exports.rows import VoteRow
+from leaderboard.models import AggregationRun
+from leaderboard.models.imported import SCOPE
+
+
+@dataclass(frozen=True)
+class Export:
+    """Its file's name, without the ending, and its rows."""
+
+    name: str
+    moment: votes.Moment
+
+    def batches(self) -> Iterator[list[VoteRow]]:
+        """Afresh with every call: with other pseudonyms."""
+        read = imported_votes.batches if self.moment.scope.startswith(SCOPE) else votes.batches
+        return read(self.moment)
+
+
+def open_export(*, snapshot: str = "", since: str = "") -> Export:
+    """The votes of a snapshot; those since a time or after a number; without either, every blind vote as it stands now.
+
+    Raises NoSuchSnapshot and InvalidInput.
+    """
+    if snapshot and since:
+        raise InvalidInput("Ask for a snapshot or for what came since, not for both.")
+    if snapshot:
+        return export_of(run_of(snapshot))
+    now = votes.moment_now()
+    return Export("votes", _since(now, since) if since else now)
+
+
+def run_of(snapshot: str) -> AggregationRun:
+    """Raises NoSuchSnapshot."""
+    run = AggregationRun.objects.filter(public_id=snapshot, state=AggregationRun.State.DONE).first()
+    if run is None:
+        raise NoSuchSnapshot
+    return run
+
+
+def export_of(run: AggregationRun) -> Export:
+    return Export(f"votes-{run.public_id}", votes.moment_of(run))
+
+
+def _since(moment: votes.Moment, said: str) -> votes.Moment:
+    """A number is that of the last vote somebody has; anything else is a time. Raises InvalidInput."""
+    if said.isascii() and said.isdecimal() and len(said) <= 18:
+        return replace(moment, after_order=int(said))
+    try:
+        time = datetime.fromisoformat(said)
+    except ValueError:
+        message = "A time, as 2026-01-31T12:00:00Z, or the number of the last vote you have."
+        raise InvalidInput(message, fields={"since": [message]}) from None
+    return replace(moment, since=time if time.tzinfo else time.replace(tzinfo=UTC))

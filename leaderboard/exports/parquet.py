@@ -1,0 +1,72 @@
+"""Rows of an export as Arrow's columns, and back."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from arro3.core import Array, DataType, Field, RecordBatch, Schema, list_array
+from arro3.io import read_parquet
+
+from leaderboard.exports.columns import COLUMNS, STYLE, flat
+from leaderboard.exports.rows import VoteRow
+
+_WORDS = DataType.list(Field("item", DataType.string(), nullable=False))
+_TIME = DataType.timestamp("us", tz="UTC")
+_TYPES = {
+    "order": DataType.int64(),
+    "created_at": _TIME,
+    "excluded_at": _TIME,
+    "categories": _WORDS,
+    "turn_count": DataType.int32(),
+    "n": DataType.int64(),
+    **dict.fromkeys(STYLE, DataType.int32()),
+}
+SCHEMA = Schema([Field(name, _TYPES.get(name, DataType.string())) for name in COLUMNS])
+_MAGIC = b"PAR1"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class NotParquet(ValueError):
+    """The file is something else, or damaged."""
+
+
+def record_batch(rows: list[VoteRow]) -> RecordBatch:
+    cells = zip(*(flat(row) for row in rows), strict=True)
+    columns = [_array(list(column), name) for name, column in zip(COLUMNS, cells, strict=True)]
+    return RecordBatch(columns, schema=SCHEMA)
+
+
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Each row's cells by column. Raises NotParquet and OSError."""
+    with path.open("rb") as file:
+        if file.read(4) != _MAGIC:
+            raise NotParquet("it does not begin like Parquet")
+    for batch in _batches(path):
+        names = batch.schema.names
+        columns = [column.to_pylist() for column in batch.columns]
+        for cells in zip(*columns, strict=True):
+            yield dict(zip(names, cells, strict=True))
+
+
+def _batches(path: Path) -> Iterator[RecordBatch]:
+    try:
+        yield from read_parquet(path, batch_size=10_000)
+    except BaseException as error:
+        # A damaged file is an Exception or, from this library, a panic, which is none.
+        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+            raise NotParquet(str(error)) from error
+        raise
+
+
+def _array(column: list[Any], name: str) -> Array:
+    kind = _TYPES.get(name, DataType.string())
+    if kind == _WORDS:
+        ends = Array([0, *accumulate(map(len, column))], type=DataType.int32())
+        return list_array(ends, Array([word for words in column for word in words], type=DataType.string()), type=kind)
+    if kind == _TIME:
+        moments = [None if moment is None else (moment - _EPOCH) // _MICROSECOND for moment in column]
+        return Array(moments, type=DataType.int64()).cast(kind)
+    return Array(column, type=kind)

@@ -1,0 +1,60 @@
+"""`manage.py export_votes [FILE]`: the votes under pseudonyms, as anybody may keep them."""
+
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from common.errors import ArenaError
+from leaderboard.exports import opening
+from leaderboard.exports.writing import WRITERS
+
+
+class Command(BaseCommand):
+    help = "Write votes as JSON lines, CSV or Parquet: all that were cast, those since a time, or a snapshot's."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, help="its ending says the format; - is standard output")
+        parser.add_argument("--as", dest="ending", choices=WRITERS, help="the format, for standard output")
+        parser.add_argument("--snapshot", default="", metavar="ID", help="what this snapshot was computed from")
+        parser.add_argument(
+            "--since", default="", metavar="TIME", help="a time, or the number of the last vote you have"
+        )
+
+    def handle(self, *args: Any, file: Path, ending: str | None, snapshot: str, since: str, **options: Any) -> None:
+        ending = ending or file.suffix.removeprefix(".")
+        if ending not in WRITERS:
+            raise CommandError(f"Choose a file that ends in one of {', '.join(WRITERS)}, or say --as.")
+        try:
+            export = opening.open_export(snapshot=snapshot, since=since)
+        except ArenaError as error:
+            raise CommandError(error.detail) from error
+        if str(file) == "-":
+            self._write(export, ending, sys.stdout.buffer)
+            return
+        # Under another name until it is whole.
+        unfinished = file.with_name(f"{file.name}.part")
+        try:
+            with unfinished.open("wb") as out:
+                rows = self._write(export, ending, out)
+            unfinished.replace(file)
+        except OSError as error:
+            raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
+        finally:
+            unfinished.unlink(missing_ok=True)
+        self.stderr.write(f"{file}: {rows:,} rows.")
+
+    def _write(self, export: opening.Export, ending: str, out: IO[bytes]) -> int:
+        rows = 0
+
+        def counted() -> Any:
+            nonlocal rows
+            for batch in export.batches():
+                rows += len(batch)
+                self.stderr.write(f"{rows:,} rows", ending="\r")
+                yield batch
+
+        for piece in WRITERS[ending](counted()):
+            out.write(piece)
+        return rows

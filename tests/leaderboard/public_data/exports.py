@@ -1,0 +1,27 @@
+"""Exports made and read back in tests."""
+
+from pathlib import Path
+
+from django.core.management import call_command
+
+from leaderboard import aggregation, schedule
+from leaderboard.exports.reading import read_rows
+from leaderboard.exports.rows import VoteRow
+from leaderboard.models import AggregationRun
+
+
+def publish(scope: str = "overall") -> AggregationRun:
+    """Count what is pending; the newest snapshot of that board."""
+    assert aggregation.aggregate(slot=schedule.new_slot()) is not None
+    return AggregationRun.objects.snapshots(scope)[0]
+
+
+def export(folder: Path, *options: str, ending: str = "jsonl") -> Path:
+    """A new file in `folder`."""
+    file = folder / f"{len(list(folder.iterdir()))}.{ending}"
+    call_command("export_votes", str(file), *options, stderr=(folder / "progress").open("a"))
+    return file
+
+
+def rows(folder: Path, *options: str, ending: str = "jsonl") -> list[VoteRow]:
+    return list(read_rows(export(folder, *options, ending=ending)))

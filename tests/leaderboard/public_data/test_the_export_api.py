@@ -1,0 +1,75 @@
+"""Votes through the API: who may have them, and how they arrive."""
+
+from pathlib import Path
+
+import pytest
+from django.test import override_settings
+
+from accounts.models import ApiToken, Scope
+from leaderboard.exports import votes
+from leaderboard.exports.reading import read_rows
+from leaderboard.exports.writing import WRITERS
+from tests import make
+from tests.leaderboard.ballots import cast_many, contestants
+from tests.leaderboard.public_data.exports import publish
+from tests.site import Reader, serve
+
+API = "/api/v1/exports/votes."
+
+
+def token(*scopes: Scope) -> dict[str, str]:
+    _, secret = ApiToken.issue(user=make.user(), name="test", scopes=list(scopes))
+    return {"Authorization": f"Bearer {secret}"}
+
+
+@pytest.mark.django_db
+def test_votes_that_are_not_published_are_for_members_who_may_export(client):
+    refused = client.get(f"{API}jsonl")
+    assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
+    assert client.get(f"{API}jsonl", headers=token(Scope.READ, Scope.VOTE)).status_code == 403
+    assert client.get(f"{API}jsonl", headers=token(Scope.EXPORT)).status_code == 200
+    client.force_login(make.user())
+    assert client.get(f"{API}jsonl").status_code == 200
+
+
+@pytest.mark.django_db
+@override_settings(ARENA_PUBLISH_VOTES=True)
+def test_published_votes_are_for_everybody(client):
+    answer = client.get(f"{API}csv")
+    assert (answer.status_code, answer["Content-Type"]) == (200, "text/csv; charset=utf-8")
+    assert answer["Content-Disposition"] == 'attachment; filename="votes.csv"'
+    assert client.get(f"{API}parquet", headers={"Accept": "application/vnd.apache.parquet"}).status_code == 200
+
+
+@pytest.mark.django_db
+@override_settings(ARENA_PUBLISH_VOTES=True)
+def test_what_cannot_be_exported_is_refused_before_anything_is_sent(client):
+    for address, status, code in [
+        (f"{API}xlsx", 404, "not_found"),
+        (f"{API}jsonl?snapshot=unheard-of", 404, "not_found"),
+        (f"{API}jsonl?since=yesterday", 400, "invalid"),
+        (f"{API}jsonl?since=1&snapshot=x", 400, "invalid"),
+    ]:
+        answer = client.get(address)
+        assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+@pytest.mark.django_db
+@override_settings(ARENA_PUBLISH_VOTES=True, ARENA_LIMITS={("export", "visitor"): "2/hour"})
+def test_a_visitor_exports_now_and_then(client):
+    assert [client.get(f"{API}jsonl").status_code for _ in range(3)] == [200, 200, 429]
+
+
+@pytest.mark.django_db(transaction=True)
+@override_settings(ARENA_PUBLISH_VOTES=True)
+@pytest.mark.parametrize("ending", WRITERS)
+def test_an_export_arrives_whole_however_many_pieces_it_has(tmp_path: Path, monkeypatch, ending):
+    monkeypatch.setattr(votes, "BATCH", 3)
+    gold, silver = contestants("gold", "silver")
+    cast_many(gold, silver, left=4, right=3)
+    snapshot = publish()
+    cast_many(gold, silver, tie=2)
+    file = tmp_path / f"votes.{ending}"
+    with serve() as site:
+        file.write_bytes(Reader(site).get(f"{API}{ending}?snapshot={snapshot.public_id}").content)
+    assert [row.choice for row in read_rows(file)] == ["left"] * 4 + ["right"] * 3
