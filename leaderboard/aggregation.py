@@ -134,7 +134,7 @@ def _standings(board: BoardTallies) -> list[Standing]:
             score=_stored(fit.score[i]),
             ci_low=_stored(fit.low[i]),
             ci_high=_stored(fit.high[i]),
-            rank=int(ranks.best[i]) or None,
+            rank=int(ranks.rank[i]) or None,
             rank_best=int(ranks.best[i]) or None,
             rank_worst=int(ranks.worst[i]) or None,
             elo=elo.get(model.pk, START),

@@ -1,17 +1,22 @@
 """Bradley–Terry strengths from pair counts, by exact maximum likelihood.
 
-Notation as in docs/method.md: W[i, j] wins of i over j, T[i, j] ties between them (symmetric),
-n = W + Wᵀ + T, S = W + T/2, p[i, j] = σ(θ[i] − θ[j]), q = 1 − p. θ is in natural-log units.
+Notation as in docs/method.md: θ strengths in natural-log units, β the head start of the row's seat,
+p[i, j] = σ(θ[i] − θ[j] + β) the share expected by the row, q = 1 − p, n all votes of a cell.
 """
+
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+Places = NDArray[np.int64]
 
 POINTS = 400 / np.log(10)
 CONVERGED = 1e-10
@@ -22,48 +27,124 @@ class NotConnected(ValueError):
     """The win graph is not strongly connected: the likelihood has no finite maximum."""
 
 
+@dataclass(frozen=True)
+class Tally:
+    """Votes as counts, shape (models, models) each; every vote is in one cell of one of the three.
+
+    won[i, j]: the row took it; lost[i, j]: the column did; tied[i, j]: a tie of either kind. Where seats matter
+    the row sat left, and `bias` is β. Where they do not, a vote may be in [i, j] or mirrored in [j, i].
+    """
+
+    won: Floats
+    lost: Floats
+    tied: Floats
+    bias: float = 0.0
+
+    @classmethod
+    def without_seats(cls, wins: Floats, ties: Floats) -> Self:
+        """From wins[i, j] of i over j, and ties, symmetric."""
+        return cls(won=wins, lost=np.zeros_like(wins), tied=np.triu(ties))
+
+    @classmethod
+    def of_seats(cls, counts: Floats, *, bias: float = 0.0) -> Self:
+        """From counts[outcome, left, right]; outcomes: left won, right won, tie, both bad."""
+        return cls(won=counts[0], lost=counts[1], tied=counts[2] + counts[3], bias=bias)
+
+    @property
+    def cells(self) -> Floats:
+        return self.won + self.lost + self.tied
+
+    @property
+    def votes(self) -> Floats:
+        """n of each pair, symmetric."""
+        return mirrored(self.cells)
+
+    @property
+    def taken(self) -> Floats:
+        """S[i, j]: what i took from j, a tie being half a win."""
+        share: Floats = self.won + self.lost.T + mirrored(self.tied) / 2
+        return share
+
+    def among(self, models: Flags | Places) -> Self:
+        inside = np.ix_(models, models)
+        return type(self)(self.won[inside], self.lost[inside], self.tied[inside], self.bias)
+
+    def chances(self, theta: Floats) -> Floats:
+        """p, shape (models, models)."""
+        p: Floats = expit(theta[:, None] - theta + self.bias)
+        return p
+
+    def information(self, p: Floats) -> Floats:
+        """n·p·q of each pair, symmetric."""
+        return mirrored(self.cells * p * (1 - p))
+
+    def squared_residuals(self, p: Floats) -> Floats:
+        """v = Σ (y − p)² over a cell's votes, exactly, from its counts."""
+        squares: Floats = self.won * (1 - p) ** 2 + self.lost * p**2 + self.tied * (0.5 - p) ** 2
+        return squares
+
+
 def maximum_likelihood(wins: Floats, ties: Floats) -> Floats:
-    """θ maximising Σ S log p, mean zero. Raises NotConnected when there is no finite maximum."""
-    share = wins + ties / 2
-    if len(wins) == 0 or connected_components(share > 0, directed=True, connection="strong")[0] > 1:
+    """θ maximising Σ S log p, mean zero, from wins[i, j] of i over j and ties, symmetric. Raises NotConnected."""
+    tally = Tally.without_seats(wins, ties)
+    if len(wins) == 0 or connected_components(graph(tally.taken), directed=True, connection="strong")[0] > 1:
         raise NotConnected
-    everybody = np.ones(len(wins), dtype=bool)
-    theta = newton(share, share + share.T, free=everybody, start=np.zeros(len(wins)), kappa=0)
+    return likeliest(tally)
+
+
+def likeliest(tally: Tally, *, start: Floats | None = None) -> Floats:
+    """θ of maximum likelihood, mean zero, of models known to be strongly connected; `start` shortens the way."""
+    size = len(tally.won)
+    begin = np.zeros(size) if start is None else start
+    theta = climb(tally, free=np.ones(size, dtype=bool), start=begin, kappa=0)
     centred: Floats = theta - theta.mean()
     return centred
 
 
-def newton(share: Floats, votes: Floats, *, free: Flags, start: Floats, kappa: float) -> Floats:
-    """Move the free models to the maximum, the others stay. `votes` is n, symmetric.
+def climb(tally: Tally, *, free: Flags, start: Floats, kappa: float) -> Floats:
+    """Newton's method: move the free models to the maximum, the others stay.
 
-    With nothing fixed and no virtual ties only differences matter; the all-ones direction is then added
-    to the information, which fixes the mean.
+    `kappa` virtual ties with an average opponent hold each free model. With nothing fixed and nothing virtual
+    only differences matter; the all-ones direction is then added to the information, which fixes the mean.
     """
     theta = start.copy()
-    own, inside = np.flatnonzero(free), np.ix_(free, free)
+    own, size = np.flatnonzero(free), int(free.sum())
     only_differences = kappa == 0 and bool(free.all())
+    points = tally.taken[own].sum(axis=1)
+    cells = tally.cells
+    # Seen from a free model: all its votes at once, or those on the row's seat and those on the column's.
+    seats = ((cells, tally.bias), (cells.T, -tally.bias)) if tally.bias else ((mirrored(cells), 0.0),)
     for _ in range(MOST_STEPS):
-        p = expit(theta[own, None] - theta)
         virtual = expit(theta[own])
-        gradient = (share[own] - votes[own] * p).sum(axis=1) + kappa * (0.5 - virtual)
-        weight = votes[own] * p * (1 - p)
+        gradient = points + kappa * (0.5 - virtual)
+        weight = np.zeros((size, len(theta)))
+        for n, bias in seats:
+            p = expit(theta[own, None] - theta + bias)
+            p_n = n[own] * p
+            gradient -= p_n.sum(axis=1)
+            weight += p_n * (1 - p)
         information = -weight[:, own]
         information[np.diag_indices_from(information)] += weight.sum(axis=1) + kappa * virtual * (1 - virtual)
         if only_differences:
-            information += information.trace() / len(own) ** 2
+            information += information.trace() / size**2
         step = cho_solve(cho_factor(information), gradient)
         # A step that changes no difference by more than 1 always climbs (Bach 2010, self-concordant analysis).
         step /= max(1.0, np.ptp(np.append(step, 0.0)))
         theta[own] += step
         if np.abs(step).max() <= CONVERGED:
             return theta
-    raise ArithmeticError(f"no convergence on {inside[0].size} models")
+    raise ArithmeticError(f"no convergence on {size} models")
 
 
-def win_chances(theta: Floats) -> Floats:
-    """p, shape (M, M)."""
-    chances: Floats = expit(theta[:, None] - theta)
-    return chances
+def mirrored(cells: Floats) -> Floats:
+    """Each pair's sum over its two cells, symmetric."""
+    both: Floats = cells + cells.T
+    return both
+
+
+def graph(weight: Floats) -> csr_array:
+    """An edge from row to column where there is any weight. (A dense graph costs scipy a masked copy.)"""
+    return csr_array(weight > 0)
 
 
 def laplacian(weight: Floats) -> Floats:
@@ -71,8 +152,8 @@ def laplacian(weight: Floats) -> Floats:
     return np.diag(weight.sum(axis=1)) - weight
 
 
-def inverse_on_contrasts(laplacian: Floats) -> Floats:
-    """The pseudo-inverse: variances of θ − mean(θ)."""
-    size = len(laplacian)
-    level = laplacian.trace() / size**2 or 1.0
-    return cho_solve(cho_factor(laplacian + level), np.eye(size)) - 1 / (level * size**2)
+def inverse_on_contrasts(information: Floats) -> Floats:
+    """The pseudo-inverse of a connected Laplacian: variances of θ − mean(θ)."""
+    size = len(information)
+    level = information.trace() / size**2 or 1.0
+    return cho_solve(cho_factor(information + level), np.eye(size)) - 1 / (level * size**2)

@@ -1,29 +1,88 @@
-"""Ranks that claim no more than the intervals show."""
+"""Ranks that claim no more than the intervals show, and the range in which the true ranks lie."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.linalg import cholesky
 
 from leaderboard.rating.board_fit import Board
+from leaderboard.rating.bradley_terry import Flags, Floats, Places
+
+DRAWS = 2000
+SEED = 20240601
+LEVEL = 0.95
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """Shape (models,) each; 0 for a model that is not listed. A model's rank is its best possible place."""
+    """Shape (models,) each; 0 for a model that is not listed. best ≤ rank ≤ worst. Each group has its own ranks."""
 
-    best: NDArray[np.int64]
-    worst: NDArray[np.int64]
+    rank: Places
+    best: Places
+    worst: Places
 
 
 def rank_board(board: Board) -> Ranks:
-    """best = 1 + how many are clearly above, that is: their lower bound is higher than this one's upper bound.
+    """rank = 1 + how many are clearly above, that is: their lower bound is higher than this one's upper bound.
 
-    worst = everybody who is not clearly below. Established models are compared with each other only, so
-    that newcomers push nobody down; a preliminary one with everybody listed.
+    Established models are compared with each other only, so that newcomers push nobody down; a preliminary one
+    with everybody listed. An established model's range is one more than the number of models that are surely
+    above it, to the number of those that are not surely below, widened to contain the rank (see surely_above); a
+    preliminary one's takes the intervals' word for “surely”.
     """
-    compared = board.listed[:, None] & (board.established[:, None] | board.preliminary)
-    clearly_above = board.low[:, None] > board.high
-    best = 1 + (compared & clearly_above).sum(axis=0)
-    worst = (compared & ~clearly_above.T).sum(axis=0)
-    return Ranks(best=np.where(board.listed, best, 0), worst=np.where(board.listed, worst, 0))
+    same_group = board.group[:, None] == board.group
+    compared = board.listed[:, None] & same_group & (board.established[:, None] | board.preliminary)
+    clearly_above = compared & (board.low[:, None] > board.high)
+    rank = 1 + clearly_above.sum(axis=0)
+    above = clearly_above.copy()
+    for group in np.unique(board.group[board.established]):
+        members = np.flatnonzero(board.established & (board.group == group))
+        inside = np.ix_(members, members)
+        above[inside] = surely_above(board.score[members], board.covariance[inside])
+    best = np.minimum(1 + above.sum(axis=0), rank)
+    worst = compared.sum(axis=0) - (compared & above.T).sum(axis=0)
+    return Ranks(*(np.where(board.listed, places, 0) for places in (rank, best, worst)))
+
+
+def surely_above(score: Floats, covariance: Floats) -> Flags:
+    """above[i, j]: i is better than j; with a chance of 95 % no such statement is wrong. Shape (models, models).
+
+    Step-down max-t over all pairwise differences: those larger than the 95 % quantile of the largest one under
+    N(0, covariance) are certain; the quantile is then taken over the pairs left, until nothing is added.
+    The quantile is that of DRAWS draws from a stream that never changes, with models in order of their scores:
+    the same votes give the same ranks, whatever the order of models.
+    Sources: Romano, Wolf, “Exact and approximate stepdown methods for multiple hypothesis testing” (2005);
+    Mogstad, Romano, Shaikh, Wilhelm, “Inference for ranks” (2024).
+    """
+    order = np.argsort(-score, kind="stable")
+    score, covariance = score[order], covariance[np.ix_(order, order)]
+    deviation = np.diag(covariance)
+    variance = deviation[:, None] + deviation - 2 * covariance
+    scale = np.divide(1, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)
+    # A common shift of all scores changes no difference and makes the covariance regular.
+    root = cholesky(covariance + covariance.trace() / len(score) ** 2, lower=True)
+    noise = np.random.RandomState(SEED).standard_normal((len(score), DRAWS))  # its stream is frozen for good
+    draws, weights = (root @ noise).astype(np.float32), scale.astype(np.float32)
+    distance = np.triu((score[:, None] - score) * scale, 1)
+    undecided = np.triu(np.ones_like(covariance, dtype=bool), 1)
+    while undecided.any():
+        limit = np.quantile(_largest_differences(draws, weights, undecided), LEVEL)
+        certain = undecided & (distance > limit)
+        if not certain.any():
+            break
+        undecided &= ~certain
+    above = np.zeros_like(undecided)
+    above[np.ix_(order, order)] = np.triu(~undecided, 1)
+    return above
+
+
+def _largest_differences(draws: np.ndarray, weights: np.ndarray, pairs: Flags) -> np.ndarray:
+    """Of each draw the largest |difference| · weight over the pairs; draws: shape (models, draws)."""
+    largest = np.zeros(draws.shape[1], dtype=draws.dtype)
+    for first, row in enumerate(pairs):
+        second = np.flatnonzero(row)
+        if len(second):
+            differences = np.abs(draws[second] - draws[first])
+            differences *= weights[first, second, None]
+            np.maximum(largest, differences.max(axis=0), out=largest)
+    return largest

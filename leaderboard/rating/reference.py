@@ -5,22 +5,32 @@ import numpy as np
 from leaderboard.rating.bradley_terry import (
     POINTS,
     Floats,
+    Tally,
     inverse_on_contrasts,
     laplacian,
     maximum_likelihood,
-    win_chances,
-)  # fmt: skip
-from leaderboard.rating.intervals import squared_residuals
+    mirrored,
+)
+
+# What arena-rank 0.1 adds to the information's diagonal for each vote, "for numerical stability".
+ARENA_RANK_RIDGE = 1e-5
 
 
-def fit_reference(wins: Floats, ties: Floats, *, offset: float = 1000) -> tuple[Floats, Floats]:
-    """(scores, standard errors) in points as other libraries define them: plain sandwich, nothing virtual.
+def fit_reference(
+    wins: Floats, ties: Floats, *, offset: float = 1000, ridge_per_vote: float = 0
+) -> tuple[Floats, Floats]:
+    """(scores, standard errors) in points, shape (M,): plain sandwich, nothing virtual, nobody preliminary.
 
+    wins[i, j]: of i over j; ties: symmetric. The ridge narrows the errors only, as arena-rank does it.
     Raises NotConnected.
     """
     theta = maximum_likelihood(wins, ties)
-    votes = wins + wins.T + ties
-    p = win_chances(theta)
-    spread = inverse_on_contrasts(laplacian(votes * p * p.T))
-    sandwich = spread @ laplacian(squared_residuals(wins, ties, p)) @ spread
+    tally = Tally.without_seats(wins, ties)
+    p = tally.chances(theta)
+    information = laplacian(tally.information(p))
+    if ridge_per_vote:
+        spread = np.linalg.inv(information + ridge_per_vote * tally.cells.sum() * np.eye(len(theta)))
+    else:
+        spread = inverse_on_contrasts(information)
+    sandwich = spread @ laplacian(mirrored(tally.squared_residuals(p))) @ spread
     return offset + POINTS * theta, POINTS * np.sqrt(np.diag(sandwich))

@@ -190,21 +190,3 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
             held[bool(is_established)].append(holds)
     assert 0.93 <= np.mean(held[True]) <= 0.99
     assert np.mean(held[False]) >= 0.93
-
-
-def test_ranks_count_only_who_is_clearly_above():
-    low, high = np.array([1600.0, 1500, 1490, 1300]), np.array([1700.0, 1580, 1560, 1400])
-    everybody = np.ones(4, dtype=bool)
-    board = Board(score=(low + high) / 2, low=low, high=high, listed=everybody, established=everybody)
-    ranks = rank_board(board)
-    assert list(ranks.best) == [1, 2, 2, 4]
-    assert list(ranks.worst) == [1, 3, 3, 4]
-
-
-def test_a_newcomer_has_a_rank_among_all_and_pushes_nobody_down():
-    low, high = np.array([1600.0, 1500, 1900]), np.array([1700.0, 1580, 2000])
-    established = np.array([True, True, False])
-    board = Board(score=(low + high) / 2, low=low, high=high, listed=np.ones(3, dtype=bool), established=established)
-    ranks = rank_board(board)
-    assert list(ranks.best) == [1, 2, 1]
-    assert list(ranks.worst) == [1, 2, 1]
