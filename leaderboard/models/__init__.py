@@ -1,8 +1,9 @@
-"""What the votes add up to: live Elo, tallies, the history of votes, imported boards, runs and standings."""
+"""What the votes add up to: live Elo, tallies, the history of votes, imported boards, runs, standings and plans."""
 
 from leaderboard.models.counting import EloRating, PairTally, VoterPairTally
 from leaderboard.models.history import VoteChange
 from leaderboard.models.imported import Contestant, ImportedBoard, ImportedVote
+from leaderboard.models.sampling import SamplingPlan
 from leaderboard.models.snapshots import OVERALL, AggregationRun, AggregationRunQuerySet, Standing
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "ImportedBoard",
     "ImportedVote",
     "PairTally",
+    "SamplingPlan",
     "Standing",
     "VoteChange",
     "VoterPairTally",

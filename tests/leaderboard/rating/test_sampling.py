@@ -1,0 +1,101 @@
+"""From which pair the board would learn most."""
+
+import numpy as np
+
+from battles.pairing import Candidate
+from leaderboard.active_sampling import Plan, weigh
+from leaderboard.rating.board_fit import fit_board
+from leaderboard.rating.bradley_terry import POINTS
+from leaderboard.rating.sampling import pair_gains
+from tests.leaderboard.rating import simulations
+from tests.leaderboard.rating.simulations import random_pairs, strengths
+
+
+def played_board(rng, models, votes):
+    """(θ, n of each pair)."""
+    theta = strengths(rng, models)
+    wins, ties = simulations.arena(rng, theta, votes).counts(models)
+    return theta, wins + wins.T + ties
+
+
+def test_a_pairs_gain_is_what_one_more_vote_takes_off_the_sum_of_variances():
+    theta, votes = played_board(np.random.default_rng(1), 6, 80)
+    kappa, phi = 0.5, 0.8
+
+    def variances(n, extra=(0, 1, 0.0)):
+        i, j, weight = extra
+        p = 1 / (1 + np.exp(theta[None] - theta[:, None]))
+        information = np.diag((n * p * (1 - p)).sum(axis=1) + kappa / 4) - n * p * (1 - p)
+        x = np.eye(6)[i] - np.eye(6)[j]
+        return np.linalg.inv(information + weight * p[i, j] * (1 - p[i, j]) * np.outer(x, x)).trace()
+
+    gains = pair_gains(theta, votes, dispersion=phi, kappa=kappa)
+    for i, j in ((0, 1), (2, 5), (4, 3)):
+        assert np.isclose(gains[i, j], variances(votes) - variances(votes, (i, j, phi)))
+    assert np.allclose(gains, gains.T)
+
+
+def test_every_pair_keeps_a_gain_even_of_models_without_votes_and_of_groups_that_never_met():
+    theta, votes = played_board(np.random.default_rng(2), 8, 400)
+    apart = np.zeros((18, 18))
+    apart[:8, :8], apart[8:16, 8:16] = votes, votes
+    gains = pair_gains(np.append(np.append(theta, theta), [0, 0]), apart)
+    off_the_diagonal = ~np.eye(18, dtype=bool)
+    assert (gains[off_the_diagonal] > 0).all()
+    # A model without votes teaches more than any settled pair, and so does a meeting of the two groups.
+    assert gains[16, :16].min() > gains[:8, :8].max()
+    assert gains[:8, 8:16].min() > gains[:8, :8].max()
+
+
+def test_who_would_win_and_what_models_are_called_play_no_part():
+    rng = np.random.default_rng(3)
+    theta, votes = played_board(rng, 12, 300)
+    gains = pair_gains(theta, votes)
+    name = rng.permutation(12)
+    assert np.allclose(pair_gains(-theta, votes), gains, rtol=1e-9)
+    assert np.allclose(pair_gains(theta[name], votes[np.ix_(name, name)]), gains[np.ix_(name, name)], rtol=1e-9)
+
+
+def test_every_pair_of_candidates_keeps_a_tenth_of_its_even_chance_and_admin_weights_multiply():
+    plan = Plan.of([7, 5, 9], [1e-12, 3.0, 1.0])
+    chances = {(a, b): weight for a, b, weight in weigh([Candidate(pk, 1) for pk in (5, 7, 9)], plan)}
+    assert np.isclose(sum(chances.values()), 1)
+    assert np.isclose(chances[5, 7], 0.1 / 3)
+    assert np.isclose(chances[7, 9], 0.9 * 3 / 4 + 0.1 / 3)
+    assert np.isclose(chances[5, 9], 0.9 * 1 / 4 + 0.1 / 3)
+    doubled = {(a, b): w for a, b, w in weigh([Candidate(5, 2), Candidate(7, 1), Candidate(9, 3)], plan)}
+    assert np.isclose(doubled[5, 9], 6 * chances[5, 9])
+    # 11 is not in the plan: its pairs gain as much as the best one.
+    unknown = {(a, b): w for a, b, w in weigh([Candidate(pk, 1) for pk in (5, 7, 11)], plan)}
+    assert unknown[5, 11] == unknown[7, 11] > unknown[5, 7] > 0
+
+
+def newcomers_half_width(rng, *, active, models, newcomers, old_votes, new_votes, rounds):
+    """(median half width of the newcomers' intervals in points, share of all intervals that hold the truth)."""
+    size, first = models + newcomers, np.triu_indices(models + newcomers, 1)
+    theta = np.append(strengths(rng, models), rng.normal(0, 0.8, newcomers))
+    left, right = random_pairs(rng, models, old_votes)
+    wins, ties = simulations.cast(rng, left, right, theta[left] - theta[right]).counts(size)
+    for _ in range(rounds):
+        candidates = [Candidate(model, 1.0) for model in range(size)]
+        known = np.nan_to_num((fit_board(wins, ties).score - 1500) / POINTS)
+        gains = pair_gains(known, wins + wins.T + ties)[first] if active else np.ones(len(first[0]))
+        weighted = weigh(candidates, Plan.of(range(size), gains.tolist()))
+        chances = np.array([weight for *_, weight in weighted])
+        drawn = rng.choice(len(weighted), size=new_votes // rounds, p=chances / chances.sum())
+        sides = rng.permuted(np.column_stack(first)[drawn], axis=1)
+        ballots = simulations.cast(rng, sides[:, 0], sides[:, 1], theta[sides[:, 0]] - theta[sides[:, 1]])
+        more = ballots.counts(size)
+        wins, ties = wins + more[0], ties + more[1]
+    board = fit_board(wins, ties)
+    truth = 1500 + POINTS * (theta - theta[board.established].mean())
+    half = (board.high - board.low)[models:] / 2
+    return np.median(half), np.mean((board.low <= truth) & (truth <= board.high))
+
+
+def test_newcomers_are_known_sooner_than_under_even_drawing_and_as_honestly():
+    design = {"models": 40, "newcomers": 5, "old_votes": 20_000, "new_votes": 3_000, "rounds": 4}
+    even, _ = newcomers_half_width(np.random.default_rng(4), active=False, **design)
+    active, held = newcomers_half_width(np.random.default_rng(4), active=True, **design)
+    assert active <= 0.6 * even
+    assert held >= 0.9
