@@ -6,11 +6,17 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.special import stdtrit
 
 from leaderboard.rating.bradley_terry import Flags, Floats, Places, laplacian, mirrored
+from leaderboard.rating.intervals import Z
 
 LEFT_SHARES = np.array([1.0, 0.0, 0.5, 0.5])
-_ROWS_AT_ONCE = 4096
+# A voter with more than this share of a model's votes counts as having it, and degrees of freedom are at least 3:
+# beyond, the doubt would be about voters whom nobody has seen, and no number could say how large it is.
+_LARGEST_SHARE = 0.75
+_FEWEST = 3
+_VOTERS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
@@ -47,34 +53,49 @@ def inflation(voters: VoterVotes, p: Floats, spread: Floats, *, free: Flags) -> 
     """DEFF, shape (models,): variance clustered by voter over the plain one from the same votes, at least 1.
 
     p: expected share of the left, shape (models, models); spread: inverse information of the free models, zero
-    elsewhere. Clustered: the scores of one voter's votes are summed before they are squared, times G / (G − 1)
-    for G voters (Liang, Zeger 1986; Cameron, Miller 2015). One voter alone says nothing of others: 1.
+    elsewhere. Clustered: the scores of one voter's votes are summed before they are squared (Liang, Zeger 1986),
+    each divided by 1 − h, where h is the voter's share of a model's information: a cluster's jackknife (CR3; Bell,
+    McCaffrey 2002), here model by model. The ratio is stretched by (t / z)², t with G* − 1 degrees of freedom,
+    where G* = 1 / Σ h² is the number of equal voters worth as much (Carter, Schnepel, Steigerwald 2017): where a
+    few cast most votes, G / (G − 1) for all G voters would not do. One voter alone says nothing of others: 1.
     """
     rows = voters.where(free[voters.left] | free[voters.right])
-    _, voter = np.unique(rows.voter, return_inverse=True)
-    groups = int(voter.max(initial=-1)) + 1
-    if groups < 2:
+    if not len(rows.n):
         return np.ones(len(p))
     rest = rows.residuals(p)
-    squares = np.bincount(rows.left * len(p) + rows.right, rows.n * rest**2, minlength=p.size).reshape(p.shape)
-    summed = _summed_by_voter(rows, voter, rest, len(p)) * groups / (groups - 1)
-    plain = np.sum((spread @ laplacian(mirrored(squares))) * spread, axis=1)
-    clustered = np.sum((spread @ summed) * spread, axis=1)
+    cell = rows.left * len(p) + rows.right
+    squares = np.bincount(cell, rows.n * rest**2, minlength=p.size).reshape(p.shape)
+    plain = _variances(spread, laplacian(mirrored(squares)))
+    _, voter = np.unique(rows.voter, return_inverse=True)
+    scores = _by_voter_and_model(rows, voter, rows.n * rest, -rows.n * rest, len(p))
+    weight = rows.n * (p * (1 - p)).take(cell)
+    share = _by_voter_and_model(rows, voter, weight, weight, len(p))
+    share.data /= share.sum(axis=0)[share.indices]
+    scores.data /= np.maximum(1 - share.data, 1 - _LARGEST_SHARE)
+    worth = 1 / np.maximum(share.power(2).sum(axis=0), 1 / len(rows.n))
+    clustered = _variances(spread, _outer_sum(scores)) * (stdtrit(np.maximum(worth - 1, _FEWEST), 0.975) / Z) ** 2
     return np.maximum(1, np.divide(clustered, plain, out=np.ones_like(plain), where=plain > 0))
 
 
-def _summed_by_voter(rows: VoterVotes, voter: Places, rest: Floats, models: int) -> Floats:
-    """UᵀU, shape (models, models), where U[g, i] is voter g's score for model i."""
-    score = rows.n * rest
-    scores = csr_array(
-        (np.concatenate([score, -score]), (np.tile(voter, 2), np.concatenate([rows.left, rows.right]))),
-        shape=(int(voter.max()) + 1, models),
-    )
+def _variances(spread: Floats, meat: Floats) -> Floats:
+    """The diagonal of spread · meat · spread."""
+    variances: Floats = np.sum((spread @ meat) * spread, axis=1)
+    return variances
+
+
+def _by_voter_and_model(rows: VoterVotes, voter: Places, left: Floats, right: Floats, models: int) -> csr_array:
+    """Sums of `left` over the rows in which a voter saw a model on the left, and of `right` on the right."""
+    places = np.tile(voter, 2), np.concatenate([rows.left, rows.right])
+    return csr_array((np.concatenate([left, right]), places), shape=(int(voter.max()) + 1, models))
+
+
+def _outer_sum(scores: csr_array) -> Floats:
+    """UᵀU, shape (models, models)."""
     # Few models each: a sparse product. Most models each: a dense one is quicker, a few voters at a time.
-    eager = np.diff(scores.indptr) > models / 8
+    eager = np.diff(scores.indptr) > scores.shape[1] / 8
     meat: Floats = (scores[~eager].T @ scores[~eager]).toarray()
     busy = np.flatnonzero(eager)
-    for begin in range(0, len(busy), _ROWS_AT_ONCE):
-        block = scores[busy[begin : begin + _ROWS_AT_ONCE]].toarray()
+    for begin in range(0, len(busy), _VOTERS_AT_ONCE):
+        block = scores[busy[begin : begin + _VOTERS_AT_ONCE]].toarray()
         meat += block.T @ block
     return meat
