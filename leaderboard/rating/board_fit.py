@@ -69,13 +69,14 @@ def fit_tally(
     kappa: float = 0.5,
     offset: float = 1500,
     bias_variance: float = 0,
+    deff: Floats | None = None,
 ) -> Board:
     """Established models by maximum likelihood among themselves; then the others, with those held fixed.
 
     `kappa` virtual ties with an average opponent keep a preliminary model's score finite. Nothing a preliminary
     model does moves an established score. The mean of each group's established models (of all its models, where
-    none is) is `offset`. With `voters`, intervals allow for their tastes. `bias_variance` is that of tally.bias,
-    in natural-log units.
+    none is) is `offset`. With `voters`, intervals allow for their tastes; without, `deff` may say by how much, as an
+    earlier fit's `inflation` did. `bias_variance` is that of tally.bias, in natural-log units.
     """
     counts = tally.votes.sum(axis=1)
     group = separate_groups(tally)
@@ -91,6 +92,7 @@ def fit_tally(
             established_from=established_from,
             kappa=kappa,
             bias_variance=bias_variance,
+            deff=np.ones(len(members)) if deff is None else deff[members],
         )
         theta[members], at_least[members], at_most[members] = fit.theta, fit.at_least, fit.at_most
         covariance[np.ix_(members, members)], inflation[members] = fit.covariance, fit.inflation

@@ -39,14 +39,23 @@ class GroupFit:
 
 
 def fit_group(
-    tally: Tally, voters: VoterVotes | None, *, established_from: int, kappa: float, bias_variance: float
+    tally: Tally,
+    voters: VoterVotes | None,
+    *,
+    established_from: int,
+    kappa: float,
+    bias_variance: float,
+    deff: Floats,
 ) -> GroupFit:
-    """Every model must have a vote. The mean strength of the established (of all, where none is) is 0."""
+    """Every model must have a vote. The mean strength of the established (of all, where none is) is 0.
+
+    deff: shape (models,), what is believed of voters' tastes where there are no `voters` to tell.
+    """
     size = len(tally.won)
     established = established_models(tally, at_least=established_from)
     free = ~established
     theta, covariance, follows = np.zeros(size), np.zeros((size, size)), np.zeros(size)
-    deff, phi = np.ones(size), 1.0
+    deff, phi = deff.copy(), 1.0
     if established.any():
         inner = tally.among(established)
         theta[established] = likeliest(inner)
