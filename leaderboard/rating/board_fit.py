@@ -1,6 +1,6 @@
 """One fit of a whole board: each group of models that met is fitted by itself."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -9,6 +9,7 @@ from leaderboard.rating.bradley_terry import POINTS, Flags, Floats, Places, Tall
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.group_fit import fit_group
 from leaderboard.rating.intervals import Z
+from leaderboard.rating.side_bias import SideBias, estimate_side_bias
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,45 @@ def fit_board(
         kappa=kappa,
         offset=offset,
     )
+
+
+@dataclass(frozen=True)
+class SeatedFit:
+    """A board, and what sitting left is worth (None where it cannot be told); `corrected`: the scores allow for it."""
+
+    board: Board
+    side_bias: SideBias | None
+    corrected: bool
+
+
+def fit_seats(
+    counts: Floats,
+    *,
+    voters: VoterVotes | None = None,
+    listed_from: int = 5,
+    established_from: int = 30,
+    kappa: float = 0.5,
+    offset: float = 1500,
+) -> SeatedFit:
+    """fit_tally from counts[outcome, left, right] (left won, right won, tie, both bad), shape (4, models, models).
+
+    The side bias is always estimated, and corrected only where it is beyond doubt: |z| > 3.
+    """
+    tally = Tally.of_seats(counts)
+    side_bias = estimate_side_bias(tally, voters)
+    corrected = side_bias is not None and side_bias.applies
+    if side_bias and corrected:
+        tally = replace(tally, bias=side_bias.theta)
+    board = fit_tally(
+        tally,
+        voters=voters,
+        listed_from=listed_from,
+        established_from=established_from,
+        kappa=kappa,
+        offset=offset,
+        bias_variance=side_bias.variance if side_bias and corrected else 0,
+    )
+    return SeatedFit(board, side_bias, corrected)
 
 
 def fit_tally(

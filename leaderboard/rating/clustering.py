@@ -48,6 +48,11 @@ class VoterVotes:
         rest: Floats = LEFT_SHARES[self.outcome] - p[self.left, self.right]
         return rest
 
+    def information(self, p: Floats) -> Floats:
+        """n·p·q of each row."""
+        weight: Floats = self.n * (p * (1 - p))[self.left, self.right]
+        return weight
+
 
 def inflation(voters: VoterVotes, p: Floats, spread: Floats, *, free: Flags) -> Floats:
     """DEFF, shape (models,): variance clustered by voter over the plain one from the same votes, at least 1.
@@ -62,19 +67,35 @@ def inflation(voters: VoterVotes, p: Floats, spread: Floats, *, free: Flags) -> 
     rows = voters.where(free[voters.left] | free[voters.right])
     if not len(rows.n):
         return np.ones(len(p))
-    rest = rows.residuals(p)
-    cell = rows.left * len(p) + rows.right
-    squares = np.bincount(cell, rows.n * rest**2, minlength=p.size).reshape(p.shape)
-    plain = _variances(spread, laplacian(mirrored(squares)))
+    rest, weight = rows.residuals(p), rows.information(p)
+    squares = np.bincount(rows.left * len(p) + rows.right, rows.n * rest**2, minlength=p.size).reshape(p.shape)
     _, voter = np.unique(rows.voter, return_inverse=True)
     scores = _by_voter_and_model(rows, voter, rows.n * rest, -rows.n * rest, len(p))
-    weight = rows.n * (p * (1 - p)).take(cell)
     share = _by_voter_and_model(rows, voter, weight, weight, len(p))
     share.data /= share.sum(axis=0)[share.indices]
     scores.data /= np.maximum(1 - share.data, 1 - _LARGEST_SHARE)
-    worth = 1 / np.maximum(share.power(2).sum(axis=0), 1 / len(rows.n))
-    clustered = _variances(spread, _outer_sum(scores)) * (stdtrit(np.maximum(worth - 1, _FEWEST), 0.975) / Z) ** 2
-    return np.maximum(1, np.divide(clustered, plain, out=np.ones_like(plain), where=plain > 0))
+    clustered = _variances(spread, _outer_sum(scores))
+    return _ratio(clustered, _variances(spread, laplacian(mirrored(squares))), share.power(2).sum(axis=0))
+
+
+def inflation_of_one(voters: VoterVotes, p: Floats, influence: Floats) -> float:
+    """DEFF of one number, to which a vote adds its residual times influence[left, right]."""
+    if not len(voters.n):
+        return 1.0
+    rest, by = voters.residuals(p), influence[voters.left, voters.right]
+    _, voter = np.unique(voters.voter, return_inverse=True)
+    share = np.bincount(voter, voters.information(p) * by**2)
+    share /= share.sum()
+    score = np.bincount(voter, voters.n * rest * by) / np.maximum(1 - share, 1 - _LARGEST_SHARE)
+    plain = (voters.n * (rest * by) ** 2).sum(keepdims=True)
+    return float(_ratio((score**2).sum(keepdims=True), plain, (share**2).sum(keepdims=True))[0])
+
+
+def _ratio(clustered: Floats, plain: Floats, concentration: Floats) -> Floats:
+    """`concentration`: Σ h²."""
+    freedom = 1 / np.maximum(concentration, np.finfo(float).tiny) - 1
+    stretched = clustered * (stdtrit(np.clip(freedom, _FEWEST, 1e9), 0.975) / Z) ** 2
+    return np.maximum(1, np.divide(stretched, plain, out=np.ones_like(plain), where=plain > 0))
 
 
 def _variances(spread: Floats, meat: Floats) -> Floats:
