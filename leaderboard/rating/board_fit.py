@@ -62,6 +62,17 @@ def fit_board(
 
 
 @dataclass(frozen=True)
+class Tastes:
+    """What an earlier fit learned of voters' tastes, for one that does not see them: its DEFFs.
+
+    inflation: shape (models,), that of the scores.
+    """
+
+    inflation: Floats
+    of_side_bias: float = 1.0
+
+
+@dataclass(frozen=True)
 class SeatedFit:
     """A board, and what sitting left is worth (None where it cannot be told); `corrected`: the scores allow for it."""
 
@@ -74,6 +85,7 @@ def fit_seats(
     counts: Floats,
     *,
     voters: VoterVotes | None = None,
+    tastes: Tastes | None = None,
     listed_from: int = 5,
     established_from: int = 30,
     kappa: float = 0.5,
@@ -81,10 +93,11 @@ def fit_seats(
 ) -> SeatedFit:
     """fit_tally from counts[outcome, left, right] (left won, right won, tie, both bad), shape (4, models, models).
 
-    The side bias is always estimated, and corrected only where it is beyond doubt: |z| > 3.
+    The side bias is always estimated, and corrected only where it is beyond doubt: |z| > 3. `tastes` are believed
+    where no voters are given.
     """
     tally = Tally.of_seats(counts)
-    side_bias = estimate_side_bias(tally, voters)
+    side_bias = estimate_side_bias(tally, voters, inflation=tastes.of_side_bias if tastes else 1.0)
     corrected = side_bias is not None and side_bias.applies
     if side_bias and corrected:
         tally = replace(tally, bias=side_bias.theta)
@@ -96,6 +109,7 @@ def fit_seats(
         kappa=kappa,
         offset=offset,
         bias_variance=side_bias.variance if side_bias and corrected else 0,
+        deff=tastes.inflation if tastes else None,
     )
     return SeatedFit(board, side_bias, corrected)
 

@@ -27,10 +27,11 @@ _FARTHEST = 20.0
 
 @dataclass(frozen=True)
 class SideBias:
-    """β and its standard error in points: what sitting left is worth."""
+    """β and its standard error in points: what sitting left is worth. inflation: DEFF, which the error contains."""
 
     points: float
     se: float
+    inflation: float = 1.0
 
     @property
     def low(self) -> float:
@@ -60,12 +61,13 @@ class SideBias:
         return float((self.se / POINTS) ** 2)
 
 
-def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None) -> SideBias | None:
+def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None, *, inflation: float = 1.0) -> SideBias | None:
     """β of logit P(left preferred) = θ[left] − θ[right] + β, fitted with all θ; None where it has no finite estimate.
 
     It takes the votes inside strongly connected pieces, where θ is finite, of established models and others alike.
     The variance is DEFF · max(HC3, φ·H⁻¹), as for scores. Source: Davidson, Beaver, “On extending the
-    Bradley–Terry model to incorporate within-pair order effects”, Biometrics 33 (1977).
+    Bradley–Terry model to incorporate within-pair order effects”, Biometrics 33 (1977). Without `voters`, DEFF is
+    what an earlier estimate found as its `inflation`.
     """
     _, piece = connected_components(graph(tally.taken), directed=True, connection="strong")
     same = piece[:, None] == piece
@@ -84,8 +86,8 @@ def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None) -> SideBi
     squares, weight = inside.squared_residuals(p), p * (1 - p)
     hc3 = (squares * influence**2 / np.maximum(1 - weight * leverage, 1e-6) ** 2).sum()
     phi = min(1.0, (squares.sum() + 0.25) / ((seats * weight).sum() + 0.25))
-    deff = inflation_of_one(voters.where(same[voters.left, voters.right]), p, influence) if voters else 1.0
-    return SideBias(float(POINTS * bias), float(POINTS * np.sqrt(deff * max(hc3, phi * own))))
+    deff = inflation_of_one(voters.where(same[voters.left, voters.right]), p, influence) if voters else inflation
+    return SideBias(float(POINTS * bias), float(POINTS * np.sqrt(deff * max(hc3, phi * own))), float(deff))
 
 
 def _joint_fit(tally: Tally, same: Flags) -> tuple[float, Floats, Floats] | None:
