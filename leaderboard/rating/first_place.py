@@ -1,0 +1,109 @@
+"""How many votes would give the first place to somebody else."""
+
+from dataclasses import dataclass, replace
+from math import ceil
+
+import numpy as np
+
+from leaderboard.rating.board_fit import Board
+from leaderboard.rating.bradley_terry import POINTS, Floats, Tally, inverse_on_contrasts, laplacian, likeliest
+
+_CHALLENGERS = 5
+
+
+@dataclass(frozen=True)
+class Flip:
+    """`votes` more votes that prefer model `winner` to model `loser` would put `first` in first place (places)."""
+
+    votes: int
+    winner: int
+    loser: int
+    first: int
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Votes that prefer one model to another, and how many of them a first-order estimate asks for."""
+
+    estimate: float
+    winner: int
+    loser: int
+
+
+def votes_to_flip_first(tally: Tally, board: Board) -> Flip | None:
+    """The smallest number of added votes, all of one kind, after which another model has the highest score.
+
+    Only established models of the main group stand for the first place. Kinds: any “i is preferred to j” among them,
+    seats alternating. One vote moves a challenger towards the leader by (z_i − z_j)·(1 − p_ij), where
+    z = H⁻¹(e_challenger − e_leader); for the nearest challengers the kind that moves them most, and the direct one,
+    are then tried by fitting again, so that the number is exact for its kind. None with fewer than two models.
+    """
+    members = np.flatnonzero(board.established & (board.group == 0))
+    if len(members) < 2:
+        return None
+    inner, theta = tally.among(members), board.score[members] / POINTS
+    theta = theta - theta.mean()
+    best: tuple[int, _Kind, int] | None = None
+    for kind in sorted(_kinds(inner, theta), key=lambda kind: kind.estimate):
+        if best and kind.estimate >= best[0]:
+            break
+        votes, first = _fewest(inner, theta, kind)
+        if best is None or votes < best[0]:
+            best = votes, kind, first
+    if best is None:
+        return None
+    votes, kind, first = best
+    return Flip(votes, *(int(members[place]) for place in (kind.winner, kind.loser, first)))
+
+
+def _kinds(tally: Tally, theta: Floats) -> list[_Kind]:
+    p = replace(tally, bias=0).chances(theta)
+    spread = inverse_on_contrasts(laplacian(tally.information(tally.chances(theta))))
+    leader = int(theta.argmax())
+    towards = spread - spread[leader]  # a row per challenger
+    gaps = theta[leader] - theta
+    direct = towards[np.arange(len(theta)), np.arange(len(theta))] - towards[:, leader]
+    others = np.flatnonzero(np.arange(len(theta)) != leader)
+    nearest = others[np.argsort(gaps[others] / direct[others])][:_CHALLENGERS]
+    kinds = []
+    for challenger in map(int, nearest):
+        gain = (towards[challenger][:, None] - towards[challenger]) * (1 - p)
+        most = np.unravel_index(gain.argmax(), gain.shape)
+        for winner, loser in {(challenger, leader), (int(most[0]), int(most[1]))}:
+            kinds.append(_Kind(float(gaps[challenger] / gain[winner, loser]), winner, loser))
+    return kinds
+
+
+def _fewest(tally: Tally, theta: Floats, kind: _Kind) -> tuple[int, int]:
+    """(votes, who is first then), by fitting again with more and fewer votes of that kind."""
+    leader = int(theta.argmax())
+
+    def ahead(votes: int) -> tuple[float, int]:
+        """By how much the best other one is ahead of the leader, and which one it is."""
+        fitted = likeliest(_with_more(tally, kind, votes), start=theta)
+        rivals = np.where(np.arange(len(fitted)) == leader, -np.inf, fitted)
+        return float(rivals.max() - fitted[leader]), int(rivals.argmax())
+
+    too_few, lacking = 0, ahead(0)[0]
+    enough = max(1, ceil(kind.estimate))
+    while (reached := ahead(enough))[0] <= 0:
+        too_few, lacking = enough, reached[0]
+        enough = 2 * enough
+    first = reached[1]
+    while enough - too_few > 1:
+        # Between the two along a straight line, but never at an end.
+        guess = too_few + ceil((enough - too_few) * lacking / (lacking - reached[0]))
+        between = min(max(guess, too_few + 1), enough - 1)
+        tried = ahead(between)
+        if tried[0] > 0:
+            enough, reached, first = between, tried, tried[1]
+        else:
+            too_few, lacking = between, tried[0]
+    return enough, first
+
+
+def _with_more(tally: Tally, kind: _Kind, votes: int) -> Tally:
+    won, lost = tally.won.copy(), tally.lost.copy()
+    won[kind.winner, kind.loser] += votes / 2
+    lost[kind.loser, kind.winner] += votes / 2
+    return replace(tally, won=won, lost=lost)
