@@ -35,6 +35,7 @@ from battles.style import StyleCounts, style_counts
 from battles.tasks import wake_after_commit
 from common import limits
 from common.ids import new_public_id
+from models_registry import roster
 from models_registry.ledger import seconds_until_tomorrow
 from models_registry.models import LanguageModel
 from models_registry.spending import OverBudget
@@ -43,24 +44,30 @@ _random = SystemRandom()
 
 
 def start_session(*, actor: Actor, prompt: str) -> Battle:
-    """A new session with its first battle. Raises as start_battle does."""
+    """A new session with its first battle, which can be shown at once. Raises as start_battle does."""
     prompt = accepted_prompt(prompt)
     with transaction.atomic():
         session = Session.objects.create(
             owner_user=actor.user, owner_visitor=actor.visitor, title=title_of(prompt)
         )  # a refusal below takes the session back
-        return start_battle(actor=actor, session=session, prompt=prompt)
+        return _draw_and_open(actor, session, prompt)
 
 
 def start_battle(*, actor: Actor, session: Session, prompt: str) -> Battle:
-    """Draw two models for a prompt and wake a worker.
+    """Draw two models for a prompt and wake a worker. The battle can be shown at once.
 
     Raises InvalidInput, TooManyRequests, BudgetReached, TooFewModels, and ServiceAway for visitors while limits
     cannot be counted.
     """
-    prompt = accepted_prompt(prompt)
+    with transaction.atomic():
+        battle = _draw_and_open(actor, session, accepted_prompt(prompt))
+        Session.objects.filter(pk=session.pk).update(last_active_at=Now())
+    return battle
+
+
+def _draw_and_open(actor: Actor, session: Session, prompt: str) -> Battle:
     limits.count("battle", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
-    models = LanguageModel.objects.drawable()
+    models = roster.drawable()
     reserving.check_allowance(actor, models, prompt)
     while True:
         pair = drawing.draw(models, _random)
@@ -83,8 +90,8 @@ def _open_battle(actor: Actor, session: Session, prompt: str, pair: Pair, models
         ]
     )
     turn = Turn.objects.create(battle=battle, index=0, prompt=prompt)
-    _ask(turn, [turn], sides, person=actor.key)
-    Session.objects.filter(pk=session.pk).update(last_active_at=Now())
+    answers = _ask(turn, [turn], sides, person=actor.key)
+    battle.remember(sides=sides, turns=[turn], answers=answers)
     return battle
 
 
@@ -113,12 +120,12 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str) -> Turn:
     return turn
 
 
-def _ask(turn: Turn, turns: Iterable[Turn], sides: Iterable[Side], *, person: str) -> None:
-    """Answers for `sides` to fill, and somebody to fill them. Inside a transaction. Raises OverBudget."""
+def _ask(turn: Turn, turns: Iterable[Turn], sides: Iterable[Side], *, person: str) -> list[Answer]:
+    """Answers for `sides`, in their order, and somebody to fill them. Inside a transaction. Raises OverBudget."""
     sides = list(sides)
     charges = reserving.set_aside(turns, sides, person=person)
-    Answer.objects.bulk_create([Answer(turn=turn, side=side, charge=charges.get(side)) for side in sides])
     wake_after_commit(turn.pk)
+    return Answer.objects.bulk_create([Answer(turn=turn, side=side, charge=charges.get(side)) for side in sides])
 
 
 def _turns_of(battle: Battle) -> QuerySet[Turn]:

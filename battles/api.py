@@ -67,7 +67,7 @@ class SessionViewSet(ViewSet):
         data = _valid(StartBattleSerializer(data=request.data))
         actor = known_actor(cast(ActorRequest, request._request))
         battle = actions.start_session(actor=actor, prompt=data["prompt"])
-        return Response(session_detail(battle.session), status=status.HTTP_201_CREATED)
+        return Response(session_detail(battle.session, [battle]), status=status.HTTP_201_CREATED)
 
     def retrieve(self, request: Request, public_id: str) -> Response:
         return Response(session_detail(self.get_object()))
@@ -89,7 +89,7 @@ class SessionViewSet(ViewSet):
         session = self.get_object()
         data = _valid(StartBattleSerializer(data=request.data))
         battle = actions.start_battle(actor=_actor(request), session=session, prompt=data["prompt"])
-        return Response(_sees(battle), status=status.HTTP_201_CREATED)
+        return Response(shown_battle(battle), status=status.HTTP_201_CREATED)
 
 
 class BattleViewSet(ViewSet):

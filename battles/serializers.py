@@ -1,5 +1,6 @@
 """What the API takes and gives; shapes only. A battle's own shape is made in battles/blind.py."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from rest_framework import serializers
@@ -67,8 +68,10 @@ def session_summary(session: Session) -> dict[str, Any]:
     return _session(session) | {"battle_count": session.battle_count}  # type: ignore[attr-defined]
 
 
-def session_detail(session: Session) -> dict[str, Any]:
-    battles = Battle.objects.filter(session=session).for_showing().order_by("pk")
+def session_detail(session: Session, battles: Iterable[Battle] | None = None) -> dict[str, Any]:
+    """battles: where they are at hand, in order, ready to be shown."""
+    if battles is None:
+        battles = Battle.objects.filter(session=session).for_showing().order_by("pk")
     return _session(session) | {"battles": [shown_battle(battle) for battle in battles]}
 
 

@@ -17,7 +17,7 @@ from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, Stil
 from battles.forms import PromptForm, VoteForm
 from battles.models import Battle, Session, Vote
 from common import sse
-from models_registry.models import LanguageModel
+from models_registry import roster
 
 SESSIONS_PER_PAGE = 50
 
@@ -26,12 +26,14 @@ class PageRequest(ActorRequest):
     htmx: HtmxDetails
 
 
-def get_battle_or_404(request: PageRequest, public_id: str) -> Battle:
+def get_battle_or_404(request: PageRequest, public_id: str, *, for_showing: bool = False) -> Battle:
     """The only way to a battle: it asks whose it is."""
-    battle = Battle.objects.owned_by(request.actor).for_showing().filter(public_id=public_id).first()
-    if battle is None:
+    owned = Battle.objects.owned_by(request.actor)
+    battle = (owned.for_showing() if for_showing else owned.select_related("session")).filter(public_id=public_id)
+    found = battle.first()
+    if found is None:
         raise Http404
-    return battle
+    return found
 
 
 def get_session_or_404(request: PageRequest, public_id: str) -> Session:
@@ -52,7 +54,7 @@ def new(request: PageRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         battle = actions.start_session(actor=known_actor(request), prompt=form.cleaned_data["prompt"])
         return go_to(request, battle.session.get_absolute_url())
-    context = {"form": form, "drawable_count": len(LanguageModel.objects.drawable())}
+    context = {"form": form, "drawable_count": len(roster.drawable())}
     return _form_page(request, form, "battles/new.html", "prompt", context)
 
 
@@ -97,7 +99,7 @@ def page_battle(battle: Battle) -> dict[str, Any]:
 
 
 def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | None = None) -> HttpResponse:
-    return _fragment_of(request, get_battle_or_404(request, public_id), form)
+    return _fragment_of(request, get_battle_or_404(request, public_id, for_showing=True), form)
 
 
 def _fragment_of(request: PageRequest, battle: Battle, form: PromptForm | None = None) -> HttpResponse:

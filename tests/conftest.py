@@ -9,6 +9,7 @@ from battles import engine as battles_engine
 from battles.engine import Engine
 from common import valkey
 from common.valkey import connection
+from models_registry import roster
 from tests.fake_provider import FakeProvider
 from tests.site import Reader, answer_worker, serve
 
@@ -32,6 +33,13 @@ def _empty_valkey(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(valkey, "_away_until", 0.0)
     connection().flushdb()
     cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _models_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One test's models are not the next one's, and many change them behind the ORM's signals."""
+    monkeypatch.setattr(roster, "FRESH_FOR_S", 0.0)
+    monkeypatch.setattr(roster, "_known_until", 0.0)
 
 
 @pytest.fixture

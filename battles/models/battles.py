@@ -1,5 +1,6 @@
 """Battles: who meets whom, on which side."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from django.contrib.postgres.fields import ArrayField
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
     from battles.models.votes import Vote
 
 
+def _prefetched(instance: models.Model, name: str, rows: Sequence[models.Model]) -> None:
+    """As prefetch_related leaves it."""
+    related = getattr(instance, name).all()
+    related._result_cache, related._prefetch_done = list(rows), True
+    cache = instance.__dict__.setdefault("_prefetched_objects_cache", {})
+    cache[name] = related
+
+
 class BattleQuerySet(models.QuerySet["Battle"]):
     def owned_by(self, actor: Actor) -> "BattleQuerySet":
         if actor.user is not None:
@@ -33,9 +42,7 @@ class BattleQuerySet(models.QuerySet["Battle"]):
             models.Prefetch("sides", Side.objects.select_related("model")),
             "sides__model__prices",
             models.Prefetch("turns", Turn.objects.order_by("index")),
-            models.Prefetch(
-                "turns__answers", Answer.objects.in_order().select_related("call").defer("call__request")
-            ),
+            models.Prefetch("turns__answers", Answer.objects.in_order().select_related("call").defer("call__request")),
         )
 
 
@@ -77,6 +84,14 @@ class Battle(models.Model):
 
     def get_absolute_url(self) -> str:
         return f"{self.session.get_absolute_url()}#battle-{self.public_id}"
+
+    def remember(self, *, sides: "list[Side]", turns: list[Turn], answers: list[Answer]) -> None:
+        """What for_showing would read of a battle that was just made: nobody has voted, and these are its parts."""
+        self._state.fields_cache["vote"] = None
+        _prefetched(self, "sides", sides)
+        _prefetched(self, "turns", turns)
+        for turn in turns:
+            _prefetched(turn, "answers", [answer for answer in answers if answer.turn_id == turn.pk])
 
     @property
     def vote_or_none(self) -> "Vote | None":

@@ -176,3 +176,12 @@ def test_a_token_without_the_scope_is_refused(site: str):
     reader = Reader(site, token)
     assert refusal(reader.api("POST", "sessions/", {"prompt": "x"})) == (403, "permission_denied")
     assert reader.api("GET", "sessions/").status_code == 200
+
+
+def test_what_a_new_session_answers_with_is_what_is_fetched_a_moment_later(client):
+    """It is made of what was just stored, without asking for it again."""
+    started = client.post("/api/v1/sessions/", {"prompt": "hello"}, content_type="application/json").json()
+    fetched = client.get(f"/api/v1/sessions/{started['id']}/").json()
+    for session in (started, fetched):
+        session["battles"][0].pop("stream_url")  # signed with the time
+    assert started == fetched
