@@ -28,7 +28,7 @@ class Overtaken(Exception):
 
 @dataclass(frozen=True)
 class ClaimedTurn:
-    """A turn that this process holds, as long as its fence does. `sides` are those that have no answer yet."""
+    """A turn that this process holds, as long as its fence does."""
 
     turn_id: int
     fence: int
@@ -36,25 +36,41 @@ class ClaimedTurn:
     index: int
     round: int
     battle_public_id: str
-    sides: tuple[str, ...]
     stop_requested: bool
 
 
 def claim_turn(turn_id: int) -> ClaimedTurn | None:
     """Win the turn for this process, or None when somebody else has it or there is nothing to do."""
     turn = Turn.objects.claim(turn_id, lease=LEASE, most_attempts=MOST_ATTEMPTS)
+    return None if turn is None else _claimed(turn)
+
+
+@transaction.atomic
+def take_up(turn_id: int) -> tuple[ClaimedTurn, list[PreparedCall] | None] | None:
+    """claim_turn, and at once begin_calls where nobody had the turn before: nearly always, and then all is well."""
+    turn = Turn.objects.claim(turn_id, lease=LEASE, most_attempts=MOST_ATTEMPTS)
     if turn is None:
         return None
-    unfinished = Answer.objects.unfinished().filter(turn=turn).in_order()
-    sides = unfinished.values_list("side__position", flat=True)
+    claimed = _claimed(turn)
+    return claimed, _begin_turn(claimed, turn) if turn.fence == 1 else None
+
+
+def _claimed(turn: Turn) -> ClaimedTurn:
     return ClaimedTurn(
         turn_id=turn.pk, fence=turn.fence, attempt=turn.attempt, index=turn.index, round=turn.round,
-        battle_public_id=turn.battle.public_id, sides=tuple(sides), stop_requested=turn.stop_requested_at is not None,
+        battle_public_id=turn.battle.public_id, stop_requested=turn.stop_requested_at is not None,
     )  # fmt: skip
 
 
+def _lock_turn(claimed: ClaimedTurn) -> None:
+    """Its row, for the rest of the transaction. Raises Overtaken."""
+    held = Turn.objects.held(claimed.turn_id, claimed.fence).order_by()
+    if not held.select_for_update().values_list("pk"):
+        raise Overtaken
+
+
 def _locked_turn(claimed: ClaimedTurn) -> Turn:
-    """The turn's row, locked for the rest of the transaction. Raises Overtaken."""
+    """The turn with its battle and session, locked for the rest of the transaction. Raises Overtaken."""
     held = Turn.objects.held(claimed.turn_id, claimed.fence).select_related("battle__session")
     turn = held.select_for_update(of=("self",)).first()
     if turn is None:
@@ -68,17 +84,23 @@ def begin_calls(claimed: ClaimedTurn) -> list[PreparedCall]:
         with transaction.atomic():  # of its own: what locks budgets twice would do so in any order
             call_records.lose(_locked_turn(claimed))
     with transaction.atomic():
-        turn = _locked_turn(claimed)
-        earlier = turn.battle.turns.filter(index__lt=turn.index).order_by("index").prefetch_related("answers")
-        turns = [*earlier, turn] if turn.index else [turn]
-        sides = list(_sides_of(turn).order_by("position"))
-        context_from = first_turn_that_fits(sides, turns, reply_tokens=settings.ARENA_MAX_TOKENS)
-        if context_from != turn.context_from:
-            turn.context_from = context_from
-            turn.save(update_fields=["context_from"])
-        unfinished = Answer.objects.unfinished().filter(turn=turn).select_related("charge__price")
-        answers = {answer.side_id: answer for answer in unfinished}
-        return _begin(claimed, turn, turns, {answers[side.pk]: side for side in sides if side.pk in answers})
+        return _begin_turn(claimed, _locked_turn(claimed))
+
+
+def _begin_turn(claimed: ClaimedTurn, turn: Turn) -> list[PreparedCall]:
+    """Inside a transaction that holds the turn's row."""
+    earlier = turn.battle.turns.filter(index__lt=turn.index).order_by("index").prefetch_related("answers")
+    turns = [*earlier, turn] if turn.index else [turn]
+    sides = list(_sides_of(turn).order_by("position"))
+    context_from = first_turn_that_fits(sides, turns, reply_tokens=settings.ARENA_MAX_TOKENS)
+    if context_from != turn.context_from:
+        turn.context_from = context_from
+        turn.save(update_fields=["context_from"])
+    unfinished = Answer.objects.unfinished().filter(turn=turn).select_related("charge__price")
+    answers = {answer.side_id: answer for answer in unfinished}
+    if not answers:  # whoever had it before stored them all
+        _close_if_over(turn.pk)
+    return _begin(claimed, turn, turns, {answers[side.pk]: side for side in sides if side.pk in answers})
 
 
 def _sides_of(turn: Turn) -> QuerySet[Side]:
@@ -130,14 +152,18 @@ def redraw(claimed: ClaimedTurn, failed: PreparedCall, said: Said) -> PreparedCa
 
 @transaction.atomic
 def store_answer(claimed: ClaimedTurn, call: PreparedCall, said: Said) -> str:
-    """The side's final text, numbers and state; returns the state. Raises Overtaken."""
-    _locked_turn(claimed)
+    """The side's final text, numbers and state; the turn is closed with its last side. Raises Overtaken.
+
+    Returns the answer's state.
+    """
+    _lock_turn(claimed)
     text = "".join(said.texts)
     state = Answer.State.FAILED if said.error else Answer.State.STOPPED if said.stopped else Answer.State.DONE
     Answer.objects.filter(pk=call.answer_id).update(
         state=state, text=text, html=render(text) if text else "", reasoning="".join(said.reasonings),
         error=said.error or "", call_id=call.row.pk,
     )  # fmt: skip
+    _close_if_over(claimed.turn_id)
     _close_call(call, said)
     return state
 
@@ -148,24 +174,24 @@ def _close_call(call: PreparedCall, said: Said) -> None:
         call_records.feed_breakers(model, said)
 
 
-@transaction.atomic
-def finish_turn(claimed: ClaimedTurn) -> None:
-    """Close the turn once every side is stored. Raises Overtaken."""
-    close(_locked_turn(claimed))
+def _close_if_over(turn_id: int) -> None:
+    """Close a turn whose every side is stored; a battle whose first turn cannot be judged is void.
 
-
-def close(turn: Turn) -> None:
-    """The turn is done; a battle whose first turn cannot be judged is void. Inside a transaction."""
-    turn.state, turn.finished_at, turn.lease_until = Turn.State.DONE, Now(), None
-    turn.save(update_fields=["state", "finished_at", "lease_until"])
-    if turn.index == 0 and turn.battle.mode == Battle.Mode.BLIND and not turn.can_be_judged():
-        Battle.objects.filter(pk=turn.battle_id, voided_at=None).update(voided_at=Now())
+    Inside a transaction that holds the turn's row.
+    """
+    answers = Answer.objects.filter(turn=turn_id).only("state", "text")
+    if any(answer.state == Answer.State.QUEUED for answer in answers):
+        return
+    Turn.objects.filter(pk=turn_id).update(state=Turn.State.DONE, finished_at=Now(), lease_until=None)
+    if not all(answer.can_be_judged for answer in answers):
+        first = Battle.objects.filter(turns=turn_id, turns__index=0, mode=Battle.Mode.BLIND, voided_at=None)
+        first.update(voided_at=Now())
 
 
 def stop_unasked(turn: Turn) -> None:
     """End a turn that waits in the queue, before anybody is asked. Inside a transaction, its row locked."""
     Answer.objects.unfinished().filter(turn=turn).update(state=Answer.State.STOPPED)
-    close(turn)
+    _close_if_over(turn.pk)
     call_records.lose(turn, for_good=True)
 
 
@@ -196,7 +222,7 @@ def give_up(turn_id: int) -> Turn | None:
         return None
     Answer.objects.unfinished().filter(turn=turn).update(state=Answer.State.FAILED, error=FailureCode.INTERRUPTED)
     Turn.objects.filter(pk=turn.pk).update(fence=F("fence") + 1)
-    close(turn)
+    _close_if_over(turn.pk)
     call_records.lose(turn, for_good=True)
     return turn
 

@@ -34,11 +34,13 @@ class Worker:
 class TurnAnswering:
     """One claimed turn. `stop()` may be called from the loop at any time."""
 
-    def __init__(self, worker: Worker, claimed: records.ClaimedTurn) -> None:
+    _channel: TurnChannel
+
+    def __init__(self, worker: Worker, claimed: records.ClaimedTurn, calls: list[PreparedCall] | None) -> None:
+        """calls: those begun already, if they are."""
         self.claimed = claimed
+        self._calls = calls
         self._worker = worker
-        key = stream_key(claimed.battle_public_id, claimed.index, claimed.round)
-        self._channel = TurnChannel(worker.publisher, key, claimed.sides)
         self._streams: set[asyncio.Task[Completion]] = set()
         self._stopped = claimed.stop_requested
 
@@ -50,13 +52,19 @@ class TurnAnswering:
 
     async def run(self) -> None:
         """Until every side is stored and the end is announced. Ends early, changing nothing, once overtaken."""
+        try:
+            if self._calls is None:
+                self._calls = await in_returning_database(records.begin_calls, self.claimed)
+        except Overtaken:
+            logger.info("turn %s was taken over", self.claimed.turn_id)
+            return
+        key = stream_key(self.claimed.battle_public_id, self.claimed.index, self.claimed.round)
+        self._channel = TurnChannel(self._worker.publisher, key, [call.side for call in self._calls])
         is_stored = False
         try:
-            calls = await in_returning_database(records.begin_calls, self.claimed)
             async with asyncio.TaskGroup() as sides:
-                for call in calls:
+                for call in self._calls:
                     sides.create_task(self._answer(call))
-            await in_returning_database(records.finish_turn, self.claimed)
             is_stored = True
         except* Overtaken:
             logger.info("turn %s was taken over", self.claimed.turn_id)

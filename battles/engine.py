@@ -72,10 +72,11 @@ class Engine:
         ]
 
     async def _answer(self, turn_id: int) -> None:
-        claimed = await in_database(records.claim_turn, turn_id)
-        if claimed is None:
+        taken = await in_database(records.take_up, turn_id)
+        if taken is None:
             return
-        turn = TurnAnswering(self._worker, claimed)
+        claimed, calls = taken
+        turn = TurnAnswering(self._worker, claimed, calls)
         task = asyncio.create_task(turn.run())
         self._running[claimed.turn_id] = (turn, task)
         try:
