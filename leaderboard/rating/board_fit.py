@@ -74,11 +74,15 @@ class Tastes:
 
 @dataclass(frozen=True)
 class SeatedFit:
-    """A board, and what sitting left is worth (None where it cannot be told); `corrected`: the scores allow for it."""
+    """A board, and what sitting left is worth (None where it cannot be told); `corrected`: the scores allow for it.
+
+    tally: the votes as they were fitted, with the bias that was corrected.
+    """
 
     board: Board
     side_bias: SideBias | None
     corrected: bool
+    tally: Tally
 
 
 def fit_seats(
@@ -111,7 +115,7 @@ def fit_seats(
         bias_variance=side_bias.variance if side_bias and corrected else 0,
         deff=tastes.inflation if tastes else None,
     )
-    return SeatedFit(board, side_bias, corrected)
+    return SeatedFit(board, side_bias, corrected, tally)
 
 
 def fit_tally(

@@ -1,23 +1,17 @@
-"""What a board answers when it is asked: win shares, misfit, and votes still needed."""
+"""What a board is asked: whether the scores explain the votes, and how many more would change the first place.
 
-from dataclasses import dataclass
-from math import ceil, sqrt
+Two models' win shares, and votes until they are told apart, need nothing but published numbers: differences.py.
+"""
+
+from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
-from scipy.special import expit
 
 from leaderboard.rating.board_fit import Board
-from leaderboard.rating.bradley_terry import POINTS, Tally
-from leaderboard.rating.intervals import Z
+from leaderboard.rating.bradley_terry import POINTS, Floats, Tally, inverse_on_contrasts, laplacian, likeliest
 
-
-@dataclass(frozen=True)
-class WinShare:
-    """What one model takes of its votes against another, a tie being half a win; 0 to 1, with 95 % bounds."""
-
-    value: float
-    low: float
-    high: float
+_CHALLENGERS = 5
 
 
 @dataclass(frozen=True)
@@ -33,46 +27,22 @@ class Misfit:
 
 
 @dataclass(frozen=True)
-class VotesNeeded:
-    """with_either: votes on battles with at least one of the two; on_board: all votes by the time these are cast."""
+class Flip:
+    """`votes` more votes that prefer model `winner` to model `loser` would put `first` in first place (places)."""
 
-    with_either: int
-    on_board: int
-
-
-def expected_share(board: Board, one: int, other: int) -> WinShare | None:
-    """Of `one` against `other`, from the scores; None where they were not placed on one scale.
-
-    Bounds: σ(d ± 1.96 se(d)) with the covariance of the two scores. Where a model has an open end, so has the share.
-    """
-    if not (board.listed[one] and board.listed[other] and board.group[one] == board.group[other]):
-        return None
-    difference, half = _difference(board, one, other)
-    low, high = difference - half, difference + half
-    if np.isinf(board.high[one]):
-        low, high = float(board.low[one] - board.score[other]), np.inf
-    if np.isinf(board.low[other]):
-        low, high = max(low, float(board.score[one] - board.high[other])), np.inf
-    if np.isinf(board.low[one]):
-        low, high = -np.inf, min(high, float(board.high[one] - board.score[other]))
-    if np.isinf(board.high[other]):
-        low, high = -np.inf, min(high, float(board.score[one] - board.low[other]))
-    return WinShare(*(float(expit(points / POINTS)) for points in (difference, low, high)))
+    votes: int
+    winner: int
+    loser: int
+    first: int
 
 
-def observed_share(wins: int, losses: int, ties: int) -> WinShare | None:
-    """From the votes of one pair alone, ties of both kinds; None without votes.
+@dataclass(frozen=True)
+class _Kind:
+    """Votes that prefer one model to another, and how many of them a first-order estimate asks for."""
 
-    Bounds: Wilson's (1927) score interval for wins + ties / 2 out of all; with ties a little wider than needed.
-    """
-    n = wins + losses + ties
-    if not n:
-        return None
-    share = (wins + ties / 2) / n
-    shrunk = 1 + Z**2 / n
-    centre = (share + Z**2 / (2 * n)) / shrunk
-    half = Z * sqrt(share * (1 - share) / n + Z**2 / (4 * n**2)) / shrunk
-    return WinShare(share, max(0.0, centre - half), min(1.0, centre + half))
+    estimate: float
+    winner: int
+    loser: int
 
 
 def misfit(tally: Tally, board: Board) -> Misfit:
@@ -93,29 +63,80 @@ def misfit(tally: Tally, board: Board) -> Misfit:
     return Misfit(chi2, df - bool(tally.bias))
 
 
-def votes_to_separate(
-    tally: Tally, board: Board, one: int, other: int, *, chance: float | None = None
-) -> VotesNeeded | None:
-    """How many more votes until the scores' difference is 1.96 standard errors, if it stays what it is.
+def votes_to_flip_first(tally: Tally, board: Board) -> Flip | None:
+    """The smallest number of added votes, all of one kind, after which another model has the highest score.
 
-    The information on a difference grows with the votes that have at least one of the two in them: with m of them
-    so far, m · ((1.96 se / d)² − 1) more are needed. `chance` is that of the next battle to have one of the two, by
-    default their share of the votes so far. None where the difference is 0 or the two are not on one scale.
+    Only established models of the main group stand for the first place. Kinds: any “i is preferred to j” among them,
+    seats alternating. One vote moves a challenger towards the leader by (z_i − z_j)·(1 − p_ij), where
+    z = H⁻¹(e_challenger − e_leader); for the nearest challengers the kind that moves them most, and the direct one,
+    are then tried by fitting again, so that the number is exact for its kind. None with fewer than two models.
     """
-    if not (board.listed[one] and board.listed[other] and board.group[one] == board.group[other]):
+    members = np.flatnonzero(board.established & (board.group == 0))
+    if len(members) < 2:
         return None
-    difference, half = _difference(board, one, other)
-    if difference == 0 or one == other:
-        return None
-    votes = tally.votes
-    so_far = votes[one].sum() + votes[other].sum() - votes[one, other]
-    missing = max(0.0, so_far * ((half / difference) ** 2 - 1))
-    share = so_far / tally.cells.sum() if chance is None else chance
-    return VotesNeeded(with_either=ceil(missing), on_board=ceil(missing / share))
+    inner, theta = tally.among(members), board.score[members] / POINTS
+    theta = theta - theta.mean()
+    best = None
+    # Direct votes pull the two level with at most this many: half of each is a surprise.
+    fewest = 2 * ceil(inner.cells.sum()) + 2
+    for kind in sorted(_kinds(inner, theta), key=lambda kind: kind.estimate):
+        found = _fewest(inner, theta, kind, below=fewest) if fewest > 1 else None
+        if found:
+            fewest, first = found
+            best = Flip(fewest, *(int(members[place]) for place in (kind.winner, kind.loser, first)))
+    return best
 
 
-def _difference(board: Board, one: int, other: int) -> tuple[float, float]:
-    """(difference of the scores, half its 95 % interval) in points."""
-    covariance = board.covariance
-    variance = covariance[one, one] + covariance[other, other] - 2 * covariance[one, other]
-    return float(board.score[one] - board.score[other]), Z * sqrt(max(0.0, float(variance)))
+def _kinds(tally: Tally, theta: Floats) -> list[_Kind]:
+    p = replace(tally, bias=0).chances(theta)
+    spread = inverse_on_contrasts(laplacian(tally.information(tally.chances(theta))))
+    leader = int(theta.argmax())
+    towards = spread - spread[leader]  # a row per challenger
+    gaps = theta[leader] - theta
+    direct = towards[np.arange(len(theta)), np.arange(len(theta))] - towards[:, leader]
+    others = np.flatnonzero(np.arange(len(theta)) != leader)
+    nearest = others[np.argsort(gaps[others] / direct[others])][:_CHALLENGERS]
+    kinds = []
+    for challenger in map(int, nearest):
+        gain = (towards[challenger][:, None] - towards[challenger]) * (1 - p)
+        most = np.unravel_index(gain.argmax(), gain.shape)
+        for winner, loser in {(challenger, leader), (int(most[0]), int(most[1]))}:
+            kinds.append(_Kind(float(gaps[challenger] / gain[winner, loser]), winner, loser))
+    return kinds
+
+
+def _fewest(tally: Tally, theta: Floats, kind: _Kind, *, below: int) -> tuple[int, int] | None:
+    """(votes, who is first then), by fitting again with more and fewer votes of that kind; None if not below that."""
+    leader = int(theta.argmax())
+
+    def ahead(votes: int) -> tuple[float, int]:
+        """By how much the best other one is ahead of the leader, and which one it is."""
+        fitted = likeliest(_with_more(tally, kind, votes), start=theta)
+        rivals = np.where(np.arange(len(fitted)) == leader, -np.inf, fitted)
+        return float(rivals.max() - fitted[leader]), int(rivals.argmax())
+
+    too_few, lacking = 0, ahead(0)[0]
+    enough = max(1, ceil(kind.estimate))
+    while (reached := ahead(min(enough, below - 1)))[0] <= 0:
+        if enough >= below - 1:
+            return None
+        too_few, lacking = enough, reached[0]
+        enough = 2 * enough
+    enough = min(enough, below - 1)
+    while enough - too_few > 1:
+        # Between the two along a straight line, but never at an end.
+        guess = too_few + ceil((enough - too_few) * lacking / (lacking - reached[0]))
+        between = min(max(guess, too_few + 1), enough - 1)
+        tried = ahead(between)
+        if tried[0] > 0:
+            enough, reached = between, tried
+        else:
+            too_few, lacking = between, tried[0]
+    return enough, reached[1]
+
+
+def _with_more(tally: Tally, kind: _Kind, votes: int) -> Tally:
+    won, lost = tally.won.copy(), tally.lost.copy()
+    won[kind.winner, kind.loser] += votes / 2
+    lost[kind.loser, kind.winner] += votes / 2
+    return replace(tally, won=won, lost=lost)
