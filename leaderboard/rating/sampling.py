@@ -21,14 +21,24 @@ def pair_gains(theta: Floats, votes: Floats, *, dispersion: float = 1.0, kappa: 
     models have no votes and groups have not met. Symmetric, above 0 off the diagonal and 0 on it, and the same when
     all models' θ change sign: who would win plays no part.
     """
-    p = expit(theta[:, None] - theta)
-    evenness = p * (1 - p)
-    information = laplacian(votes * evenness) + kappa / 4 * np.eye(len(theta))
-    spread = cho_solve(cho_factor(information), np.eye(len(theta)))
-    weight = dispersion * evenness
+    spread = spread_of(theta, votes, kappa=kappa)
+    weight = dispersion * _evenness(theta)
     gains: Floats = weight * _of_differences(spread @ spread) / (1 + weight * _of_differences(spread))
     np.fill_diagonal(gains, 0)
     return gains
+
+
+def spread_of(theta: Floats, votes: Floats, *, kappa: float = 0.5) -> Floats:
+    """H⁻¹, shape (M, M), with `kappa` virtual ties for everybody."""
+    information = laplacian(votes * _evenness(theta)) + kappa / 4 * np.eye(len(theta))
+    return cho_solve(cho_factor(information), np.eye(len(theta)))
+
+
+def _evenness(theta: Floats) -> Floats:
+    """p q of every pair, shape (M, M)."""
+    p = expit(theta[:, None] - theta)
+    even: Floats = p * (1 - p)
+    return even
 
 
 def _of_differences(matrix: Floats) -> Floats:

@@ -1,0 +1,183 @@
+"""Whose votes look like nobody else's, and who is left alone."""
+
+import numpy as np
+import pytest
+
+from leaderboard.rating.board_fit import fit_board
+from leaderboard.rating.bradley_terry import POINTS
+from leaderboard.rating.eprocess import KINDS, Anomaly, VoterLog, judge
+from leaderboard.rating.expected_votes import BUTTONS, chances_by_others
+from tests.leaderboard.rating import simulations
+from tests.leaderboard.rating.simulations import LEFT, RIGHT, TIE, Ballots
+
+MODELS = 20
+
+
+def crowd(rng, *, voters=200, each=60, models=MODELS, taste=0.0):
+    """(θ, ballots grouped by voter) of people who vote equally often."""
+    theta, own = simulations.strengths(rng, models), rng.normal(0, taste, (voters, models))
+    left, right = simulations.random_pairs(rng, models, voters * each)
+    voter = np.repeat(np.arange(voters), each)
+    logit = theta[left] - theta[right] + own[voter, left] - own[voter, right]
+    return theta, simulations.cast(rng, left, right, logit, voter=voter)
+
+
+def joined_by(ballots, left, right, outcome, *, each):
+    """The ballots, and new voters who cast `each` votes."""
+    first = ballots.voter.max() + 1
+    return ballots.followed_by(Ballots(left, right, outcome, first + np.arange(len(left)) // each))
+
+
+def verdicts(ballots, models=MODELS, **options):
+    wins, ties = ballots.counts(models)
+    board = fit_board(wins, ties)
+    chances = chances_by_others(
+        ballots.voter, ballots.left, ballots.right, ballots.outcome,
+        theta=np.nan_to_num((board.score - 1500) / POINTS), placed=board.established,
+    )  # fmt: skip
+    log = VoterLog(ballots.voter, ballots.left, ballots.right, ballots.outcome, chances)
+    return judge(log, models=models, **options)
+
+
+def test_hardly_any_of_two_thousand_honest_voters_is_flagged():
+    rng = np.random.default_rng(1)
+    found = [verdicts(crowd(rng, voters=500, each=60)[1]) for _ in range(4)]
+    assert sum((one.crossed > 0).sum() for one in found) <= 2 * 1e-4 * 2000
+    # Not because nothing ever moves: at a level of one half, a part of them would be looked at.
+    assert 0.02 < np.mean(verdicts(crowd(rng)[1], alpha=0.5).crossed > 0) <= 0.5
+
+
+def test_honest_voters_of_a_small_arena_are_left_alone_though_each_is_a_large_part_of_it():
+    rng = np.random.default_rng(2)
+    found = [verdicts(crowd(rng, voters=5, each=100, models=8)[1], models=8) for _ in range(40)]
+    assert sum((one.crossed > 0).sum() for one in found) == 0
+
+
+def test_voters_who_only_serve_one_model_are_found_within_sixty_votes_and_the_model_is_named():
+    """A model that wins nearly always is left out: serving it changes little, and looks like judging it."""
+    rng = np.random.default_rng(3)
+    theta, honest = crowd(rng, voters=300)
+    crossed, named, wronged = [], [], 0
+    for target in np.flatnonzero(theta < 1.2):
+        other, on_the_left = (target + rng.integers(1, MODELS, size=3 * 60)) % MODELS, rng.random(3 * 60) < 0.5
+        left, right = np.where(on_the_left, target, other), np.where(on_the_left, other, target)
+        found = verdicts(joined_by(honest, left, right, np.where(on_the_left, LEFT, RIGHT), each=60))
+        crossed.extend(found.crossed[300:])
+        named.extend((found.model[300:] == target) & (found.tilt[300:] > 0))
+        wronged += (found.crossed[:300] > 0).sum()
+    assert np.mean(np.array(crossed) > 0) >= 0.95
+    assert np.median(crossed) <= 30
+    assert np.mean(named) >= 0.8  # whoever serves the weakest model votes against the favourite
+    assert wronged == 0
+
+
+def strangers_verdicts(rng, outcome_of, *, each):
+    """Verdicts on 30 voters among 300 others; outcome_of(θ, left, right): how they vote."""
+    theta, ballots = crowd(rng, voters=300)
+    left, right = simulations.random_pairs(rng, MODELS, 30 * each)
+    found = verdicts(joined_by(ballots, left, right, outcome_of(theta, left, right), each=each))
+    return found.crossed[300:], [KINDS[kind] for kind in found.kind[300:]]
+
+
+@pytest.mark.parametrize(
+    ("each", "outcome_of", "kind"),
+    [
+        (60, lambda theta, left, right: np.where(theta[left] > theta[right], LEFT, RIGHT), Anomaly.FAVOURITE),
+        (60, lambda theta, left, right: np.where(theta[left] > theta[right], RIGHT, LEFT), Anomaly.FAVOURITE),
+        (60, lambda theta, left, right: np.full(len(left), TIE), Anomaly.TIES),
+        (
+            120,
+            lambda theta, left, right: np.random.default_rng(0).choice([LEFT, RIGHT, TIE], p=BUTTONS, size=len(left)),
+            Anomaly.CHANCE,
+        ),
+    ],
+    ids=["always the favourite", "never the favourite", "always a tie", "any button"],
+)
+def test_other_ways_of_not_judging_are_found_too(each, outcome_of, kind):
+    crossed, kinds = strangers_verdicts(np.random.default_rng(4), outcome_of, each=each)
+    assert np.mean(crossed > 0) >= 0.9
+    assert kind in kinds
+
+
+def test_people_who_never_call_a_tie_are_nobodys_concern():
+    def decided(theta, left, right):
+        p = 1 / (1 + np.exp(theta[right] - theta[left]))
+        return np.where(np.random.default_rng(0).random(len(left)) < p, LEFT, RIGHT)
+
+    crossed, _ = strangers_verdicts(np.random.default_rng(5), decided, each=200)
+    assert (crossed > 0).mean() <= 0.05
+
+
+def test_the_verdict_is_the_product_of_the_likelihood_ratios_one_by_one():
+    rng = np.random.default_rng(6)
+    left, right = simulations.random_pairs(rng, 4, 30)
+    outcome, chances = rng.integers(3, size=30), rng.dirichlet([4, 4, 3], size=30)
+    found = judge(VoterLog(np.zeros(30, dtype=int), left, right, outcome, chances), models=4, alpha=0.2)
+    order_met = list(dict.fromkeys(np.column_stack([left, right]).ravel()))
+    tilts, wealth = (-1.5, -0.75, 0.75, 1.5), []
+
+    def gain(tilt, gets, t):
+        return np.exp(tilt * gets[outcome[t]]) / (chances[t] @ np.exp(tilt * np.array(gets)))
+
+    bets = [1 / 8]
+    bets += [1 / 16] * 2 + [1 / 16] * 4
+    bets += [(1 / 4 + 1 / ((k + 1) * (k + 2))) / 16 for _ in range(4) for k in map(order_met.index, range(4))]
+    spare = 1 - sum(bets)
+    bets = np.array(bets)
+    for t in range(30):
+        favoured = (1, 0, 0.5) if chances[t, LEFT] > chances[t, RIGHT] else (0, 1, 0.5)
+        ratios = [BUTTONS[outcome[t]] / chances[t, outcome[t]]]
+        ratios += [gain(tilt, (0, 0, 1), t) for tilt in tilts[2:]] + [gain(tilt, favoured, t) for tilt in tilts]
+        for tilt in tilts:
+            got = {left[t]: (1, 0, 0.5), right[t]: (0, 1, 0.5)}
+            ratios += [gain(tilt, got[model], t) if model in got else 1 for model in range(4)]
+        bets = bets * ratios
+        wealth.append(bets.sum() + spare)
+    assert found.log_e[0] == pytest.approx(np.log(wealth[-1]))
+    over = np.flatnonzero(np.array(wealth) >= 5)
+    assert found.crossed[0] == (over[0] + 1 if len(over) else 0)
+
+
+def test_voters_are_judged_alone_however_many_there_are(monkeypatch):
+    rng = np.random.default_rng(7)
+    _, ballots = crowd(rng, voters=30)
+    together = verdicts(ballots)
+    monkeypatch.setattr("leaderboard.rating.eprocess.BLOCK", 130)
+    monkeypatch.setattr("leaderboard.rating.expected_votes.VOTERS_AT_ONCE", 7)
+    apart = verdicts(ballots)
+    assert np.allclose(together.log_e, apart.log_e, atol=1e-9)
+    assert (together.crossed == apart.crossed).all()
+    assert (together.model == apart.model).all()
+
+
+def test_votes_on_models_that_are_not_placed_prove_nothing():
+    unknown = VoterLog(
+        np.zeros(50, dtype=int), np.zeros(50, dtype=int), np.ones(50, dtype=int), np.zeros(50, dtype=int),
+        np.full((50, 3), np.nan),
+    )  # fmt: skip
+    found = judge(unknown, models=2)
+    assert found.log_e[0] == pytest.approx(0)
+    assert found.crossed[0] == 0
+
+
+def test_where_nobody_voted_nobody_is_judged():
+    nobody = np.zeros(0, dtype=int)
+    assert len(judge(VoterLog(nobody, nobody, nobody, nobody, np.zeros((0, 3))), models=3).log_e) == 0
+    assert chances_by_others(nobody, nobody, nobody, nobody, theta=np.zeros(3), placed=np.ones(3, bool)).shape == (0, 3)
+
+
+def test_a_voters_own_votes_do_not_make_them_look_ordinary():
+    """Chances without the voter are those of a fit without the voter's votes."""
+    rng = np.random.default_rng(8)
+    _, ballots = crowd(rng, voters=40, each=50)
+    board = fit_board(*ballots.counts(MODELS))
+    arrays = ballots.voter, ballots.left, ballots.right, ballots.outcome
+    theta = (board.score - 1500) / POINTS
+    without = chances_by_others(*arrays, theta=theta, placed=board.established)
+    mine = ballots.voter == 3
+    others = Ballots(*(array[~mine] for array in (ballots.left, ballots.right, ballots.outcome, ballots.voter)))
+    refit = (fit_board(*others.counts(MODELS)).score - 1500) / POINTS
+    expected = 1 / (1 + np.exp(refit[ballots.right[mine]] - refit[ballots.left[mine]]))
+    plain = 1 / (1 + np.exp(theta[ballots.right[mine]] - theta[ballots.left[mine]]))
+    share = (without[mine, LEFT] + without[mine, TIE] / 2 - 0.005) / 0.99
+    assert np.abs(share - expected).max() < 0.1 * np.abs(plain - expected).max()
