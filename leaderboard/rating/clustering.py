@@ -85,6 +85,8 @@ def inflation_of_one(voters: VoterVotes, p: Floats, influence: Floats) -> float:
     rest, by = voters.residuals(p), influence[voters.left, voters.right]
     _, voter = np.unique(voters.voter, return_inverse=True)
     share = np.bincount(voter, voters.information(p) * by**2)
+    if not share.any():
+        return 1.0
     share /= share.sum()
     score = np.bincount(voter, voters.n * rest * by) / np.maximum(1 - share, 1 - _LARGEST_SHARE)
     plain = (voters.n * (rest * by) ** 2).sum(keepdims=True)
