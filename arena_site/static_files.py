@@ -28,7 +28,7 @@ class ChartLibraryFinder(BaseFinder):
         self.storage = FileSystemStorage(location=Path(package.origin).parent / "package_data")
         self.storage.prefix = "plotly"  # type: ignore[attr-defined]  # where collectstatic puts it
 
-    def find(self, path: str, **options: Any) -> Any:
+    def find(self, path: str, **options: Any) -> Any:  # type: ignore[override]
         if path != f"plotly/{self.FILE}":
             return []
         found = self.storage.path(self.FILE)
@@ -42,7 +42,8 @@ class ChartLibraryFinder(BaseFinder):
 class QuickCompressor(Compressor):  # type: ignore[misc]
     @staticmethod
     def compress_brotli(data: bytes) -> bytes:
-        return brotli.compress(data, quality=BROTLI_QUALITY)
+        compressed: bytes = brotli.compress(data, quality=BROTLI_QUALITY)
+        return compressed
 
 
 class SiteStaticFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""The board and its snapshots through the API."""
+"""The boards, their snapshots and what can be asked of them through the API."""
 
 from typing import Any
 
@@ -8,8 +8,15 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
-from leaderboard import boards
-from leaderboard.models import AggregationRun
+from common.errors import InvalidInput
+from leaderboard import boards, snapshots
+from leaderboard.head_to_head import read_head_to_head
+from leaderboard.history import read_history
+from leaderboard.matrix import read_matrix
+from leaderboard.model_page import public_model, read_model_page
+from leaderboard.models import OVERALL, AggregationRun
+
+MODELS_OVER_TIME = 50
 
 
 class Leaderboard(APIView):
@@ -28,15 +35,50 @@ class BoardList(APIView):
         return Response({"count": len(results), "next": None, "previous": None, "results": results})
 
 
+class ModelStandings(APIView):
+    """One model's standing on every board, its opponents, calls and versions."""
+
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(read_model_page(slug))
+
+
+class History(APIView):
+    """How models moved on a board in the last 90 days: `?board=&models=a,b`."""
+
+    def get(self, request: Request) -> Response:
+        slugs = [slug for slug in request.query_params.get("models", "").split(",") if slug]
+        if not 0 < len(slugs) <= MODELS_OVER_TIME:
+            said = f"Name between one and {MODELS_OVER_TIME} models, separated by commas."
+            raise InvalidInput(fields={"models": [said]})
+        return Response(read_history(request.query_params.get("board") or OVERALL, slugs))
+
+
+class HeadToHead(APIView):
+    """Two models compared: `?a=&b=`."""
+
+    def get(self, request: Request) -> Response:
+        a, b = (request.query_params.get(name, "") for name in ("a", "b"))
+        if not a or not b or a == b:
+            raise InvalidInput(fields={"b": ["Name two different models as a and b."]})
+        return Response(read_head_to_head(public_model(a), public_model(b)))
+
+
+class Matrix(APIView):
+    """How often each pair of a board met, and how it ended: `?board=`."""
+
+    def get(self, request: Request) -> Response:
+        return Response(read_matrix(request.query_params.get("board") or OVERALL))
+
+
 class SnapshotSerializer(BaseSerializer[AggregationRun]):
     def to_representation(self, instance: AggregationRun) -> dict[str, Any]:
-        return boards.describe_run(instance)
+        return snapshots.describe_run(instance)
 
 
 class SnapshotList(ListAPIView[AggregationRun]):
     """Every snapshot published, newest first."""
 
-    queryset = AggregationRun.objects.filter(state=AggregationRun.State.DONE)
+    queryset = AggregationRun.objects.published()
     serializer_class = SnapshotSerializer
 
 
@@ -44,4 +86,4 @@ class SnapshotDetail(APIView):
     """One snapshot as it was published."""
 
     def get(self, request: Request, public_id: str) -> Response:
-        return Response(boards.read_snapshot(public_id))
+        return Response(snapshots.read_snapshot(public_id))

@@ -2,30 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
-from operator import itemgetter
 from typing import Any
 
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from common.errors import InvalidInput
 from leaderboard import method, schedule
-from leaderboard.errors import NoSuchBoard, NoSuchSnapshot
+from leaderboard.board_titles import title_of, titles_of
+from leaderboard.errors import NoSuchBoard
+from leaderboard.lines import ORDERS, SORTS, for_lines, in_order, live_elo, result_line, who
 from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
+from leaderboard.models.imported import SCOPE as IMPORTED
 from models_registry.models import LanguageModel
 from models_registry.summary import model_summary
 
-Line = dict[str, Any]
-
-BOARDS = (OVERALL,)
-
-ORDERS = ("asc", "desc")
-_NUMBERS = (
-    "rank", "score", "ci_low", "ci_high", "elo", "votes", "wins", "losses", "ties", "both_bad", "win_rate",
-    "median_first_token_ms",
-)  # fmt: skip
-_WORDS = ("name", "organization", "license")
-SORTS = (*_NUMBERS, *_WORDS, "price")
+_YES = ("1", "true", "on", "yes")
+_TEXTS = ("board", "sort_by", "order", "search", "organization", "license")
 
 
 @dataclass(frozen=True)
@@ -38,15 +31,16 @@ class BoardQuery:
     search: str = ""
     organization: str = ""
     license: str = ""
+    style_control: bool = False
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> "BoardQuery":
-        """From a URL's parameters; others are ignored. Raises InvalidInput and NoSuchBoard."""
-        named = {name: given[name].strip() for name in cls.__match_args__ if given.get(name, "").strip()}
+        """From a URL's parameters; others are ignored. Raises InvalidInput."""
+        named = {name: text for name in _TEXTS if (text := given.get(name, "").replace("\x00", "").strip())}
         for short in ("category", "language"):
             if given.get(short):
                 named.setdefault("board", f"{short}:{given[short]}")
-        query = cls(**named)
+        query = cls(**named, style_control=given.get("style_control", "").lower() in _YES)
         fields = {
             name: [f"Choose one of: {', '.join(choices)}."]
             for name, choices in (("sort_by", SORTS), ("order", ORDERS))
@@ -54,9 +48,11 @@ class BoardQuery:
         }
         if fields:
             raise InvalidInput(" ".join(sentence for [sentence] in fields.values()), fields=fields)
-        if query.board not in BOARDS:
-            raise NoSuchBoard
         return query
+
+    @property
+    def is_narrowed(self) -> bool:
+        return bool(self.search or self.organization or self.license)
 
     def wants(self, model: dict[str, Any]) -> bool:
         words = " ".join((model["name"], model["organization"], model["id"])).lower()
@@ -68,51 +64,74 @@ class BoardQuery:
 
 
 def read_board(query: BoardQuery) -> dict[str, Any]:
-    """The API's Leaderboard object; without a snapshot it has no results but says when one is due."""
+    """The API's Leaderboard object; Overall without a snapshot has no results but says when one is due.
+
+    Raises NoSuchBoard.
+    """
     run = AggregationRun.objects.snapshots(query.board).first()
-    board = _board(query.board, run)
-    # Whoever is set up and has no vote yet is waiting too, also while a breaker keeps it from being drawn.
-    newcomers = LanguageModel.objects.set_up()
-    known = {line["model"]["id"] for line in board["results"] + board["collecting"]}
-    board["collecting"] += [
-        {"model": model_summary(model), "votes": 0} for model in newcomers if model.slug not in known
-    ]
+    if run is None and query.board != OVERALL:
+        raise NoSuchBoard
+    board = board_object(query.board, run, with_style_control=query.style_control, live=True)
+    if query.board == OVERALL:
+        board["collecting"] += _newcomers(board)
     for part in ("results", "collecting"):
         board[part] = [line for line in board[part] if query.wants(line["model"])]
-    board["results"] = _sorted(board["results"], query)
+    board["results"] = in_order(board["results"], sort_by=query.sort_by, order=query.order)
     return board
 
 
-def read_snapshot(public_id: str) -> dict[str, Any]:
-    """One snapshot as it was published, and what it was made of. Raises NoSuchSnapshot."""
-    run = AggregationRun.objects.filter(public_id=public_id, state=AggregationRun.State.DONE).first()
-    if run is None:
-        raise NoSuchSnapshot
-    board = _board(run.scope, run)
-    board["results"] = _sorted(board["results"], BoardQuery())
-    return {**describe_run(run), **board}
-
-
-def describe_run(run: AggregationRun) -> dict[str, Any]:
-    """A line in the list of snapshots."""
+def board_object(
+    board: str, run: AggregationRun | None, *, with_style_control: bool = False, live: bool = False
+) -> dict[str, Any]:
+    """A snapshot with its lines in no particular order; `live` puts the Elo of now in place of the snapshot's."""
+    standings = for_lines(run.standings.all()) if run else []
+    listed = [line for line in standings if line.score is not None]
+    elo = live_elo(listed) if live and not board.startswith(IMPORTED) else {}
+    has_style = any(line.style_score is not None for line in listed)
+    with_style_control = with_style_control and has_style
     return {
-        "id": run.public_id,
-        "board": run.scope,
-        "computed_at": run.finished_at,
-        "method": _method(run),
-        "tallies_checksum": run.tallies_checksum,
-        "last_order": run.last_order,
-        "votes_taken": run.votes_taken,
-        "votes_counted": run.votes_counted,
-        "votes_excluded": run.votes_excluded,
-        "duration_ms": run.duration_ms,
+        **heading(board, run, models=len(listed)),
+        "method": describe_method(run),
+        "results": [
+            result_line(line, with_style_control=with_style_control, elo=elo.get(line.model_id or 0)) for line in listed
+        ],
+        "collecting": [
+            {"model": who(line), "votes": line.votes} for line in standings if line.score is None and line.votes
+        ],
+        "title": title_of(board),
+        # Whether it is applied; None while this board has none.
+        "style_control": with_style_control if has_style else None,
+        "facts": run.facts if run else {},
     }
 
 
+def _newcomers(board: dict[str, Any]) -> list[dict[str, Any]]:
+    """Whoever is set up and has no vote yet is waiting too, also while a breaker keeps it from being drawn."""
+    known = {line["model"]["id"] for line in board["results"] + board["collecting"]}
+    models = LanguageModel.objects.set_up()
+    return [{"model": model_summary(model), "votes": 0} for model in models if model.slug not in known]
+
+
 def list_boards() -> list[dict[str, Any]]:
-    """Boards that exist, with counts."""
-    runs = {board: AggregationRun.objects.snapshots(board).first() for board in BOARDS}
-    return [_heading(board, run, list(run.standings.all()) if run else []) for board, run in runs.items()]
+    """Boards that exist, with counts: Overall first, then the other ways to battle, categories, languages, imports.
+
+    Three queries at most, however many there are.
+    """
+    scored = Count("standings", filter=Q(standings__score__isnull=False))
+    newest = AggregationRun.objects.newest_of_each_board()
+    runs = {run.scope: run for run in newest}
+    listed = dict(newest.annotate(listed=scored).values_list("scope", "listed"))
+    titles = titles_of([OVERALL, *runs])
+    return [
+        {**heading(key, runs.get(key), models=listed.get(key, 0)), "title": titles[key]}
+        for key in sorted(titles, key=lambda key: (kind_order(key), titles[key]))
+    ]
+
+
+def kind_order(board: str) -> int:
+    kinds = (OVERALL, "side-by-side", "compare", "category", "language", "imported")
+    kind = board.partition(":")[0]
+    return kinds.index(kind) if kind in kinds else len(kinds)
 
 
 def standing_of(slug: str) -> dict[str, Any]:
@@ -123,34 +142,21 @@ def standing_of(slug: str) -> dict[str, Any]:
     return {**(line or {"score": None, "rank": None, "preliminary": None}), "elo": elo}
 
 
-def _heading(board: str, run: AggregationRun | None, lines: list[Standing]) -> dict[str, Any]:
+def heading(board: str, run: AggregationRun | None, *, models: int) -> dict[str, Any]:
+    kind, _, name = board.partition(":")
     return {
         "board": board,
-        "category": None,
+        "category": name if kind == "category" else None,
         "snapshot": run.public_id if run else None,
         "computed_at": run.finished_at if run else None,
-        "next_due_at": schedule.next_due_at(timezone.now()),
+        "next_due_at": None if kind == "imported" else schedule.next_due_at(timezone.now()),
         "votes_counted": run.votes_counted if run else 0,
         "votes_excluded": run.votes_excluded if run else {},
-        "models": sum(line.score is not None for line in lines),
+        "models": models,
     }
 
 
-def _board(board: str, run: AggregationRun | None) -> dict[str, Any]:
-    lines = list(run.standings.select_related("model").prefetch_related("model__prices")) if run else []
-    return {
-        **_heading(board, run, lines),
-        "method": _method(run),
-        "results": [_result(line) for line in lines if line.score is not None],
-        "collecting": [
-            {"model": model_summary(line.model), "votes": line.votes}
-            for line in lines
-            if line.score is None and line.votes
-        ],
-    }
-
-
-def _method(run: AggregationRun | None) -> dict[str, Any]:
+def describe_method(run: AggregationRun | None) -> dict[str, Any]:
     if run is None:
         return {
             "name": method.NAME,
@@ -158,46 +164,3 @@ def _method(run: AggregationRun | None) -> dict[str, Any]:
             "parameters_hash": method.parameters_hash(),
         }
     return {"name": run.method, "parameters": run.parameters, "parameters_hash": run.parameters_hash}
-
-
-def _result(line: Standing) -> Line:
-    return {
-        "rank": line.rank,
-        "rank_best": line.rank_best,
-        "rank_worst": line.rank_worst,
-        "model": model_summary(line.model),
-        "score": line.score,
-        "ci_low": line.ci_low,
-        "ci_high": line.ci_high,
-        "elo": line.elo,
-        "votes": line.votes,
-        "wins": line.wins,
-        "losses": line.losses,
-        "ties": line.ties,
-        "both_bad": line.both_bad,
-        # A tie of either kind is half a win, as for the score.
-        "win_rate": (line.wins + (line.ties + line.both_bad) / 2) / line.votes,
-        "preliminary": line.preliminary,
-        "median_first_token_ms": line.median_first_token_ms,
-    }
-
-
-def _sorted(lines: list[Line], query: BoardQuery) -> list[Line]:
-    """What is not known comes last in either direction; equals are in the order of their scores."""
-
-    def key(line: Line) -> Any:
-        return _sort_key(line, query.sort_by)
-
-    by_score = sorted(lines, key=itemgetter("score"), reverse=True)
-    known = [line for line in by_score if key(line) is not None]
-    unknown = [line for line in by_score if key(line) is None]
-    return sorted(known, key=key, reverse=query.order == "desc") + unknown
-
-
-def _sort_key(line: Line, sort_by: str) -> Any:
-    if sort_by == "price":  # of a million tokens of answer
-        price = line["model"]["price_output"]
-        return None if price is None else Decimal(price)
-    if sort_by in _WORDS:
-        return line["model"][sort_by].lower() or None
-    return line[sort_by]

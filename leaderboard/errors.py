@@ -11,6 +11,10 @@ class NoSuchSnapshot(NotFound):
     message = "There is no such snapshot."
 
 
+class NoSuchModel(NotFound):
+    message = "There is no such model."
+
+
 class VoteDoesNotCount(ArenaError):
     code = "vote_does_not_count"
     message = "This vote does not count already."

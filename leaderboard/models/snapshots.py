@@ -33,6 +33,10 @@ class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
         """What was published for one board, newest first."""
         return self.filter(scope=scope, state=AggregationRun.State.DONE).order_by("-pk")
 
+    def published(self, scope: str = "") -> "AggregationRunQuerySet":
+        """Every snapshot, of one board or of all, newest first."""
+        return self.snapshots(scope) if scope else self.filter(state=AggregationRun.State.DONE).order_by("-pk")
+
     def since(self, moment: datetime) -> "models.QuerySet[AggregationRun, tuple[int, str, datetime]]":
         """(pk, public id, when) of those published later."""
         return self.filter(finished_at__gt=moment).values_list("pk", "public_id", "finished_at")

@@ -53,7 +53,7 @@ def test_the_api_gives_the_newest_snapshot(client, published):
     board = client.get(API).json()
     assert list(board) == [
         "board", "category", "snapshot", "computed_at", "next_due_at", "votes_counted", "votes_excluded", "models",
-        "method", "results", "collecting",
+        "method", "results", "collecting", "title", "style_control", "facts",
     ]  # fmt: skip
     assert (board["board"], board["category"], board["snapshot"]) == ("overall", None, published.public_id)
     assert (board["votes_counted"], board["votes_excluded"], board["models"]) == (93, {}, 4)
@@ -62,7 +62,7 @@ def test_the_api_gives_the_newest_snapshot(client, published):
     gold = board["results"][0]
     assert list(gold) == [
         "rank", "rank_best", "rank_worst", "model", "score", "ci_low", "ci_high", "elo", "votes", "wins", "losses",
-        "ties", "both_bad", "win_rate", "preliminary", "median_first_token_ms",
+        "ties", "both_bad", "win_rate", "preliminary", "median_first_token_ms", "group", "design_effect", "style",
     ]  # fmt: skip
     assert (gold["rank"], gold["rank_best"], gold["rank_worst"]) == (1, 1, 1)
     assert (gold["votes"], gold["wins"], gold["losses"], gold["ties"], gold["both_bad"]) == (44, 30, 12, 2, 0)

@@ -1,0 +1,106 @@
+"""One model on every board: where it stands, whom it met, and how its calls went."""
+
+from typing import Any
+
+from django.db import connection
+
+from leaderboard.board_titles import titles_of
+from leaderboard.boards import kind_order
+from leaderboard.errors import NoSuchModel
+from leaderboard.lines import result_line
+from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
+from leaderboard.pairs import meetings_of
+from leaderboard.rating.differences import observed_share
+from leaderboard.recent_calls import recent_calls
+from models_registry.models import LanguageModel
+from models_registry.summary import model_summary
+
+# A tag is one of few words, given per side after a vote.
+_TAGS = """
+SELECT tag, count(*) FROM (
+    SELECT jsonb_array_elements_text(tags -> 'left') AS tag FROM battles_vote
+    WHERE model_left_id = %(model)s AND excluded_reason = '' AND jsonb_typeof(tags -> 'left') = 'array'
+    UNION ALL
+    SELECT jsonb_array_elements_text(tags -> 'right') FROM battles_vote
+    WHERE model_right_id = %(model)s AND excluded_reason = '' AND jsonb_typeof(tags -> 'right') = 'array'
+) AS given GROUP BY tag ORDER BY 2 DESC, 1
+"""
+
+
+def public_model(slug: str) -> LanguageModel:
+    """Raises NoSuchModel, also for a draft."""
+    model = LanguageModel.objects.public().filter(slug=slug).first()
+    if model is None:
+        raise NoSuchModel
+    return model
+
+
+def read_model_page(slug: str) -> dict[str, Any]:
+    """The API's object of a model on the board. Raises NoSuchModel."""
+    model = public_model(slug)
+    return {
+        "model": model_summary(model),
+        "retired_at": model.retired_at,
+        "elo": EloRating.objects.filter(pk=model.pk).values_list("rating", flat=True).first(),
+        "standings": standings_of(model),
+        "opponents": opponents_of(model),
+        "calls": recent_calls(model.pk),
+        "tags": _tags(model),
+        "versions": list(
+            LanguageModel.objects.public()
+            .filter(family=model.family)
+            .order_by("version")
+            .values("slug", "name", "version", "status")
+        ),
+    }
+
+
+def standings_of(model: LanguageModel) -> list[dict[str, Any]]:
+    """On the newest snapshot of every board it is on, in the order in which boards are listed."""
+    newest = AggregationRun.objects.newest_of_each_board().values("pk")
+    standings = list(Standing.objects.filter(run__in=newest, model=model, votes__gt=0).select_related("run"))
+    for standing in standings:
+        standing.model = model  # its prices are at hand
+    titles = titles_of([standing.run.scope for standing in standings])
+    lines = [
+        {
+            "board": standing.run.scope,
+            "title": titles[standing.run.scope],
+            "snapshot": standing.run.public_id,
+            "computed_at": standing.run.finished_at,
+            **result_line(standing),
+        }
+        for standing in standings
+    ]
+    return sorted(lines, key=lambda line: (kind_order(line["board"]), line["title"]))
+
+
+def opponents_of(model: LanguageModel) -> list[dict[str, Any]]:
+    """Whom it met on Overall and what it took from them, with Wilson's interval; the surest wins first."""
+    met = meetings_of(OVERALL, model.pk)
+    models = LanguageModel.objects.public().in_bulk([pair.b for pair in met])
+    lines = []
+    for pair in met:
+        if pair.b not in models:
+            continue
+        share = observed_share(pair.share_a * pair.votes, pair.votes)
+        lines.append(
+            {
+                "model": model_summary(models[pair.b]),
+                "votes": pair.votes,
+                "wins": pair.wins_a,
+                "losses": pair.wins_b,
+                "ties": pair.ties,
+                "both_bad": pair.both_bad,
+                "share": share.share,
+                "ci_low": share.low,
+                "ci_high": share.high,
+            }
+        )
+    return sorted(lines, key=lambda line: line["ci_low"] + line["ci_high"], reverse=True)
+
+
+def _tags(model: LanguageModel) -> list[dict[str, Any]]:
+    with connection.cursor() as cursor:
+        cursor.execute(_TAGS, {"model": model.pk})
+        return [{"tag": tag, "votes": votes} for tag, votes in cursor.fetchall()]

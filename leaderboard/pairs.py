@@ -1,0 +1,93 @@
+"""How often two contestants of a board met, and how it ended."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
+
+from django.db.models import F, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce, Greatest, Least
+
+from battles.models import Vote
+from leaderboard.models import ImportedVote, PairTally
+from leaderboard.models.imported import SCOPE as IMPORTED
+
+
+class Meetings(NamedTuple):
+    """All counted votes between contestants a and b, a < b (ids of models, or of contestants on an imported board)."""
+
+    a: int
+    b: int
+    wins_a: int
+    wins_b: int
+    ties: int
+    both_bad: int
+
+    @property
+    def votes(self) -> int:
+        return self.wins_a + self.wins_b + self.ties + self.both_bad
+
+    @property
+    def share_a(self) -> float:
+        """What a took of them; a tie of either kind is half a win."""
+        return (self.wins_a + (self.ties + self.both_bad) / 2) / self.votes
+
+    def seen_from(self, contestant: int) -> "Meetings":
+        """With `contestant` in a's place."""
+        if contestant == self.a:
+            return self
+        return Meetings(self.b, self.a, self.wins_b, self.wins_a, self.ties, self.both_bad)
+
+
+def meetings(board: str, *, among: Collection[int]) -> list[Meetings]:
+    """Of each pair among these contestants that met on the board; one query."""
+    rows = _folded(_tallies(board).filter(left__in=among, right__in=among), "a", "b")
+    return [Meetings(*row) for row in rows]
+
+
+def meetings_of(board: str, contestant: int) -> list[Meetings]:
+    """With each opponent it met on the board, seen from it; one query."""
+    rows = _folded(_tallies(board).filter(Q(left=contestant) | Q(right=contestant)), "a", "b")
+    return [Meetings(*row).seen_from(contestant) for row in rows]
+
+
+def meetings_on(boards: Collection[str], first: int, second: int) -> dict[str, Meetings]:
+    """{board: theirs, seen from `first`} on each of the arena's own boards where these two models met; one query."""
+    both = (first, second)
+    tallies = PairTally.objects.filter(scope__in=boards, left__in=both, right__in=both, n__gt=0)
+    rows: dict[str, Meetings] = {}
+    for scope, *row in _folded(tallies, "scope", "a", "b"):
+        rows[scope] = Meetings(*row).seen_from(first)
+    return rows
+
+
+def _tallies(board: str) -> "QuerySet[Any, Any]":
+    """Rows with left, right, outcome and n."""
+    if board.startswith(IMPORTED):
+        slug = board.removeprefix(IMPORTED)
+        return ImportedVote.objects.filter(board__slug=slug, edition=F("board__edition"))
+    return PairTally.objects.filter(scope=board, n__gt=0)
+
+
+def _folded(tallies: "QuerySet[Any, Any]", *key: str) -> "Iterable[Any]":
+    """Both ways to sit side by side added up: (*key, wins_a, wins_b, ties, both_bad)."""
+    a_left, b_left = Q(left_id=F("a")), Q(left_id=F("b"))
+    left, right = Q(outcome=Vote.Choice.LEFT), Q(outcome=Vote.Choice.RIGHT)
+    counts = {
+        "wins_a": (a_left & left) | (b_left & right),
+        "wins_b": (b_left & left) | (a_left & right),
+        "ties": Q(outcome=Vote.Choice.TIE),
+        "both_bad": Q(outcome=Vote.Choice.BOTH_BAD),
+    }
+    pairs = tallies.order_by().annotate(a=Least("left_id", "right_id"), b=Greatest("left_id", "right_id"))
+    sums = {name: Coalesce(Sum("n", filter=condition), 0) for name, condition in counts.items()}
+    rows: Iterable[Any] = pairs.values(*key).annotate(**sums).values_list(*key, *counts)
+    return rows
+
+
+def by_pair(found: list[Meetings]) -> dict[int, dict[int, Meetings]]:
+    """[x][y]: theirs, seen from x."""
+    table: dict[int, dict[int, Meetings]] = defaultdict(dict)
+    for pair in found:
+        table[pair.a][pair.b] = pair
+        table[pair.b][pair.a] = pair.seen_from(pair.b)
+    return table

@@ -1,0 +1,34 @@
+"""Reading what was published: every snapshot as it was, and what it was made of."""
+
+from typing import Any
+
+from leaderboard.boards import board_object, describe_method
+from leaderboard.errors import NoSuchSnapshot
+from leaderboard.lines import in_order
+from leaderboard.models import AggregationRun
+
+
+def read_snapshot(public_id: str) -> dict[str, Any]:
+    """One snapshot as it was published, and what it was made of. Raises NoSuchSnapshot."""
+    run = AggregationRun.objects.filter(public_id=public_id, state=AggregationRun.State.DONE).first()
+    if run is None:
+        raise NoSuchSnapshot
+    board = board_object(run.scope, run)
+    return {**describe_run(run), **board, "results": in_order(board["results"])}
+
+
+def describe_run(run: AggregationRun) -> dict[str, Any]:
+    """A line in the list of snapshots."""
+    return {
+        "id": run.public_id,
+        "board": run.scope,
+        "computed_at": run.finished_at,
+        "method": describe_method(run),
+        "tallies_checksum": run.tallies_checksum,
+        "last_order": run.last_order,
+        "last_change": run.last_change,
+        "votes_taken": run.votes_taken,
+        "votes_counted": run.votes_counted,
+        "votes_excluded": run.votes_excluded,
+        "duration_ms": run.duration_ms,
+    }
