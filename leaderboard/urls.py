@@ -5,5 +5,12 @@ from leaderboard import views
 app_name = "leaderboard"
 urlpatterns = [
     path("leaderboard/", views.board, name="board"),
+    path("leaderboard/charts/", views.charts, name="charts"),
+    path("leaderboard/stream/", views.stream, name="stream"),
+    path("leaderboard/models/<str:slug>/", views.model, name="model"),
+    path("leaderboard/compare/", views.compare_choice, name="compare_choice"),
+    path("leaderboard/compare/<str:a>/<str:b>/", views.compare, name="compare"),
+    path("leaderboard/snapshots/", views.snapshot_list, name="snapshots"),
+    path("leaderboard/snapshots/<str:public_id>/", views.snapshot, name="snapshot"),
     path("leaderboard/method/", views.method, name="method"),
 ]

@@ -1,19 +1,33 @@
-"""The board as a page, and as files from the same address; and how it is computed."""
+"""The boards as pages, and as files from the same address; and how they are computed."""
 
 from functools import cache
+from itertools import groupby
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_safe
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_safe
 from django_htmx.middleware import HtmxDetails
 
-from common import markdown
-from leaderboard import boards
+from common import markdown, sse
+from leaderboard import boards, news, snapshots
 from leaderboard.board_csv import as_csv
+from leaderboard.board_facts import describe_facts
+from leaderboard.board_table import tables
+from leaderboard.charts import read_charts
+from leaderboard.head_to_head import read_head_to_head
+from leaderboard.history import read_history
+from leaderboard.model_page import public_model, read_model_page
+from leaderboard.models import OVERALL, AggregationRun
+from leaderboard.models.imported import SCOPE as IMPORTED
 from models_registry.models import LanguageModel
+
+SNAPSHOTS_PER_PAGE = 50
 
 
 class HtmxRequest(HttpRequest):
@@ -34,9 +48,85 @@ def board(request: HtmxRequest) -> HttpResponse:
                 content_type="text/csv; charset=utf-8",
                 headers={"Content-Disposition": f'attachment; filename="{filename}.csv"'},
             )
-    template = "leaderboard/board.html#table" if request.htmx else "leaderboard/board.html"
-    context = {"board": found, "query": query, "scale": _draw(found["results"]), **_choices()}
-    return render(request, template, context)
+    context = {
+        "board": found,
+        "query": query,
+        "tables": tables(found["results"], link=not query.board.startswith(IMPORTED)),
+        "has_preliminary": any(line["preliminary"] for line in found["results"]),
+    }
+    if request.htmx:
+        return render(request, "leaderboard/board.html#table", context)
+    return render(request, "leaderboard/board.html", {**context, **_choices()})
+
+
+@require_safe
+def charts(request: HttpRequest) -> HttpResponse:
+    query = boards.BoardQuery.read(request.GET)
+    context = {
+        "charts": read_charts(query),
+        "query": query,
+        # Contestants of an imported board have no pages of their own.
+        "compare_base": "" if query.board.startswith(IMPORTED) else reverse("leaderboard:compare_choice"),
+        **_choices(),
+    }
+    return render(request, "leaderboard/charts.html", context)
+
+
+@require_GET
+async def stream(request: HttpRequest) -> StreamingHttpResponse:
+    """Says when a board has a new snapshot; no query, no connection pinned."""
+    key = request.GET.get("board", OVERALL).replace("\x00", "")
+    shown = request.headers.get("Last-Event-ID") or request.GET.get("shown", "")
+    return sse.response(news.board_events(key, shown))
+
+
+@require_safe
+def model(request: HttpRequest, slug: str) -> HttpResponse:
+    found = read_model_page(slug)
+    own = [{"id": slug, "name": found["model"]["name"], "points": read_history(OVERALL, [slug])["series"][0]["points"]}]
+    context = {
+        "page": found,
+        "overall": next((line for line in found["standings"] if line["board"] == OVERALL), None),
+        "tables": tables(found["standings"]),
+        "history": own,
+    }
+    return render(request, "leaderboard/model.html", context)
+
+
+@require_safe
+def compare_choice(request: HttpRequest) -> HttpResponse:
+    a, b = request.GET.get("a", ""), request.GET.get("b", "")
+    if a and b and a != b:
+        return redirect(reverse("leaderboard:compare", args=[public_model(a).slug, public_model(b).slug]))
+    context = {"a": a, "b": b, "models": _compared_models(), "same": bool(a and a == b)}
+    return render(request, "leaderboard/compare.html", context)
+
+
+@require_safe
+def compare(request: HttpRequest, a: str, b: str) -> HttpResponse:
+    if a == b:
+        raise Http404
+    pair = read_head_to_head(public_model(a), public_model(b))
+    return render(request, "leaderboard/compare.html", {"pair": pair, "a": a, "b": b, "models": _compared_models()})
+
+
+@require_safe
+def snapshot_list(request: HttpRequest) -> HttpResponse:
+    published = AggregationRun.objects.published(request.GET.get("board", "").replace("\x00", ""))
+    page = Paginator(published, SNAPSHOTS_PER_PAGE).get_page(request.GET.get("page"))
+    context = {"page_obj": page, "board": request.GET.get("board", ""), **_choices()}
+    return render(request, "leaderboard/snapshots.html", context)
+
+
+@require_safe
+def snapshot(request: HttpRequest, public_id: str) -> HttpResponse:
+    found = snapshots.read_snapshot(public_id)
+    context = {
+        "snapshot": found,
+        "facts": describe_facts(found["facts"]),
+        "tables": tables(found["results"], link=not found["board"].startswith(IMPORTED)),
+    }
+    return render(request, "leaderboard/snapshot.html", context)
 
 
 @require_safe
@@ -49,27 +139,23 @@ def _method_text() -> SafeString:
     return markdown.render((settings.BASE_DIR / "docs" / "method.md").read_text())
 
 
-def _choices() -> dict[str, list[str]]:
-    """What the board can be filtered by."""
+def _compared_models() -> list[tuple[str, str]]:
+    return list(LanguageModel.objects.public().values_list("slug", "name"))
+
+
+def _choices() -> dict[str, list[Any]]:
+    """Which boards there are, and what they can be filtered by."""
     public = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).order_by()
     said = set(public.values_list("organization", "license", "license_kind"))
     return {
-        "organizations": sorted({organization for organization, _, _ in said if organization}),
-        "licenses": sorted({license_name or kind for _, license_name, kind in said}),
+        "board_choices": _grouped(boards.list_boards()),
+        "organizations": sorted({row[0] for row in said if row[0]}),
+        "licenses": sorted({row[1] or row[2] for row in said}),
     }
 
 
-def _draw(results: list[dict[str, Any]]) -> dict[str, float] | None:
-    """Give each line its `win_percent` and where its interval is drawn; returns the common scale, in points.
-
-    A side without a bound is drawn to the end of the scale.
-    """
-    ends = [end for line in results for end in (line["ci_low"], line["ci_high"], line["score"]) if end is not None]
-    if not ends:
-        return None
-    low, high = min(ends) - 10, max(ends) + 10
-    for line in results:
-        line["win_percent"] = 100 * line["win_rate"]
-        line["drawn_from"] = low if line["ci_low"] is None else line["ci_low"]
-        line["drawn_to"] = high if line["ci_high"] is None else line["ci_high"]
-    return {"low": low, "span": high - low}
+def _grouped(found: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """(heading or "", boards) for the choice of a board."""
+    headings = {"category": _("Categories"), "language": _("Languages"), "imported": _("Imported")}
+    kinds = groupby(found, key=lambda one: headings.get(one["board"].partition(":")[0], ""))
+    return [(heading, list(choices)) for heading, choices in kinds]

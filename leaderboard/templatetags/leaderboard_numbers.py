@@ -1,0 +1,18 @@
+"""Points and shares as the pages of the board print them."""
+
+from django import template
+
+from leaderboard.board_table import percent
+
+register = template.Library()
+
+
+@register.filter
+def points(value: float | None) -> str:
+    """Whole points; a bound that is not known is a dash."""
+    return "–" if value is None else f"{value:.0f}"
+
+
+@register.filter
+def per_cent(share: float | None) -> str:
+    return "–" if share is None else percent(share)

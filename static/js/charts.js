@@ -1,0 +1,226 @@
+// Charts: numbers from the page's own JSON, drawn in the page's colours, and again when these change.
+const plots = [...document.querySelectorAll("[data-chart]")];
+const MANY = 12; // more columns than these have no room for a number in each cell
+const SERIES = 8;
+const ROW_PX = 22;
+
+// ---- Colours are the stylesheet's, as they are now: light or dark. ----
+
+const probe = document.createElement("span");
+probe.hidden = true;
+document.body.append(probe);
+
+function colour(name) {
+  probe.style.color = `var(--${name})`;
+  return getComputedStyle(probe).color;
+}
+
+function faint(name, share) {
+  probe.style.color = `color-mix(in srgb, var(--${name}) ${share}%, transparent)`;
+  return getComputedStyle(probe).color;
+}
+
+const isNarrow = (plot) => plot.clientWidth < 560;
+const cut = (name, most) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
+// Names are shown as they are: Plotly takes some tags in a text for its own.
+const plain = (name) => name.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const named = (point, plot) => plain(cut(point.name, isNarrow(plot) ? 16 : 32));
+
+// ---- One function per chart: (data, plot) → {traces, layout}. Points are listed top down, Plotly counts bottom up. ----
+
+const charts = {
+  intervals(points, plot) {
+    const rows = points.toReversed();
+    const ends = rows.flatMap(({ score, ci_low, ci_high }) => [score, ci_low ?? score, ci_high ?? score]);
+    const [least, most] = [Math.min(...ends) - 20, Math.max(...ends) + 20];
+    return {
+      traces: [
+        {
+          type: "scatter",
+          mode: "markers",
+          x: rows.map(({ score }) => score),
+          y: rows.map((_, row) => row),
+          customdata: rows.map(({ name, ci_low, ci_high }) => [plain(name), whole(ci_low), whole(ci_high)]),
+          hovertemplate: "%{customdata[0]}<br>%{x:.0f} (%{customdata[1]} – %{customdata[2]})<extra></extra>",
+          marker: { size: 8, color: rows.map(({ preliminary }) => colour(preliminary ? "edge" : "accent")) },
+          error_x: {
+            type: "data",
+            symmetric: false,
+            // A side without a bound is drawn to the end.
+            array: rows.map(({ score, ci_high }) => (ci_high ?? most) - score),
+            arrayminus: rows.map(({ score, ci_low }) => score - (ci_low ?? least)),
+            color: colour("edge"),
+            thickness: 1.5,
+            width: 3,
+          },
+        },
+      ],
+      layout: { height: 90 + ROW_PX * rows.length, xaxis: { title: plot.dataset.x, range: [least, most] }, yaxis: rowAxis(rows, plot) },
+    };
+  },
+
+  shares: (matrix, plot) => heatmap(matrix, plot, {
+    value: (cell) => Math.round(cell.share * 100),
+    label: (cell) => `${Math.round(cell.share * 100)} % · ${cell.votes} ${plot.dataset.votes}`,
+    scale: [[0, colour("low")], [0.5, colour("middle")], [1, colour("high")]],
+    range: [0, 100],
+  }),
+
+  votes: (matrix, plot) => heatmap(matrix, plot, {
+    value: (cell) => cell.votes,
+    label: (cell) => `${cell.votes} ${plot.dataset.votes}`,
+    scale: [[0, colour("middle")], [1, colour("high")]],
+  }),
+
+  history(series, plot) {
+    const band = series.length === 1 ? bandOf(series[0].points) : [];
+    const lines = series.map(({ name, points }, number) => ({
+      type: "scatter",
+      mode: points.length === 1 ? "markers" : "lines",
+      name: plain(name),
+      x: points.map(({ computed_at }) => computed_at),
+      y: points.map(({ score }) => score),
+      hovertemplate: `${plain(name)}: %{y:.0f}<extra></extra>`,
+      line: { width: 2, color: colour(`series-${(number % SERIES) + 1}`) },
+    }));
+    return {
+      traces: [...band, ...lines],
+      layout: {
+        height: plot.classList.contains("low") ? 280 : 420,
+        hovermode: "x unified",
+        showlegend: series.length > 1,
+        yaxis: { title: plot.dataset.y, tickformat: ".0f" },
+      },
+    };
+  },
+
+  prices(points, plot) {
+    const best = points.filter(({ best_for_its_price }) => best_for_its_price);
+    const place = (shown) => ({ x: shown.map(({ price }) => Number(price)), y: shown.map(({ score }) => score) });
+    return {
+      traces: [
+        { type: "scatter", mode: "lines", ...place(best), name: plot.dataset.line, hoverinfo: "skip", line: { color: colour("accent"), width: 2, dash: "dot" } },
+        {
+          type: "scatter",
+          mode: isNarrow(plot) ? "markers" : "markers+text",
+          ...place(points),
+          text: points.map((point) => named(point, plot)),
+          textposition: points.map((_, place) => (place % 2 ? "bottom center" : "top center")), // neighbours do not cover each other
+          textfont: { size: 11, color: colour("soft") },
+          cliponaxis: false,
+          hovertemplate: "%{text}<br>$%{x} · %{y:.0f}<extra></extra>",
+          showlegend: false,
+          marker: { size: 10, color: points.map(({ best_for_its_price }) => colour(best_for_its_price ? "accent" : "edge")) },
+        },
+      ],
+      layout: {
+        height: 440,
+        showlegend: best.length > 1,
+        xaxis: { title: plot.dataset.x, type: "log", dtick: 1, tickprefix: "$" },
+        yaxis: { title: plot.dataset.y, tickformat: ".0f" },
+      },
+    };
+  },
+
+  firstTokens(points, plot) {
+    const rows = points.toReversed();
+    return {
+      traces: [
+        {
+          type: "bar",
+          orientation: "h",
+          x: rows.map(({ median_first_token_ms }) => median_first_token_ms),
+          y: rows.map((_, row) => row),
+          text: rows.map(({ median_first_token_ms }) => median_first_token_ms.toLocaleString(document.documentElement.lang)),
+          textposition: "outside",
+          cliponaxis: false,
+          customdata: rows.map(({ name }) => plain(name)),
+          hovertemplate: "%{customdata}: %{x} ms<extra></extra>",
+          marker: { color: colour("accent") },
+        },
+      ],
+      layout: { height: 90 + ROW_PX * rows.length, bargap: 0.35, xaxis: { title: plot.dataset.x, range: [0, 1.15 * Math.max(...rows.map(({ median_first_token_ms }) => median_first_token_ms))] }, yaxis: rowAxis(rows, plot) },
+    };
+  },
+};
+
+const whole = (bound) => (bound === null ? "?" : Math.round(bound));
+
+function rowAxis(rows, plot) {
+  return { tickvals: rows.map((_, row) => row), ticktext: rows.map((row) => named(row, plot)), showgrid: false, range: [-0.7, rows.length - 0.3] };
+}
+
+function heatmap({ rows }, plot, { value, label, scale, range }) {
+  const shown = rows.toReversed();
+  const places = rows.map((_, place) => place);
+  return {
+    traces: [
+      {
+        type: "heatmap",
+        x: places,
+        y: places,
+        z: shown.map(({ cells }) => cells.map((cell) => (cell ? value(cell) : null))),
+        text: shown.map(({ cells }) => cells.map((cell) => (cell ? value(cell) : ""))),
+        texttemplate: rows.length > MANY || isNarrow(plot) ? "" : "%{text}",
+        customdata: shown.map((row) => row.cells.map((cell, column) => (cell ? `${plain(row.name)} – ${plain(rows[column].name)}: ${label(cell)}` : ""))),
+        hovertemplate: "%{customdata}<extra></extra>",
+        hoverongaps: false,
+        xgap: 1,
+        ygap: 1,
+        colorscale: scale,
+        ...(range ? { zmin: range[0], zmax: range[1] } : {}),
+        showscale: false,
+      },
+    ],
+    layout: {
+      height: 150 + (ROW_PX + 4) * rows.length,
+      xaxis: { tickvals: places, ticktext: rows.map((row) => named(row, plot)), tickangle: isNarrow(plot) ? -90 : -45, showgrid: false, side: "bottom" },
+      yaxis: { ...rowAxis(shown, plot), range: [-0.5, rows.length - 0.5] },
+    },
+  };
+}
+
+function bandOf(points) {
+  const known = points.filter(({ ci_low, ci_high }) => ci_low !== null && ci_high !== null);
+  const edge = (bounds, fill) => ({ type: "scatter", mode: "lines", x: known.map(({ computed_at }) => computed_at), y: bounds, line: { width: 0 }, hoverinfo: "skip", showlegend: false, ...fill });
+  return [
+    edge(known.map(({ ci_low }) => ci_low), {}),
+    edge(known.map(({ ci_high }) => ci_high), { fill: "tonexty", fillcolor: faint("accent", 18) }),
+  ];
+}
+
+// ---- Drawing ----
+
+function draw(plot) {
+  const source = document.getElementById(`data-${plot.dataset.source ?? plot.dataset.chart}`);
+  const { traces, layout } = charts[plot.dataset.chart](JSON.parse(source.textContent), plot);
+  const axis = { fixedrange: true, automargin: true, zeroline: false, gridcolor: colour("line"), linecolor: colour("line"), tickcolor: colour("line") };
+  const titled = ({ title, ...rest } = {}) => ({ ...axis, ...rest, ...(title ? { title: { text: title, font: { size: 12 }, standoff: 12 } } : {}) });
+  const shared = {
+    autosize: true,
+    dragmode: false,
+    margin: { l: 8, r: 16, t: 16, b: 8 },
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colour("ink") },
+    hoverlabel: { bgcolor: colour("page"), bordercolor: colour("edge"), font: { color: colour("ink") } },
+    legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
+    showlegend: false,
+  };
+  const whole = { ...shared, ...layout, xaxis: titled(layout.xaxis), yaxis: titled(layout.yaxis) };
+  return Plotly.react(plot, traces, whole, { displayModeBar: false, responsive: true, showTips: false, displaylogo: false });
+}
+
+let drawing = Promise.resolve();
+function drawAll() {
+  drawing = drawing.then(() => Promise.all(plots.map(draw)));
+}
+
+drawAll();
+new MutationObserver(drawAll).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+matchMedia("(max-width: 40em)").addEventListener("change", drawAll);
+
+for (const form of document.querySelectorAll("[data-send-on-change]")) {
+  form.addEventListener("change", () => form.requestSubmit());
+}
