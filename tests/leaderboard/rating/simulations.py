@@ -1,12 +1,13 @@
 """Arenas whose truth is known: votes drawn from given strengths, by voters with or without a taste of their own."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from leaderboard.rating.bradley_terry import Floats
+from leaderboard.rating.style_control import scaling_of, style_features
 
 Ints = NDArray[np.int64]
 LEFT, RIGHT, TIE = 0, 1, 2
@@ -39,6 +40,10 @@ class Ballots:
         return Ballots(
             *(np.concatenate([getattr(self, name), getattr(other, name)]) for name in self.__dataclass_fields__)
         )
+
+    def joined_by(self, other: "Ballots") -> "Ballots":
+        """`other`'s voters are new people."""
+        return self.followed_by(replace(other, voter=self.voter.max() + 1 + other.voter))
 
 
 def strengths(rng: Generator, models: int, *, spread: float = 0.8) -> Floats:
@@ -117,6 +122,39 @@ def arena_with_tastes(rng: Generator, theta: Floats, votes: int, *, voters: int,
     own = rng.normal(0, taste, (voters, len(theta)))
     logit = theta[left] - theta[right] + own[voter, left] - own[voter, right]
     return cast(rng, left, right, logit, voter=voter)
+
+
+def crowd(rng: Generator, *, models: int, voters: int, each: int, taste: float = 0.0) -> tuple[Floats, Ballots]:
+    """(θ, ballots grouped by voter) of people who vote equally often, with a taste N(0, taste²) for each model."""
+    theta, own = strengths(rng, models), rng.normal(0, taste, (voters, models))
+    left, right = random_pairs(rng, models, voters * each)
+    voter = np.repeat(np.arange(voters), each)
+    logit = theta[left] - theta[right] + own[voter, left] - own[voter, right]
+    return theta, cast(rng, left, right, logit, voter=voter)
+
+
+def servants(rng: Generator, *, target: int, models: int, voters: int, each: int) -> Ballots:
+    """Voters who only ever meet `target`, against anybody and on either side, and always prefer it."""
+    other = (target + rng.integers(1, models, size=voters * each)) % models
+    on_the_left = rng.random(voters * each) < 0.5
+    return Ballots(
+        np.where(on_the_left, target, other),
+        np.where(on_the_left, other, target),
+        np.where(on_the_left, LEFT, RIGHT),
+        np.repeat(np.arange(voters), each),
+    )
+
+
+def dressed_arena(rng: Generator, *, models: int, votes: int, effects: Floats) -> tuple[Floats, Ballots, Floats]:
+    """(θ, ballots, features (votes, 4)) of voters who like dress: `effects`, in logit per standard deviation.
+
+    Which models write long is chance.
+    """
+    theta, verbosity = strengths(rng, models), rng.normal(0, 0.3, models)
+    left, right = random_pairs(rng, models, votes)
+    features = style_features(*(style_counts(rng, side, verbosity=verbosity) for side in (left, right)))
+    liked = features / scaling_of(features).sd @ effects
+    return theta, cast(rng, left, right, theta[left] - theta[right] + liked), features
 
 
 def style_counts(rng: Generator, models: Ints, *, verbosity: Floats) -> Ints:

@@ -8,43 +8,22 @@ from leaderboard.rating.bradley_terry import POINTS
 from leaderboard.rating.eprocess import KINDS, Anomaly, VoterLog, judge
 from leaderboard.rating.expected_votes import BUTTONS, chances_by_others
 from tests.leaderboard.rating import simulations
+from tests.leaderboard.rating.judging import verdicts
 from tests.leaderboard.rating.simulations import LEFT, RIGHT, TIE, Ballots
 
 MODELS = 20
 
 
-def crowd(rng, *, voters=200, each=60, models=MODELS, taste=0.0):
-    """(θ, ballots grouped by voter) of people who vote equally often."""
-    theta, own = simulations.strengths(rng, models), rng.normal(0, taste, (voters, models))
-    left, right = simulations.random_pairs(rng, models, voters * each)
-    voter = np.repeat(np.arange(voters), each)
-    logit = theta[left] - theta[right] + own[voter, left] - own[voter, right]
-    return theta, simulations.cast(rng, left, right, logit, voter=voter)
-
-
-def joined_by(ballots, left, right, outcome, *, each):
-    """The ballots, and new voters who cast `each` votes."""
-    first = ballots.voter.max() + 1
-    return ballots.followed_by(Ballots(left, right, outcome, first + np.arange(len(left)) // each))
-
-
-def verdicts(ballots, models=MODELS, **options):
-    wins, ties = ballots.counts(models)
-    board = fit_board(wins, ties)
-    chances = chances_by_others(
-        ballots.voter, ballots.left, ballots.right, ballots.outcome,
-        theta=np.nan_to_num((board.score - 1500) / POINTS), placed=board.established,
-    )  # fmt: skip
-    log = VoterLog(ballots.voter, ballots.left, ballots.right, ballots.outcome, chances)
-    return judge(log, models=models, **options)
+def crowd(rng, *, voters=200, each=60, models=MODELS):
+    return simulations.crowd(rng, models=models, voters=voters, each=each)
 
 
 def test_hardly_any_of_two_thousand_honest_voters_is_flagged():
     rng = np.random.default_rng(1)
-    found = [verdicts(crowd(rng, voters=500, each=60)[1]) for _ in range(4)]
+    found = [verdicts(crowd(rng, voters=500, each=60)[1], models=MODELS) for _ in range(4)]
     assert sum((one.crossed > 0).sum() for one in found) <= 2 * 1e-4 * 2000
     # Not because nothing ever moves: at a level of one half, a part of them would be looked at.
-    assert 0.02 < np.mean(verdicts(crowd(rng)[1], alpha=0.5).crossed > 0) <= 0.5
+    assert 0.02 < np.mean(verdicts(crowd(rng)[1], models=MODELS, alpha=0.5).crossed > 0) <= 0.5
 
 
 def test_honest_voters_of_a_small_arena_are_left_alone_though_each_is_a_large_part_of_it():
@@ -59,9 +38,8 @@ def test_voters_who_only_serve_one_model_are_found_within_sixty_votes_and_the_mo
     theta, honest = crowd(rng, voters=300)
     crossed, named, wronged = [], [], 0
     for target in np.flatnonzero(theta < 1.2):
-        other, on_the_left = (target + rng.integers(1, MODELS, size=3 * 60)) % MODELS, rng.random(3 * 60) < 0.5
-        left, right = np.where(on_the_left, target, other), np.where(on_the_left, other, target)
-        found = verdicts(joined_by(honest, left, right, np.where(on_the_left, LEFT, RIGHT), each=60))
+        served = simulations.servants(rng, target=target, models=MODELS, voters=3, each=60)
+        found = verdicts(honest.joined_by(served), models=MODELS)
         crossed.extend(found.crossed[300:])
         named.extend((found.model[300:] == target) & (found.tilt[300:] > 0))
         wronged += (found.crossed[:300] > 0).sum()
@@ -75,7 +53,8 @@ def strangers_verdicts(rng, outcome_of, *, each):
     """Verdicts on 30 voters among 300 others; outcome_of(θ, left, right): how they vote."""
     theta, ballots = crowd(rng, voters=300)
     left, right = simulations.random_pairs(rng, MODELS, 30 * each)
-    found = verdicts(joined_by(ballots, left, right, outcome_of(theta, left, right), each=each))
+    strangers = Ballots(left, right, outcome_of(theta, left, right), np.repeat(np.arange(30), each))
+    found = verdicts(ballots.joined_by(strangers), models=MODELS)
     return found.crossed[300:], [KINDS[kind] for kind in found.kind[300:]]
 
 
@@ -141,10 +120,10 @@ def test_the_verdict_is_the_product_of_the_likelihood_ratios_one_by_one():
 def test_voters_are_judged_alone_however_many_there_are(monkeypatch):
     rng = np.random.default_rng(7)
     _, ballots = crowd(rng, voters=30)
-    together = verdicts(ballots)
+    together = verdicts(ballots, models=MODELS)
     monkeypatch.setattr("leaderboard.rating.eprocess.BLOCK", 130)
     monkeypatch.setattr("leaderboard.rating.expected_votes.VOTERS_AT_ONCE", 7)
-    apart = verdicts(ballots)
+    apart = verdicts(ballots, models=MODELS)
     assert np.allclose(together.log_e, apart.log_e, atol=1e-9)
     assert (together.crossed == apart.crossed).all()
     assert (together.model == apart.model).all()

@@ -4,11 +4,10 @@ import numpy as np
 
 from battles.pairing import Candidate
 from leaderboard.active_sampling import Plan, weigh
-from leaderboard.rating.board_fit import fit_board
-from leaderboard.rating.bradley_terry import POINTS
 from leaderboard.rating.sampling import pair_gains
 from tests.leaderboard.rating import simulations
-from tests.leaderboard.rating.simulations import random_pairs, strengths
+from tests.leaderboard.rating.newcomers import newcomers_half_width
+from tests.leaderboard.rating.simulations import strengths
 
 
 def played_board(rng, models, votes):
@@ -68,29 +67,6 @@ def test_every_pair_of_candidates_keeps_a_tenth_of_its_even_chance_and_admin_wei
     # 11 is not in the plan: its pairs gain as much as the best one.
     unknown = {(a, b): w for a, b, w in weigh([Candidate(pk, 1) for pk in (5, 7, 11)], plan)}
     assert unknown[5, 11] == unknown[7, 11] > unknown[5, 7] > 0
-
-
-def newcomers_half_width(rng, *, active, models, newcomers, old_votes, new_votes, rounds):
-    """(median half width of the newcomers' intervals in points, share of all intervals that hold the truth)."""
-    size, first = models + newcomers, np.triu_indices(models + newcomers, 1)
-    theta = np.append(strengths(rng, models), rng.normal(0, 0.8, newcomers))
-    left, right = random_pairs(rng, models, old_votes)
-    wins, ties = simulations.cast(rng, left, right, theta[left] - theta[right]).counts(size)
-    for _ in range(rounds):
-        candidates = [Candidate(model, 1.0) for model in range(size)]
-        known = np.nan_to_num((fit_board(wins, ties).score - 1500) / POINTS)
-        gains = pair_gains(known, wins + wins.T + ties)[first] if active else np.ones(len(first[0]))
-        weighted = weigh(candidates, Plan.of(range(size), gains.tolist()))
-        chances = np.array([weight for *_, weight in weighted])
-        drawn = rng.choice(len(weighted), size=new_votes // rounds, p=chances / chances.sum())
-        sides = rng.permuted(np.column_stack(first)[drawn], axis=1)
-        ballots = simulations.cast(rng, sides[:, 0], sides[:, 1], theta[sides[:, 0]] - theta[sides[:, 1]])
-        more = ballots.counts(size)
-        wins, ties = wins + more[0], ties + more[1]
-    board = fit_board(wins, ties)
-    truth = 1500 + POINTS * (theta - theta[board.established].mean())
-    half = (board.high - board.low)[models:] / 2
-    return np.median(half), np.mean((board.low <= truth) & (truth <= board.high))
 
 
 def test_newcomers_are_known_sooner_than_under_even_drawing_and_as_honestly():

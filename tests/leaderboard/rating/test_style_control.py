@@ -19,16 +19,9 @@ def everybody(models):
 
 
 def dressed_arena(rng, models, votes):
-    """(θ, ballots, features, scaling): voters who like long answers; which models write long ones is chance."""
-    theta, verbosity = simulations.strengths(rng, models), rng.normal(0, 0.3, models)
-    left, right = simulations.random_pairs(rng, models, votes)
-    features = style_features(
-        simulations.style_counts(rng, left, verbosity=verbosity),
-        simulations.style_counts(rng, right, verbosity=verbosity),
-    )
-    scaling = scaling_of(features)
-    logit = theta[left] - theta[right] + features / scaling.sd @ EFFECTS
-    return theta, simulations.cast(rng, left, right, logit), features, scaling
+    """(θ, ballots, features, scaling)"""
+    theta, ballots, features = simulations.dressed_arena(rng, models=models, votes=votes, effects=EFFECTS)
+    return theta, ballots, features, scaling_of(features)
 
 
 def fit(ballots, features, models, **options):

@@ -1,0 +1,39 @@
+"""How soon newcomers are known, with pairs drawn evenly or actively."""
+
+import numpy as np
+from numpy.random import Generator
+
+from battles.pairing import Candidate
+from leaderboard.active_sampling import Plan, weigh
+from leaderboard.rating.board_fit import fit_board
+from leaderboard.rating.bradley_terry import POINTS
+from leaderboard.rating.sampling import pair_gains
+from tests.leaderboard.rating.simulations import cast, random_pairs, strengths
+
+
+def newcomers_half_width(
+    rng: Generator, *, active: bool, models: int, newcomers: int, old_votes: int, new_votes: int, rounds: int
+) -> tuple[float, float]:
+    """(median half width of the newcomers' intervals in points, share of all intervals that hold the truth).
+
+    `rounds` snapshots: after each, the pairs of the next new_votes / rounds votes are drawn by its plan.
+    """
+    size, first, second = models + newcomers, *np.triu_indices(models + newcomers, 1)
+    theta = np.append(strengths(rng, models), rng.normal(0, 0.8, newcomers))
+    left, right = random_pairs(rng, models, old_votes)
+    wins, ties = cast(rng, left, right, theta[left] - theta[right]).counts(size)
+    for _ in range(rounds):
+        gains = np.ones(len(first))
+        if active:
+            known = np.nan_to_num((fit_board(wins, ties).score - 1500) / POINTS)
+            gains = pair_gains(known, wins + wins.T + ties)[first, second]
+        weighted = weigh([Candidate(model, 1.0) for model in range(size)], Plan.of(range(size), gains.tolist()))
+        chances = np.array([weight for *_, weight in weighted])
+        drawn = rng.choice(len(weighted), size=new_votes // rounds, p=chances / chances.sum())
+        left, right = rng.permuted(np.column_stack([first[drawn], second[drawn]]), axis=1).T
+        more = cast(rng, left, right, theta[left] - theta[right]).counts(size)
+        wins, ties = wins + more[0], ties + more[1]
+    board = fit_board(wins, ties)
+    truth = 1500 + POINTS * (theta - theta[board.established].mean())
+    half = (board.high - board.low)[models:] / 2
+    return float(np.median(half)), float(np.mean((board.low <= truth) & (truth <= board.high)))
