@@ -75,7 +75,7 @@ class SnapshotNews:
     async def _wait_for_news(self, announcements: PubSub) -> None:
         """Until something is announced, a board is followed that was not, or a minute is over."""
         until = time.monotonic() + LOOK_EVERY_S
-        while time.monotonic() < until and self._followed.keys() <= self._newest.keys():
+        while time.monotonic() < until and self._followed and self._followed.keys() <= self._newest.keys():
             if await announcements.get_message(timeout=TICK_S):
                 await asyncio.sleep(GATHER_S)
                 while await announcements.get_message(timeout=0):
