@@ -1,0 +1,117 @@
+"""A board that is open brings itself up to date."""
+
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+
+import httpx2
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from common import valkey
+from leaderboard import schedule
+from leaderboard.announcing import CHANNEL, announce_snapshot
+from leaderboard.models import AggregationRun
+from tests.site import Reader, serve
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SOON_S = 10
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    with serve() as address:
+        yield address
+
+
+def published(scope: str = "overall") -> str:
+    now = timezone.now()
+    run = AggregationRun.objects.create(
+        scope=scope, slot=schedule.new_slot(), state="done", method="m", started_at=now, finished_at=now, duration_ms=1
+    )
+    return run.public_id
+
+
+class Follower:
+    """Somebody with a board open; `news` holds the ids of the snapshots they were told of."""
+
+    def __init__(self, address: str, *, shown: str, board: str = "overall", **headers: str) -> None:
+        self.news: queue.Queue[str] = queue.Queue()
+        self._reader = Reader(address)
+        self._url = f"/leaderboard/stream/?board={board}&shown={shown}"
+        self._headers = headers
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+        self._thread.start()
+
+    def _follow(self) -> None:
+        with suppress(httpx2.RemoteProtocolError):  # the site is stopped while they read
+            for event_id, name, data in self._reader.follow(self._url, **self._headers):
+                assert (name, event_id) == ("snapshot", data)
+                self.news.put(data)
+
+    def next(self) -> str:
+        return self.news.get(timeout=SOON_S)
+
+
+def wait_until_subscribed() -> None:
+    subscribed = threading.Event()
+    for _ in range(100):
+        if dict(valkey.connection().pubsub_numsub(CHANNEL))[CHANNEL]:
+            return
+        subscribed.wait(0.05)
+    raise AssertionError("nobody listens")
+
+
+def test_a_reader_is_told_of_each_new_snapshot_of_the_board(address):
+    follower = Follower(address, shown=published())
+    other = Follower(address, shown=published("language:fr"), board="language:fr")
+    wait_until_subscribed()
+    first = published()
+    announce_snapshot("overall")
+    assert follower.next() == first
+    second = published()
+    announce_snapshot("overall")
+    assert follower.next() == second
+    assert other.news.empty()
+
+
+def test_who_comes_with_an_old_snapshot_is_told_at_once(address):
+    old, new = published(), published()
+    assert Follower(address, shown=old).next() == new
+    # A browser that reconnects says what it was told last.
+    reconnected = Follower(address, shown=old, **{"Last-Event-ID": new})
+    newest = published()
+    announce_snapshot("overall")
+    assert reconnected.next() == newest
+
+
+def test_a_lost_subscription_loses_no_snapshot(address):
+    follower = Follower(address, shown=published())
+    wait_until_subscribed()
+    missed = published()  # whose announcement nobody hears
+    valkey.connection().execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+    assert follower.next() == missed
+
+
+def test_readers_hold_no_database_connection(address):
+    def connections() -> int:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
+            return int(cursor.fetchone()[0])
+
+    shown = published()
+    followers = [Follower(address, shown=shown) for _ in range(20)]
+    wait_until_subscribed()
+    new = published()
+    announce_snapshot("overall")
+    assert {follower.next() for follower in followers} == {new}
+    assert connections() <= 3
+
+
+def test_a_snapshot_is_published_while_valkey_is_away(monkeypatch, caplog):
+    monkeypatch.setattr(valkey, "_away_until", float("inf"))
+    announce_snapshot("overall")
+    assert "was not announced" in caplog.text
