@@ -1,4 +1,4 @@
-"""What staff change about the board: retract a vote, restore it, ask for a run. All of it is audited."""
+"""What staff change about the board: retract votes, restore them, ask for a run. All of it is audited."""
 
 from celery.exceptions import CeleryError
 from django.db import transaction
@@ -6,13 +6,11 @@ from kombu.exceptions import OperationalError
 
 from accounts import audit
 from accounts.models import User
-from battles.models import Vote
-from leaderboard import schedule, tallies
+from battles.models import Vote, VoteQuerySet
+from leaderboard import schedule
 from leaderboard.errors import VoteCounts, VoteDoesNotCount
-from leaderboard.live_elo import replay_elo
 from leaderboard.tasks import aggregate_votes
-
-Processing = Vote.Processing
+from leaderboard.vote_changes import put_back, set_aside
 
 
 @transaction.atomic
@@ -22,34 +20,39 @@ def retract(vote: Vote, *, reason: Vote.ExcludedReason, by: User | None, because
     A vote that is still pending keeps its place in the queue: the next run sets it aside.
     Raises VoteDoesNotCount, and TalliesDisagree when the tallies never held it.
     """
-    tallies.lock()
-    vote = Vote.objects.select_for_update().get(pk=vote.pk)
-    if vote.excluded_reason:
+    if not retract_votes(Vote.objects.filter(pk=vote.pk), reason=reason, by=by, because=because):
         raise VoteDoesNotCount
-    was_counted = vote.processing == Processing.PROCESSED
-    if was_counted:
-        vote.processing = Processing.RETRACTED
-        tallies.add(vote, -1)
-    vote.excluded_reason = reason
-    vote.save(update_fields=["processing", "excluded_reason"])
-    audit.record(by, "vote.retract", vote, because, excluded_reason=reason)
-    replay_elo()
 
 
 @transaction.atomic
 def restore(vote: Vote, *, by: User | None, because: str = "") -> None:
     """The mirror of retract: the vote counts from now on. Raises VoteCounts."""
-    tallies.lock()
-    vote = Vote.objects.select_for_update().get(pk=vote.pk)
-    if not vote.excluded_reason:
+    if not restore_votes(Vote.objects.filter(pk=vote.pk), by=by, because=because):
         raise VoteCounts
-    audit.record(by, "vote.restore", vote, because, excluded_reason=vote.excluded_reason)
-    if vote.processing != Processing.PENDING:
-        vote.processing = Processing.PROCESSED
-        tallies.add(vote, 1)
-    vote.excluded_reason = ""
-    vote.save(update_fields=["processing", "excluded_reason"])
-    replay_elo()
+
+
+@transaction.atomic
+def retract_votes(
+    votes: VoteQuerySet, *, reason: Vote.ExcludedReason, by: User | None, because: str = ""
+) -> list[Vote]:
+    """Retract those that are not set aside yet, all or none. Returns them. Raises TalliesDisagree."""
+    changed = set_aside(votes.filter(excluded_reason=""), reason=reason, by=by, because=because)
+    _record(by, "vote.retract", changed, because, excluded_reason=reason)
+    return changed
+
+
+@transaction.atomic
+def restore_votes(votes: VoteQuerySet, *, by: User | None, because: str = "") -> list[Vote]:
+    """Restore those that are set aside, all or none. Returns them."""
+    changed = put_back(votes, by=by, because=because)
+    _record(by, "vote.restore", changed, because, excluded_reasons=sorted({vote.excluded_reason for vote in changed}))
+    return changed
+
+
+def _record(by: User | None, action: str, votes: list[Vote], because: str, **details: object) -> None:
+    if votes:
+        subject = str(votes[0]) if len(votes) == 1 else f"{len(votes)} votes"
+        audit.record(by, action, subject, because, orders=sorted(vote.order for vote in votes), **details)
 
 
 @transaction.atomic

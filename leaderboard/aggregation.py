@@ -1,26 +1,32 @@
-"""Bringing the board up to date: count what is pending, fit, publish a snapshot.
+"""Bringing the boards up to date: count what is pending, fit, publish snapshots.
 
-A run is one transaction under one lock, and its row is written last. So a crash anywhere leaves nothing
-behind, a second worker finds the lock or the slot taken, and a run that was killed blocks nobody.
+A run is one transaction under one lock for all boards, and its rows are written last. So a crash anywhere leaves
+nothing behind, a second worker finds the lock or the slot taken, and a run that was killed blocks nobody.
+Overall has a row for every run; another board only where its run published something.
 """
 
+from collections import defaultdict
 from datetime import datetime
 from typing import Any
 
-import numpy as np
 from django.db import connection, transaction
-from django.db.models import Count, Max
+from django.db.models import Max
 
 from battles.models import Vote
-from leaderboard import method, schedule, tallies
+from leaderboard import method, sampling_plan, schedule, tallies
+from leaderboard.announcing import announce_snapshot
+from leaderboard.board_votes import BoardVotes, read_boards, read_no_votes
 from leaderboard.latency import median_first_token_ms
-from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
-from leaderboard.rating.board_fit import fit_board
-from leaderboard.rating.elo import START
-from leaderboard.rating.ranks import rank_board
-from leaderboard.tallies import BoardTallies
+from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing, VoteChange
+from leaderboard.publishing import Effort, LiveFigures, Published, fit_board, is_stale
+from leaderboard.scopes import BOARDS_OF_VOTE, is_of_the_arena
 
 State = AggregationRun.State
+
+_EXCLUDED = f"""
+SELECT scope, excluded_reason, count(*) FROM battles_vote AS vote CROSS JOIN {BOARDS_OF_VOTE}
+WHERE excluded_reason <> '' AND processing <> 'pending' GROUP BY 1, 2 ORDER BY 1, 2
+"""  # noqa: S608 (constants)
 
 
 def aggregate_if_due() -> AggregationRun | None:
@@ -34,6 +40,7 @@ def aggregate_if_due() -> AggregationRun | None:
 def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | None:
     """Count the pending votes and publish; None when this slot has had its run or another one is under way.
 
+    Returns Overall's run. Unless only_if_changed, Overall is published even without news; the others never are.
     An error is recorded as a failed run and raised again.
     """
     started_at = schedule.database_now()
@@ -41,64 +48,95 @@ def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | N
         with transaction.atomic():
             if not tallies.try_to_lock() or AggregationRun.objects.filter(slot=slot).exists():
                 return None
-            _let_go_if_hung()
+            _make_room()
             return _publish(slot, started_at, only_if_changed=only_if_changed)
     except Exception as error:
-        failed = _run(slot, State.FAILED, started_at, error=f"{type(error).__name__}: {error}"[:2000])
+        failed = _run(slot, OVERALL, State.FAILED, started_at, error=f"{type(error).__name__}: {error}"[:2000])
         AggregationRun.objects.bulk_create([failed], ignore_conflicts=True)
         raise
 
 
-def _let_go_if_hung() -> None:
-    """A worker that stands still in the middle loses its transaction, and with it the lock."""
+def _make_room() -> None:
+    """Memory for sorting; and a worker that stands still in the middle loses its transaction, and with it the lock."""
     with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL work_mem = '128MB'")
         cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '120s'")
 
 
 def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> AggregationRun:
     taken = tallies.count_pending()
-    board = tallies.read()
-    facts = {
-        "tallies_checksum": board.checksum,
-        "last_order": _last_order(),
-        "votes_counted": board.total,
-        "votes_excluded": _votes_excluded(),
-    }
-    if only_if_changed and not _is_news(facts):
-        run = _run(slot, State.UNCHANGED, started_at, votes_taken=taken, **facts)
-        run.save(force_insert=True)
-        return run
-    lines = _standings(board)
-    run = _run(slot, State.DONE, started_at, votes_taken=taken, **facts)
-    run.save(force_insert=True)
-    for line in lines:
-        line.run = run
-    Standing.objects.bulk_create(lines)
-    return run
+    moment = {"last_order": _last_order(), "last_change": _last_change()}
+    excluded = _votes_excluded()
+    newest = {run.scope: run for run in AggregationRun.objects.newest_of_each_board() if is_of_the_arena(run.scope)}
+    # Also boards whose last vote was set aside.
+    boards = {scope: read_no_votes(scope) for scope in (OVERALL, *newest)} | read_boards()
+    live = _live_figures(boards[OVERALL])
+    published = []
+    for scope, board in boards.items():
+        earlier = newest.get(scope)
+        facts = {**moment, **_counted(board, excluded[scope])}
+        facts["votes_taken"] = taken if scope == OVERALL else _more_than_before(facts, earlier)
+        if _is_news(facts, earlier, now=started_at) or (scope == OVERALL and not only_if_changed):
+            run = _run(slot, scope, State.DONE, started_at, **facts)
+            effort = Effort.due(board, earlier, now=started_at, arena=boards[OVERALL].counts.total)
+            published.append(fit_board(board, run, earlier, effort=effort, live=live))
+        elif scope == OVERALL:
+            published.append(Published(_run(slot, scope, State.UNCHANGED, started_at, **facts)))
+    _store(published)
+    return next(one.run for one in published if one.run.scope == OVERALL)
 
 
-def _run(slot: str, state: str, started_at: datetime, **facts: Any) -> AggregationRun:
-    finished_at = schedule.database_now()
+def _run(slot: str, scope: str, state: str, started_at: datetime, **facts: Any) -> AggregationRun:
+    """To be stored by _store, which says when it was finished."""
     return AggregationRun(
         slot=slot,
+        scope=scope,
         state=state,
         method=method.NAME,
         parameters=method.parameters(),
         parameters_hash=method.parameters_hash(),
         started_at=started_at,
-        finished_at=finished_at,
-        duration_ms=round((finished_at - started_at).total_seconds() * 1000),
+        finished_at=started_at,
+        duration_ms=0,
         **facts,
     )
 
 
-def _is_news(facts: dict[str, Any]) -> bool:
-    newest = AggregationRun.objects.snapshots(OVERALL).first()
-    if newest is None:
+def _store(published: list[Published]) -> None:
+    finished_at = schedule.database_now()
+    for one in published:
+        one.run.finished_at = finished_at
+        one.run.duration_ms = round((finished_at - one.run.started_at).total_seconds() * 1000)
+        one.run.save(force_insert=True)
+        Standing.objects.bulk_create(one.standings)
+        if one.plan is not None:
+            sampling_plan.store(one.plan, one.run)
+    scopes = [one.run.scope for one in published if one.run.state == State.DONE]
+    transaction.on_commit(lambda: [announce_snapshot(scope) for scope in scopes])
+
+
+def _counted(board: BoardVotes, excluded: dict[str, int]) -> dict[str, Any]:
+    return {
+        "tallies_checksum": board.counts.checksum,
+        "votes_counted": board.counts.total,
+        "votes_excluded": excluded,
+    }
+
+
+def _more_than_before(facts: dict[str, Any], earlier: AggregationRun | None) -> int:
+    """Votes filed under this board since its last snapshot, counted or not."""
+    before = earlier.votes_counted + sum(earlier.votes_excluded.values()) if earlier else 0
+    return max(0, facts["votes_counted"] + sum(facts["votes_excluded"].values()) - before)
+
+
+def _is_news(facts: dict[str, Any], earlier: AggregationRun | None, *, now: datetime) -> bool:
+    if earlier is None:
         return bool(facts["votes_counted"])
     same = ("tallies_checksum", "votes_excluded")
-    return newest.parameters_hash != method.parameters_hash() or any(
-        getattr(newest, name) != facts[name] for name in same
+    return (
+        any(getattr(earlier, name) != facts[name] for name in same)
+        or earlier.parameters_hash != method.parameters_hash()
+        or is_stale(earlier, now=now)
     )
 
 
@@ -107,49 +145,22 @@ def _last_order() -> int:
     return taken.aggregate(last=Max("order"))["last"] or 0
 
 
-def _votes_excluded() -> dict[str, int]:
-    aside = Vote.objects.exclude(excluded_reason="").exclude(processing=Vote.Processing.PENDING)
-    return dict(aside.order_by("excluded_reason").values_list("excluded_reason").annotate(Count("pk")))
+def _last_change() -> int:
+    return VoteChange.objects.aggregate(last=Max("number"))["last"] or 0
 
 
-def _standings(board: BoardTallies) -> list[Standing]:
-    """Every model's line, without its run."""
-    fit = fit_board(
-        board.wins,
-        board.ties + board.both_bad,
-        listed_from=method.parameters()["listed_from_votes"],
-        established_from=method.parameters()["established_from_votes"],
-        kappa=method.VIRTUAL_TIES,
-        offset=method.OFFSET,
-    )
-    ranks = rank_board(fit)
-    ids = [model.pk for model in board.models]
+def _votes_excluded() -> dict[str, dict[str, int]]:
+    """By board and reason."""
+    excluded: dict[str, dict[str, int]] = defaultdict(dict)
+    with connection.cursor() as cursor:
+        cursor.execute(_EXCLUDED)
+        for scope, reason, n in cursor.fetchall():
+            excluded[scope][reason] = n
+    return excluded
+
+
+def _live_figures(overall: BoardVotes) -> LiveFigures:
+    """Of every model with a counted vote: Overall has them all."""
+    ids = [model.pk for model in overall.models]
     elo = dict(EloRating.objects.filter(pk__in=ids).values_list("pk", "rating"))
-    first_token = median_first_token_ms(ids)
-    wins, losses = board.wins.sum(axis=1), board.wins.sum(axis=0)
-    ties, both_bad = board.ties.sum(axis=1), board.both_bad.sum(axis=1)
-    return [
-        Standing(
-            model=model,
-            score=_stored(fit.score[i]),
-            ci_low=_stored(fit.low[i]),
-            ci_high=_stored(fit.high[i]),
-            rank=int(ranks.rank[i]) or None,
-            rank_best=int(ranks.best[i]) or None,
-            rank_worst=int(ranks.worst[i]) or None,
-            elo=elo.get(model.pk, START),
-            votes=int(wins[i] + losses[i] + ties[i] + both_bad[i]),
-            wins=int(wins[i]),
-            losses=int(losses[i]),
-            ties=int(ties[i]),
-            both_bad=int(both_bad[i]),
-            preliminary=bool(fit.preliminary[i]),
-            median_first_token_ms=first_token.get(model.pk),
-        )
-        for i, model in enumerate(board.models)
-    ]
-
-
-def _stored(points: np.float64) -> float | None:
-    """NaN (not listed) and infinity (no bound on this side) are null in the database."""
-    return float(points) if np.isfinite(points) else None
+    return LiveFigures(elo, median_first_token_ms(ids))

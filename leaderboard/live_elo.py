@@ -1,6 +1,6 @@
 """Live Elo: every counted vote moves its two models at once, in the vote's own transaction."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 from django.dispatch import receiver
@@ -9,6 +9,9 @@ from battles.models import Vote, VoteCounter
 from battles.signals import vote_cast
 from leaderboard.models import EloRating
 from leaderboard.rating import elo
+
+if TYPE_CHECKING:
+    from leaderboard.rating.elo_replay import Replay
 
 LEFT_SHARE: dict[str, float] = {
     Vote.Choice.LEFT: 1.0,
@@ -54,36 +57,38 @@ def _make_missing(*model_ids: int) -> None:
 
 
 def replay_elo() -> None:
-    """Compute every rating again from the log, in order, after a vote was retracted or restored."""
-    ratings: dict[int, EloRating] = {}
-    last = _replay(ratings, after=0)
+    """Compute every rating again from the log, in order, after votes were set aside or put back."""
+    from leaderboard.rating.elo_replay import Replay  # brings numpy, which a web process needs for this alone
+
+    replay = Replay()
+    last = _go_on(replay, after=0)
     # The long part is done while people go on voting; now they wait until what they added is replayed too.
     list(VoteCounter.objects.select_for_update())
-    _replay(ratings, after=last)
-    EloRating.objects.exclude(pk__in=ratings).delete()
+    _go_on(replay, after=last)
+    EloRating.objects.exclude(pk__in=replay.rating).delete()
     EloRating.objects.bulk_create(
-        [ratings[model_id] for model_id in sorted(ratings)],
+        [
+            EloRating(model_id=model, rating=rating, votes=replay.votes[model], last_order=replay.last_order[model])
+            for model, rating in sorted(replay.rating.items())
+        ],
         update_conflicts=True,
         unique_fields=["model"],
         update_fields=["rating", "votes", "last_order"],
     )
 
 
-def _replay(ratings: dict[int, EloRating], *, after: int) -> int:
-    """Move `ratings` by the counted votes after that number; returns the last one's."""
-    counted = Vote.objects.filter(order__gt=after, excluded_reason__in=["", Vote.ExcludedReason.ANOMALY])
-    facts = counted.order_by("order").values_list("model_left_id", "model_right_id", "choice", "order")
-    for left, right, choice, order in facts.iterator(chunk_size=10_000):
-        for model_id in (left, right):
-            if model_id not in ratings:
-                ratings[model_id] = EloRating(model_id=model_id)
-        _move(ratings, left, right, choice, order)
-        after = order
-    return after
+def _go_on(replay: "Replay", *, after: int) -> int:
+    """Replay the counted votes after that number; returns the last one's."""
+    from leaderboard.packed import PIECE, place_of_outcome, read_packed
 
-
-def _move(ratings: dict[int, EloRating], left_id: int, right_id: int, choice: str, order: int) -> None:
-    left, right = ratings[left_id], ratings[right_id]
-    left.rating, right.rating = elo.after_vote(left.rating, right.rating, left_share=LEFT_SHARE[choice])
-    left.votes, right.votes = left.votes + 1, right.votes + 1
-    left.last_order = right.last_order = order
+    columns = {
+        "order": ('"order"', 8),
+        "left": ("model_left_id", 8),
+        "right": ("model_right_id", 8),
+        "outcome": place_of_outcome("choice"),
+    }
+    counted = """FROM battles_vote WHERE "order" > %(after)s AND excluded_reason IN ('', 'anomaly')"""
+    votes = read_packed(columns, counted, {"after": after}, piece=f'"order" / {PIECE}')
+    if len(votes["order"]):
+        replay.add(**votes)
+    return int(votes["order"].max(initial=after))

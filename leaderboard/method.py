@@ -8,7 +8,9 @@ from django.conf import settings
 
 from leaderboard.rating import elo
 
-NAME = "bradley-terry-1"
+NAME = "bradley-terry-2"
+# Its version for boards on which the left side does so much better that scores are corrected for it.
+WITH_SIDES = f"{NAME}-sides"
 VIRTUAL_TIES = 0.5
 OFFSET = 1500.0
 

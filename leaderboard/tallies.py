@@ -1,26 +1,20 @@
 """Counting votes: integers added and taken away, so that any order or batching gives the same.
 
-Whoever changes tallies first takes the one lock, for its whole transaction.
+Whoever changes tallies first takes the one lock, for its whole transaction. Pairs are counted on every board, pairs
+of a voter on Overall only: elsewhere intervals by voter are made seldom, and then from the log of votes.
 """
 
-import hashlib
-from dataclasses import dataclass
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
 
-import numpy as np
-from django.db import connection
-from django.db.models import F
-from django.dispatch import receiver
+from django.db import connection, transaction
 
-from battles.models import Vote, VoteQuerySet
-from battles.signals import voter_changes
 from leaderboard.errors import TalliesDisagree
-from leaderboard.models import OVERALL, PairTally, VoterPairTally
-from leaderboard.rating.bradley_terry import Floats
-from models_registry.models import LanguageModel
+from leaderboard.scopes import BOARDS_OF_VOTE, OVERALL, boards_of
 
-OUTCOMES = [choice.value for choice in (Vote.Choice.LEFT, Vote.Choice.RIGHT, Vote.Choice.TIE, Vote.Choice.BOTH_BAD)]
-
+_TALLIES = "leaderboard_pairtally"
+_VOTER_TALLIES = "leaderboard_voterpairtally"
 _LOCK = 0x7A11_1E5  # any number that nobody else in this database uses
 
 # Locks the pending votes and gives the last number up to which all of them are ours: a vote that somebody
@@ -34,67 +28,60 @@ WITH taken AS MATERIALIZED (
 SELECT COALESCE((SELECT min("order") - 1 FROM held), (SELECT max("order") FROM taken), 0)
 """
 
+_PAIRS = f"""
+SELECT scope, model_left_id AS left_id, model_right_id AS right_id, choice AS outcome, count(*) AS n
+FROM {{votes}} AS vote CROSS JOIN {BOARDS_OF_VOTE} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+"""  # noqa: S608 (constants, here and below)
+_PAIRS_OF_VOTERS = """
+SELECT 'overall' AS scope, voter, model_left_id AS left_id, model_right_id AS right_id, choice AS outcome, count(*) AS n
+FROM {votes} AS vote GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+"""
+_PAIR = "scope, left_id, right_id, outcome"
+_PAIR_OF_VOTER = "scope, voter, left_id, right_id, outcome"
+_ADD = """
+INSERT INTO {table} AS tally ({key}, n) {counted}
+ON CONFLICT ({key}) DO UPDATE SET n = tally.n + excluded.n
+"""
+
 # Bounded by a number and not joined with what was taken: the planner expects one pending vote, whatever there is.
-_COUNT_TAKEN = """
+_COUNT_TAKEN = f"""
 WITH marked AS (
     UPDATE battles_vote
     SET processing = CASE excluded_reason WHEN '' THEN 'processed' ELSE 'excluded' END
-    WHERE processing = 'pending' AND "order" <= %(last)s
-    RETURNING voter, model_left_id, model_right_id, choice, processing
+    WHERE processing = 'pending' AND "order" <= %s
+    RETURNING voter, model_left_id, model_right_id, choice, categories, language, processing
 ), counted AS (
-    SELECT voter, model_left_id, model_right_id, choice, count(*) AS n
-    FROM marked WHERE processing = 'processed' GROUP BY 1, 2, 3, 4
+    SELECT * FROM marked WHERE processing = 'processed'
 ), by_voter AS (
-    INSERT INTO leaderboard_voterpairtally AS tally (scope, voter, left_id, right_id, outcome, n)
-    SELECT %(scope)s, voter, model_left_id, model_right_id, choice, n FROM counted ORDER BY 2, 3, 4, 5
-    ON CONFLICT (scope, voter, left_id, right_id, outcome) DO UPDATE SET n = tally.n + excluded.n
+    {_ADD.format(table=_VOTER_TALLIES, key=_PAIR_OF_VOTER, counted=_PAIRS_OF_VOTERS.format(votes="counted"))}
 ), by_pair AS (
-    INSERT INTO leaderboard_pairtally AS tally (scope, left_id, right_id, outcome, n)
-    SELECT %(scope)s, model_left_id, model_right_id, choice, sum(n) FROM counted GROUP BY 2, 3, 4 ORDER BY 2, 3, 4
-    ON CONFLICT (scope, left_id, right_id, outcome) DO UPDATE SET n = tally.n + excluded.n
+    {_ADD.format(table=_TALLIES, key=_PAIR, counted=_PAIRS.format(votes="counted"))}
 )
 SELECT count(*) FROM marked
+"""  # noqa: S608
+
+_LESS = """
+UPDATE {table} AS tally SET n = tally.n - given.less
+FROM unnest({arrays}, %s::int[]) AS given ({key}, less)
+WHERE ({tally_key}) = ({given_key}) AND tally.n >= given.less
 """
 
-_FROM_THE_LOG = """
-    SELECT {key}, count(*) FROM battles_vote WHERE processing = 'processed' GROUP BY {key}
-"""
-_STORED = "SELECT {columns}, n FROM {table} WHERE scope = %(scope)s AND n > 0"
+_LOG = "(SELECT * FROM battles_vote WHERE processing = 'processed')"
 _DIFFERENCES = """
-SELECT count(*) FROM (({log} EXCEPT {stored}) UNION ALL ({stored} EXCEPT {log})) AS difference
-"""
-_RECOUNT = """
-INSERT INTO {table} (scope, {columns}, n) SELECT %(scope)s, log.* FROM ({log}) AS log
+SELECT count(*) FROM log FULL JOIN (SELECT * FROM {table} WHERE n > 0) AS stored USING ({key})
+WHERE log.n IS DISTINCT FROM stored.n
 """
 
 
-@dataclass(frozen=True)
-class BoardTallies:
-    """One board's counts. counts[k, i, j]: how often OUTCOMES[k] came of models[i] left and models[j] right."""
+class CountedVote(NamedTuple):
+    """All that a vote's place in the tallies depends on."""
 
-    models: list[LanguageModel]
-    counts: Floats
-    checksum: str
-
-    @property
-    def total(self) -> int:
-        return int(self.counts.sum())
-
-    @property
-    def wins(self) -> Floats:
-        """W, shape (models, models): row over column."""
-        wins: Floats = self.counts[0] + self.counts[1].T
-        return wins
-
-    @property
-    def ties(self) -> Floats:
-        ties: Floats = self.counts[2] + self.counts[2].T
-        return ties
-
-    @property
-    def both_bad(self) -> Floats:
-        both_bad: Floats = self.counts[3] + self.counts[3].T
-        return both_bad
+    voter: str
+    left: int
+    right: int
+    choice: str
+    categories: tuple[str, ...]
+    language: str
 
 
 def lock() -> None:
@@ -110,88 +97,66 @@ def try_to_lock() -> bool:
 
 
 def count_pending() -> int:
-    """Add every pending vote to the tallies, or set it aside when it is excluded. Returns how many were taken."""
+    """Add every pending vote to its boards, or set it aside when it is excluded. Returns how many were taken."""
     with connection.cursor() as cursor:
         cursor.execute(_TAKE_PENDING)
         [last] = cursor.fetchone()
-        cursor.execute(_COUNT_TAKEN, {"scope": OVERALL, "last": last})
+        cursor.execute(_COUNT_TAKEN, [last])
         return int(cursor.fetchone()[0])
 
 
-def add(vote: Vote, by: int) -> None:
-    """Count one vote once more (by=1) or once less (by=-1). Raises TalliesDisagree."""
-    _shift(PairTally, _pair_of(vote), by)
-    _shift(VoterPairTally, {**_pair_of(vote), "voter": vote.voter}, by)
+def move(*, out: Iterable[CountedVote] = (), into: Iterable[CountedVote] = ()) -> None:
+    """Take votes away from where they are counted and count others, on all their boards, in a few statements.
+
+    Raises TalliesDisagree when the tallies do not hold what is taken away.
+    """
+    pairs: Counter[tuple[object, ...]] = Counter()
+    voters: Counter[tuple[object, ...]] = Counter()
+    for votes, by in ((out, -1), (into, 1)):
+        for vote in votes:
+            pair = (vote.left, vote.right, vote.choice)
+            voters[(OVERALL, vote.voter, *pair)] += by
+            for scope in boards_of(vote.categories, vote.language):
+                pairs[(scope, *pair)] += by
+    _shift(_VOTER_TALLIES, _PAIR_OF_VOTER, voters)
+    _shift(_TALLIES, _PAIR, pairs)
 
 
-@receiver(voter_changes)
-def rename_voter(votes: VoteQuerySet, voter: str, **_: Any) -> None:
-    """Counted votes move with their voter, so that they can still be taken away. Raises TalliesDisagree."""
-    lock()
-    for vote in votes.filter(processing=Vote.Processing.PROCESSED):
-        _shift(VoterPairTally, {**_pair_of(vote), "voter": vote.voter}, -1)
-        _shift(VoterPairTally, {**_pair_of(vote), "voter": voter}, 1)
+def _shift(table: str, key: str, changes: Counter[tuple[object, ...]]) -> None:
+    names = key.split(", ")
+    arrays = ", ".join("%s::bigint[]" if name.endswith("_id") else "%s::text[]" for name in names)
+    tally_key, given_key = (", ".join(f"{row}.{name}" for name in names) for row in ("tally", "given"))
+    given = f"SELECT * FROM unnest({arrays}, %s::int[]) AS given ORDER BY 1, 2, 3, 4"  # noqa: S608
+    less = _LESS.format(table=table, key=key, arrays=arrays, tally_key=tally_key, given_key=given_key)
+    more = _ADD.format(table=table, key=key, counted=given)
+    for sql, by in ((less, -1), (more, 1)):
+        places = {place: by * n for place, n in sorted(changes.items()) if by * n > 0}
+        if places:
+            with connection.cursor() as cursor:
+                cursor.execute(sql, [*map(list, zip(*places, strict=True)), list(places.values())])
+                if cursor.rowcount != len(places):
+                    raise TalliesDisagree
 
 
-def _pair_of(vote: Vote) -> dict[str, object]:
-    return {
-        "scope": OVERALL,
-        "left_id": vote.model_left_id,
-        "right_id": vote.model_right_id,
-        "outcome": vote.choice,
-    }
-
-
-def _shift(tally: type[PairTally] | type[VoterPairTally], key: dict[str, object], by: int) -> None:
-    rows = tally.objects.filter(**key)
-    if by > 0:
-        if not rows.update(n=F("n") + by):
-            tally.objects.create(**key, n=by)
-    elif not rows.filter(n__gte=-by).update(n=F("n") + by):
-        raise TalliesDisagree
-
-
+@transaction.atomic
 def rebuild() -> int:
     """Count again from the log of votes. Returns how many tallies were wrong; 0 means nothing was changed."""
     lock()
     return sum(
-        _rebuild(table, columns, key)
-        for table, columns, key in (
-            ("leaderboard_pairtally", "left_id, right_id, outcome", "model_left_id, model_right_id, choice"),
-            (
-                "leaderboard_voterpairtally",
-                "voter, left_id, right_id, outcome",
-                "voter, model_left_id, model_right_id, choice",
-            ),
-        )
+        _rebuild(table, key, counted.format(votes=_LOG))
+        for table, key, counted in ((_TALLIES, _PAIR, _PAIRS), (_VOTER_TALLIES, _PAIR_OF_VOTER, _PAIRS_OF_VOTERS))
     )
 
 
-def _rebuild(table: str, columns: str, key: str) -> int:
-    log = _FROM_THE_LOG.format(key=key)
-    stored = _STORED.format(columns=columns, table=table)
+def _rebuild(table: str, key: str, counted: str) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(_DIFFERENCES.format(log=log, stored=stored), {"scope": OVERALL})
+        cursor.execute("SET LOCAL work_mem = '256MB'")
+        cursor.execute(f"CREATE TEMPORARY TABLE log ON COMMIT DROP AS {counted}")
+        cursor.execute("ANALYZE log")
+        cursor.execute(_DIFFERENCES.format(table=table, key=key))
         wrong = int(cursor.fetchone()[0])
         if wrong:
-            cursor.execute(f"DELETE FROM {table} WHERE scope = %s", [OVERALL])  # noqa: S608 (two constants)
-            cursor.execute(_RECOUNT.format(table=table, columns=columns, log=log), {"scope": OVERALL})
+            cursor.execute(f"DELETE FROM {table}")  # noqa: S608
+            cursor.execute(f"INSERT INTO {table} ({key}, n) SELECT {key}, n FROM log")  # noqa: S608
+        cursor.execute("DROP TABLE log")
     return wrong
-
-
-def read() -> BoardTallies:
-    """The counts of the board, with models ordered by slug.
-
-    The checksum is SHA-256, in hex, over the lines "left right outcome n" (slugs, tab-separated, each line
-    ended by a newline) in ascending order, so that anybody with the votes can compute it.
-    """
-    rows = list(PairTally.objects.filter(scope=OVERALL, n__gt=0).values_list("left_id", "right_id", "outcome", "n"))
-    contestants = {left for left, *_ in rows} | {right for _, right, *_ in rows}
-    models = sorted(LanguageModel.objects.filter(pk__in=contestants), key=lambda model: model.slug)
-    place = {model.pk: index for index, model in enumerate(models)}
-    slug = {model.pk: model.slug for model in models}
-    counts = np.zeros((len(OUTCOMES), len(models), len(models)))
-    for left, right, outcome, n in rows:
-        counts[OUTCOMES.index(outcome), place[left], place[right]] = n
-    lines = sorted(f"{slug[left]}\t{slug[right]}\t{outcome}\t{n}\n" for left, right, outcome, n in rows)
-    return BoardTallies(models, counts, hashlib.sha256("".join(lines).encode()).hexdigest())

@@ -24,9 +24,10 @@ class PairTally(models.Model):
     """How often an ordered pair ended how, on one board. Integers: any order or batching gives the same."""
 
     scope = models.CharField(max_length=80)
-    # No index on a single model here and below: tallies are written often and always read by scope.
-    left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False)
-    right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False)
+    # No index on a single model, as tallies are read by scope, and no foreign key in the database, here and below:
+    # checking them would take longer than counting. The votes that are counted have them.
+    left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False, db_constraint=False)
+    right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False, db_constraint=False)
     outcome = models.CharField(max_length=8, choices=Vote.Choice)
     n = models.PositiveIntegerField()
 
@@ -43,12 +44,12 @@ class PairTally(models.Model):
 
 
 class VoterPairTally(models.Model):
-    """The same counts per voter: what intervals clustered by voter are made of."""
+    """The same counts per voter, on Overall: what intervals clustered by voter are made of."""
 
     scope = models.CharField(max_length=80)
     voter = models.CharField(max_length=40)
-    left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False)
-    right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False)
+    left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False, db_constraint=False)
+    right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False, db_constraint=False)
     outcome = models.CharField(max_length=8, choices=Vote.Choice)
     n = models.PositiveIntegerField()
 

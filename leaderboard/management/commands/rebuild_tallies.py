@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.db import transaction
 
 from leaderboard import tallies
 
@@ -12,8 +11,7 @@ class Command(BaseCommand):
     help = "Count every processed vote again; in a sound database there is nothing to change."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with transaction.atomic():
-            wrong = tallies.rebuild()
+        wrong = tallies.rebuild()
         if wrong:
             self.stdout.write(f"{wrong} tallies were wrong and are right now. The next snapshot will show it.")
         else:

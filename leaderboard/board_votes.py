@@ -1,0 +1,107 @@
+"""The counted votes of a board as numbers, the way its fit takes them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.models import OVERALL
+from leaderboard.packed import PIECE, Integers, place_of_outcome, read_packed, read_pieces
+from leaderboard.rating.ballots import Ballots
+from leaderboard.rating.bradley_terry import Places
+from leaderboard.rating.clustering import VoterVotes
+from leaderboard.rating.counts import OUTCOMES, Counts, counted
+from leaderboard.rating.style_control import FEATURES, style_features
+from models_registry.models import LanguageModel
+
+_PAIR = {"left": ("left_id", 8), "right": ("right_id", 8), "outcome": place_of_outcome("outcome"), "n": ("n", 4)}
+_VOTE = {"left": ("model_left_id", 8), "right": ("model_right_id", 8), "outcome": place_of_outcome("choice")}
+# Two of a million voters would share 64 bits once in 37 million boards.
+_VOTER = {"voter": ("hashtextextended(voter, 0)", 8)}
+_STYLE = {
+    f"{side} {feature}": (f"COALESCE((style->'{side}'->>'{feature}')::int8, 0)", 8)
+    for side in ("left", "right")
+    for feature in FEATURES
+}
+
+
+@dataclass(frozen=True)
+class BoardVotes:
+    """models[i] is who counts.names[i] is: models are in the order of their slugs."""
+
+    scope: str
+    models: list[LanguageModel]
+    counts: Counts
+
+
+def read_boards() -> dict[str, BoardVotes]:
+    """By scope, every board of the arena's own that has a counted vote; two queries."""
+    pairs = read_pieces(_PAIR, "FROM leaderboard_pairtally WHERE n > 0", {}, piece="scope")
+    seen = {scope: _contestants(rows).tolist() for scope, rows in pairs.items()}
+    models = LanguageModel.objects.in_bulk({model for board in seen.values() for model in board})
+    return {
+        scope: _board(scope, [models[model] for model in seen[scope]], rows) for scope, rows in sorted(pairs.items())
+    }
+
+
+def read_board(scope: str) -> BoardVotes:
+    rows = read_packed(_PAIR, "FROM leaderboard_pairtally WHERE n > 0 AND scope = %(scope)s", {"scope": scope})
+    return _board(scope, list(LanguageModel.objects.filter(pk__in=_contestants(rows).tolist())), rows)
+
+
+def read_no_votes(scope: str) -> BoardVotes:
+    return BoardVotes(scope, [], Counts([], np.zeros((len(OUTCOMES), 0, 0), dtype=np.int64)))
+
+
+def _contestants(rows: dict[str, Integers]) -> Integers:
+    return np.union1d(rows["left"], rows["right"])
+
+
+def _board(scope: str, models: list[LanguageModel], rows: dict[str, Integers]) -> BoardVotes:
+    models = sorted(models, key=lambda model: model.slug)
+    left, right = (_places(models, rows[side]) for side in ("left", "right"))
+    names = [model.slug for model in models]
+    return BoardVotes(scope, models, counted(names, left, right, rows["outcome"], rows["n"]))
+
+
+def read_voters(board: BoardVotes) -> VoterVotes:
+    """Who cast them: from the tallies on Overall, from the log elsewhere."""
+    if board.scope == OVERALL:
+        source = "FROM leaderboard_voterpairtally WHERE scope = %(scope)s AND n > 0"
+        rows = read_packed({**_VOTER, **_PAIR}, source, {"scope": OVERALL}, piece=f"id / {PIECE}")
+    else:
+        rows = _read_log(board.scope, {**_VOTER, **_VOTE})
+        rows["n"] = np.ones(len(rows["voter"]), dtype=np.int64)
+    left, right = (_places(board.models, rows[side]) for side in ("left", "right"))
+    return VoterVotes(rows["voter"], left, right, rows["outcome"], rows["n"])
+
+
+def read_ballots(board: BoardVotes) -> Ballots:
+    """The votes one by one, in no order, with who cast them and the style of the answers."""
+    rows = _read_log(board.scope, {**_VOTER, **_VOTE, **_STYLE})
+    left, right = (_places(board.models, rows[side]) for side in ("left", "right"))
+    styles = [np.stack([rows[f"{side} {feature}"] for feature in FEATURES], axis=1) for side in ("left", "right")]
+    return Ballots(
+        counts=board.counts,
+        left=left,
+        right=right,
+        outcome=rows["outcome"].astype(np.int64),
+        n=np.ones(len(left), dtype=np.int64),
+        voter=np.unique(rows["voter"], return_inverse=True)[1],
+        features=style_features(*styles),
+    )
+
+
+def _read_log(scope: str, columns: dict[str, tuple[str, int]]) -> dict[str, Integers]:
+    kind, _, name = scope.partition(":")
+    filed = {"category": "categories @> ARRAY[%(name)s]::varchar[]", "language": "language = %(name)s"}
+    source = f"FROM battles_vote WHERE processing = 'processed' AND {filed.get(kind, 'true')}"
+    return read_packed(columns, source, {"name": name}, piece=f'"order" / {PIECE}')
+
+
+def _places(models: Sequence[LanguageModel], ids: Integers) -> Places:
+    """Of models' ids in `models`."""
+    known = np.array([model.pk for model in models])
+    order = np.argsort(known)
+    places: Places = order[np.searchsorted(known, ids, sorter=order)]
+    return places

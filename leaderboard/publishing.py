@@ -1,0 +1,140 @@
+"""From a board's counted votes to its snapshot: fitted, with what an earlier snapshot knows where that is enough.
+
+The tallies are fitted every time. What needs every single vote is done every time while the arena is small; then
+by the first snapshot of a day: voters' tastes on other boards than Overall (and there from MOST_VOTERS votes on), and
+style control. Snapshots between take it over from the last one that did it, and name that one in their facts.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from leaderboard import method, sampling_plan
+from leaderboard.active_sampling import Plan
+from leaderboard.board_votes import BoardVotes, read_ballots, read_voters
+from leaderboard.models import OVERALL, AggregationRun, Standing
+from leaderboard.rating.board_fit import Tastes
+from leaderboard.rating.bradley_terry import mirrored
+from leaderboard.rating.elo import START
+from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
+from leaderboard.rating.style_control import Scaling
+
+EVERY_VOTE_BELOW = 100_000
+MOST_VOTERS = 2_000_000
+_STYLE_COLUMNS = ("style_score", "style_ci_low", "style_ci_high", "style_rank")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Whether a snapshot looks at who cast each vote, and at each answer's style."""
+
+    voters: bool
+    style: bool
+
+    @classmethod
+    def due(cls, board: BoardVotes, earlier: AggregationRun | None, *, now: datetime, arena: int) -> "Effort":
+        """`arena`: votes counted on Overall."""
+        thorough = arena < EVERY_VOTE_BELOW or earlier is None or _last_thorough(earlier) < f"{now:%Y-%m-%d}"
+        return cls(voters=thorough or (board.scope == OVERALL and arena < MOST_VOTERS), style=thorough)
+
+
+@dataclass(frozen=True)
+class Published:
+    """A run that is not stored yet, with what it publishes."""
+
+    run: AggregationRun
+    standings: list[Standing] = field(default_factory=list)
+    plan: Plan | None = None
+
+
+def is_stale(earlier: AggregationRun, *, now: datetime) -> bool:
+    """Whether a snapshot took over what a new one would look at afresh, votes or no votes."""
+    return earlier.facts.get("thorough") is False and _last_thorough(earlier) < f"{now:%Y-%m-%d}"
+
+
+def _last_thorough(earlier: AggregationRun) -> str:
+    return str(earlier.facts.get("thorough_at", ""))[:10]
+
+
+def fit_board(
+    board: BoardVotes, run: AggregationRun, earlier: AggregationRun | None, *, effort: Effort, live: "LiveFigures"
+) -> Published:
+    """Complete `run`, which says what was counted, with the fit of these votes."""
+    before = {line.model_id: line for line in earlier.standings.all()} if earlier else {}
+    ballots = read_ballots(board) if effort.style else None
+    voters = None if not effort.voters else ballots.of_voters if ballots else read_voters(board)
+    fit = fit_snapshot(
+        board.counts,
+        method.parameters(),
+        voters=voters,
+        tastes=None if voters or not earlier else _tastes(board, earlier, before),
+        styled=ballots and Styled(ballots, _frozen_scaling(earlier)),
+    )
+    run.method = method.WITH_SIDES if (fit.facts["side_bias"] or {}).get("applied") else method.NAME
+    run.facts = _facts(run, fit, earlier, effort)
+    plan = None
+    if board.scope == OVERALL:
+        plan = sampling_plan.new_plan(board.models, fit.board, mirrored(board.counts.n.sum(axis=0)))
+        run.facts["sampling_shares"] = sampling_plan.sampling_shares(plan)
+    return Published(run, [_standing(run, i, board, fit, before, live) for i in range(len(board.models))], plan)
+
+
+def _tastes(board: BoardVotes, earlier: AggregationRun, before: dict[int | None, Standing]) -> Tastes:
+    """Of a model that has none yet: the median."""
+    known = {model: line.design_effect for model, line in before.items()}
+    usual = float(np.median(list(known.values()))) if known else 1.0
+    of_bias = (earlier.facts.get("side_bias") or {}).get("design_effect", 1.0)
+    return Tastes(np.array([known.get(model.pk, usual) for model in board.models]), of_bias)
+
+
+def _frozen_scaling(earlier: AggregationRun | None) -> Scaling | None:
+    """The board's, unless the method has changed."""
+    style = earlier.facts.get("style") if earlier and earlier.method in (method.NAME, method.WITH_SIDES) else None
+    return style and Scaling(np.array(style["scaling"]["mean"]), np.array(style["scaling"]["sd"]))
+
+
+def _facts(run: AggregationRun, fit: SnapshotFit, earlier: AggregationRun | None, effort: Effort) -> dict[str, Any]:
+    """What the fit found, and which snapshots found what it took over."""
+    old = earlier.facts if earlier else {}
+    facts = {
+        **fit.facts,
+        "design_effects_of": run.public_id if effort.voters else old.get("design_effects_of"),
+        "thorough": effort.style and effort.voters,
+        "thorough_at": run.started_at.isoformat() if effort.style else old.get("thorough_at"),
+    }
+    if effort.style and "style" in facts:
+        facts["style_of"] = run.public_id
+    elif not effort.style and "style" in old:
+        facts |= {"style": old["style"], "style_of": old["style_of"]}
+    return facts
+
+
+@dataclass(frozen=True)
+class LiveFigures:
+    """What is measured outside the votes' counts, by the models' ids."""
+
+    elo: dict[int, float]
+    first_token_ms: dict[int, int]
+
+
+def _standing(
+    run: AggregationRun,
+    place: int,
+    board: BoardVotes,
+    fit: SnapshotFit,
+    before: dict[int | None, Standing],
+    live: LiveFigures,
+) -> Standing:
+    model = board.models[place]
+    line = dict(fit.lines[place])
+    if run.facts.get("style_of", run.public_id) != run.public_id and model.pk in before:
+        line |= {name: getattr(before[model.pk], name) for name in _STYLE_COLUMNS}
+    return Standing(
+        run=run,
+        model=model,
+        elo=live.elo.get(model.pk, START),
+        median_first_token_ms=live.first_token_ms.get(model.pk),
+        **line,
+    )

@@ -1,0 +1,168 @@
+"""All that a snapshot says of a board, from the board's votes as numbers and the method's parameters alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from leaderboard.rating.ballots import Ballots
+from leaderboard.rating.board_fit import Board, SeatedFit, Tastes, fit_seats
+from leaderboard.rating.bradley_terry import NotConnected
+from leaderboard.rating.clustering import VoterVotes
+from leaderboard.rating.counts import Counts
+from leaderboard.rating.intervals import Z
+from leaderboard.rating.ranks import rank_board
+from leaderboard.rating.style_control import FEATURES, NoFiniteFit, Scaling, StyleFit, fit_style, scaling_of
+
+Line = dict[str, Any]
+Facts = dict[str, Any]
+
+
+class Styled(NamedTuple):
+    """Votes one by one, and the scaling that was frozen for their board; None freezes theirs."""
+
+    votes: Ballots
+    scaling: Scaling | None
+
+
+@dataclass(frozen=True)
+class SnapshotFit:
+    """A line for each of counts.names: the columns of a standing. `facts` are ready for JSON; points unless said.
+
+    phi: dispersion of each group. side_bias: what sitting left is worth, with its interval and z, and whether the
+    scores are corrected for it; null where it cannot be told. largest_design_effect: of the established models.
+    style: {"coefficients": {feature: {"value", "low", "high"}} in logit per standard deviation, "scaling": {"mean",
+    "sd"} in the order of the features, "dropped": [feature]}; missing where no style was asked for, or has no fit.
+    """
+
+    lines: list[Line]
+    facts: Facts
+    board: Board
+
+
+def fit_snapshot(
+    counts: Counts,
+    parameters: Mapping[str, Any],
+    *,
+    voters: VoterVotes | None = None,
+    tastes: Tastes | None = None,
+    styled: Styled | None = None,
+) -> SnapshotFit:
+    """parameters: as leaderboard.method names them. voters: whose tastes intervals allow for; where they are not
+    given, `tastes` are believed.
+    """
+    seated = fit_seats(
+        counts.n.astype(np.float64),
+        voters=voters,
+        tastes=tastes,
+        listed_from=parameters["listed_from_votes"],
+        established_from=parameters["established_from_votes"],
+        kappa=parameters["virtual_ties"],
+        offset=parameters["offset"],
+    )
+    board = seated.board
+    facts: Facts = {
+        "phi": board.phi.tolist(),
+        "side_bias": _side_bias(seated),
+        "largest_design_effect": float(board.inflation[board.established].max(initial=1.0)),
+    }
+    lines = _lines(counts, board)
+    if styled is not None and (fit := _fit_style(styled, board, parameters)):
+        _dress(lines, fit.of_board)
+        facts["style"] = fit.facts
+    return SnapshotFit(lines, facts, board)
+
+
+def _side_bias(seated: SeatedFit) -> Facts | None:
+    found = seated.side_bias
+    return found and {
+        "points": found.points,
+        "low": found.low,
+        "high": found.high,
+        "z": found.z,
+        "design_effect": found.inflation,
+        "applied": seated.corrected,
+    }
+
+
+def _lines(counts: Counts, board: Board) -> list[Line]:
+    ranks = rank_board(board)
+    won, ties, both_bad = counts.wins, counts.ties.sum(axis=1), counts.both_bad.sum(axis=1)
+    wins, losses, votes = won.sum(axis=1), won.sum(axis=0), counts.votes_of_each
+    return [
+        {
+            "score": _finite(board.score[i]),
+            "ci_low": _finite(board.low[i]),
+            "ci_high": _finite(board.high[i]),
+            "design_effect": float(board.inflation[i]),
+            "group": int(board.group[i]),
+            "rank": int(ranks.rank[i]) or None,
+            "rank_best": int(ranks.best[i]) or None,
+            "rank_worst": int(ranks.worst[i]) or None,
+            "votes": int(votes[i]),
+            "wins": int(wins[i]),
+            "losses": int(losses[i]),
+            "ties": int(ties[i]),
+            "both_bad": int(both_bad[i]),
+            "preliminary": bool(board.preliminary[i]),
+        }
+        for i in range(len(counts.names))
+    ]
+
+
+class _Style(NamedTuple):
+    of_board: StyleFit
+    facts: Facts
+
+
+def _fit_style(styled: Styled, board: Board, parameters: Mapping[str, Any]) -> _Style | None:
+    """Of the largest group. None where nobody is established or features and models leave nothing uncertain."""
+    votes = styled.votes
+    scaling = styled.scaling or scaling_of(votes.features, times=votes.n.astype(np.float64))
+    try:
+        fit = fit_style(
+            votes.left,
+            votes.right,
+            votes.share,
+            votes.features,
+            established=board.established & (board.group == 0),
+            scaling=scaling,
+            times=votes.n.astype(np.float64),
+            deff=board.inflation,
+            offset=parameters["offset"],
+        )
+    except (NotConnected, NoFiniteFit):
+        return None
+    half = Z * fit.errors
+    coefficients = {
+        feature: {"value": value, "low": value - reach, "high": value + reach}
+        for feature, value, reach in zip(FEATURES, fit.coefficients.tolist(), half.tolist(), strict=True)
+    }
+    return _Style(
+        fit,
+        {
+            "coefficients": coefficients,
+            "dropped": [feature for feature, is_out in zip(FEATURES, fit.dropped, strict=True) if is_out],
+            "scaling": {"mean": scaling.mean.tolist(), "sd": scaling.sd.tolist()},
+        },
+    )
+
+
+def _dress(lines: list[Line], fit: StyleFit) -> None:
+    """Write the style columns; ranked by the first rule among those that have a score."""
+    clearly_above = fit.low[:, None] > fit.high
+    rank = 1 + clearly_above.sum(axis=0)
+    for i, line in enumerate(lines):
+        has_score = bool(np.isfinite(fit.score[i]))
+        line |= {
+            "style_score": _finite(fit.score[i]),
+            "style_ci_low": _finite(fit.low[i]),
+            "style_ci_high": _finite(fit.high[i]),
+            "style_rank": int(rank[i]) if has_score else None,
+        }
+
+
+def _finite(points: np.float64) -> float | None:
+    """NaN (not listed) and infinity (no bound on this side) are null in the database."""
+    return float(points) if np.isfinite(points) else None
