@@ -29,7 +29,8 @@ SET rating = mine.rating + side.sign * %(k)s::float8 * (
         %(share)s::float8 - 1 / (1 + power(10::float8, side.sign * (other.rating - mine.rating) / 400))
     ),
     votes = mine.votes + 1, last_order = %(order)s
-FROM leaderboard_elorating AS other, (VALUES (1, %(left)s, %(right)s), (-1, %(right)s, %(left)s)) AS side (sign, me, you)
+FROM leaderboard_elorating AS other,
+    (VALUES (1, %(left)s, %(right)s), (-1, %(right)s, %(left)s)) AS side (sign, me, you)
 WHERE mine.model_id = side.me AND other.model_id = side.you
 """
 
