@@ -59,9 +59,9 @@ $(BIN)/.arena: requirements/arena.txt | $(BIN)/python
 	@$(INSTALL) $<
 	@touch $@
 
-$(BIN)/.dev: requirements/dev.txt | $(BIN)/python
+$(BIN)/.dev: requirements/dev.txt requirements/test-votes.txt | $(BIN)/python
 	@echo "Installing the packages of $< …"
-	@$(INSTALL) $<
+	@$(INSTALL) $< && $(INSTALL) requirements/test-votes.txt
 	@touch $@
 
 # Where it cannot be installed the arena starts without it, and it is tried again at the next start.

@@ -1,0 +1,1 @@
+"""Votes that were cast elsewhere, made into boards of their own."""

@@ -1,0 +1,138 @@
+"""Computing an imported board from its votes, and publishing what came of it."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+
+from common.ids import new_public_id
+from leaderboard import method, schedule
+from leaderboard.announcing import announce_snapshot
+from leaderboard.models import AggregationRun, Contestant, ImportedBoard, Standing
+from leaderboard.packed import PIECE, Integers, place_of_outcome, read_packed
+from leaderboard.rating.ballots import Ballots
+from leaderboard.rating.counts import counted
+from leaderboard.rating.elo_replay import Replay
+from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
+from leaderboard.rating.style_control import FEATURES, Scaling, style_features
+
+_VOTE = {
+    "order": ('"order"', 8),
+    "left": ("left_id", 8),
+    "right": ("right_id", 8),
+    "outcome": place_of_outcome("outcome"),
+    "n": ("n", 8),
+    # Two of a million voters would share 63 bits once in 18 million boards.
+    "voter": ("CASE voter WHEN '' THEN -1 ELSE hashtextextended(voter, 0) & 9223372036854775807 END", 8),
+    "is_dressed": ("(style IS NOT NULL)::int", 2),
+}
+_STYLE = {
+    f"{side} {feature}": (f"COALESCE((style->'{side}'->>'{feature}')::int8, 0)", 8)
+    for side in ("left", "right")
+    for feature in FEATURES
+}
+
+
+@dataclass(frozen=True)
+class _Table:
+    """contestants[i] is who ballots.counts.names[i] is. `elo` is by place, and empty for a table of counts."""
+
+    contestants: list[Contestant]
+    ballots: Ballots
+    elo: dict[int, float]
+    last_order: int
+    has_style: bool
+
+
+@transaction.atomic
+def publish(board: ImportedBoard) -> AggregationRun:
+    """A snapshot of the board's present edition."""
+    started_at = schedule.database_now()
+    table = _read(board)
+    counts, parameters = table.ballots.counts, method.parameters()
+    styled = Styled(table.ballots, _frozen_scaling(board)) if table.has_style else None
+    fit = fit_snapshot(counts, parameters, voters=table.ballots.of_voters, styled=styled)
+    has_bias = bool((fit.facts["side_bias"] or {}).get("applied"))
+    public_id, finished_at = new_public_id(), schedule.database_now()
+    run = AggregationRun.objects.create(
+        public_id=public_id,
+        scope=board.scope,
+        slot=f"imported: {public_id}",
+        state=AggregationRun.State.DONE,
+        method=method.WITH_SIDES if has_bias else method.NAME,
+        parameters=parameters,
+        parameters_hash=method.parameters_hash(),
+        tallies_checksum=counts.checksum,
+        last_order=table.last_order,
+        last_change=board.edition,
+        votes_taken=counts.total,
+        votes_counted=counts.total,
+        facts={**fit.facts, **_looked_at_afresh(public_id, fit)},
+        started_at=started_at,
+        finished_at=finished_at,
+        duration_ms=round((finished_at - started_at).total_seconds() * 1000),
+    )
+    Standing.objects.bulk_create(
+        Standing(run=run, contestant=contestant, elo=table.elo.get(place), **line)
+        for place, (contestant, line) in enumerate(zip(table.contestants, fit.lines, strict=True))
+    )
+    transaction.on_commit(partial(announce_snapshot, board.scope))
+    return run
+
+
+def _read(board: ImportedBoard) -> _Table:
+    rows = read_packed(
+        {**_VOTE, **_STYLE},
+        "FROM leaderboard_importedvote WHERE board_id = %(board)s AND edition = %(edition)s",
+        {"board": board.pk, "edition": board.edition},
+        piece=f'"order" / {PIECE}',
+    )
+    seen = np.union1d(rows["left"], rows["right"])
+    contestants = sorted(Contestant.objects.filter(pk__in=seen.tolist()), key=lambda contestant: contestant.name)
+    names = [contestant.name for contestant in contestants]
+    left, right = (_places(contestants, rows[side]) for side in ("left", "right"))
+    styles = [np.stack([rows[f"{side} {feature}"] for feature in FEATURES], axis=1) for side in ("left", "right")]
+    n = rows["n"].astype(np.int64)
+    ballots = Ballots(
+        counts=counted(names, left, right, rows["outcome"], n),
+        left=left,
+        right=right,
+        outcome=rows["outcome"].astype(np.int64),
+        n=n,
+        voter=rows["voter"].astype(np.int64),
+        features=style_features(*styles),
+    )
+    replay = Replay()
+    if (n == 1).all():
+        replay.add(rows["order"], left, right, rows["outcome"])
+    return _Table(
+        contestants, ballots, replay.rating, int(rows["order"].max(initial=0)), bool(rows["is_dressed"].any())
+    )
+
+
+def _places(contestants: list[Contestant], ids: Integers) -> Integers:
+    """Of contestants' ids in `contestants`."""
+    known = np.array([contestant.pk for contestant in contestants], dtype=np.int64)
+    order = np.argsort(known)
+    return order[np.searchsorted(known, ids, sorter=order)]
+
+
+def _looked_at_afresh(public_id: str, fit: SnapshotFit) -> dict[str, Any]:
+    """In the words of leaderboard.publishing: this snapshot took nothing over from another."""
+    return {
+        "design_effects_of": public_id,
+        "thorough": True,
+        **({"style_of": public_id} if "style" in fit.facts else {}),
+    }
+
+
+def _frozen_scaling(board: ImportedBoard) -> Scaling | None:
+    """The board's first under this method; None while there is none."""
+    of_this_method = AggregationRun.objects.snapshots(board.scope).filter(method__in=[method.NAME, method.WITH_SIDES])
+    before = of_this_method.filter(facts__has_key="style").first()
+    if before is None:
+        return None
+    scaling = before.facts["style"]["scaling"]
+    return Scaling(np.array(scaling["mean"]), np.array(scaling["sd"]))

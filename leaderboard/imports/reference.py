@@ -1,0 +1,93 @@
+"""A foreign table fitted as other libraries fit it, in the words they are compared in."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from leaderboard.exports.rows import STYLE_COUNTS
+from leaderboard.imports.tables import BadLine, TableVote, read_table
+from leaderboard.rating.ballots import Ballots, Gathering
+from leaderboard.rating.bradley_terry import Floats
+from leaderboard.rating.elo import START, after_vote
+from leaderboard.rating.intervals import Z
+from leaderboard.rating.reference import ARENA_RANK_RIDGE, fit_reference
+from leaderboard.rating.style_control import FEATURES, NoFiniteFit, fit_style, scaling_of
+
+OFFSET = 1000.0
+
+
+def fit_table(path: Path) -> dict[str, Any]:
+    """Scores of plain maximum likelihood, mean 1000, with plain sandwich errors; lists are in the order of `models`.
+
+    `ours` is None when some model has no finite score; `elo_k32_1500`, by the lines' order, and `style` when the table
+    has no single votes or no style counts. Raises the first BadLine as ValueError, NotATable and OSError.
+    """
+    gathering, is_dressed = Gathering(), False
+    for line in read_table(path):
+        if isinstance(line, BadLine):
+            raise ValueError(f"{path.name}:{line.line}: {line.sentence}")
+        for vote in line:
+            is_dressed = is_dressed or vote.style is not None
+            gathering.add(vote.left, vote.right, vote.outcome, n=vote.n, style=flat_style(vote))
+    ballots = gathering.ballots()
+    wins, ties = ballots.counts.wins, ballots.counts.ties + ballots.counts.both_bad
+    weak, strong = (
+        int(connected_components(wins + ties / 2 > 0, directed=True, connection=kind)[0]) for kind in ("weak", "strong")
+    )
+    return {
+        "dataset": path.stem,
+        "models": ballots.counts.names,
+        "votes": ballots.counts.total,
+        "weak_components": weak,
+        "strong_components": strong,
+        "separable": strong > 1,
+        "ours": _plain(wins, ties) if strong == 1 else None,
+        "elo_k32_1500": _elo(ballots) if (ballots.n == 1).all() else None,
+        "style": _with_style(ballots) if is_dressed and strong == 1 else None,
+    }
+
+
+def flat_style(vote: TableVote) -> list[int] | None:
+    if vote.style is None:
+        return None
+    return [vote.style[side][count] for side in ("left", "right") for count in STYLE_COUNTS]
+
+
+def _plain(wins: Floats, ties: Floats) -> dict[str, list[float]]:
+    score, error = fit_reference(wins, ties, offset=OFFSET)
+    _, ridged = fit_reference(wins, ties, offset=OFFSET, ridge_per_vote=ARENA_RANK_RIDGE)
+    return {
+        "ratings": score.tolist(),
+        "lower": (score - Z * error).tolist(),
+        "upper": (score + Z * error).tolist(),
+        "se": error.tolist(),
+        "se_arena_compat": ridged.tolist(),
+    }
+
+
+def _elo(ballots: Ballots) -> list[float]:
+    ratings = [START] * len(ballots.counts.names)
+    rows = zip(ballots.left.tolist(), ballots.right.tolist(), ballots.share.tolist(), strict=True)
+    for left, right, share in rows:
+        ratings[left], ratings[right] = after_vote(ratings[left], ratings[right], left_share=share)
+    return ratings
+
+
+def _with_style(ballots: Ballots) -> dict[str, Any] | None:
+    try:
+        fit = fit_style(
+            ballots.left, ballots.right, ballots.share, ballots.features,
+            established=np.ones(len(ballots.counts.names), dtype=bool),
+            scaling=scaling_of(ballots.features, mirrored=False), leverages=False, offset=OFFSET,
+        )  # fmt: skip
+    except NoFiniteFit:
+        return None
+    return {
+        "features": list(FEATURES),
+        "ratings": fit.score.tolist(),
+        "coeffs": fit.coefficients.tolist(),
+        "se": ((fit.high - fit.low) / 2 / Z).tolist(),
+        "coef_se": fit.errors.tolist(),
+    }

@@ -1,0 +1,184 @@
+"""Reading a foreign table of votes: one vote per line, or counts per pair; CSV or JSON lines."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from leaderboard.exports.rows import STYLE_COUNTS
+
+# What others call the same: the left side is their model_a.
+OUTCOMES = {
+    "model_a": "left",
+    "model_b": "right",
+    "tie": "tie",
+    "both_bad": "both_bad",
+    "tie (bothbad)": "both_bad",
+}
+COUNTS = {"wins_a": "left", "wins_b": "right", "ties": "tie", "both_bad": "both_bad"}
+# A style count's column is this and the side: tokens_a, headers_b.
+STYLE_COLUMNS = dict(zip(STYLE_COUNTS, ("tokens", "headers", "bold", "lists"), strict=True))
+
+LONGEST_NAME = 200
+LONGEST_WORD = 100
+MOST_OF_ONE_KIND = 2**31 - 1
+
+Cells = Mapping[str, Any]
+Style = dict[str, dict[str, int]]
+
+
+class TableVote(NamedTuple):
+    """`n` equal votes of one line. What the table does not say is "" or None."""
+
+    left: str
+    right: str
+    outcome: str
+    n: int
+    voter: str
+    created_at: datetime | None
+    category: str
+    style: Style | None
+
+
+@dataclass(frozen=True)
+class BadLine:
+    """Why a line of the file cannot be imported; lines are counted from 1, with the heading."""
+
+    line: int
+    sentence: str
+
+
+class NotATable(ValueError):
+    """The file as a whole cannot be read as votes."""
+
+
+class _Refused(ValueError):
+    pass
+
+
+def read_table(path: Path) -> Iterator[list[TableVote] | BadLine]:
+    """What each line of the file says, in order: its votes, or what is wrong with it. Raises NotATable and OSError."""
+    rows = {".csv": _csv_rows, ".jsonl": _json_rows}.get(path.suffix)
+    if rows is None:
+        raise NotATable(f"A table of votes ends in .csv or .jsonl; this is {path.name}.")
+    read: Callable[[Cells], list[TableVote]] | None = None
+    for line, cells in rows(path):
+        try:
+            if isinstance(cells, _Refused):
+                raise cells
+            read = read or _reader_for(cells)
+            yield read(cells)
+        except _Refused as refusal:
+            yield BadLine(line, str(refusal))
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, Cells]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            reader = csv.DictReader(lines)
+            for cells in reader:
+                yield reader.line_num, cells
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise NotATable(f"{path.name} cannot be read as CSV: {error}.") from error
+
+
+def _json_rows(path: Path) -> Iterator[tuple[int, Cells | _Refused]]:
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.isspace():
+                continue
+            try:
+                cells = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                yield number, _Refused(f"not JSON: {error}.")
+                continue
+            yield number, cells if isinstance(cells, dict) else _Refused("not an object.")
+
+
+def _reader_for(cells: Cells) -> Callable[[Cells], list[TableVote]]:
+    """By the columns of the first line. Raises NotATable."""
+    if not {"model_a", "model_b"} <= cells.keys():
+        raise NotATable("A table of votes has the columns model_a and model_b.")
+    if "winner" in cells:
+        return _single_vote
+    if {"wins_a", "wins_b"} <= cells.keys():
+        return _counts
+    raise NotATable("A table of votes has the column winner, or counts in wins_a, wins_b, ties and both_bad.")
+
+
+def _single_vote(cells: Cells) -> list[TableVote]:
+    left, right = _names(cells)
+    winner = cells.get("winner")
+    outcome = OUTCOMES.get(winner) if isinstance(winner, str) else None
+    if outcome is None:
+        raise _Refused(f"winner is one of {', '.join(OUTCOMES)}; not {winner!r}.")
+    voter, category = _word(cells, "judge"), _word(cells, "category")
+    if ";" in category:
+        raise _Refused("a category has no semicolon.")
+    return [TableVote(left, right, outcome, 1, voter, _time(cells.get("tstamp")), category, _style(cells))]
+
+
+def _counts(cells: Cells) -> list[TableVote]:
+    left, right = _names(cells)
+    counts = {outcome: _number(cells.get(column), column) for column, outcome in COUNTS.items()}
+    return [TableVote(left, right, outcome, n, "", None, "", None) for outcome, n in counts.items() if n]
+
+
+def _names(cells: Cells) -> tuple[str, str]:
+    left, right = (_word(cells, column, LONGEST_NAME) for column in ("model_a", "model_b"))
+    if not left or not right:
+        raise _Refused("model_a and model_b need a name.")
+    if left == right:
+        raise _Refused(f"{left} against itself.")
+    return left, right
+
+
+def _word(cells: Cells, column: str, longest: int = LONGEST_WORD) -> str:
+    value = cells.get(column)
+    word = "" if value is None else str(value).strip()
+    if len(word) > longest:
+        raise _Refused(f"{column} has {len(word)} characters; {longest} is the most.")
+    if not word.isprintable():
+        raise _Refused(f"{column} has characters that cannot be shown.")
+    return word
+
+
+def _number(value: Any, column: str) -> int:
+    """A count; nothing is 0."""
+    if value is None or value == "":
+        return 0
+    try:
+        number = int(value) if isinstance(value, str) and value.isdecimal() else float(value)
+        if number != int(number) or not 0 <= number <= MOST_OF_ONE_KIND:
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise _Refused(f"{column} is a count; not {value!r}.") from None
+    return int(number)
+
+
+def _time(value: Any) -> datetime | None:
+    """ISO 8601, or seconds since 1970; without a zone it is UTC."""
+    if value is None or value == "":
+        return None
+    try:
+        moment = datetime.fromisoformat(str(value))
+    except ValueError:
+        try:
+            moment = datetime.fromtimestamp(float(value), UTC)
+        except (TypeError, ValueError, OverflowError, OSError):
+            raise _Refused(f"tstamp is a date, a time or seconds since 1970; not {value!r}.") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _style(cells: Cells) -> Style | None:
+    """None for a line that says nothing of either side's style."""
+    said = {
+        side: {count: cells.get(f"{column}_{letter}") for count, column in STYLE_COLUMNS.items()}
+        for side, letter in (("left", "a"), ("right", "b"))
+    }
+    if all(value in (None, "") for counts in said.values() for value in counts.values()):
+        return None
+    return {side: {count: _number(value, count) for count, value in counts.items()} for side, counts in said.items()}
