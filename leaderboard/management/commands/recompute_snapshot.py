@@ -1,0 +1,69 @@
+"""`manage.py recompute_snapshot ID`: whether a snapshot's numbers follow from its votes."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rest_framework.renderers import JSONRenderer
+
+from common.errors import ArenaError
+from leaderboard import recomputing, snapshots
+from leaderboard.exports import opening
+from leaderboard.exports.reading import NotAnExport, read_rows
+from leaderboard.exports.writing import as_jsonl
+
+MOST_SHOWN = 100
+
+
+class Command(BaseCommand):
+    help = (
+        "Fit a snapshot again from its votes alone and compare every number, to a millionth of a point. With "
+        "--standings and --export nothing else is needed: no database, no settings of the arena it comes from."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("snapshot", nargs="?", help="its id; its votes are exported unless --export names them")
+        parser.add_argument("--export", type=Path, metavar="FILE", help="its votes: JSON lines, CSV or Parquet")
+        parser.add_argument(
+            "--standings", type=Path, metavar="FILE", help="the snapshot as the API gives it, instead of an id"
+        )
+
+    def handle(
+        self, *args: Any, snapshot: str | None, export: Path | None, standings: Path | None, **options: Any
+    ) -> None:
+        if (snapshot is None) == (standings is None):
+            raise CommandError("Which snapshot? Name its id, or the file that --standings names.")
+        if standings is not None and export is None:
+            raise CommandError("A snapshot from a file needs its votes from a file: --export.")
+        try:
+            said = (
+                standings.read_bytes() if standings else JSONRenderer().render(snapshots.read_snapshot(snapshot or ""))
+            )
+            published = recomputing.read_published(said)
+            with tempfile.TemporaryDirectory() as folder:
+                file = export or _exported(published.id, Path(folder))
+                differences = recomputing.recompute(published, read_rows(file))
+        except (NotAnExport, recomputing.CannotRecompute) as error:
+            raise CommandError(str(error)) from error
+        except ArenaError as error:
+            raise CommandError(error.detail) from error
+        except OSError as error:
+            raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from error
+        if differences:
+            more = [f"… and {len(differences) - MOST_SHOWN} more."] if len(differences) > MOST_SHOWN else []
+            raise CommandError(
+                "\n".join([f"Snapshot {published.id} does not agree:", *differences[:MOST_SHOWN], *more])
+            )
+        self.stdout.write(
+            f"Snapshot {published.id} agrees: {published.board}, {published.votes_counted:,} votes, "
+            f"{len(published.results)} models."
+        )
+
+
+def _exported(snapshot: str, folder: Path) -> Path:
+    file = folder / "votes.jsonl"
+    with file.open("wb") as out:
+        out.writelines(as_jsonl(opening.open_export(snapshot=snapshot).batches()))
+    return file

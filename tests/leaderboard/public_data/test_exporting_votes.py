@@ -1,0 +1,197 @@
+"""Votes as files: what they say, what they never say, and how they stood when a snapshot was made."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from battles.models import Vote
+from leaderboard import actions
+from leaderboard.exports import opening, votes
+from leaderboard.exports.reading import NotAnExport, read_rows
+from leaderboard.exports.rows import Style, StyleCounts
+from leaderboard.exports.writing import WRITERS
+from tests import make
+from tests.leaderboard.ballots import cast, cast_many, contestants
+from tests.leaderboard.public_data.exports import export, publish, rows
+
+pytestmark = pytest.mark.django_db
+
+Reason = Vote.ExcludedReason
+
+
+def test_a_row_says_what_was_decided_and_nothing_else(tmp_path):
+    gold, silver = contestants("gold", "silver")
+    vote = cast(gold, silver, "left", voter="visitor:7")
+    [line] = export(tmp_path).read_text().splitlines()
+    row = json.loads(line)
+    assert len(row.pop("voter")) == 24
+    assert row == {
+        "order": vote.order,
+        "model_left": "gold",
+        "model_right": "silver",
+        "choice": "left",
+        "created_at": vote.created_at.isoformat().replace("+00:00", "Z"),
+        "board": "overall",
+        "categories": [],
+        "language": "und",
+        "turn_count": 1,
+        "style": None,
+        "excluded_reason": None,
+        "excluded_at": None,
+        "n": 1,
+    }
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_an_export_identifies_nobody(tmp_path, ending):
+    """O2: neither e-mail, key, id of a user, visitor, session or battle, nor a prompt, an answer or a comment."""
+    gold, silver = contestants("gold", "silver")
+    member, visitor = make.member(email="canary@example.org"), make.visitor()
+    secrets = ["canary", "visitor:", "user:", visitor.visitor.key]
+    for actor in (member, visitor):
+        battle = make.answered_battle(gold, silver, actor=actor)
+        battle.turns.update(prompt="a canary prompt")
+        vote = Vote.objects.create(
+            battle=battle, choice="tie", model_left=gold, model_right=silver, turn_count=1,
+            voter=actor.key, comment="a canary comment", tags={"left": ["canary"]},
+        )  # fmt: skip
+        secrets += [battle.public_id, battle.session.public_id, vote.voter]
+    file = export(tmp_path, ending=ending)
+    said = file.read_bytes() + repr(list(read_rows(file))).encode()
+    assert [secret for secret in secrets if secret.encode() in said] == []
+
+
+def test_a_voter_has_one_name_in_an_export_and_another_in_the_next(tmp_path):
+    gold, silver = contestants("gold", "silver")
+    for voter in ("visitor:1", "visitor:2", "visitor:1"):
+        cast(gold, silver, "left", voter=voter)
+    first, second = ([row.voter for row in rows(tmp_path)] for _ in range(2))
+    for names in (first, second):
+        assert names[0] == names[2] != names[1]
+    assert not set(first) & set(second)
+
+
+def test_every_format_says_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(votes, "new_pseudonyms", lambda: lambda voter: f"name of {voter}")
+    monkeypatch.setattr(votes, "BATCH", 2)
+    gold, silver = contestants("gold", "silver")
+    style = {
+        "left": {"tokens": 10, "headings": 1, "bold": 0, "lists": 2},
+        "right": {"tokens": 3, "headings": 3, "bold": 3, "lists": 3},
+    }
+    for number, choice in enumerate(Vote.Choice.values * 2):
+        vote = cast(gold, silver, choice, style=style if number % 2 else {})
+        Vote.objects.filter(pk=vote.pk).update(categories=["coding", "maths"] if number % 3 else [], language="fr")
+    actions.retract(vote, reason=Reason.OPERATOR, by=None)
+    jsonl, csv, parquet = (rows(tmp_path, ending=ending) for ending in WRITERS)
+    assert len(jsonl) == 8
+    assert jsonl[1].style == Style(StyleCounts(10, 1, 0, 2), StyleCounts(3, 3, 3, 3))
+    assert jsonl[7].excluded_at is not None
+    assert csv == jsonl
+    assert parquet == jsonl
+
+
+def test_a_snapshots_export_is_what_it_counted_and_why_not_the_rest(tmp_path):
+    gold, silver = contestants("gold", "silver")
+    kept, later_out, once_out = cast_many(gold, silver, left=3)
+    stopped = cast(gold, silver, "tie", excluded=Reason.INCOMPLETE)
+    publish()
+    actions.retract(once_out, reason=Reason.MODERATION, by=None)
+    snapshot = publish()
+    exclusion = once_out.changes.get()
+    actions.restore(once_out, by=None)
+    actions.retract(later_out, reason=Reason.OPERATOR, by=None)
+    actions.retract(kept, reason=Reason.ANOMALY, by=None)
+    actions.restore(kept, by=None)
+    cast(gold, silver, "right")
+    then = {
+        row.order: (row.excluded_reason, row.excluded_at) for row in rows(tmp_path, "--snapshot", snapshot.public_id)
+    }
+    assert then == {
+        kept.order: (None, None),
+        later_out.order: (None, None),
+        once_out.order: ("moderation", exclusion.at),
+        stopped.order: ("incomplete", stopped.created_at),
+    }
+    now = {row.order: row.excluded_reason for row in rows(tmp_path)}
+    assert list(now.values()) == [None, "operator", None, "incomplete", None]
+
+
+def test_what_changes_while_an_export_is_read_does_not_show(monkeypatch):
+    monkeypatch.setattr(votes, "BATCH", 2)
+    gold, silver = contestants("gold", "silver")
+    cast_votes = cast_many(gold, silver, left=4)
+    publish()
+    pieces = opening.open_export().batches()
+    seen = next(pieces)
+    actions.retract(cast_votes[3], reason=Reason.OPERATOR, by=None)
+    cast(gold, silver, "left")
+    seen += [row for piece in pieces for row in piece]
+    assert [row.order for row in seen] == [vote.order for vote in cast_votes]
+    assert all(row.counts for row in seen)
+
+
+def test_an_export_can_be_continued_after_the_last_number_or_from_a_time(tmp_path):
+    gold, silver = contestants("gold", "silver")
+    cast_votes = cast_many(gold, silver, left=3)
+    orders = [vote.order for vote in cast_votes]
+    assert [row.order for row in rows(tmp_path, "--since", str(orders[0]))] == orders[1:]
+    tomorrow = timezone.now() + timedelta(days=1)
+    assert rows(tmp_path, "--since", tomorrow.isoformat()) == []
+    assert len(rows(tmp_path, "--since", "2000-01-01")) == 3
+    with pytest.raises(CommandError, match="A time"):
+        rows(tmp_path, "--since", "yesterday")
+
+
+def test_the_questions_asked_do_not_grow_with_votes_models_or_voters():
+    gold, silver, bronze = contestants("gold", "silver", "bronze")
+
+    def questions() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            assert list(opening.open_export().batches())
+        return len(asked)
+
+    cast_many(gold, silver, left=2)
+    few = questions()
+    cast_many(silver, bronze, left=10, tie=10)
+    assert questions() == few
+
+
+def test_a_file_that_is_no_export_is_refused_with_its_row(tmp_path):
+    gold, silver = contestants("gold", "silver")
+    cast_many(gold, silver, left=2)
+    file = export(tmp_path)
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([lines[0], lines[1].replace('"left"', '"upwards"')]))
+    with pytest.raises(NotAnExport, match=r"row 2: .*upwards"):
+        list(read_rows(file))
+    for name, text in (
+        ("x.csv", "order,voter\n1,x\n"),
+        ("x.parquet", "PAR"),
+        ("y.parquet", "PAR1" * 9),
+        ("x.xlsx", ""),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(NotAnExport):
+            list(read_rows(tmp_path / name))
+
+
+def test_an_empty_arena_has_an_empty_export(tmp_path):
+    assert [rows(tmp_path, ending=ending) for ending in WRITERS] == [[], [], []]
+
+
+def test_a_command_that_cannot_export_says_why_and_leaves_no_file(tmp_path):
+    for options, sentence in [
+        ([str(tmp_path / "votes.xlsx")], "ends in one of"),
+        ([str(tmp_path / "votes.csv"), "--snapshot", "unheard-of"], "no such snapshot"),
+        ([str(tmp_path / "nowhere" / "votes.csv")], "cannot be written"),
+        ([str(tmp_path / "votes.csv"), "--snapshot", "a", "--since", "1"], "not for both"),
+    ]:
+        with pytest.raises(CommandError, match=sentence):
+            call_command("export_votes", *options)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,141 @@
+"""Boards made of somebody else's votes."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import ProgrammingError, connection, transaction
+
+from accounts.models import AuditEntry
+from leaderboard.exports.reading import read_rows
+from leaderboard.imports import storing
+from leaderboard.models import AggregationRun, Contestant, ImportedBoard, ImportedVote
+from models_registry.models import LanguageModel
+from tests import make
+from tests.leaderboard import reference_votes
+from tests.leaderboard.public_data.exports import export
+from tests.leaderboard.public_data.tables import COUNTS, SINGLE, chatbot_arena, table
+
+pytestmark = pytest.mark.django_db
+
+
+def import_votes(path: Path, *options: str) -> AggregationRun:
+    call_command("import_votes", str(path), "--as-models", *options, stderr=(path.parent / "progress").open("a"))
+    return AggregationRun.objects.published()[0]
+
+
+@pytest.fixture
+def small(tmp_path) -> Path:
+    """Ada above Bob above Cy."""
+    lines = [("Ada", "Bob", "model_a")] * 30 + [("Bob", "Ada", "model_a")] * 10
+    lines += [("Bob", "Cy", "model_a")] * 30 + [("Cy", "Bob", "model_a")] * 10 + [("Cy", "Ada", "tie")] * 5
+    return table(tmp_path / "small.csv", SINGLE, *lines)
+
+
+def test_an_imported_board_stands_beside_the_arenas_own(small, client):
+    run = import_votes(small, "--title", "A small table", "--source", "https://example.org", "--licence", "CC0-1.0")
+    board = ImportedBoard.objects.get()
+    assert (board.scope, board.title, board.licence) == ("imported:small", "A small table", "CC0-1.0")
+    assert (run.scope, run.votes_counted) == ("imported:small", 85)
+    said = client.get("/api/v1/leaderboard/?board=imported:small").json()
+    assert [(line["model"]["name"], line["rank"], line["votes"]) for line in said["results"]] == [
+        ("Ada", 1, 45), ("Bob", 2, 80), ("Cy", 3, 45),
+    ]  # fmt: skip
+    assert "imported:small" in [board["board"] for board in client.get("/api/v1/boards/").json()["results"]]
+    assert not LanguageModel.objects.exists()
+    assert not AggregationRun.objects.snapshots("overall").exists()
+    assert AuditEntry.objects.get().action == "votes.import"
+
+
+def test_importing_again_is_refused_unless_it_is_said(small, tmp_path):
+    first = import_votes(small)
+    with pytest.raises(CommandError, match="such a board already"):
+        import_votes(small)
+    table(small, SINGLE, *[("Ada", "Dee", "tie")] * 6)
+    second = import_votes(small, "--replace")
+    assert (first.votes_counted, second.votes_counted) == (85, 6)
+    assert [len(list(read_rows(export(tmp_path, "--snapshot", run.public_id)))) for run in (first, second)] == [85, 6]
+    assert not second.standings.filter(contestant__name="Bob").exists()
+
+
+def test_a_table_with_bad_lines_is_not_imported_at_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(storing, "BATCH", 2)
+    path = table(tmp_path / "votes.csv", SINGLE, *[("Ada", "Bob", "tie")] * 5, ("Ada", "Bob", "?"), ("Ada", "", "tie"))
+    with pytest.raises(CommandError) as refusal:
+        import_votes(path)
+    told = str(refusal.value).splitlines()
+    assert [line.partition(": ")[0] for line in told[:2]] == [f"{path}:7", f"{path}:8"]
+    assert told[-1] == "Nothing was imported."
+    assert [model.objects.count() for model in (ImportedBoard, Contestant, ImportedVote, AggregationRun)] == [0] * 4
+
+
+def test_names_may_be_linked_to_models_of_the_registry(small, tmp_path, client):
+    make.model(slug="ada-2", name="Ada 2", organization="Babbage")
+    mapping = tmp_path / "names.yaml"
+    mapping.write_text("Ada: ada-2\nNobody: ada-2\n")
+    call_command("import_votes", str(small), "--as-models", str(mapping), stderr=(tmp_path / "progress").open("a"))
+    first = client.get("/api/v1/leaderboard/?board=imported:small").json()["results"][0]["model"]
+    assert (first["name"], first["organization"]) == ("Ada", "Babbage")
+    mapping.write_text("Ada: unheard-of\n")
+    with pytest.raises(CommandError, match="the registry has no “unheard-of”"):
+        call_command("import_votes", str(small), "--as-models", str(mapping), "--replace")
+
+
+def test_names_that_a_spreadsheet_would_run_stay_text_and_stay_themselves(tmp_path):
+    names = ("=1+1", "'=1+1", "＋x", "plain")
+    lines = [(one, other, "model_a") for one in names for other in names if one != other]
+    run = import_votes(table(tmp_path / "evil.csv", SINGLE, *lines))
+    file = export(tmp_path, "--snapshot", run.public_id, ending="csv")
+    cells = [cell for line in file.read_text().splitlines() for cell in line.split(",")]
+    assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@", "＋"))]
+    assert {row.model_left for row in read_rows(file)} == set(names)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_an_imported_board_can_be_recomputed_from_its_export(small, tmp_path, ending, client, capsys):
+    run = import_votes(small)
+    standings = tmp_path / "snapshot.json"
+    standings.write_text(json.dumps(client.get(f"/api/v1/leaderboard/snapshots/{run.public_id}/").json()))
+    file = export(tmp_path, "--snapshot", run.public_id, ending=ending)
+    call_command("recompute_snapshot", "--standings", str(standings), "--export", str(file))
+    call_command("recompute_snapshot", run.public_id)
+    assert capsys.readouterr().out.count("agrees: imported:small, 85 votes, 3 models") == 2
+
+
+@pytest.mark.parametrize("name", ["llmfao_crowd", "mtbench_human", "football_intl", "copilot_arena_examples"])
+def test_public_tables_can_be_imported_and_recomputed(name, tmp_path, capsys):
+    reference_votes.reference(name)
+    path = reference_votes.FOLDER / "votes" / f"{name}.csv"
+    call_command("import_votes", str(path), "--as-models", "--slug", name, stderr=(tmp_path / "progress").open("a"))
+    run = AggregationRun.objects.get()
+    assert run.votes_counted == reference_votes.reference(name)["votes"]
+    call_command("recompute_snapshot", run.public_id)
+    assert "agrees" in capsys.readouterr().out
+
+
+def test_the_chatbot_arena_table_becomes_a_board(tmp_path):
+    """Every model is established there, so that the board is plain maximum likelihood around 1500."""
+    expected = reference_votes.reference("arena_20240814_paircounts")
+    run = import_votes(chatbot_arena(tmp_path))
+    assert (run.votes_counted, run.standings.count()) == (1_670_250, 129)
+    scores = dict(run.standings.values_list("contestant__name", "score"))
+    published = [scores[name] - 500 for name in expected["models"]]
+    assert np.abs(np.subtract(published, expected["ours"]["ratings"])).max() < 1e-6
+    assert set(run.standings.values_list("elo", flat=True)) == {None}
+
+
+def test_votes_of_an_imported_board_never_change(small):
+    import_votes(small)
+    for change in (lambda: ImportedVote.objects.update(n=2), lambda: ImportedVote.objects.all().delete()):
+        with pytest.raises(ProgrammingError, match="Cannot"), transaction.atomic():
+            change()
+    assert connection.is_usable()
+
+
+def test_a_board_needs_a_name_that_fits_into_an_address(tmp_path):
+    path = table(tmp_path / "!!.csv", COUNTS, ("Ada", "Bob", 1, 1, 0, 0))
+    with pytest.raises(CommandError, match="say --slug"):
+        import_votes(path)
+    assert import_votes(path, "--slug", "odd").scope == "imported:odd"

@@ -1,0 +1,168 @@
+"""Anybody with a snapshot's votes gets the snapshot's numbers, and sees when the votes are not those."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+from msgspec.structs import replace
+
+from battles.labels import LabelChange, Labels
+from battles.models import Vote
+from battles.signals import labels_change, relabelling_begins
+from leaderboard import actions
+from leaderboard.exports.reading import read_rows
+from leaderboard.exports.rows import VoteRow
+from leaderboard.exports.writing import as_jsonl
+from leaderboard.models import AggregationRun
+from tests.leaderboard.ballots import cast, contestants
+from tests.leaderboard.public_data.exports import export, publish
+
+pytestmark = pytest.mark.django_db
+
+Reason = Vote.ExcludedReason
+
+
+@transaction.atomic
+def relabel(vote: Vote, *categories: str, language: str) -> None:
+    before, after = Labels(tuple(vote.categories), vote.language), Labels(categories, language)
+    relabelling_begins.send(sender=Vote)
+    labels_change.send(sender=Vote, changes=[LabelChange(vote.pk, before, after)])
+    Vote.objects.filter(pk=vote.pk).update(categories=list(categories), language=language)
+
+
+@pytest.fixture
+def votes() -> list[Vote]:
+    """Three established models and a newcomer; eager voters; categories, languages and styles; some set aside."""
+    chance = random.Random(4)
+    models = contestants("gold", "silver", "bronze", "newcomer")
+    cast_votes = []
+    for number in range(240):
+        left, right = chance.sample(models[:3] if number % 20 else [models[3], chance.choice(models[:3])], 2)
+        style = {
+            side: {name: chance.randrange(200) for name in ("tokens", "headings", "bold", "lists")}
+            for side in ("left", "right")
+        }
+        cast_votes.append(
+            cast(
+                left, right, chance.choices(Vote.Choice.values, [6, 3, 1, 1])[0],
+                voter=f"visitor:{chance.randrange(25)}", excluded=Reason.INCOMPLETE if number % 50 == 0 else "",
+                categories=chance.choice([[], ["coding"], ["coding", "maths"]]), language=chance.choice(["en", "fr"]),
+                labelled_by="test", style=style,
+            )
+        )  # fmt: skip
+    return cast_votes
+
+
+def snapshots() -> list[str]:
+    return list(AggregationRun.objects.published().values_list("public_id", flat=True))
+
+
+def recompute(*options: str) -> None:
+    call_command("recompute_snapshot", *options)
+
+
+def agrees(snapshot: str, rows: list[VoteRow], folder: Path) -> bool:
+    file = folder / "given.jsonl"
+    file.write_bytes(b"".join(as_jsonl([rows])))
+    try:
+        recompute(snapshot, "--export", str(file))
+    except CommandError as error:
+        if "does not agree" in str(error):
+            return False
+        raise
+    return True
+
+
+def published(client, snapshot: str) -> dict:
+    return client.get(f"/api/v1/leaderboard/snapshots/{snapshot}/").json()
+
+
+def test_every_snapshot_of_every_board_can_be_recomputed_whatever_became_of_its_votes(votes, capsys):
+    publish()
+    actions.retract(votes[10], reason=Reason.OPERATOR, by=None)
+    actions.retract(votes[11], reason=Reason.MODERATION, by=None)
+    relabel(votes[12], "maths", language="de")
+    publish()
+    actions.restore(votes[10], by=None)
+    actions.restore(votes[50], by=None)
+    relabel(votes[12], "coding", language="en")
+    publish()
+    scopes = set(AggregationRun.objects.published().values_list("scope", flat=True))
+    assert scopes >= {"overall", "category:coding", "category:maths", "language:en", "language:fr", "language:de"}
+    for snapshot in snapshots():
+        recompute(snapshot)
+    assert capsys.readouterr().out.count("agrees") == len(snapshots())
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_who_has_the_files_needs_no_database(votes, tmp_path, client, ending, capsys):
+    snapshot = publish("category:coding").public_id
+    (tmp_path / "snapshot.json").write_text(json.dumps(published(client, snapshot)))
+    file = export(tmp_path, "--snapshot", snapshot, ending=ending)
+    with CaptureQueriesContext(connection) as asked:
+        recompute("--standings", str(tmp_path / "snapshot.json"), "--export", str(file))
+    assert len(asked) == 0
+    assert "agrees" in capsys.readouterr().out
+
+
+def test_whoever_touches_the_votes_is_found_out(votes, tmp_path, capsys):
+    snapshot = publish().public_id
+    rows = list(read_rows(export(tmp_path, "--snapshot", snapshot)))
+    counted = [place for place, row in enumerate(rows) if row.counts]
+    place, other = counted[5], next(place for place in counted if rows[place].voter != rows[counted[5]].voter)
+    row = rows[place]
+
+    def changed(**facts: object) -> list[VoteRow]:
+        return [*rows[:place], replace(row, **facts), *rows[place + 1 :]]
+
+    forged = {
+        "another choice": changed(choice="left" if row.choice == "right" else "right"),
+        "sides swapped": changed(model_left=row.model_right, model_right=row.model_left),
+        "one vote less": rows[:place] + rows[place + 1 :],
+        "one vote twice": [*rows[: place + 1], *rows[place:]],
+        "a vote excluded": changed(excluded_reason="operator", excluded_at=row.created_at),
+        "an excluded vote less": [row for row in rows if row.counts],
+        "a vote more": [*rows, rows[place]],
+        "somebody else's vote": changed(voter=rows[other].voter),
+        "another style": changed(style=rows[other].style),
+        "another order": [*rows[:place], rows[place + 1], row, *rows[place + 2 :]],
+        "another board's": changed(board="side-by-side"),
+    }
+    assert [what for what, votes_of_it in forged.items() if agrees(snapshot, votes_of_it, tmp_path)] == []
+    assert agrees(snapshot, rows, tmp_path)
+
+
+def test_numbers_that_were_touched_are_found_out(votes, tmp_path, client, capsys):
+    snapshot = publish().public_id
+    said = published(client, snapshot)
+    file = export(tmp_path, "--snapshot", snapshot)
+    for name, change in [("score", 2e-6), ("ci_low", -1.0), ("rank", 1), ("votes", 1), ("elo", 0.5), ("rank_worst", 1)]:
+        forged = json.loads(json.dumps(said))
+        forged["results"][0][name] += change
+        (tmp_path / "forged.json").write_text(json.dumps(forged))
+        with pytest.raises(CommandError, match=rf"gold: {name} "):
+            recompute("--standings", str(tmp_path / "forged.json"), "--export", str(file))
+    forged = {**said, "results": said["results"][1:]}
+    (tmp_path / "forged.json").write_text(json.dumps(forged))
+    with pytest.raises(CommandError, match="gold"):
+        recompute("--standings", str(tmp_path / "forged.json"), "--export", str(file))
+
+
+def test_what_cannot_be_recomputed_says_why(votes, tmp_path):
+    snapshot = publish().public_id
+    broken = tmp_path / "broken.json"
+    broken.write_text("{}")
+    for options, sentence in [
+        (["unheard-of"], "no such snapshot"),
+        ([], "Which snapshot"),
+        (["--standings", str(broken)], "--export"),
+        (["--standings", str(broken), "--export", str(broken)], "is not a snapshot"),
+        ([snapshot, "--export", str(tmp_path / "none.jsonl")], "cannot be read"),
+        ([snapshot, "--export", str(broken)], "ends in"),
+    ]:
+        with pytest.raises(CommandError, match=sentence):
+            recompute(*options)
