@@ -1,0 +1,106 @@
+"""Answers from which a reader learns who wrote them, and answers from which nobody does."""
+
+import pytest
+
+from battles.labels.identity import names_itself
+
+NAMES = ["Wombat-9B Instruct", "wombat", "acme/wombat-9b-instruct:q4"]
+
+
+def gives_away(text: str) -> bool:
+    return names_itself(text, names=NAMES, maker="Acme Corp")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I am Wombat.",
+        "Sure! As Wombat, I think so.",
+        "WOMBAT 9B",
+        "wombat9b",
+        "wombat-9b-instruct:q4",
+        "**Wom**bat here",
+        "_Wombat_",
+        "`Wombat`",
+        "~~Wom~~bat",
+        "W\\*ombat",
+        "[Wom](http://x)bat",
+        "<b>Wom</b>bat",
+        "W&#111;mbat",
+        "W\u200bo\u200bm\u200bb\u200ba\u200bt",
+        "Wom\u00adbat",
+        "Ｗｏｍｂａｔ",
+        "W o m b a t",
+        "W-o-m-b-a-t",
+        "W.o.m.b.a.t",
+        "Wómbát",
+        "Wоmbаt with two Cyrillic letters",
+        "**W**ＯM\u200b*b*at",
+    ],
+)
+def test_a_models_own_name_is_seen_however_it_is_written(text):
+    assert gives_away(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm ChatGPT, a large language model trained by OpenAI.",
+        "My name is Claude.",
+        "I was created by Anthropic.",
+        "I’m Gemini!",
+        "I am an AI called *Claude*",
+        "I'm a language model trained by Acme Corp.",
+        "I'm a helpful AI assistant named SmolLM, trained by Hugging Face.",
+        "Je suis Claude, un assistant.",
+        "Je suis un modèle de langage développé par Mistral AI.",
+        "Ich bin ein von OpenAI entwickeltes Sprachmodell.",
+        "Ich wurde von Google trainiert.",
+        "Soy un modelo creado por OpenAI",
+        "我是由OpenAI开发的",
+        "私はGoogleによって",
+        "Я — языковая модель от Google",
+    ],
+)
+def test_whoever_introduces_itself_by_any_known_name_is_not_blind(text):
+    assert gives_away(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ChatGPT and Claude are language models.",
+        "Google was founded in 1998.",
+        "This phone is made by Google.",
+        "I am not sure whether Claude is better.",
+        "You can use the OpenAI API.",
+        "Wombats live in Australia.",
+        "I'm happy to help you with the Gemini API.",
+        "I am a language model.",
+        "I am an AI assistant.",
+        "A combat plan",
+        "I cannot say who made me.",
+        "Mistral is a wind. I am here to help.",
+        "The llama is an animal.",
+        "I was wondering about GPT-4.",
+        "Je suis heureux de vous aider.",
+    ],
+)
+def test_speaking_of_others_gives_nothing_away(text):
+    assert not gives_away(text)
+
+
+def test_a_short_name_counts_only_where_it_introduces():
+    assert not names_itself("Set o1 and o3 to zero.", names=["o1"])
+    assert names_itself("I am o1.", names=["o1"])
+
+
+def test_a_name_that_begins_like_any_models_is_no_introduction():
+    assert not names_itself("I am a language model.", names=["Language Model 7"])
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("piece", ["i am ", "я ", "i am a model by ", "[", "<", "](", "我是", "\u0301", "&#", "w "])
+def test_no_answer_is_built_to_keep_the_worker_busy(piece):
+    assert not gives_away((piece * 64_000)[:64_000])
