@@ -100,7 +100,7 @@ def fit_seats(
     The side bias is always estimated, and corrected only where it is beyond doubt: |z| > 3. `tastes` are believed
     where no voters are given.
     """
-    tally = Tally.of_seats(counts)
+    tally, voters = Tally.of_seats(counts), voters and voters.numbered()
     side_bias = estimate_side_bias(tally, voters, inflation=tastes.of_side_bias if tastes else 1.0)
     corrected = side_bias is not None and side_bias.applies
     if side_bias and corrected:

@@ -31,7 +31,14 @@ class VoterVotes:
     left: NDArray[np.integer]
     right: NDArray[np.integer]
     outcome: NDArray[np.integer]
-    n: NDArray[np.number]
+    n: NDArray[np.integer]
+
+    def numbered(self) -> Self:
+        """The same, with voters numbered from 0, in about as many numbers as there are voters."""
+        if not len(self.voter) or (self.voter.min() >= 0 and self.voter.max() < 4 * len(self.voter)):
+            return self
+        _, voter = np.unique(self.voter, return_inverse=True)
+        return type(self)(voter, self.left, self.right, self.outcome, self.n)
 
     def where(self, rows: Flags) -> Self:
         return type(self)(self.voter[rows], self.left[rows], self.right[rows], self.outcome[rows], self.n[rows])
@@ -64,31 +71,33 @@ def inflation(voters: VoterVotes, p: Floats, spread: Floats, *, free: Flags) -> 
     where G* = 1 / Σ h² is the number of equal voters worth as much (Carter, Schnepel, Steigerwald 2017): where a
     few cast most votes, G / (G − 1) for all G voters would not do. One voter alone says nothing of others: 1.
     """
-    rows = voters.where(free[voters.left] | free[voters.right])
+    rows = voters.where(free[voters.left] | free[voters.right]).numbered()
     if not len(rows.n):
         return np.ones(len(p))
     rest, weight = rows.residuals(p), rows.information(p)
-    squares = np.bincount(rows.left * len(p) + rows.right, rows.n * rest**2, minlength=p.size).reshape(p.shape)
-    _, voter = np.unique(rows.voter, return_inverse=True)
-    scores = _by_voter_and_model(rows, voter, rows.n * rest, -rows.n * rest, len(p))
-    share = _by_voter_and_model(rows, voter, weight, weight, len(p))
+    score: Floats = rows.n * rest
+    squares: Floats = np.zeros_like(p)
+    np.add.at(squares, (rows.left, rows.right), score * rest)
+    scores = _by_voter_and_model(rows, score, -score, len(p))
+    share = _by_voter_and_model(rows, weight, weight, len(p))
     share.data /= share.sum(axis=0)[share.indices]
     scores.data /= np.maximum(1 - share.data, 1 - _LARGEST_SHARE)
-    clustered = _variances(spread, _outer_sum(scores))
-    return _ratio(clustered, _variances(spread, laplacian(mirrored(squares))), share.power(2).sum(axis=0))
+    clustered, plain = _variances(spread, _outer_sum(scores)), _variances(spread, laplacian(mirrored(squares)))
+    concentration: Floats = np.asarray(share.power(2).sum(axis=0), dtype=np.float64)
+    return _ratio(clustered, plain, concentration)
 
 
 def inflation_of_one(voters: VoterVotes, p: Floats, influence: Floats) -> float:
     """DEFF of one number, to which a vote adds its residual times influence[left, right]."""
     if not len(voters.n):
         return 1.0
+    voters = voters.numbered()
     rest, by = voters.residuals(p), influence[voters.left, voters.right]
-    _, voter = np.unique(voters.voter, return_inverse=True)
-    share = np.bincount(voter, voters.information(p) * by**2)
+    share: Floats = np.bincount(voters.voter, weights=voters.information(p) * by**2).astype(np.float64)
     if not share.any():
         return 1.0
     share /= share.sum()
-    score = np.bincount(voter, voters.n * rest * by) / np.maximum(1 - share, 1 - _LARGEST_SHARE)
+    score = np.bincount(voters.voter, voters.n * rest * by) / np.maximum(1 - share, 1 - _LARGEST_SHARE)
     plain = (voters.n * (rest * by) ** 2).sum(keepdims=True)
     return float(_ratio((score**2).sum(keepdims=True), plain, (share**2).sum(keepdims=True))[0])
 
@@ -106,10 +115,10 @@ def _variances(spread: Floats, meat: Floats) -> Floats:
     return variances
 
 
-def _by_voter_and_model(rows: VoterVotes, voter: Places, left: Floats, right: Floats, models: int) -> csr_array:
+def _by_voter_and_model(rows: VoterVotes, left: Floats, right: Floats, models: int) -> csr_array:
     """Sums of `left` over the rows in which a voter saw a model on the left, and of `right` on the right."""
-    places = np.tile(voter, 2), np.concatenate([rows.left, rows.right])
-    return csr_array((np.concatenate([left, right]), places), shape=(int(voter.max()) + 1, models))
+    places = np.tile(rows.voter, 2), np.concatenate([rows.left, rows.right])
+    return csr_array((np.concatenate([left, right]), places), shape=(int(rows.voter.max()) + 1, models))
 
 
 def _outer_sum(scores: csr_array) -> Floats:

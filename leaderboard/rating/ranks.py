@@ -32,14 +32,13 @@ def rank_board(board: Board) -> Ranks:
     """
     same_group = board.group[:, None] == board.group
     compared = board.listed[:, None] & same_group & (board.established[:, None] | board.preliminary)
-    clearly_above = compared & (board.low[:, None] > board.high)
-    rank = 1 + clearly_above.sum(axis=0)
-    above = clearly_above.copy()
+    above = board.low[:, None] > board.high
+    rank = 1 + (compared & above).sum(axis=0)
     for group in np.unique(board.group[board.established]):
         members = np.flatnonzero(board.established & (board.group == group))
         inside = np.ix_(members, members)
         above[inside] = surely_above(board.score[members], board.covariance[inside])
-    best = np.minimum(1 + above.sum(axis=0), rank)
+    best = np.minimum(1 + (compared & above).sum(axis=0), rank)
     worst = compared.sum(axis=0) - (compared & above.T).sum(axis=0)
     return Ranks(*(np.where(board.listed, places, 0) for places in (rank, best, worst)))
 

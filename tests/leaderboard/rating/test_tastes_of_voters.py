@@ -1,0 +1,78 @@
+"""People who vote a lot, each with a taste of their own, make a board less certain than its votes look."""
+
+import numpy as np
+
+from leaderboard.rating.board_fit import fit_board
+from leaderboard.rating.clustering import VoterVotes
+from tests.leaderboard.rating.coverage import voters_of
+from tests.leaderboard.rating.simulations import arena, arena_with_tastes, cast, newcomer_pairs, strengths
+
+
+def board_of(ballots, models, voters):
+    return fit_board(*ballots.counts(models), voters=voters)
+
+
+def rows(ballots, voter):
+    return VoterVotes(voter, ballots.left, ballots.right, ballots.outcome, np.ones(len(voter), dtype=int))
+
+
+def test_one_vote_from_each_person_leaves_the_intervals_almost_as_they_are():
+    rng = np.random.default_rng(1)
+    ballots = arena(rng, strengths(rng, 10), 5000)
+    board = board_of(ballots, 10, voters_of(ballots))
+    assert (board.inflation >= 1).all()
+    assert board.inflation.max() < 1.1
+
+
+def test_votes_cast_four_times_over_count_for_one():
+    rng = np.random.default_rng(2)
+    ballots = arena(rng, strengths(rng, 8), 2000)
+    voter = np.arange(2000)
+    repeated = ballots
+    for _ in range(3):
+        repeated = repeated.followed_by(ballots)
+    once = board_of(ballots, 8, rows(ballots, voter))
+    four_times = board_of(repeated, 8, rows(repeated, np.tile(voter, 4)))
+    width = (four_times.high - four_times.low) / (once.high - once.low)
+    assert np.abs(width - 1).max() < 0.02
+    counted = VoterVotes(voter, ballots.left, ballots.right, ballots.outcome, np.full(2000, 4))
+    assert np.abs(board_of(repeated, 8, counted).inflation - four_times.inflation).max() < 1e-9
+
+
+def test_tastes_are_seen_in_the_interval():
+    rng = np.random.default_rng(3)
+    ballots = arena_with_tastes(rng, strengths(rng, 10), 20_000, voters=200, taste=0.5)
+    assert board_of(ballots, 10, voters_of(ballots)).inflation.min() > 1.5
+
+
+def test_one_person_alone_says_nothing_about_others():
+    rng = np.random.default_rng(4)
+    ballots = arena(rng, strengths(rng, 6), 600)
+    board = board_of(ballots, 6, rows(ballots, np.zeros(600, dtype=int)))
+    assert list(board.inflation) == [1] * 6
+    assert (
+        list(board_of(ballots, 6, rows(ballots, np.zeros(600, dtype=int)).where(ballots.left < 0)).inflation) == [1] * 6
+    )
+
+
+def test_a_newcomers_voters_are_seen_too():
+    rng = np.random.default_rng(5)
+    ballots = arena(rng, strengths(rng, 6), 3000)
+    left, right = newcomer_pairs(rng, newcomer=6, among=6, votes=24)
+    ballots = ballots.followed_by(cast(rng, left, right, np.zeros(24)))
+    # Six people, four votes each, always of one mind.
+    mind = np.repeat([0, 1, 0, 1, 0, 1], 4)
+    ballots.outcome[3000:] = np.where((left == 6) == (mind == 0), 0, 1)
+    alone, crowd = np.arange(3024), np.append(np.arange(3000), 3000 + np.repeat(np.arange(6), 4))
+    apart, together = (board_of(ballots, 7, rows(ballots, voter)) for voter in (alone, crowd))
+    assert not together.established[6]
+    assert together.inflation[6] > 2 * apart.inflation[6]
+    assert np.abs(together.inflation[:6] - apart.inflation[:6]).max() < 1e-9
+
+
+def test_the_names_of_voters_do_not_matter():
+    rng = np.random.default_rng(6)
+    ballots = arena_with_tastes(rng, strengths(rng, 6), 1500, voters=40)
+    names = rng.permutation(1000)[:40]
+    one, other = board_of(ballots, 6, voters_of(ballots)), board_of(ballots, 6, rows(ballots, names[ballots.voter]))
+    assert np.abs(one.inflation - other.inflation).max() < 1e-9
