@@ -26,6 +26,7 @@ from battles.errors import (
     StillAnswering,
     TooManyTurns,
 )
+from battles.labels.labelling import LabelColumns, label
 from battles.models import Answer, Battle, Position, Session, Side, Turn, Vote, VoteQuerySet
 from battles.pairing import Pair
 from battles.prompts import accepted_prompt, title_of
@@ -82,7 +83,7 @@ def _draw_and_open(actor: Actor, session: Session, prompt: str) -> Battle:
 @transaction.atomic
 def _open_battle(actor: Actor, session: Session, prompt: str, pair: Pair, models: dict[int, LanguageModel]) -> Battle:
     """Raises OverBudget."""
-    battle = Battle.objects.create(session=session, propensity=pair.propensity)
+    battle = Battle.objects.create(session=session, propensity=pair.propensity, **label([prompt]))
     sides = Side.objects.bulk_create(
         [
             Side(battle=battle, position=Position.LEFT, model=models[pair.left]),
@@ -222,7 +223,6 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     if any(turn.is_live for turn in turns):
         raise StillAnswering
     judged = [turn for turn in turns if turn.can_be_judged()]
-    is_stopped = any(answer.state == Answer.State.STOPPED for turn in judged for answer in turn.answers.all())
     sides = {side.position: side for side in battle.sides.all()}
     left, right = sides[Position.LEFT], sides[Position.RIGHT]
     if not (left.model.has_votes and right.model.has_votes):
@@ -232,10 +232,29 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
         battle=battle, choice=choice, model_left_id=left.model_id, model_right_id=right.model_id,
         turn_count=len(judged),
         style={position: _style_of(side, judged) for position, side in sides.items()}, voter=actor.key,
-        excluded_reason=Vote.ExcludedReason.INCOMPLETE if is_stopped else "",
+        excluded_reason=_reason_not_to_count(turns, judged), **_labels(battle, judged),
     )  # fmt: skip
     vote_cast.send(sender=Vote, vote=vote)
     return vote
+
+
+def _reason_not_to_count(turns: Iterable[Turn], judged: Iterable[Turn]) -> str:
+    """A name that was read in any answer is known; a side that was stopped is only missed where it was judged."""
+    if any(answer.names_itself for turn in turns for answer in turn.answers.all()):
+        return Vote.ExcludedReason.IDENTITY_LEAK
+    if any(answer.state == Answer.State.STOPPED for turn in judged for answer in turn.answers.all()):
+        return Vote.ExcludedReason.INCOMPLETE
+    return ""
+
+
+def _labels(battle: Battle, judged: list[Turn]) -> LabelColumns:
+    """The battle's, from its first prompt, unless more was asked."""
+    if battle.labelled_by and len(judged) == 1:
+        return {
+            "categories": battle.categories, "language": battle.language, "labelled_by": battle.labelled_by,
+            "prompt_digest": battle.prompt_digest,
+        }  # fmt: skip
+    return label([turn.prompt for turn in judged])
 
 
 def _style_of(side: Side, turns: list[Turn]) -> StyleCounts:

@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 from battles import call_records, drawing
 from battles.call_records import PreparedCall, Question, Said
 from battles.conversation import first_turn_that_fits, messages_for, remembered
+from battles.labels.identity import names_itself
 from battles.models import Answer, Battle, Side, Turn, TurnQuerySet
 from common.markdown import render
 from models_registry.providers import FailureCode
@@ -161,11 +162,16 @@ def store_answer(claimed: ClaimedTurn, call: PreparedCall, said: Said) -> str:
     state = Answer.State.FAILED if said.error else Answer.State.STOPPED if said.stopped else Answer.State.DONE
     Answer.objects.filter(pk=call.answer_id).update(
         state=state, text=text, html=render(text) if text else "", reasoning="".join(said.reasonings),
-        error=said.error or "", call_id=call.row.pk,
+        error=said.error or "", call_id=call.row.pk, **({"names_itself": True} if _names_itself(text, call) else {}),
     )  # fmt: skip
     _close_if_over(claimed.turn_id)
     _close_call(call, said)
     return state
+
+
+def _names_itself(text: str, call: PreparedCall) -> bool:
+    model = call.row.model
+    return names_itself(text, names=[model.name, model.upstream_name, *model.aliases], maker=model.organization)
 
 
 def _close_call(call: PreparedCall, said: Said) -> None:

@@ -7,6 +7,7 @@ from django.core.cache import cache
 
 from battles import engine as battles_engine
 from battles.engine import Engine
+from battles.labels import own_categories
 from common import valkey
 from common.valkey import connection
 from models_registry import roster
@@ -40,6 +41,13 @@ def _models_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """One test's models are not the next one's, and many change them behind the ORM's signals."""
     monkeypatch.setattr(roster, "FRESH_FOR_S", 0.0)
     monkeypatch.setattr(roster, "_known_until", 0.0)
+
+
+@pytest.fixture(autouse=True)
+def _categories_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One test's categories are not the next one's."""
+    monkeypatch.setattr(own_categories, "FRESH_FOR_S", 0.0)
+    monkeypatch.setattr(own_categories, "_known_until", 0.0)
 
 
 @pytest.fixture

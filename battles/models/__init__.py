@@ -2,6 +2,7 @@
 
 from battles.models.battles import Battle, Position, Side
 from battles.models.calls import Call, CallQuerySet
+from battles.models.categories import Category
 from battles.models.sessions import Session
 from battles.models.turns import Answer, Turn, TurnQuerySet
 from battles.models.votes import Vote, VoteCounter, VoteQuerySet
@@ -11,6 +12,7 @@ __all__ = [
     "Battle",
     "Call",
     "CallQuerySet",
+    "Category",
     "Position",
     "Session",
     "Side",

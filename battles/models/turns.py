@@ -46,6 +46,11 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         now = Now()
         return self.filter(finished_at__range=(now - timedelta(seconds=40), now - timedelta(seconds=5)))
 
+    def judged(self) -> "TurnQuerySet":
+        """Those that a vote is on: asked before it, and every side said something a person can compare."""
+        said = Q(state=Answer.State.DONE) | Q(state=Answer.State.STOPPED, text__regex=r"\S")
+        return self.filter(after_vote=False).exclude(answers__in=Answer.objects.exclude(said))
+
     def wake_again(self, pk: int, patience: timedelta) -> bool:
         """Note that a waiting turn is woken now; False when another sweeper has just done it."""
         return self.waiting_longer_than(patience).filter(pk=pk).update(queued_at=Now()) == 1

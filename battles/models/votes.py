@@ -101,6 +101,8 @@ class Vote(models.Model):
             models.Index(fields=["order"], name="votes_pending", condition=Q(processing="pending")),
             # Also: how many do not count, by reason.
             models.Index(fields=["excluded_reason"], name="votes_set_aside", condition=~Q(excluded_reason="")),
+            # For battles.labels.duplicates.
+            models.Index(fields=["prompt_digest"], name="votes_by_prompt", condition=~Q(prompt_digest="")),
         ]
         triggers = [
             pgtrigger.ReadOnly(name="facts_of_a_vote_never_change", fields=VOTE_FACTS),

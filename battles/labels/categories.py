@@ -1,0 +1,25 @@
+"""What the categories are called, for people."""
+
+from django.utils.translation import gettext_lazy as _
+
+from battles.models import Category
+
+# What battles.labels.classifier files under, and by which rule: shown to readers of a board.
+BUILT_IN = {
+    "coding": (_("Coding"), _("asks for, shows or is about program code")),
+    "maths": (_("Maths"), _("asks for a calculation, an equation or a proof")),
+    "creative-writing": (_("Creative writing"), _("asks for a story, a poem or anything else to be invented")),
+    "instruction-following": (
+        _("Instruction following"),
+        _("says how the answer has to look, so that anybody can check it"),
+    ),
+    "hard-prompt": (_("Hard prompts"), _("asks to weigh, derive or design, in a technical matter or at length")),
+    "long-prompt": (_("Long prompts"), _("has about 500 tokens or more")),
+    "multi-turn": (_("Multi-turn"), _("goes on for more than one turn")),
+}
+
+
+def category_names() -> dict[str, str]:
+    """By key: the built-in ones in their order, then the operator's, those no longer in use too."""
+    own = Category.objects.values_list("slug", "name")
+    return {key: str(name) for key, (name, _rule) in BUILT_IN.items()} | dict(own)

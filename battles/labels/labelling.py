@@ -1,0 +1,36 @@
+"""Labels of battles and votes, from what people asked."""
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from battles.labels import own_categories
+from battles.labels.classifier import VERSION, classify
+from battles.labels.own_rules import Rule, digest_of
+from battles.labels.prompt_digest import prompt_digest
+
+
+class LabelColumns(TypedDict):
+    """Of Battle and of Vote."""
+
+    categories: list[str]
+    language: str
+    labelled_by: str
+    prompt_digest: str
+
+
+def version(rules: Sequence[Rule]) -> str:
+    """Names the rules and models that label now: what was labelled by another version may be labelled differently."""
+    return f"{VERSION} own-{digest_of(rules)}" if rules else VERSION
+
+
+def label(prompts: Sequence[str], rules: Sequence[Rule] | None = None) -> LabelColumns:
+    """prompts: what was asked in the turns that are judged. rules: of the operator's categories, if at hand."""
+    rules = own_categories.rules() if rules is None else rules
+    found = classify(prompts)
+    own = {rule.slug for rule in rules if rule.holds(prompts, found.language)}
+    return {
+        "categories": sorted({*found.categories, *own}),
+        "language": found.language,
+        "labelled_by": version(rules),
+        "prompt_digest": prompt_digest(prompts),
+    }

@@ -1,0 +1,56 @@
+"""Categories that an operator adds to those the arena knows."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from battles.labels.own_rules import Rule
+
+
+class CategoryQuerySet(models.QuerySet["Category"]):
+    def rules(self) -> list[Rule]:
+        """What decides who belongs to the active ones."""
+        return [category.rule for category in self.filter(is_active=True).order_by("slug")]
+
+
+class Category(models.Model):
+    """A board of its own for battles whose prompts fit every rule that is given here."""
+
+    slug = models.SlugField(_("address"), max_length=40, unique=True)
+    name = models.CharField(_("name"), max_length=80)
+    description = models.TextField(_("description"), blank=True, max_length=500)
+    is_active = models.BooleanField(_("in use"), default=True)
+    phrases = ArrayField(models.CharField(max_length=80), verbose_name=_("words or phrases"), default=list, blank=True)
+    languages = ArrayField(models.CharField(max_length=3), verbose_name=_("languages"), default=list, blank=True)
+    fewest_characters = models.PositiveIntegerField(
+        _("characters, at least"), default=0, validators=[MaxValueValidator(1_000_000)]
+    )
+    fewest_turns = models.PositiveSmallIntegerField(
+        _("turns, at least"), default=1, validators=[MinValueValidator(1), MaxValueValidator(100)]
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = CategoryQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name_plural = _("categories")
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(phrases=[], languages=[], fewest_characters=0, fewest_turns__lte=1),
+                name="a_category_has_a_rule",
+                violation_error_message=_("Say what belongs to it: words, languages, a length or a number of turns."),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def rule(self) -> Rule:
+        return Rule(
+            slug=self.slug, phrases=tuple(self.phrases), languages=tuple(self.languages),
+            fewest_characters=self.fewest_characters, fewest_turns=self.fewest_turns,
+        )  # fmt: skip

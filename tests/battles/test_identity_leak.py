@@ -1,0 +1,64 @@
+"""A model that names itself is judged by its name: the vote is kept, does not count, and says so."""
+
+import pytest
+from django.test import Client
+
+from accounts.actor import Actor
+from battles import actions
+from battles.engine import Engine
+from battles.models import Answer, Battle, Turn, Vote
+from leaderboard.models import EloRating
+from tests import make
+from tests.fake_provider import FakeProvider
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def answered(fake_provider: FakeProvider, engine: Engine, prompt: str, *, actor: Actor) -> Battle:
+    """The fake provider's honest models repeat the prompt."""
+    left = make.model("honest-a", at=fake_provider.base_url, name="Wombat 9B", aliases=["wombat"])
+    right = make.model("honest-b", at=fake_provider.base_url, name="Quokka 3")
+    battle = make.battle(left, right, actor=actor, prompt=prompt)
+    engine.answer(battle.turns.get().pk)
+    return battle
+
+
+@pytest.mark.parametrize(
+    "prompt", ["this is **Wom**bat here", "W\u200bombat", "Ｗｏｍｂａｔ", "so w o m b a t then", "I am ChatGPT"]
+)
+def test_a_vote_on_an_answer_with_a_name_is_kept_and_not_counted(
+    fake_provider: FakeProvider, engine: Engine, client: Client, prompt: str
+):
+    member = make.user()
+    client.force_login(member)
+    battle = answered(fake_provider, engine, prompt, actor=Actor(user=member, network="127.0.0.1"))
+    before = client.get(f"/api/v1/battles/{battle.public_id}/").content
+    assert b"leak" not in before
+    assert b"names_itself" not in before
+    page = client.post(f"/battles/{battle.public_id}/vote/", {"choice": "left"}, follow=True).content.decode()
+    vote = Vote.objects.get()
+    assert (vote.excluded_reason, vote.counts) == ("identity_leak", False)
+    assert "This vote is kept but not counted" in page
+    assert "an answer gave away a model’s name" in page
+    assert client.get(f"/api/v1/battles/{battle.public_id}/").json()["vote"]["excluded_reason"] == "identity_leak"
+    assert not EloRating.objects.exists()
+
+
+def test_the_other_models_name_may_be_said(fake_provider: FakeProvider, engine: Engine):
+    battle = answered(fake_provider, engine, "is a quokka 4 better", actor=make.visitor())
+    assert not Answer.objects.filter(turn__battle=battle, names_itself=True).exists()
+
+
+def test_a_name_that_was_read_in_a_failed_answer_stays_known_when_it_is_asked_again(db):
+    battle = make.answered_battle(make.model(), make.model())
+    turn = make.turn(battle)
+    turn.answers.update(state=Answer.State.DONE, text="an answer")
+    turn.answers.filter(side__position="left").update(
+        state=Answer.State.FAILED, text="I am Wom", error="cut", names_itself=True
+    )
+    Turn.objects.filter(pk=turn.pk).update(state=Turn.State.DONE)
+    actor = Actor(visitor=battle.session.owner_visitor, network="127.0.0.1")
+    actions.regenerate(actor=actor, battle=battle)
+    turn.answers.update(state=Answer.State.DONE, text="another answer")
+    Turn.objects.filter(pk=turn.pk).update(state=Turn.State.DONE)
+    assert actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.TIE).excluded_reason == "identity_leak"
