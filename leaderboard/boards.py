@@ -11,7 +11,7 @@ from common.errors import InvalidInput
 from leaderboard import method, schedule
 from leaderboard.board_titles import title_of, titles_of
 from leaderboard.errors import NoSuchBoard
-from leaderboard.lines import ORDERS, SORTS, for_lines, in_order, live_elo, result_line, who
+from leaderboard.lines import ORDERS, SORTS, in_order, live_elo, read_standings, result_line
 from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
 from leaderboard.models.imported import SCOPE as IMPORTED
 from models_registry.models import LanguageModel
@@ -84,19 +84,22 @@ def board_object(
     board: str, run: AggregationRun | None, *, with_style_control: bool = False, live: bool = False
 ) -> dict[str, Any]:
     """A snapshot with its lines in no particular order; `live` puts the Elo of now in place of the snapshot's."""
-    standings = for_lines(run.standings.all()) if run else []
-    listed = [line for line in standings if line.score is not None]
+    stood = read_standings(run) if run else []
+    listed = [one for one in stood if one.standing.score is not None]
     elo = live_elo(listed) if live and not board.startswith(IMPORTED) else {}
-    has_style = any(line.style_score is not None for line in listed)
+    has_style = any(one.standing.style_score is not None for one in listed)
     with_style_control = with_style_control and has_style
     return {
         **heading(board, run, models=len(listed)),
         "method": describe_method(run),
         "results": [
-            result_line(line, with_style_control=with_style_control, elo=elo.get(line.model_id or 0)) for line in listed
+            result_line(one, with_style_control=with_style_control, elo=elo.get(one.standing.model_id))
+            for one in listed
         ],
         "collecting": [
-            {"model": who(line), "votes": line.votes} for line in standings if line.score is None and line.votes
+            {"model": one.model, "votes": one.standing.votes}
+            for one in stood
+            if one.standing.score is None and one.standing.votes
         ],
         "title": title_of(board),
         # Whether it is applied; None while this board has none.

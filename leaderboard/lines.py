@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import QuerySet
-
-from leaderboard.models import Contestant, EloRating, Standing
-from models_registry.summary import model_summary
+from leaderboard.models import AggregationRun, Contestant, EloRating, Standing
+from leaderboard.models.imported import SCOPE as IMPORTED
+from models_registry.models import Price
+from models_registry.summary import model_summary, prices_in_force
 
 Line = dict[str, Any]
 
@@ -20,41 +20,53 @@ WORDS = ("name", "organization", "license")
 SORTS = (*NUMBERS, *WORDS, "price")
 
 
-def for_lines(standings: "QuerySet[Standing]") -> list[Standing]:
-    """With all that a line says; at most two more queries, for prices."""
-    related = standings.select_related("model", "contestant__model")
-    return list(related.prefetch_related("model__prices", "contestant__model__prices"))
+class Stood(NamedTuple):
+    """One standing and who it is about."""
+
+    standing: Standing
+    model: dict[str, Any]
 
 
-def who(standing: Standing) -> dict[str, Any]:
-    if standing.model is not None:
-        return model_summary(standing.model)
-    if standing.contestant is None:
-        raise ValueError(f"nobody stands in {standing}")
-    return contestant_summary(standing.contestant)
+def read_standings(run: AggregationRun) -> list[Stood]:
+    """A snapshot's standings with all that a line says; two queries."""
+    # What is sent to a model may be long, and no line says it.
+    unsaid = ("system_prompt", "parameters", "aliases")
+    if run.scope.startswith(IMPORTED):
+        known = [f"contestant__model__{name}" for name in unsaid]
+        standings = list(run.standings.select_related("contestant__model").defer(*known))
+        contestants = [standing.contestant for standing in standings if standing.contestant is not None]
+        prices = prices_in_force(one.model_id for one in contestants if one.model_id is not None)
+        said = [contestant_summary(contestant, prices=prices) for contestant in contestants]
+    else:
+        standings = list(run.standings.select_related("model").defer(*[f"model__{name}" for name in unsaid]))
+        models = [standing.model for standing in standings if standing.model is not None]
+        prices = prices_in_force(model.pk for model in models)
+        said = [model_summary(model, prices=prices) for model in models]
+    return [Stood(*pair) for pair in zip(standings, said, strict=True)]
 
 
-def contestant_summary(contestant: Contestant) -> dict[str, Any]:
+def contestant_summary(contestant: Contestant, *, prices: Mapping[int, Price]) -> dict[str, Any]:
     """As model_summary, of a name in an imported table; the rest from the registry where it is a model of ours."""
     if contestant.model is not None:
-        return {**model_summary(contestant.model), "id": contestant.name, "name": contestant.name}
+        known = model_summary(contestant.model, prices=prices)
+        return {**known, "id": contestant.name, "name": contestant.name}
     unknown = dict.fromkeys(("context_length", "price_input", "price_output", "version"))
     texts = dict.fromkeys(("organization", "license", "license_kind", "status"), "")
     return {"id": contestant.name, "name": contestant.name, **texts, **unknown, "abilities": []}
 
 
-def result_line(standing: Standing, *, with_style_control: bool = False, elo: float | None = None) -> Line:
+def result_line(stood: Stood, *, with_style_control: bool = False, elo: float | None = None) -> Line:
     """`elo` is the live figure; without it, the one at the time of the snapshot.
 
     With style control the score, its interval and the rank are those with style taken out, or None.
     """
-    style = _style(standing)
+    standing, style = stood.standing, _style(stood.standing)
     shown = _score(standing) if not with_style_control else style or dict.fromkeys(_score(standing))
     return {
         "rank": shown["rank"],
         "rank_best": shown["rank_best"],
         "rank_worst": shown["rank_worst"],
-        "model": who(standing),
+        "model": stood.model,
         "score": shown["score"],
         "ci_low": shown["ci_low"],
         "ci_high": shown["ci_high"],
@@ -92,9 +104,9 @@ def _style(standing: Standing) -> dict[str, Any] | None:
     }
 
 
-def live_elo(standings: list[Standing]) -> Mapping[int, float]:
+def live_elo(stood: list[Stood]) -> Mapping[int | None, float]:
     """By the models' ids, now."""
-    ids = [standing.model_id for standing in standings if standing.model_id is not None]
+    ids = [one.standing.model_id for one in stood if one.standing.model_id is not None]
     return dict(EloRating.objects.filter(pk__in=ids).values_list("pk", "rating"))
 
 

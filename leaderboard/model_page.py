@@ -7,13 +7,13 @@ from django.db import connection
 from leaderboard.board_titles import titles_of
 from leaderboard.boards import kind_order
 from leaderboard.errors import NoSuchModel
-from leaderboard.lines import result_line
+from leaderboard.lines import Stood, result_line
 from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
 from leaderboard.pairs import meetings_of
 from leaderboard.rating.differences import observed_share
 from leaderboard.recent_calls import recent_calls
 from models_registry.models import LanguageModel
-from models_registry.summary import model_summary
+from models_registry.summary import model_summary, prices_in_force
 
 # A tag is one of few words, given per side after a vote.
 _TAGS = """
@@ -59,16 +59,14 @@ def standings_of(model: LanguageModel) -> list[dict[str, Any]]:
     """On the newest snapshot of every board it is on, in the order in which boards are listed."""
     newest = AggregationRun.objects.newest_of_each_board().values("pk")
     standings = list(Standing.objects.filter(run__in=newest, model=model, votes__gt=0).select_related("run"))
-    for standing in standings:
-        standing.model = model  # its prices are at hand
-    titles = titles_of([standing.run.scope for standing in standings])
+    said, titles = model_summary(model), titles_of(standing.run.scope for standing in standings)
     lines = [
         {
             "board": standing.run.scope,
             "title": titles[standing.run.scope],
             "snapshot": standing.run.public_id,
             "computed_at": standing.run.finished_at,
-            **result_line(standing),
+            **result_line(Stood(standing, said)),
         }
         for standing in standings
     ]
@@ -78,7 +76,8 @@ def standings_of(model: LanguageModel) -> list[dict[str, Any]]:
 def opponents_of(model: LanguageModel) -> list[dict[str, Any]]:
     """Whom it met on Overall and what it took from them, with Wilson's interval; the surest wins first."""
     met = meetings_of(OVERALL, model.pk)
-    models = LanguageModel.objects.public().in_bulk([pair.b for pair in met])
+    models = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).in_bulk([pair.b for pair in met])
+    prices = prices_in_force(models)
     lines = []
     for pair in met:
         if pair.b not in models:
@@ -86,7 +85,7 @@ def opponents_of(model: LanguageModel) -> list[dict[str, Any]]:
         share = observed_share(pair.share_a * pair.votes, pair.votes)
         lines.append(
             {
-                "model": model_summary(models[pair.b]),
+                "model": model_summary(models[pair.b], prices=prices),
                 "votes": pair.votes,
                 "wins": pair.wins_a,
                 "losses": pair.wins_b,
