@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin import ReadOnlyAdmin
+from battles import category_admin  # noqa: F401 (registers its page)
 from battles.call_statistics import CallStatistics, statistics_of
 from battles.models import Answer, Battle, Call, Session, Side, Turn, Vote
 from models_registry.admin import LanguageModelAdmin
