@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from leaderboard.rating.bradley_terry import POINTS, Flags, Floats, Places, Tally, graph
+from leaderboard.rating.bradley_terry import POINTS, Flags, Floats, Places, Tally, reached
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.group_fit import fit_group
 from leaderboard.rating.intervals import Z
@@ -114,6 +114,7 @@ def fit_seats(
         offset=offset,
         bias_variance=side_bias.variance if side_bias and corrected else 0,
         deff=tastes.inflation if tastes else None,
+        start=side_bias.strengths if side_bias else None,
     )
     return SeatedFit(board, side_bias, corrected, tally)
 
@@ -128,13 +129,15 @@ def fit_tally(
     offset: float = 1500,
     bias_variance: float = 0,
     deff: Floats | None = None,
+    start: Floats | None = None,
 ) -> Board:
     """Established models by maximum likelihood among themselves; then the others, with those held fixed.
 
     `kappa` virtual ties with an average opponent keep a preliminary model's score finite. Nothing a preliminary
     model does moves an established score. The mean of each group's established models (of all its models, where
     none is) is `offset`. With `voters`, intervals allow for their tastes; without, `deff` may say by how much, as an
-    earlier fit's `inflation` did. `bias_variance` is that of tally.bias, in natural-log units.
+    earlier fit's `inflation` did. `bias_variance` is that of tally.bias; `start` is where the
+    search for established strengths begins. Both in natural-log units.
     """
     counts = tally.votes.sum(axis=1)
     group = separate_groups(tally)
@@ -151,6 +154,7 @@ def fit_tally(
             kappa=kappa,
             bias_variance=bias_variance,
             deff=np.ones(len(members)) if deff is None else deff[members],
+            start=None if start is None else start[members],
         )
         theta[members], at_least[members], at_most[members] = fit.theta, fit.at_least, fit.at_most
         covariance[np.ix_(members, members)], inflation[members] = fit.covariance, fit.inflation
@@ -176,9 +180,10 @@ def fit_tally(
 
 def separate_groups(tally: Tally) -> Places:
     """Which models met, if only through others: numbered by votes (then models, then place), most first."""
-    _, label = connected_components(graph(tally.cells), directed=False)
-    if not len(label):
-        return np.zeros(0, dtype=np.int64)
+    met = tally.votes > 0
+    if not len(met) or reached(met, 0).all():
+        return np.zeros(len(met), dtype=np.int64)
+    _, label = connected_components(met, directed=False)
     votes = np.bincount(label, weights=tally.votes.sum(axis=1))
     order = np.lexsort((-np.bincount(label), -votes))
     number = np.empty(len(order), dtype=np.int64)

@@ -5,12 +5,12 @@ p[i, j] = σ(θ[i] − θ[j] + β) the share expected by the row, q = 1 − p, n
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
@@ -20,6 +20,8 @@ Places = NDArray[np.int64]
 
 POINTS = 400 / np.log(10)
 CONVERGED = 1e-10
+# A step this small leaves an error of its square: Newton's method, and third derivatives below the second.
+LAST_STEP = 1e-6
 MOST_STEPS = 200
 
 
@@ -50,16 +52,16 @@ class Tally:
         """From counts[outcome, left, right]; outcomes: left won, right won, tie, both bad."""
         return cls(won=counts[0], lost=counts[1], tied=counts[2] + counts[3], bias=bias)
 
-    @property
+    @cached_property
     def cells(self) -> Floats:
         return self.won + self.lost + self.tied
 
-    @property
+    @cached_property
     def votes(self) -> Floats:
         """n of each pair, symmetric."""
         return mirrored(self.cells)
 
-    @property
+    @cached_property
     def taken(self) -> Floats:
         """S[i, j]: what i took from j, a tie being half a win."""
         share: Floats = self.won + self.lost.T + mirrored(self.tied) / 2
@@ -87,7 +89,7 @@ class Tally:
 def maximum_likelihood(wins: Floats, ties: Floats) -> Floats:
     """θ maximising Σ S log p, mean zero, from wins[i, j] of i over j and ties, symmetric. Raises NotConnected."""
     tally = Tally.without_seats(wins, ties)
-    if len(wins) == 0 or connected_components(graph(tally.taken), directed=True, connection="strong")[0] > 1:
+    if len(wins) == 0 or strong_pieces(tally.taken).any():
         raise NotConnected
     return likeliest(tally)
 
@@ -113,25 +115,28 @@ def climb(tally: Tally, *, free: Flags, start: Floats, kappa: float) -> Floats:
     points = tally.taken[own].sum(axis=1)
     cells = tally.cells
     # Seen from a free model: all its votes at once, or those on the row's seat and those on the column's.
-    seats = ((cells, tally.bias), (cells.T, -tally.bias)) if tally.bias else ((mirrored(cells), 0.0),)
+    seats = ((cells[own], tally.bias), (cells.T[own], -tally.bias)) if tally.bias else ((tally.votes[own], 0.0),)
     for _ in range(MOST_STEPS):
         virtual = expit(theta[own])
         gradient = points + kappa * (0.5 - virtual)
-        weight = np.zeros((size, len(theta)))
+        information = np.zeros((size, len(theta)))
         for n, bias in seats:
             p = expit(theta[own, None] - theta + bias)
-            p_n = n[own] * p
-            gradient -= p_n.sum(axis=1)
-            weight += p_n * (1 - p)
-        information = -weight[:, own]
-        information[np.diag_indices_from(information)] += weight.sum(axis=1) + kappa * virtual * (1 - virtual)
+            expected = n * p
+            gradient -= expected.sum(axis=1)
+            expected *= p - 1
+            information += expected
+        diagonal = kappa * virtual * (1 - virtual) - information.sum(axis=1)
+        information = information[:, own]
+        information[np.diag_indices(size)] += diagonal
         if only_differences:
             information += information.trace() / size**2
-        step = cho_solve(cho_factor(information), gradient)
+        factor = cho_factor(information, overwrite_a=True, check_finite=False)
+        step = cho_solve(factor, gradient, check_finite=False)
         # A step that changes no difference by more than 1 always climbs (Bach 2010, self-concordant analysis).
         step /= max(1.0, np.ptp(np.append(step, 0.0)))
         theta[own] += step
-        if np.abs(step).max() <= CONVERGED:
+        if np.abs(step).max() <= LAST_STEP:
             return theta
     raise ArithmeticError(f"no convergence on {size} models")
 
@@ -142,9 +147,23 @@ def mirrored(cells: Floats) -> Floats:
     return both
 
 
-def graph(weight: Floats) -> csr_array:
-    """An edge from row to column where there is any weight. (A dense graph costs scipy a masked copy.)"""
-    return csr_array(weight > 0)
+def reached(links: Flags, start: int) -> Flags:
+    """Everybody to whom links[i, j] lead from `start`, itself included."""
+    now, before = np.zeros(len(links), dtype=bool), 0
+    now[start] = True
+    while now.sum() > before:
+        before = now.sum()
+        now |= links[now].any(axis=0)
+    return now
+
+
+def strong_pieces(taken: Floats) -> Places:
+    """The number, from 0, of each one's piece: in a piece everybody can be reached from everybody along `taken`."""
+    links = taken > 0
+    if len(links) and reached(links, 0).all() and reached(links.T, 0).all():  # nearly always, and much quicker
+        return np.zeros(len(links), dtype=np.int64)
+    _, piece = connected_components(links, directed=True, connection="strong")
+    return piece.astype(np.int64)
 
 
 def laplacian(weight: Floats) -> Floats:

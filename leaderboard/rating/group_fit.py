@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
 from leaderboard.rating.bradley_terry import (
@@ -12,10 +11,10 @@ from leaderboard.rating.bradley_terry import (
     Floats,
     Tally,
     climb,
-    graph,
     inverse_on_contrasts,
     laplacian,
     likeliest,
+    strong_pieces,
 )
 from leaderboard.rating.clustering import VoterVotes, inflation
 from leaderboard.rating.intervals import uncertainty
@@ -46,6 +45,7 @@ def fit_group(
     kappa: float,
     bias_variance: float,
     deff: Floats,
+    start: Floats | None,
 ) -> GroupFit:
     """Every model must have a vote. The mean strength of the established (of all, where none is) is 0.
 
@@ -57,8 +57,8 @@ def fit_group(
     theta, covariance, follows = np.zeros(size), np.zeros((size, size)), np.zeros(size)
     deff, phi = deff.copy(), 1.0
     if established.any():
-        inner = tally.among(established)
-        theta[established] = likeliest(inner)
+        inner = tally if established.all() else tally.among(established)
+        theta[established] = likeliest(inner, start=None if start is None else start[established])
         p = inner.chances(theta[established])
         spread = inverse_on_contrasts(laplacian(inner.information(p)))
         if voters:
@@ -87,7 +87,7 @@ def fit_group(
         covariance += own.covariance + moved + moved.T + moved @ moves.T
         follows += moves @ follows - spread @ _pull_of_bias(tally, p)
     covariance += bias_variance * np.outer(follows, follows)
-    anchor = established if established.any() else _largest_of_one_piece(tally.taken, tally.votes)
+    anchor = established if established.any() else _largest_of_one_piece(tally)
     at_least, at_most = open_ends(tally.taken, theta, anchor=anchor, free=free)
     return GroupFit(theta, covariance, established, at_least, at_most, phi, deff)
 
@@ -99,24 +99,24 @@ def established_models(tally: Tally, *, at_least: int) -> Flags:
     leaving out one model can cost another its place: repeated until nobody leaves. Groups of equal size:
     the one with more votes.
     """
-    votes, taken = tally.votes, tally.taken
-    group = np.ones(len(votes), dtype=bool)
-    while group.any():
-        inside = np.ix_(group, group)
-        stays = votes[inside].sum(axis=1) >= at_least
+    places, inner = np.arange(len(tally.won)), tally
+    while len(places):
+        stays = inner.votes.sum(axis=1) >= at_least
         # Few votes first: a crowd of newcomers that beat each other must not outnumber the established.
         if stays.all():
-            stays = _largest_of_one_piece(taken[inside], votes[inside])
+            stays = _largest_of_one_piece(inner)
             if stays.all():
                 break
-        group[np.flatnonzero(group)[~stays]] = False
-    return group if group.sum() > 1 else np.zeros_like(group)
+        places, inner = places[stays], inner.among(stays)
+    established = np.zeros(len(tally.won), dtype=bool)
+    established[places] = len(places) > 1
+    return established
 
 
-def _largest_of_one_piece(taken: Floats, votes: Floats) -> Flags:
-    _, label = connected_components(graph(taken), directed=True, connection="strong")
-    sizes, weight = np.bincount(label), np.bincount(label, weights=votes.sum(axis=1))
-    flags: Flags = label == max(range(len(sizes)), key=lambda one: (sizes[one], weight[one]))
+def _largest_of_one_piece(tally: Tally) -> Flags:
+    piece = strong_pieces(tally.taken)
+    sizes, weight = np.bincount(piece), np.bincount(piece, weights=tally.votes.sum(axis=1))
+    flags: Flags = piece == max(range(len(sizes)), key=lambda one: (sizes[one], weight[one]))
     return flags
 
 

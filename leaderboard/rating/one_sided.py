@@ -2,10 +2,9 @@
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.sparse.csgraph import breadth_first_order
 from scipy.special import log_expit
 
-from leaderboard.rating.bradley_terry import Flags, Floats, graph
+from leaderboard.rating.bradley_terry import Flags, Floats, reached
 
 _CHANCE = np.log(0.025)
 
@@ -22,8 +21,9 @@ def open_ends(taken: Floats, theta: Floats, *, anchor: Flags, free: Flags) -> tu
     """
     won_all = free & (taken.sum(axis=0) == 0) & (taken.sum(axis=1) > 0)
     lost_all = free & (taken.sum(axis=1) == 0) & (taken.sum(axis=0) > 0)
-    no_top = free & ~_reached(taken, anchor)
-    no_floor = free & ~_reached(taken.T, anchor)
+    links, somebody = taken > 0, int(np.argmax(anchor))
+    no_top = free & ~reached(links, somebody)
+    no_floor = free & ~reached(links.T, somebody)
     nowhere = no_top & no_floor & ~won_all & ~lost_all
     at_least, at_most = np.where(nowhere, -np.inf, np.nan), np.where(nowhere, np.inf, np.nan)
     for model in np.flatnonzero(won_all | (no_top & ~no_floor)):
@@ -33,16 +33,8 @@ def open_ends(taken: Floats, theta: Floats, *, anchor: Flags, free: Flags) -> tu
     return at_least, at_most
 
 
-def _reached(taken: Floats, anchor: Flags) -> Flags:
-    """From whom the anchor took something, or somebody from whom it did, and so on."""
-    reached = np.zeros(len(anchor), dtype=bool)
-    reached[breadth_first_order(graph(taken), int(np.argmax(anchor)), return_predecessors=False)] = True
-    return reached
-
-
 def _least(model: int, taken: Floats, theta: Floats) -> float:
-    above = np.zeros(len(theta), dtype=bool)
-    above[breadth_first_order(graph(taken.T), model, return_predecessors=False)] = True
+    above = reached(taken.T > 0, model)
     won = taken[np.ix_(above, ~above)]
     ahead = (theta[above][:, None] - theta[~above])[won > 0]
     won = won[won > 0]

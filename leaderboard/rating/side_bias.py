@@ -1,21 +1,20 @@
 """Whether the left side does better, whoever sits there."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse.csgraph import connected_components
 
 from leaderboard.rating.bradley_terry import (
-    CONVERGED,
+    LAST_STEP,
     MOST_STEPS,
     POINTS,
     Flags,
     Floats,
     Tally,
-    graph,
     laplacian,
     mirrored,
+    strong_pieces,
 )
 from leaderboard.rating.clustering import VoterVotes, inflation_of_one
 from leaderboard.rating.intervals import Z
@@ -27,11 +26,15 @@ _FARTHEST = 20.0
 
 @dataclass(frozen=True)
 class SideBias:
-    """β and its standard error in points: what sitting left is worth. inflation: DEFF, which the error contains."""
+    """β and its standard error in points: what sitting left is worth. inflation: DEFF, which the error contains.
+
+    strengths: θ that were fitted with β, shape (models,), natural-log units: from where a fit of the scores is near.
+    """
 
     points: float
     se: float
-    inflation: float = 1.0
+    inflation: float
+    strengths: Floats = field(repr=False, compare=False)
 
     @property
     def low(self) -> float:
@@ -69,16 +72,16 @@ def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None, *, inflat
     Bradley–Terry model to incorporate within-pair order effects”, Biometrics 33 (1977). Without `voters`, DEFF is
     what an earlier estimate found as its `inflation`.
     """
-    _, piece = connected_components(graph(tally.taken), directed=True, connection="strong")
+    piece = strong_pieces(tally.taken)
     same = piece[:, None] == piece
-    inside = Tally(tally.won * same, tally.lost * same, tally.tied * same)
+    inside = Tally(tally.won * same, tally.lost * same, tally.tied * same) if piece.any() else tally
     seats = inside.cells
     if not seats.any():
         return None
     fit = _joint_fit(inside, same)
     if fit is None:
         return None
-    bias, p, spread = fit
+    theta, bias, p, spread = fit
     among, towards, own = spread[:-1, :-1], spread[:-1, -1], spread[-1, -1]
     # What one unit of a vote's residual adds to β.
     influence = towards[:, None] - towards + own
@@ -87,18 +90,19 @@ def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None, *, inflat
     hc3 = (squares * influence**2 / np.maximum(1 - weight * leverage, 1e-6) ** 2).sum()
     phi = min(1.0, (squares.sum() + 0.25) / ((seats * weight).sum() + 0.25))
     deff = inflation_of_one(voters.where(same[voters.left, voters.right]), p, influence) if voters else inflation
-    return SideBias(float(POINTS * bias), float(POINTS * np.sqrt(deff * max(hc3, phi * own))), float(deff))
+    error = np.sqrt(deff * max(hc3, phi * own))
+    return SideBias(float(POINTS * bias), float(POINTS * error), float(deff), theta)
 
 
-def _joint_fit(tally: Tally, same: Flags) -> tuple[float, Floats, Floats] | None:
-    """(β, p, inverse information of every θ and, last, β), or None where β has no finite maximum."""
+def _joint_fit(tally: Tally, same: Flags) -> tuple[Floats, float, Floats, Floats] | None:
+    """(θ, β, p, inverse information of every θ and, last, β), or None where β has no finite maximum."""
     theta, bias, seats = np.zeros(len(same)), 0.0, tally.cells
     for _ in range(MOST_STEPS):
         p = replace(tally, bias=bias).chances(theta)
         rest = tally.won + tally.tied / 2 - seats * p
         gradient = np.append(rest.sum(axis=1) - rest.sum(axis=0), rest.sum())
         try:
-            factor = cho_factor(_information(seats * p * (1 - p), same))
+            factor = cho_factor(_information(seats * p * (1 - p), same), overwrite_a=True)
         except np.linalg.LinAlgError:  # whoever won sat left, say
             return None
         step = cho_solve(factor, gradient)
@@ -106,8 +110,8 @@ def _joint_fit(tally: Tally, same: Flags) -> tuple[float, Floats, Floats] | None
         theta, bias = theta + step[:-1], bias + float(step[-1])
         if abs(bias) > _FARTHEST:
             return None
-        if np.abs(step).max() <= CONVERGED:
-            return bias, p, cho_solve(factor, np.eye(len(gradient)))
+        if np.abs(step).max() <= LAST_STEP:
+            return theta, bias, p, cho_solve(factor, np.eye(len(gradient)))
     raise ArithmeticError("no convergence of the side bias")
 
 
