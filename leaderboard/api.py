@@ -14,7 +14,7 @@ from leaderboard.head_to_head import read_head_to_head
 from leaderboard.history import read_history
 from leaderboard.matrix import read_matrix
 from leaderboard.model_page import public_model, read_model_page
-from leaderboard.models import OVERALL, AggregationRun
+from leaderboard.models import OVERALL, AggregationRun, AggregationRunQuerySet
 
 MODELS_OVER_TIME = 50
 
@@ -76,10 +76,12 @@ class SnapshotSerializer(BaseSerializer[AggregationRun]):
 
 
 class SnapshotList(ListAPIView[AggregationRun]):
-    """Every snapshot published, newest first."""
+    """Every snapshot published, newest first: of every board, or with `?board=` of one."""
 
-    queryset = AggregationRun.objects.published()
     serializer_class = SnapshotSerializer
+
+    def get_queryset(self) -> AggregationRunQuerySet:
+        return AggregationRun.objects.published(self.request.query_params.get("board", "").replace("\x00", ""))
 
 
 class SnapshotDetail(APIView):

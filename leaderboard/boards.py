@@ -87,7 +87,7 @@ def board_object(
     stood = read_standings(run) if run else []
     listed = [one for one in stood if one.standing.score is not None]
     elo = live_elo(listed) if live and not board.startswith(IMPORTED) else {}
-    has_style = any(one.standing.style_score is not None for one in listed)
+    has_style = run is not None and _has_style(run)
     with_style_control = with_style_control and has_style
     return {
         **heading(board, run, models=len(listed)),
@@ -106,6 +106,12 @@ def board_object(
         "style_control": with_style_control if has_style else None,
         "facts": run.facts if run else {},
     }
+
+
+def _has_style(run: AggregationRun) -> bool:
+    """Whether scores with style taken out are known, and some of it was to be taken out."""
+    style = run.facts.get("style")
+    return bool(style) and len(style["dropped"]) < len(style["coefficients"])
 
 
 def _newcomers(board: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,0 +1,224 @@
+"""What the board's page, files and API say beyond the numbers: boards, groups, bounds, style, no script."""
+
+from datetime import timedelta
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from battles.models import Vote
+from leaderboard import aggregation, schedule
+from leaderboard.models import OVERALL, AggregationRun, Standing
+from models_registry.models import LanguageModel
+from tests.leaderboard.ballots import cast, cast_many, contestants
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/leaderboard/"
+API = "/api/v1/leaderboard/"
+
+
+def publish() -> None:
+    aggregation.aggregate(slot=schedule.new_slot())
+
+
+def text_of(html: str) -> str:
+    words: list[str] = []
+    parser = HTMLParser()
+    parser.handle_data = words.append  # type: ignore[method-assign]
+    parser.feed(html)
+    return " ".join(" ".join(words).split())
+
+
+def page(client, address: str = PAGE, **asked: str) -> str:
+    answer = client.get(address, asked)
+    assert answer.status_code == 200
+    return text_of(answer.content.decode())
+
+
+@pytest.fixture
+def two_worlds():
+    """Four models of which two and two met."""
+    a, b, c, d = contestants("ada", "bob", "cyd", "dan")
+    cast_many(a, b, left=40, right=20)
+    cast_many(c, d, left=20, right=15)
+    publish()
+
+
+def test_models_that_never_met_stand_in_separate_tables(client, two_worlds):
+    groups = {line["model"]["id"]: line["group"] for line in client.get(API).json()["results"]}
+    assert groups == {"ada": 0, "bob": 0, "cyd": 1, "dan": 1}
+    html = client.get(PAGE).content.decode()
+    assert html.count("<table") == 2
+    assert "Separate group 1" in html
+    assert "have not met those above" in html
+
+
+def test_a_rank_comes_with_its_range(client):
+    a, b, c = contestants("ada", "bob", "cyd")
+    for first, second in ((a, b), (b, c), (a, c)):
+        cast_many(first, second, left=21, right=20)
+    publish()
+    first = client.get(API).json()["results"][0]
+    assert (first["rank"], first["rank_best"], first["rank_worst"]) == (1, 1, 3)
+    assert "1 (1–3)" in page(client)
+
+
+def test_who_won_everything_is_at_least_and_who_lost_everything_at_most(client):
+    winner, middle, loser = contestants("winner", "middle", "loser")
+    cast_many(winner, middle, left=6)
+    cast_many(middle, loser, left=6)
+    publish()
+    lines = {line["model"]["id"]: line for line in client.get(API).json()["results"]}
+    shown = page(client)
+    assert f"at least {lines['winner']['ci_low']:.0f}" in shown
+    assert f"at most {lines['loser']['ci_high']:.0f}" in shown
+    assert "None" not in shown
+
+
+def test_the_page_says_what_did_not_count_when_it_was_computed_and_when_it_will_be(client):
+    a, b = contestants("ada", "bob")
+    cast_many(a, b, left=5, right=5)
+    cast(a, b, "left", excluded=Vote.ExcludedReason.IDENTITY_LEAK)
+    cast(a, b, "left", excluded=Vote.ExcludedReason.INCOMPLETE)
+    publish()
+    shown = page(client)
+    assert "Not counted:" in shown
+    assert "a model named itself 1" in shown
+    assert "an answer was stopped 1" in shown
+    assert "from 10 counted votes. Next:" in shown
+
+
+def test_the_choice_is_kept_in_the_address_and_in_the_form(client, two_worlds):
+    answer = client.get(PAGE, {"search": "a", "sort_by": "votes", "order": "asc"})
+    html = answer.content.decode()
+    assert 'name="search" value="a"' in html
+    assert 'name="sort_by" value="votes"' in html
+    assert 'name="order" value="asc"' in html
+    # Every sort link and file keeps the search.
+    assert "?search=a&amp;sort_by=name&amp;order=asc" in html
+    assert "?search=a&amp;sort_by=votes&amp;order=asc&amp;format=csv" in html
+
+
+def test_every_way_to_read_a_board_gives_the_same_lines(client, two_worlds):
+    asked = {"sort_by": "name", "order": "asc", "search": "a"}
+    api = client.get(API, asked).json()["results"]
+    assert client.get(PAGE, {**asked, "format": "json"}).json()["results"] == api
+    csv = client.get(PAGE, {**asked, "format": "csv"}).content.decode().splitlines()
+    assert [line.split(",")[3] for line in csv[1:]] == [line["model"]["id"] for line in api] == ["ada", "dan"]
+
+
+def test_the_elo_on_the_board_is_the_live_one_and_in_a_snapshot_the_one_of_then(client, two_worlds):
+    published = AggregationRun.objects.snapshots(OVERALL).get().public_id
+    before = {line["model"]["id"]: line["elo"] for line in client.get(API).json()["results"]}
+    cast(LanguageModel.objects.get(slug="bob"), LanguageModel.objects.get(slug="ada"), "left")
+    now = {line["model"]["id"]: line["elo"] for line in client.get(API).json()["results"]}
+    then = {line["model"]["id"]: line["elo"] for line in client.get(f"{API}snapshots/{published}/").json()["results"]}
+    assert now["bob"] > before["bob"]
+    assert then == before
+
+
+def publish_styled() -> AggregationRun:
+    """A snapshot whose first place is another one with style taken out, and whose third model has no such score."""
+    now = timezone.now()
+    run = AggregationRun.objects.create(
+        slot=schedule.new_slot(), state="done", method="m", parameters={"listed_from_votes": 5}, votes_counted=30,
+        started_at=now, finished_at=now, duration_ms=1,
+        facts={"style": {"coefficients": {"tokens": {"value": 0.2, "low": 0.1, "high": 0.3}}, "dropped": []}},
+    )  # fmt: skip
+    counts = {"votes": 20, "wins": 10, "losses": 10, "ties": 0, "both_bad": 0, "elo": 1500.0}
+    for place, (model, style) in enumerate(
+        zip(contestants("wordy", "terse", "new"), (1490.0, 1520.0, None), strict=True)
+    ):
+        score = 1530.0 - 20 * place
+        Standing.objects.create(
+            run=run, model=model, score=score, ci_low=score - 9, ci_high=score + 9, rank=place + 1, rank_best=1,
+            rank_worst=3, preliminary=style is None, **counts, style_score=style,
+            style_ci_low=style and style - 5, style_ci_high=style and style + 5, style_rank=style and 2 - place,
+        )  # fmt: skip
+    return run
+
+
+def test_style_control_is_a_switch(client):
+    publish_styled()
+    plain = client.get(API).json()
+    assert plain["style_control"] is False
+    assert [line["model"]["id"] for line in plain["results"]] == ["wordy", "terse", "new"]
+    controlled = client.get(API, {"style_control": "1"}).json()
+    assert controlled["style_control"] is True
+    assert [(line["model"]["id"], line["score"], line["rank"]) for line in controlled["results"]] == [
+        ("terse", 1520.0, 1), ("wordy", 1490.0, 2), ("new", None, None),
+    ]  # fmt: skip
+    html = client.get(PAGE, {"style_control": "1"}).content.decode()
+    assert 'name="style_control" value="1" form="filters" checked' in html
+    assert "None" not in text_of(html)
+
+
+def test_without_style_scores_there_is_no_switch(client, two_worlds):
+    assert client.get(API, {"style_control": "1"}).json()["style_control"] is None
+    assert "style_control" not in client.get(PAGE).content.decode()
+
+
+def test_categories_and_languages_are_boards_of_their_own(client):
+    a, b = contestants("ada", "bob")
+    for vote in cast_many(a, b, left=6, right=4):
+        Vote.objects.filter(pk=vote.pk).update(categories=["coding"], language="fr", labelled_by="test")
+    cast_many(a, b, left=5)
+    publish()
+    boards = client.get("/api/v1/boards/").json()["results"]
+    assert [(board["board"], board["title"], board["votes_counted"]) for board in boards][:3] == [
+        ("overall", "Overall", 15), ("category:coding", "Coding", 10), ("language:fr", "French", 10),
+    ]  # fmt: skip
+    coding = client.get(API, {"category": "coding"}).json()
+    assert (coding["board"], coding["category"], coding["votes_counted"]) == ("category:coding", "coding", 10)
+    assert client.get(API, {"language": "fr"}).json()["board"] == "language:fr"
+    html = client.get(PAGE, {"board": "category:coding"}).content.decode()
+    assert '<optgroup label="Categories">' in html
+    assert '<option value="category:coding" selected>Coding</option>' in html
+    assert "Coding" in text_of(html)
+
+
+def test_a_full_page_and_its_table_ask_a_fixed_number_of_questions(client, two_worlds):
+    def queries(**headers: str) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            client.get(PAGE, headers=headers)
+        return len(captured)
+
+    small = queries(), queries(**{"HX-Request": "true"})
+    newcomers = contestants(*[f"m{number}" for number in range(15)])
+    for first, second in pairwise(newcomers):
+        for vote in cast_many(first, second, left=3, right=3):
+            Vote.objects.filter(pk=vote.pk).update(categories=["coding", "maths"], language="de")
+    publish()
+    assert (queries(), queries(**{"HX-Request": "true"})) == small
+    assert max(small) <= 10
+
+
+def test_the_newest_snapshot_of_each_board_is_found_among_many(client):
+    now = timezone.now()
+
+    def published(scope: str, minutes: int, state: str = "done") -> AggregationRun:
+        moment = now + timedelta(minutes=minutes)
+        return AggregationRun.objects.create(
+            scope=scope, slot=schedule.new_slot(), state=state, method="m", started_at=moment, finished_at=moment,
+            duration_ms=1,
+        )  # fmt: skip
+
+    published("overall", 0), published("language:fr", 0), published("category:coding", 0, "failed")
+    overall, french = published("overall", 1), published("language:fr", 1)
+    published("overall", 2, "unchanged"), published("language:fr", 2, "failed")
+    assert AggregationRun.objects.newest_ids(["overall", "language:fr", "category:coding"]) == {
+        "overall": overall.public_id,
+        "language:fr": french.public_id,
+    }
+
+
+def test_pages_of_the_leaderboard_lead_to_each_other(client, two_worlds):
+    html = client.get(PAGE).content.decode()
+    for name in ("charts", "compare_choice", "snapshots", "method"):
+        assert f'href="{reverse(f"leaderboard:{name}")}"' in html
+    assert 'href="/leaderboard/models/ada/"' in html

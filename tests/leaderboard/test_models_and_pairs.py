@@ -1,0 +1,182 @@
+"""A model's own page and two models' head to head: as pages and through the API."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from battles.models import Call, Vote
+from leaderboard import aggregation, schedule
+from leaderboard.rating.differences import (
+    expected_share,
+    growth_until_apart,
+    observed_share,
+    variances_for_differences,
+)
+from models_registry.models import LanguageModel
+from tests import make
+from tests.leaderboard.ballots import cast_many, contestants
+
+pytestmark = pytest.mark.django_db
+
+
+def publish() -> None:
+    aggregation.aggregate(slot=schedule.new_slot())
+
+
+@pytest.fixture
+def three():
+    gold, silver, bronze = contestants("gold", "silver", "bronze")
+    for vote in cast_many(gold, silver, left=30, right=12, tie=4):
+        Vote.objects.filter(pk=vote.pk).update(categories=["coding"])
+    cast_many(silver, gold, left=2, both_bad=3)
+    cast_many(silver, bronze, left=30, right=20)
+    publish()
+    return gold, silver, bronze
+
+
+def test_a_models_page_has_its_boards_opponents_calls_tags_and_versions(client, three):
+    gold, silver, _ = three
+    LanguageModel.objects.create(
+        provider=gold.provider,
+        upstream_name="x",
+        slug="gold-v2",
+        name="Gold",
+        family="gold",
+        version=2,
+        status="active",
+    )
+    answer = make.answered_battle(gold, silver).turns.get().answers.get(side__model=gold)
+    for fence, (state, ms) in enumerate([("done", 100), ("done", 300), ("done", 200), ("failed", None)]):
+        Call.objects.create(
+            answer=answer, model=gold, attempt=1, fence=fence, state=state, first_token_ms=ms, total_ms=ms,
+            cost="0.25" if ms else None, finish_reason="content_filter" if ms == 300 else "",
+        )  # fmt: skip
+    Vote.objects.filter(pk=Vote.objects.first().pk).update(tags={"left": ["clear"], "right": ["wrong"]})
+
+    found = client.get("/api/v1/leaderboard/models/gold/").json()
+    assert found["model"]["id"] == "gold"
+    boards = {line["board"]: line["votes"] for line in found["standings"]}
+    assert boards == {"overall": 51, "category:coding": 46, "language:und": 51}
+    [met] = found["opponents"]
+    assert (met["model"]["id"], met["votes"], met["wins"], met["losses"], met["ties"], met["both_bad"]) == (
+        "silver", 51, 30, 14, 4, 3,
+    )  # fmt: skip
+    assert met["share"] == pytest.approx(33.5 / 51)
+    calls = found["calls"]
+    assert (calls["calls"], calls["failed"], calls["refused"], calls["mean_cost"]) == (4, 1, 1, "0.25")
+    assert (calls["first_token_p50_ms"], calls["first_token_p95_ms"]) == (200, 290)
+    assert found["tags"] == [{"tag": "clear", "votes": 1}]
+    assert [version["slug"] for version in found["versions"]] == ["gold", "gold-v2"]
+
+    page = client.get("/leaderboard/models/gold/").content.decode()
+    for shown in (
+        "Score over time",
+        "On every board",
+        "Against others",
+        "/leaderboard/compare/gold/silver/",
+        "gold-v2",
+    ):
+        assert shown in page
+
+
+def test_a_page_of_a_model_without_votes_says_so(client):
+    contestants("early")
+    page = client.get("/leaderboard/models/early/").content.decode()
+    assert "Collecting votes" in page
+    assert "plotly" not in page
+
+
+def test_drafts_and_strangers_have_no_page(client, three):
+    make.model(slug="secret", status="draft")
+    for slug in ("secret", "nobody"):
+        assert client.get(f"/leaderboard/models/{slug}/").status_code == 404
+        assert client.get(f"/leaderboard/compare/gold/{slug}/").status_code == 404
+        missing = client.get(f"/api/v1/leaderboard/models/{slug}/")
+        assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
+
+
+def test_head_to_head_counts_both_ways_to_sit_and_tells_apart(client, three):
+    pair = client.get("/api/v1/leaderboard/head-to-head/", {"a": "silver", "b": "gold"}).json()
+    assert [pair[name] for name in ("votes", "wins_a", "wins_b", "ties", "both_bad")] == [51, 14, 30, 4, 3]
+    observed, expected = pair["observed"], pair["expected"]
+    assert observed["share_a"] == pytest.approx(17.5 / 51)
+    assert observed["ci_low"] < observed["share_a"] < observed["ci_high"]
+    assert expected["ci_low"] < expected["share_a"] < expected["ci_high"] < 0.5
+    assert pair["separation"]["apart"] is True
+    assert pair["separation"]["more_votes"] == 0
+    assert {line["board"]: line["votes"] for line in pair["boards"]}["category:coding"] == 46
+    page = client.get("/leaderboard/compare/silver/gold/").content.decode()
+    assert "The votes tell them apart" in page
+
+
+def test_who_never_met_is_expected_from_others_and_says_how_many_votes_are_needed(client, three):
+    gold, _silver, bronze = three
+    cast_many(bronze, gold, left=1)
+    publish()
+    pair = client.get("/api/v1/leaderboard/head-to-head/", {"a": "silver", "b": "bronze"}).json()
+    assert pair["separation"]["apart"] is False
+    assert pair["separation"]["more_votes"] > 0
+    assert (
+        f"about {pair['separation']['more_votes']:,} more votes"
+        in client.get("/leaderboard/compare/silver/bronze/").content.decode()
+    )
+
+
+def test_models_that_did_not_meet_have_no_observed_share(client, three):
+    pair = client.get("/api/v1/leaderboard/head-to-head/", {"a": "gold", "b": "bronze"}).json()
+    assert (pair["votes"], pair["observed"]) == (0, None)
+    assert pair["expected"]["share_a"] > 0.5
+    assert "None" not in client.get("/leaderboard/compare/gold/bronze/").content.decode()
+
+
+def test_two_models_are_chosen_with_a_form(client, three):
+    assert client.get("/leaderboard/compare/").status_code == 200
+    answer = client.get("/leaderboard/compare/", {"a": "gold", "b": "silver"})
+    assert (answer.status_code, answer["Location"]) == (302, "/leaderboard/compare/gold/silver/")
+    assert (
+        "Choose two different models"
+        in client.get("/leaderboard/compare/", {"a": "gold", "b": "gold"}).content.decode()
+    )
+    refused = client.get("/api/v1/leaderboard/head-to-head/", {"a": "gold", "b": "gold"})
+    assert (refused.status_code, refused.json()["code"]) == (400, "invalid")
+
+
+@pytest.mark.parametrize("address", ["/leaderboard/models/m0/", "/leaderboard/compare/m0/m1/"])
+def test_these_pages_ask_the_database_no_more_when_the_arena_grows(client, address):
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert client.get(address).status_code == 200
+        return len(captured)
+
+    first, second = contestants("m0", "m1")
+    cast_many(first, second, left=6, right=6)
+    publish()
+    small = queries()
+    for other in contestants(*[f"n{number}" for number in range(8)]):
+        for vote in cast_many(first, other, left=3, right=3):
+            Vote.objects.filter(pk=vote.pk).update(categories=["coding", "maths"], language="de")
+    publish()
+    assert queries() <= small + 1  # opponents' prices, once there are more
+
+
+def test_with_two_models_the_difference_varies_four_times_as_much_as_each():
+    assert variances_for_differences([9.0, 9.0]) == [18.0, 18.0]
+    assert sum(variances_for_differences([4.0, 9.0])) == 26.0
+
+
+def test_an_even_schedule_of_many_gives_variances_back():
+    true = [4.0, 9.0, 16.0, 25.0]
+    count, total = len(true), sum(true)
+    published = [q * (1 - 2 / count) + total / count**2 for q in true]
+    assert variances_for_differences(published) == pytest.approx(true)
+
+
+def test_shares_and_votes_needed():
+    even = expected_share(0, 100)
+    assert even.share == 0.5
+    assert even.low + even.high == pytest.approx(1)
+    assert observed_share(0, 10).low == 0
+    assert observed_share(10, 10).high == pytest.approx(1)
+    assert (observed_share(5, 10).low, observed_share(5, 10).high) == pytest.approx((0.2366, 0.7634), abs=1e-4)
+    assert growth_until_apart(1.959963984540054, 1) == pytest.approx(1)
+    assert growth_until_apart(0, 1) == float("inf")
