@@ -1,0 +1,127 @@
+"""How a snapshot changes who meets."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from battles.drawing import draw
+from battles.pairing import Candidate, uniform_pair_weights
+from leaderboard import active_sampling, aggregation
+from leaderboard.models import OVERALL, SamplingPlan
+from models_registry.models import LanguageModel
+from tests import make
+from tests.leaderboard.ballots import cast_many, contestants
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _active(settings):
+    settings.ARENA_PAIR_WEIGHTS = "leaderboard.active_sampling.pair_weights"
+    forget()
+    yield
+    forget()
+
+
+def forget():
+    active_sampling._current_plan.cache_clear()
+    active_sampling._current_weights.cache_clear()
+
+
+def publish(slot):
+    run = aggregation.aggregate(slot=slot)
+    forget()
+    return run
+
+
+def everybody():
+    return list(LanguageModel.objects.order_by("pk"))
+
+
+def drawn_share(model, draws=400):
+    random = Random(1)
+    drawn = Counter(side for _ in range(draws) for side in draw(everybody(), random)[:2])
+    return drawn[model.pk] / draws
+
+
+def test_before_the_first_snapshot_all_pairs_are_alike_and_admin_weights_count():
+    contestants("ant", "bee", "cat")
+    candidates = [Candidate(model.pk, weight) for model, weight in zip(everybody(), (1.0, 2.0, 3.0), strict=True)]
+    even = uniform_pair_weights(candidates)
+    assert active_sampling.pair_weights(candidates) == [(a, b, pytest.approx(weight / 3)) for a, b, weight in even]
+
+
+def test_models_of_which_less_is_known_meet_more_often():
+    ant, bee, cat, dog = contestants("ant", "bee", "cat", "dog")
+    for one, other in ((ant, bee), (bee, cat), (cat, ant)):
+        cast_many(one, other, left=12, right=10, tie=6)
+    cast_many(dog, ant, left=3, right=3)
+    shares = publish("first").facts["sampling_shares"]
+    assert drawn_share(dog) > 0.7
+    assert sum(shares.values()) == pytest.approx(2)
+    assert shares["dog"] == max(shares.values())
+    assert drawn_share(dog) == pytest.approx(shares["dog"], abs=0.06)
+
+
+def test_a_model_without_votes_is_planned_for_and_one_added_since_meets_at_least_as_often():
+    cast_many(*contestants("ant", "bee"), left=20, right=20)
+    make.model(slug="new")
+    publish("first")
+    newer = make.model(slug="newer")
+    assert set(SamplingPlan.objects.get().contestants) == {model.pk for model in everybody()} - {newer.pk}
+    assert drawn_share(newer) >= 0.5
+
+
+def test_every_pair_of_active_models_can_be_drawn_and_its_chance_is_known():
+    models = contestants("ant", "bee", "cat", "dog")
+    cast_many(models[0], models[1], left=40, right=40)
+    cast_many(models[2], models[0], left=1)
+    publish("first")
+    random, drawn = Random(2), {}
+    for _ in range(600):
+        left, right, propensity = draw(everybody(), random)
+        drawn[frozenset((left, right))] = propensity
+    assert len(drawn) == 6
+    assert sum(drawn.values()) == pytest.approx(1)
+    assert min(drawn.values()) >= 0.1 / 6
+
+
+def test_retired_models_are_not_planned_for():
+    ant, bee, cat = contestants("ant", "bee", "cat")
+    cast_many(ant, bee, left=6, right=6)
+    cast_many(bee, cat, left=6, right=6)
+    LanguageModel.objects.filter(pk=bee.pk).update(status=LanguageModel.Status.RETIRED)
+    publish("first")
+    plan = SamplingPlan.objects.get(scope=OVERALL)
+    assert (plan.contestants, len(plan.gains)) == ([ant.pk, cat.pk], 1)
+
+
+def test_a_new_snapshot_replaces_the_plan():
+    ant, bee, cat = contestants("ant", "bee", "cat")
+    cast_many(ant, bee, left=6, right=6)
+    publish("first")
+    before = drawn_share(cat)
+    cast_many(bee, cat, left=20, right=20)
+    cast_many(ant, cat, left=20, right=20)
+    run = publish("second")
+    assert SamplingPlan.objects.get().run == run
+    assert drawn_share(cat) < before
+
+
+def test_no_plan_is_made_where_pairs_are_drawn_evenly_but_shares_are_published(settings):
+    settings.ARENA_PAIR_WEIGHTS = "battles.pairing.uniform_pair_weights"
+    cast_many(*contestants("ant", "bee", "cat")[:2], left=6, right=6)
+    LanguageModel.objects.filter(slug="ant").update(weight=2)
+    assert publish("first").facts["sampling_shares"] == pytest.approx({"ant": 0.8, "bee": 0.6, "cat": 0.6})
+    assert not SamplingPlan.objects.exists()
+
+
+def test_drawing_asks_the_database_once_a_minute(django_assert_num_queries):
+    cast_many(*contestants("ant", "bee", "cat")[:2], left=6, right=6)
+    publish("first")
+    models = everybody()
+    with django_assert_num_queries(1):
+        for _ in range(5):
+            draw(models, Random(3))
+            draw(models[:2], Random(3))
