@@ -188,14 +188,18 @@ def _among(
     rows = np.flatnonzero(established[left] & established[right])
     number = np.cumsum(established) - 1
     varies = scaling.sd > OWN_VARIATION
-    x = np.array([(features[rows, k] - scaling.mean[k]) / scaling.sd[k] for k in np.flatnonzero(varies)])
+    x = np.empty((int(varies.sum()), len(rows)))
+    for row, feature in zip(x, np.flatnonzero(varies), strict=True):
+        row[:] = features[rows, feature]
+        row -= scaling.mean[feature]
+        row /= scaling.sd[feature]
     votes = _Votes(
         models=int(established.sum()),
         left=number[left[rows]],
         right=number[right[rows]],
         share=share[rows],
         times=np.ones(len(rows)) if times is None else times[rows],
-        x=x.reshape(int(varies.sum()), len(rows)),
+        x=x,
     )
     return votes, varies
 
