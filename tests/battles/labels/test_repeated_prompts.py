@@ -2,7 +2,7 @@
 
 import pytest
 
-from battles.labels.duplicates import repetitions
+from battles.labels.duplicates import further_repetitions, repetitions
 from battles.models import Vote
 from tests.leaderboard.ballots import cast, contestants
 
@@ -64,4 +64,19 @@ def test_counted_votes_are_found_too_and_those_set_aside_for_another_reason_take
 def test_votes_without_a_digest_repeat_nothing(votes_on):
     votes_on("", 40)
     votes_on("rare", 1)
+    assert orders() == []
+
+
+def test_who_goes_on_repeating_a_prompt_is_found_without_reading_all_votes(votes_on):
+    votes_on("rare", 1)
+    counted = votes_on("often", 28)
+    assert not further_repetitions().exists()
+    repetitions().update(excluded_reason="duplicate_prompt")
+    Vote.objects.filter(order__lte=counted[-1].order).update(processing="processed")
+    late = votes_on("often", 2)
+    votes_on("rare", 1)
+    assert list(further_repetitions().order_by("order")) == late
+
+
+def test_an_arena_without_votes_repeats_nothing(db):
     assert orders() == []
