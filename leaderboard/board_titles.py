@@ -5,7 +5,9 @@ from collections.abc import Iterable
 from django.utils.translation import get_language_info, gettext_lazy
 from django.utils.translation import gettext as _
 
+from battles.labels.categories import BUILT_IN, category_names
 from battles.labels.labels import UNDETERMINED
+from battles.models import Category
 from leaderboard.models import OVERALL, ImportedBoard
 
 KINDS = {
@@ -13,35 +15,38 @@ KINDS = {
     "side-by-side": gettext_lazy("Side by side"),
     "compare": gettext_lazy("Compare"),
 }
-CATEGORIES = {
-    "coding": gettext_lazy("Coding"),
-    "maths": gettext_lazy("Maths"),
-    "creative-writing": gettext_lazy("Creative writing"),
-    "instruction-following": gettext_lazy("Instruction following"),
-    "multi-turn": gettext_lazy("Multi-turn"),
-    "long-prompt": gettext_lazy("Long prompt"),
-    "hard-prompt": gettext_lazy("Hard prompt"),
-    "images": gettext_lazy("Images"),
-}
 
 
 def titles_of(boards: Iterable[str]) -> dict[str, str]:
-    """{key: title}; one query when imported boards are among them."""
+    """{key: title}; a query when categories are among them, and one when imported boards are."""
     keys = list(boards)
     slugs = [key.partition(":")[2] for key in keys if key.startswith("imported:")]
     imported = dict(ImportedBoard.objects.filter(slug__in=slugs).values_list("slug", "title")) if slugs else {}
-    return {key: _title(key, imported) for key in keys}
+    categories = category_names() if any(key.startswith("category:") for key in keys) else {}
+    return {key: _title(key, categories, imported) for key in keys}
+
+
+def description_of(board: str) -> str:
+    """What is on the board, or where it comes from, as a sentence's part; "" where its title says enough."""
+    kind, _colon, name = board.partition(":")
+    if kind == "category" and name in BUILT_IN:
+        return _("the prompt %(rule)s") % {"rule": BUILT_IN[name][1]}
+    if kind == "category":
+        return Category.objects.filter(slug=name).values_list("description", flat=True).first() or ""
+    if kind == "imported" and (found := ImportedBoard.objects.filter(slug=name).first()):
+        return " · ".join(filter(None, (found.source, found.licence)))
+    return ""
 
 
 def title_of(board: str) -> str:
     return titles_of([board])[board]
 
 
-def _title(board: str, imported: dict[str, str]) -> str:
+def _title(board: str, categories: dict[str, str], imported: dict[str, str]) -> str:
     kind, _colon, name = board.partition(":")
     match kind:
         case "category":
-            return str(CATEGORIES.get(name) or name.replace("-", " ").capitalize())
+            return categories.get(name) or name.replace("-", " ").capitalize()
         case "language":
             return _language(name)
         case "imported":

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from common.errors import InvalidInput
 from leaderboard import method, schedule
-from leaderboard.board_titles import title_of, titles_of
+from leaderboard.board_titles import description_of, title_of, titles_of
 from leaderboard.errors import NoSuchBoard
 from leaderboard.lines import ORDERS, SORTS, in_order, live_elo, read_standings, result_line
 from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
@@ -102,6 +102,7 @@ def board_object(
             if one.standing.score is None and one.standing.votes
         ],
         "title": title_of(board),
+        "description": description_of(board),
         # Whether it is applied; None while this board has none.
         "style_control": with_style_control if has_style else None,
         "facts": run.facts if run else {},

@@ -188,6 +188,9 @@ def test_a_full_page_and_its_table_ask_a_fixed_number_of_questions(client, two_w
             client.get(PAGE, headers=headers)
         return len(captured)
 
+    [vote] = cast_many(*contestants("eve", "fay"), left=1)
+    Vote.objects.filter(pk=vote.pk).update(categories=["coding"])  # with a first category come the categories' names
+    publish()
     small = queries(), queries(**{"HX-Request": "true"})
     newcomers = contestants(*[f"m{number}" for number in range(15)])
     for first, second in pairwise(newcomers):

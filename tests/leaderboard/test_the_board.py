@@ -53,7 +53,7 @@ def test_the_api_gives_the_newest_snapshot(client, published):
     board = client.get(API).json()
     assert list(board) == [
         "board", "category", "snapshot", "computed_at", "next_due_at", "votes_counted", "votes_excluded", "models",
-        "method", "results", "collecting", "title", "style_control", "facts",
+        "method", "results", "collecting", "title", "description", "style_control", "facts",
     ]  # fmt: skip
     assert (board["board"], board["category"], board["snapshot"]) == ("overall", None, published.public_id)
     assert (board["votes_counted"], board["votes_excluded"], board["models"]) == (93, {}, 4)
