@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up stop test lint bench chaos requirements
+.PHONY: help up stop test lint bench bench-ratings chaos requirements
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -27,6 +27,9 @@ test: lint local-model ## Lint, then run every test
 
 bench: $(BIN)/.dev ## Measure speed and memory; BENCH="--only cpu" for a part
 	@$(BIN)/python -m tests.bench $(BENCH)
+
+bench-ratings: $(BIN)/.dev ## Check and time the ratings on simulated votes; BENCH="--quick" in a minute
+	@$(BIN)/python -m tests.bench.ratings $(BENCH)
 
 lint: $(BIN)/.dev ## Format, style, types, layers, migrations, deployment settings
 	@$(BIN)/ruff format --check .
