@@ -1,0 +1,76 @@
+"""Runs in the other libraries' Python, without the arena: times each of them on the votes of one file.
+
+their_runs.py votes.npz: left, right, outcome (0 left, 1 right, 2 tie) and style features. Prints JSON:
+{library and task: {"cold": seconds, "warm": seconds, "ratings": [points or null]}}.
+"""
+
+import json
+import sys
+import time
+from importlib.util import find_spec
+
+import numpy as np
+
+WINNERS = np.array(["model_a", "model_b", "tie"])
+
+
+def timed(task):
+    """Twice: what is compiled at the first run is there for the second."""
+    runs = []
+    for _ in range(2):
+        begun = time.perf_counter()
+        ratings = task()
+        runs.append(time.perf_counter() - begun)
+    return {"cold": runs[0], "warm": runs[1], "ratings": ratings}
+
+
+def arena_rank(votes):
+    import pandas as pd
+    from arena_rank.models.bradley_terry import BradleyTerry
+    from arena_rank.models.contextual_bradley_terry import ContextualBradleyTerry
+    from arena_rank.utils.data_utils import ContextualPairDataset, PairDataset
+
+    names = [f"f{column}" for column in range(votes["features"].shape[1])]
+    frame = pd.DataFrame(
+        {"model_a": votes["left"], "model_b": votes["right"], "winner": WINNERS[votes["outcome"]]}
+    ).assign(**dict(zip(names, votes["features"].T, strict=True)))
+
+    def plain():
+        data = PairDataset.from_pandas(frame)
+        return np.asarray(BradleyTerry(len(data.competitors)).compute_ratings_and_cis(data)["ratings"]).tolist()
+
+    def dressed():
+        data = ContextualPairDataset.from_pandas(frame, names, reweighted=False)
+        model = ContextualBradleyTerry(len(data.competitors), len(names))
+        return np.asarray(model.compute_ratings_and_cis(data)["ratings"]).tolist()
+
+    yield "arena-rank", plain
+    yield "arena-rank, style", dressed
+
+
+def evalica(votes):
+    import pandas as pd
+    from evalica import Winner, bradley_terry
+
+    winners = [(Winner.X, Winner.Y, Winner.Draw)[outcome] for outcome in votes["outcome"]]
+    left, right = votes["left"].tolist(), votes["right"].tolist()
+    everybody = pd.Index(range(max(left + right) + 1))
+
+    def points(**options):
+        scores = bradley_terry(left, right, winners, **options).scores
+        theta = np.log(scores.reindex(everybody).to_numpy())
+        return (1000 + 400 / np.log(10) * (theta - theta.mean())).tolist()
+
+    yield "evalica", points
+    yield "evalica, tight", lambda: points(tolerance=1e-12, limit=10_000)
+
+
+def main():
+    votes = np.load(sys.argv[1])
+    libraries = {"arena_rank": arena_rank, "evalica": evalica}
+    found = {library: runs for library, runs in libraries.items() if find_spec(library)}
+    print(json.dumps({name: timed(task) for runs in found.values() for name, task in runs(votes)}))
+
+
+if __name__ == "__main__":
+    main()
