@@ -26,6 +26,7 @@ from battles.errors import (
     StillAnswering,
     TooManyTurns,
 )
+from battles.labels.duplicates import repeats_too_often
 from battles.labels.labelling import LabelColumns, label
 from battles.models import Answer, Battle, Position, Session, Side, Turn, Vote, VoteQuerySet
 from battles.pairing import Pair
@@ -212,8 +213,8 @@ def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
 
 
 def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
-    locked = Battle.objects.for_showing().select_for_update(of=("self",))  # no follow-up begins meanwhile
-    battle = locked.get(pk=battle_id)
+    shown = Battle.objects.for_showing().annotate(repeats_too_often=repeats_too_often())
+    battle = shown.select_for_update(of=("self",)).get(pk=battle_id)  # no follow-up begins meanwhile
     if battle.vote_or_none is not None:
         raise AlreadyVoted
     limits.count("vote", actor.kind, actor.key, f"network:{actor.network}", fail_open=True)
@@ -232,19 +233,23 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
         battle=battle, choice=choice, model_left_id=left.model_id, model_right_id=right.model_id,
         turn_count=len(judged),
         style={position: _style_of(side, judged) for position, side in sides.items()}, voter=actor.key,
-        excluded_reason=_reason_not_to_count(turns, judged), **_labels(battle, judged),
+        excluded_reason=_reason_not_to_count(turns, judged, repeats_too_often=battle.repeats_too_often),
+        **_labels(battle, judged),
     )  # fmt: skip
     vote_cast.send(sender=Vote, vote=vote)
     return vote
 
 
-def _reason_not_to_count(turns: Iterable[Turn], judged: Iterable[Turn]) -> str:
-    """A name that was read in any answer is known; a side that was stopped is only missed where it was judged."""
+def _reason_not_to_count(turns: Iterable[Turn], judged: list[Turn], *, repeats_too_often: bool) -> str:
+    """A name that was read in any answer is known; a side that was stopped is only missed where it was judged.
+
+    repeats_too_often: the first prompt does, which says something about a vote on nothing else.
+    """
     if any(answer.names_itself for turn in turns for answer in turn.answers.all()):
         return Vote.ExcludedReason.IDENTITY_LEAK
     if any(answer.state == Answer.State.STOPPED for turn in judged for answer in turn.answers.all()):
         return Vote.ExcludedReason.INCOMPLETE
-    return ""
+    return Vote.ExcludedReason.DUPLICATE_PROMPT if repeats_too_often and len(judged) == 1 else ""
 
 
 def _labels(battle: Battle, judged: list[Turn]) -> LabelColumns:

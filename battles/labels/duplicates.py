@@ -1,7 +1,8 @@
 """Prompts that are voted on far more often than others keep their first votes only.
 
 Otherwise one greeting, or one prompt that somebody's favourite answers well, would weigh more than the rest together.
-Which prompts these are is looked up now and then, over all votes; who goes on repeating one is found at once.
+Which prompts these are is looked up now and then, over all votes; who goes on repeating one is told with the vote, so
+that live Elo does not move.
 """
 
 import itertools
@@ -49,12 +50,12 @@ def repetitions() -> VoteQuerySet:
     return Vote.objects.filter(pk__in=list(late))
 
 
-def further_repetitions() -> VoteQuerySet:
-    """Pending votes on prompts of which votes were set aside before; asks indexes only."""
-    known = Vote.objects.filter(
+def repeats_too_often() -> Exists:
+    """For annotating battles: whether votes on its prompt were set aside for that, and are. Asks an index."""
+    set_aside = Vote.objects.filter(
         prompt_digest=OuterRef("prompt_digest"), excluded_reason=Vote.ExcludedReason.DUPLICATE_PROMPT
     )
-    return Vote.objects.pending().filter(Exists(known), excluded_reason="").exclude(prompt_digest="")
+    return Exists(set_aside.exclude(prompt_digest=""))
 
 
 def _percentile(prompts_by_votes: Sequence[tuple[int, int]]) -> float:

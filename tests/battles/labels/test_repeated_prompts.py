@@ -2,8 +2,14 @@
 
 import pytest
 
-from battles.labels.duplicates import further_repetitions, repetitions
-from battles.models import Vote
+from accounts.actor import Actor
+from battles import actions
+from battles.labels.duplicates import repetitions
+from battles.labels.labelling import label
+from battles.labels.prompt_digest import prompt_digest
+from battles.models import Answer, Battle, Turn, Vote
+from leaderboard.models import EloRating
+from tests import make
 from tests.leaderboard.ballots import cast, contestants
 
 pytestmark = pytest.mark.django_db
@@ -67,15 +73,28 @@ def test_votes_without_a_digest_repeat_nothing(votes_on):
     assert orders() == []
 
 
-def test_who_goes_on_repeating_a_prompt_is_found_without_reading_all_votes(votes_on):
+def vote_on(*prompts: str) -> Vote:
+    battle = make.answered_battle(make.model(), make.model())
+    battle.turns.update(prompt=prompts[0])
+    for prompt in prompts[1:]:
+        make.turn(battle, prompt=prompt)
+    battle.turns.update(state=Turn.State.DONE)
+    Answer.objects.filter(turn__battle=battle).update(state=Answer.State.DONE, text="an answer")
+    Battle.objects.filter(pk=battle.pk).update(**label(prompts[:1]))
+    actor = Actor(visitor=battle.session.owner_visitor, network="127.0.0.1")
+    return actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+
+
+def test_who_goes_on_repeating_a_prompt_is_told_with_the_vote(votes_on):
+    assert vote_on("Hello!").counts
     votes_on("rare", 1)
-    counted = votes_on("often", 28)
-    assert not further_repetitions().exists()
+    votes_on(prompt_digest(["hello"]), 28)
     repetitions().update(excluded_reason="duplicate_prompt")
-    Vote.objects.filter(order__lte=counted[-1].order).update(processing="processed")
-    late = votes_on("often", 2)
-    votes_on("rare", 1)
-    assert list(further_repetitions().order_by("order")) == late
+    late = vote_on("hello")
+    assert (late.excluded_reason, late.counts) == ("duplicate_prompt", False)
+    assert not EloRating.objects.filter(model=late.model_left).exists()
+    assert vote_on("hello", "Which of the two is the older word?").counts
+    assert vote_on("Good morning").counts
 
 
 def test_an_arena_without_votes_repeats_nothing(db):
