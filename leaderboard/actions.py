@@ -1,5 +1,6 @@
-"""What staff change about the board: retract votes, restore them, ask for a run. All of it is audited."""
+"""What staff change about the boards: whether votes count, and when they are counted. All of it is audited."""
 
+from celery import Task
 from celery.exceptions import CeleryError
 from django.db import transaction
 from kombu.exceptions import OperationalError
@@ -7,9 +8,9 @@ from kombu.exceptions import OperationalError
 from accounts import audit
 from accounts.models import User
 from battles.models import Vote, VoteQuerySet
-from leaderboard import schedule
+from leaderboard import reviews, schedule, tasks
 from leaderboard.errors import VoteCounts, VoteDoesNotCount
-from leaderboard.tasks import aggregate_votes
+from leaderboard.models import AnomalyReview
 from leaderboard.vote_changes import put_back, set_aside
 
 
@@ -49,6 +50,20 @@ def restore_votes(votes: VoteQuerySet, *, by: User | None, because: str = "") ->
     return changed
 
 
+@transaction.atomic
+def decide_review(review: AnomalyReview, state: AnomalyReview.State, *, by: User, because: str) -> AnomalyReview:
+    """Let a reviewed voter's votes count (DISMISSED) or set them aside for good (EXCLUDED). Raises ReviewIsDecided."""
+    decided = reviews.decide(review, state, by=by, because=because)
+    audit.record(by, f"review.{state}", decided, because, voter=decided.voter, votes=len(decided.orders))
+    return decided
+
+
+def look_for_anomalies(*, by: User) -> None:
+    """Have every voter judged anew, by a worker, or here when no broker answers."""
+    audit.record(by, "leaderboard.look_for_anomalies", "")
+    transaction.on_commit(lambda: _hand_to_a_worker(tasks.look_for_anomalies))
+
+
 def _record(by: User | None, action: str, votes: list[Vote], because: str, **details: object) -> None:
     if votes:
         subject = str(votes[0]) if len(votes) == 1 else f"{len(votes)} votes"
@@ -60,11 +75,11 @@ def ask_for_run(*, by: User) -> None:
     """Have the board brought up to date as soon as this is committed: by a worker, or here when no broker answers."""
     slot = schedule.new_slot()
     audit.record(by, "leaderboard.aggregate", slot)
-    transaction.on_commit(lambda: _hand_to_a_worker(slot))
+    transaction.on_commit(lambda: _hand_to_a_worker(tasks.aggregate_votes, slot))
 
 
-def _hand_to_a_worker(slot: str) -> None:
+def _hand_to_a_worker(task: Task, *arguments: str) -> None:
     try:
-        aggregate_votes.delay(slot)
+        task.delay(*arguments)
     except (OperationalError, CeleryError, OSError):
-        aggregate_votes(slot)
+        task(*arguments)

@@ -12,16 +12,21 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Max
 
+from battles.labels.duplicates import repetitions
+from battles.labels.settling import settle_pending
 from battles.models import Vote
-from leaderboard import method, sampling_plan, schedule, tallies
+from leaderboard import method, reviews, sampling_plan, schedule, tallies
 from leaderboard.announcing import announce_snapshot
 from leaderboard.board_votes import BoardVotes, read_boards, read_no_votes
 from leaderboard.latency import median_first_token_ms
-from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing, VoteChange
-from leaderboard.publishing import Effort, LiveFigures, Published, fit_board, is_stale
+from leaderboard.live_elo import elo_after
+from leaderboard.models import OVERALL, AggregationRun, Standing, VoteChange
+from leaderboard.publishing import Effort, LiveFigures, Published, fit_board, is_stale, is_to_be_thorough
 from leaderboard.scopes import BOARDS_OF_VOTE, is_of_the_arena
+from leaderboard.vote_changes import set_aside
 
 State = AggregationRun.State
+REPEATED = Vote.ExcludedReason.DUPLICATE_PROMPT
 
 _EXCLUDED = f"""
 SELECT scope, excluded_reason, count(*) FROM battles_vote AS vote CROSS JOIN {BOARDS_OF_VOTE}
@@ -64,13 +69,14 @@ def _make_room() -> None:
 
 
 def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> AggregationRun:
+    newest = {run.scope: run for run in AggregationRun.objects.newest_of_each_board() if is_of_the_arena(run.scope)}
+    _settle(newest.get(OVERALL), now=started_at)
     taken = tallies.count_pending()
     moment = {"last_order": _last_order(), "last_change": _last_change()}
     excluded = _votes_excluded()
-    newest = {run.scope: run for run in AggregationRun.objects.newest_of_each_board() if is_of_the_arena(run.scope)}
     # Also boards whose last vote was set aside.
     boards = {scope: read_no_votes(scope) for scope in (OVERALL, *newest)} | read_boards()
-    live = _live_figures(boards[OVERALL])
+    live = _live_figures(boards[OVERALL], moment["last_order"])
     published = []
     for scope, board in boards.items():
         earlier = newest.get(scope)
@@ -84,6 +90,16 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
             published.append(Published(_run(slot, scope, State.UNCHANGED, started_at, **facts)))
     _store(published)
     return next(one.run for one in published if one.run.scope == OVERALL)
+
+
+def _settle(earlier: AggregationRun | None, *, now: datetime) -> None:
+    """Labels, and whose votes are set aside, are brought up to date before votes are counted."""
+    settle_pending()
+    reviews.hold_pending()
+    if is_to_be_thorough(earlier, now=now, arena=earlier.votes_counted if earlier else 0):
+        forgiven = VoteChange.objects.filter(kind=VoteChange.Kind.RESTORED, before__excluded_reason=REPEATED)
+        repeated = repetitions().exclude(pk__in=forgiven.values("vote"))
+        set_aside(repeated, reason=REPEATED, because="its prompt was sent too often")
 
 
 def _run(slot: str, scope: str, state: str, started_at: datetime, **facts: Any) -> AggregationRun:
@@ -159,8 +175,6 @@ def _votes_excluded() -> dict[str, dict[str, int]]:
     return excluded
 
 
-def _live_figures(overall: BoardVotes) -> LiveFigures:
-    """Of every model with a counted vote: Overall has them all."""
-    ids = [model.pk for model in overall.models]
-    elo = dict(EloRating.objects.filter(pk__in=ids).values_list("pk", "rating"))
-    return LiveFigures(elo, median_first_token_ms(ids))
+def _live_figures(overall: BoardVotes, last_order: int) -> LiveFigures:
+    """Of every model with a counted vote: Overall has them all. The Elo is the one after the last vote taken."""
+    return LiveFigures(elo_after(last_order), median_first_token_ms([model.pk for model in overall.models]))

@@ -92,6 +92,35 @@ def read_ballots(board: BoardVotes) -> Ballots:
     )
 
 
+@dataclass(frozen=True)
+class OrderedVotes:
+    """A board's votes grouped by voter, each voter's in the order they were cast; arrays of shape (votes,).
+
+    voter: 0, 0, …, 1, …; key: what hashtextextended makes of the voter's name; order: the votes' numbers.
+    """
+
+    voter: Places
+    key: Integers
+    order: Integers
+    left: Places
+    right: Places
+    outcome: Places
+
+
+def read_in_order(board: BoardVotes) -> OrderedVotes:
+    rows = _read_log(board.scope, {**_VOTER, **_VOTE, "order": ('"order"', 8)})
+    now = np.lexsort((rows["order"], rows["voter"]))
+    rows = {name: column[now] for name, column in rows.items()}
+    return OrderedVotes(
+        voter=np.unique(rows["voter"], return_inverse=True)[1],
+        key=rows["voter"],
+        order=rows["order"],
+        left=_places(board.models, rows["left"]),
+        right=_places(board.models, rows["right"]),
+        outcome=rows["outcome"].astype(np.int64),
+    )
+
+
 def _read_log(scope: str, columns: dict[str, tuple[str, int]]) -> dict[str, Integers]:
     kind, _, name = scope.partition(":")
     filed = {"category": "categories @> ARRAY[%(name)s]::varchar[]", "language": "language = %(name)s"}

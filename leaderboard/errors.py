@@ -31,3 +31,9 @@ class TalliesDisagree(ArenaError):
     code = "tallies_disagree"
     message = "The tallies do not hold this vote. Run `manage.py rebuild_tallies`."
     http_status = 409
+
+
+class ReviewIsDecided(ArenaError):
+    code = "review_is_decided"
+    message = "This is what was decided already."
+    http_status = 409

@@ -78,8 +78,23 @@ def replay_elo() -> None:
     )
 
 
-def _go_on(replay: "Replay", *, after: int) -> int:
-    """Replay the counted votes after that number; returns the last one's."""
+def elo_after(last: int) -> dict[int, float]:
+    """Everybody's rating, by the models' ids, after the vote with this number: what a snapshot that ends there says.
+
+    Under the lock of the tallies, and with every vote up to `last` committed.
+    """
+    ratings = list(EloRating.objects.values_list("pk", "rating", "last_order"))
+    if all(order <= last for _, _, order in ratings):
+        return {model: rating for model, rating, _ in ratings}
+    from leaderboard.rating.elo_replay import Replay
+
+    replay = Replay()  # people voted on meanwhile
+    _go_on(replay, after=0, until=last)
+    return replay.rating
+
+
+def _go_on(replay: "Replay", *, after: int, until: int = 2**63 - 1) -> int:
+    """Replay the counted votes after one number and up to another; returns the last one's."""
     from leaderboard.packed import PIECE, place_of_outcome, read_packed
 
     columns = {
@@ -88,8 +103,10 @@ def _go_on(replay: "Replay", *, after: int) -> int:
         "right": ("model_right_id", 8),
         "outcome": place_of_outcome("choice"),
     }
-    counted = """FROM battles_vote WHERE "order" > %(after)s AND excluded_reason IN ('', 'anomaly')"""
-    votes = read_packed(columns, counted, {"after": after}, piece=f'"order" / {PIECE}')
+    counted = """
+        FROM battles_vote WHERE "order" > %(after)s AND "order" <= %(until)s AND excluded_reason IN ('', 'anomaly')
+    """
+    votes = read_packed(columns, counted, {"after": after, "until": until}, piece=f'"order" / {PIECE}')
     if len(votes["order"]):
         replay.add(**votes)
     return int(votes["order"].max(initial=after))

@@ -35,9 +35,13 @@ class Effort:
 
     @classmethod
     def due(cls, board: BoardVotes, earlier: AggregationRun | None, *, now: datetime, arena: int) -> "Effort":
-        """`arena`: votes counted on Overall."""
-        thorough = arena < EVERY_VOTE_BELOW or earlier is None or _last_thorough(earlier) < f"{now:%Y-%m-%d}"
+        thorough = is_to_be_thorough(earlier, now=now, arena=arena)
         return cls(voters=thorough or (board.scope == OVERALL and arena < MOST_VOTERS), style=thorough)
+
+
+def is_to_be_thorough(earlier: AggregationRun | None, *, now: datetime, arena: int) -> bool:
+    """Whether every single vote is looked at. `arena`: votes counted on Overall."""
+    return arena < EVERY_VOTE_BELOW or earlier is None or _last_thorough(earlier) < f"{now:%Y-%m-%d}"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Wake-up calls for aggregation; each may arrive twice."""
+"""Wake-up calls for what is computed in a worker; each may arrive twice."""
 
 from celery import shared_task
 
@@ -12,3 +12,10 @@ def aggregate_votes(slot: str = "") -> None:
         aggregation.aggregate(slot=slot)
     else:
         aggregation.aggregate_if_due()
+
+
+@shared_task(ignore_result=True)
+def look_for_anomalies() -> None:
+    from leaderboard import anomalies
+
+    anomalies.look_for_anomalies()

@@ -17,7 +17,7 @@ from battles.models import Vote, VoteQuerySet
 from battles.signals import labels_change, relabelling_begins, voter_changes
 from leaderboard import tallies
 from leaderboard.live_elo import replay_elo
-from leaderboard.models import VoteChange
+from leaderboard.models import AnomalyReview, VoteChange
 from leaderboard.tallies import CountedVote
 
 Processing = Vote.Processing
@@ -122,5 +122,8 @@ def refile(changes: list[LabelChange], **_: Any) -> None:
 def rename_voter(votes: VoteQuerySet, voter: str, **_: Any) -> None:
     """Counted votes move with their voter, so that they can still be taken away. Raises TalliesDisagree."""
     tallies.lock()
-    counted = [_counted(vote) for vote in votes.filter(processing=Processing.PROCESSED)]
+    taken = list(votes.exclude(processing=Processing.PENDING))
+    counted = [_counted(vote) for vote in taken if vote.processing == Processing.PROCESSED]
     tallies.move(out=counted, into=[vote._replace(voter=voter) for vote in counted])
+    _remember(taken, Kind.RENAMED, _standing)
+    AnomalyReview.objects.follow(votes, voter)

@@ -5,6 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import environ
+from celery.schedules import crontab
 
 from arena_site.settings.services import redis_url_for, service_file_values
 
@@ -146,6 +147,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": min(ARENA_AGGREGATE_EVERY_S, 15),
         "options": {"expires": 15},
     },
+    "look-for-anomalies": {"task": "leaderboard.tasks.look_for_anomalies", "schedule": crontab(hour=3, minute=30)},
     "forget-old-idempotency-keys": {"task": "accounts.tasks.forget_old_idempotency_keys", "schedule": 3600},
 }
 

@@ -3,6 +3,7 @@
 from leaderboard.models.counting import EloRating, PairTally, VoterPairTally
 from leaderboard.models.history import VoteChange
 from leaderboard.models.imported import Contestant, ImportedBoard, ImportedVote
+from leaderboard.models.reviews import AnomalyReview, AnomalyReviewQuerySet
 from leaderboard.models.sampling import SamplingPlan
 from leaderboard.models.snapshots import OVERALL, AggregationRun, AggregationRunQuerySet, Standing
 
@@ -10,6 +11,8 @@ __all__ = [
     "OVERALL",
     "AggregationRun",
     "AggregationRunQuerySet",
+    "AnomalyReview",
+    "AnomalyReviewQuerySet",
     "Contestant",
     "EloRating",
     "ImportedBoard",

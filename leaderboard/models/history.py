@@ -7,10 +7,17 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from battles.models import Vote
+from leaderboard.models.snapshots import AggregationRun
+
+
+class VoteChangeQuerySet(models.QuerySet["VoteChange"]):
+    def renamed_since(self, run: AggregationRun) -> "VoteChangeQuerySet":
+        """Votes of a snapshot that somebody claimed or left behind since it was made."""
+        return self.filter(kind=VoteChange.Kind.RENAMED, number__gt=run.last_change, vote__order__lte=run.last_order)
 
 
 class VoteChange(models.Model):
-    """One vote excluded, restored or filed under other boards, with its standing before and after.
+    """One vote excluded, restored or filed under other boards or another voter, with its standing before and after.
 
     `before` and `after` are {"excluded_reason": str, "categories": [str], "language": str}. A vote stood, when a
     snapshot was made, as in `before` of its first change with a higher number than the snapshot's last_change, or
@@ -21,6 +28,8 @@ class VoteChange(models.Model):
         EXCLUDED = "excluded", _("excluded")
         RESTORED = "restored", _("restored")
         RELABELLED = "relabelled", _("filed under other boards")
+        # Whose it was and is, nobody keeps: only that voters' votes are together in another way than before.
+        RENAMED = "renamed", _("filed under another voter")
 
     # Given under the lock of the tallies, so that what is committed later has a higher number; gaps mean nothing.
     number = models.BigAutoField(primary_key=True)
@@ -31,6 +40,8 @@ class VoteChange(models.Model):
     reason = models.TextField(blank=True)
     by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     at = models.DateTimeField(db_default=Now())
+
+    objects = VoteChangeQuerySet.as_manager()
 
     class Meta:
         ordering = ["-number"]

@@ -43,9 +43,12 @@ class Counts:
         votes: NDArray[np.int64] = self.n.sum(axis=(0, 2)) + self.n.sum(axis=(0, 1))
         return votes
 
-    def without(self, other: NDArray[np.int64]) -> "Counts":
-        """The same board less some of its votes, given as n is."""
-        return Counts(self.names, self.n - other)
+    def without(self, some: "Counts") -> "Counts":
+        """Less some of the votes, counted under the same names."""
+        return Counts(self.names, self.n - some.n)
+
+    def and_also(self, more: "Counts") -> "Counts":
+        return Counts(self.names, self.n + more.n)
 
     @property
     def checksum(self) -> str:

@@ -1,0 +1,171 @@
+"""Voters whose votes do not look like anyone's are held for a person to look at, and nothing is lost by it."""
+
+import random
+
+import pytest
+
+from accounts.claims import visitor_claimed
+from accounts.models import AuditEntry
+from battles.actions import delete_session
+from battles.models import Vote
+from leaderboard import actions, aggregation, anomalies, schedule, tallies
+from leaderboard.errors import ReviewIsDecided
+from leaderboard.models import AggregationRun, AnomalyReview, EloRating
+from tests import make
+from tests.leaderboard.ballots import cast, contestants
+
+State = AnomalyReview.State
+STRENGTH = {"gold": 1.5, "silver": 0.7, "bronze": 0.0, "tin": -1.0}
+
+
+def aggregate() -> AggregationRun:
+    return aggregation.aggregate(slot=schedule.new_slot())
+
+
+def counted() -> int:
+    return aggregate().votes_counted
+
+
+@pytest.fixture
+def models():
+    return {model.slug: model for model in contestants(*STRENGTH)}
+
+
+@pytest.fixture
+def crowd(models):
+    """240 votes of 24 people who judge what they read."""
+    chance = random.Random(4)
+    for number in range(240):
+        left, right = chance.sample(sorted(STRENGTH), 2)
+        wins = chance.random() < 1 / (1 + 2.718 ** (STRENGTH[right] - STRENGTH[left]))
+        cast(models[left], models[right], "left" if wins else "right", voter=f"user:{number % 24}")
+
+
+def serve_bronze(models, number: int = 40, voter: str = "visitor:9") -> None:
+    for turn in range(number):
+        other = models[("gold", "silver", "tin")[turn % 3]]
+        cast(models["bronze"], other, "left", voter=voter)
+
+
+@pytest.fixture
+def review(models, crowd):
+    serve_bronze(models)
+    assert counted() == 280
+    assert anomalies.look_for_anomalies() == 1
+    return AnomalyReview.objects.get()
+
+
+@pytest.mark.django_db
+def test_nobody_of_an_honest_crowd_is_held(crowd):
+    assert counted() == 240
+    assert anomalies.look_for_anomalies() == 0
+
+
+@pytest.mark.django_db
+def test_an_arena_without_votes_has_nobody_to_look_at():
+    assert anomalies.look_for_anomalies() == 0
+
+
+@pytest.mark.django_db
+def test_who_only_serves_one_model_is_held_with_the_evidence_and_the_effect(review):
+    assert (review.voter, review.state, len(review.orders)) == ("visitor:9", State.OPEN, 40)
+    assert review.evidence["kind"] == "model"
+    assert review.evidence["model"] == "bronze"
+    assert review.evidence["observed"] == review.evidence["votes"] == 40
+    assert review.evidence["expected"] < 25
+    first = review.effect[0]
+    assert first["model"] == "bronze"
+    assert first["score"][0] > first["score"][1] + 100
+    run = aggregate()
+    assert (run.votes_counted, run.votes_excluded) == (240, {"anomaly": 40})
+    assert tallies.rebuild() == 0
+
+
+@pytest.mark.django_db
+def test_a_held_vote_reads_as_counted_and_live_elo_does_not_tell(models, crowd):
+    serve_bronze(models)
+    counted()
+    before = set(EloRating.objects.values_list("pk", "rating", "votes"))
+    anomalies.look_for_anomalies()
+    assert set(EloRating.objects.values_list("pk", "rating", "votes")) == before
+    assert all(vote.counts for vote in Vote.objects.filter(voter="visitor:9"))
+
+
+@pytest.mark.django_db
+def test_looking_again_opens_no_second_review_and_new_votes_are_held_too(review, models):
+    assert anomalies.look_for_anomalies() == 0
+    serve_bronze(models, 3)
+    assert counted() == 240
+    review.refresh_from_db()
+    assert len(review.orders) == 43
+
+
+@pytest.mark.django_db
+def test_a_voter_who_is_fine_counts_again_and_is_not_held_for_the_same_votes(review):
+    staff = make.user()
+    actions.decide_review(review, State.DISMISSED, by=staff, because="a colleague testing one model")
+    assert counted() == 280
+    assert anomalies.look_for_anomalies() == 0
+    entry = AuditEntry.objects.get()
+    assert (entry.user, entry.action, entry.reason) == (staff, "review.dismissed", "a colleague testing one model")
+
+
+@pytest.mark.django_db
+def test_a_voter_who_was_fine_is_held_again_for_new_votes_alone(review, models):
+    actions.decide_review(review, State.DISMISSED, by=make.user(), because="fine")
+    serve_bronze(models)
+    assert counted() == 320
+    assert anomalies.look_for_anomalies() == 1
+    assert counted() == 280
+
+
+@pytest.mark.django_db
+def test_votes_excluded_for_good_leave_live_elo_and_so_do_later_ones(review, models):
+    actions.decide_review(review, State.EXCLUDED, by=make.user(), because="a script")
+    assert aggregate().votes_excluded == {"moderation": 40}
+    assert sum(EloRating.objects.values_list("votes", flat=True)) == 2 * 240
+    serve_bronze(models, 2)
+    assert aggregate().votes_excluded == {"moderation": 42}
+    assert sum(EloRating.objects.values_list("votes", flat=True)) == 2 * 240
+
+
+@pytest.mark.django_db
+def test_a_decision_can_be_reversed_and_gives_the_same_bits(review):
+    before = set(EloRating.objects.values_list("pk", "rating", "votes"))
+    staff = make.user()
+    actions.decide_review(review, State.EXCLUDED, by=staff, because="a script")
+    with pytest.raises(ReviewIsDecided):
+        actions.decide_review(review, State.EXCLUDED, by=staff, because="a script")
+    actions.decide_review(review, State.DISMISSED, by=staff, because="it was a person")
+    assert counted() == 280
+    assert set(EloRating.objects.values_list("pk", "rating", "votes")) == before
+    actions.decide_review(review, State.EXCLUDED, by=staff, because="a script after all")
+    assert counted() == 240
+
+
+@pytest.mark.django_db
+def test_a_vote_that_was_set_aside_for_another_reason_stays_so_when_its_voter_is_fine(models, crowd):
+    serve_bronze(models)
+    leaked = cast(models["bronze"], models["gold"], "left", voter="visitor:9", excluded="identity_leak")
+    counted()
+    anomalies.look_for_anomalies()
+    actions.decide_review(AnomalyReview.objects.get(), State.DISMISSED, by=make.user(), because="fine")
+    leaked.refresh_from_db()
+    assert leaked.excluded_reason == "identity_leak"
+
+
+@pytest.mark.django_db
+def test_a_review_follows_its_voter_into_an_account_but_not_a_deleted_session(models, crowd):
+    visitor = make.visitor().visitor
+    serve_bronze(models, voter=f"visitor:{visitor.pk}")
+    counted()
+    anomalies.look_for_anomalies()
+    delete_session(Vote.objects.filter(voter=f"visitor:{visitor.pk}").first().battle.session)
+    review = AnomalyReview.objects.get()
+    assert review.voter == f"visitor:{visitor.pk}"
+    user = make.user()
+    visitor_claimed.send(sender=type(visitor), visitor=visitor, user=user)
+    review.refresh_from_db()
+    assert review.voter == f"user:{user.pk}"
+    actions.decide_review(review, State.DISMISSED, by=user, because="fine")
+    assert counted() == 280
