@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
-from leaderboard.rating.bradley_terry import Flags, Floats, Places, laplacian, mirrored
-from leaderboard.rating.intervals import Z
+from leaderboard.rating.bradley_terry import Flags, Floats, Places, mirrored
 
 LEFT_SHARES = np.array([1.0, 0.0, 0.5, 0.5])
 # A voter with more than this share of a model's votes counts as having it, and degrees of freedom are at least 3:
@@ -60,31 +59,44 @@ class VoterVotes:
         weight: Floats = self.n * (p * (1 - p))[self.left, self.right]
         return weight
 
+    def cells(self, values: NDArray[np.number], models: int) -> Floats:
+        """The rows' values summed by left and right, shape (models, models)."""
+        sums: Floats = np.zeros((models, models))
+        np.add.at(sums, (self.left, self.right), values)
+        return sums
+
 
 def inflation(voters: VoterVotes, p: Floats, spread: Floats, *, free: Flags) -> Floats:
-    """DEFF, shape (models,): variance clustered by voter over the plain one from the same votes, at least 1.
+    """DEFF, shape (models,): variance clustered by voter over that of the same votes one by one, at least 1.
 
     p: expected share of the left, shape (models, models); spread: inverse information of the free models, zero
     elsewhere. Clustered: the scores of one voter's votes are summed before they are squared (Liang, Zeger 1986),
     each divided by 1 − h, where h is the voter's share of a model's information: a cluster's jackknife (CR3; Bell,
-    McCaffrey 2002), here model by model. The ratio is stretched by (t / z)², t with G* − 1 degrees of freedom,
-    where G* = 1 / Σ h² is the number of equal voters worth as much (Carter, Schnepel, Steigerwald 2017): where a
-    few cast most votes, G / (G − 1) for all G voters would not do. One voter alone says nothing of others: 1.
+    McCaffrey 2002), here model by model. The variance is stretched by t², t with G* − 1 degrees of freedom, where
+    G* = 1 / Σ h² is the number of equal voters worth as much (Carter, Schnepel, Steigerwald 2017): where a few cast
+    most votes, G / (G − 1) for all G voters would not do. One by one: the same as if each vote had a voter of its
+    own. One voter alone says nothing of others: 1.
     """
     rows = voters.where(free[voters.left] | free[voters.right]).numbered()
     if not len(rows.n):
         return np.ones(len(p))
     rest, weight = rows.residuals(p), rows.information(p)
     score: Floats = rows.n * rest
-    squares: Floats = np.zeros_like(p)
-    np.add.at(squares, (rows.left, rows.right), score * rest)
     scores = _by_voter_and_model(rows, score, -score, len(p))
     share = _by_voter_and_model(rows, weight, weight, len(p))
-    share.data /= share.sum(axis=0)[share.indices]
-    scores.data /= np.maximum(1 - share.data, 1 - _LARGEST_SHARE)
-    clustered, plain = _variances(spread, _outer_sum(scores)), _variances(spread, laplacian(mirrored(squares)))
+    information: Floats = np.asarray(share.sum(axis=0), dtype=np.float64)
+    information[information == 0] = 1  # of models without votes
+    share.data /= information[share.indices]
+    scores.data /= _rest_of(share.data)
+    clustered = _variances(spread, _outer_sum(scores))
     concentration: Floats = np.asarray(share.power(2).sum(axis=0), dtype=np.float64)
-    return _ratio(clustered, plain, concentration)
+    votes, squares = rows.cells(rows.n, len(p)), rows.cells(score * rest, len(p))
+    of_left, of_right = p * (1 - p) / information[:, None], p * (1 - p) / information
+    left, right = 1 / _rest_of(of_left), 1 / _rest_of(of_right)
+    diagonal = (squares * left**2).sum(axis=1) + (squares * right**2).sum(axis=0)
+    one_by_one = _variances(spread, np.diag(diagonal) - mirrored(squares * left * right))
+    dispersed = (votes * of_left**2).sum(axis=1) + (votes * of_right**2).sum(axis=0)
+    return _ratio(clustered, concentration, one_by_one, dispersed)
 
 
 def inflation_of_one(voters: VoterVotes, p: Floats, influence: Floats) -> float:
@@ -92,21 +104,34 @@ def inflation_of_one(voters: VoterVotes, p: Floats, influence: Floats) -> float:
     if not len(voters.n):
         return 1.0
     voters = voters.numbered()
-    rest, by = voters.residuals(p), influence[voters.left, voters.right]
-    share: Floats = np.bincount(voters.voter, weights=voters.information(p) * by**2).astype(np.float64)
-    if not share.any():
+    by = influence[voters.left, voters.right]
+    of_row, score = voters.information(p) * by**2, voters.residuals(p) * by
+    if not of_row.any():
         return 1.0
-    share /= share.sum()
-    score = np.bincount(voters.voter, voters.n * rest * by) / np.maximum(1 - share, 1 - _LARGEST_SHARE)
-    plain = (voters.n * (rest * by) ** 2).sum(keepdims=True)
-    return float(_ratio((score**2).sum(keepdims=True), plain, (share**2).sum(keepdims=True))[0])
+    share: Floats = np.bincount(voters.voter, weights=of_row).astype(np.float64) / of_row.sum()
+    of_vote = of_row / (voters.n * of_row.sum())
+    clustered = np.bincount(voters.voter, weights=voters.n * score) / _rest_of(share)
+    one_by_one = voters.n * (score / _rest_of(of_vote)) ** 2
+    sums = ((clustered**2).sum(), (share**2).sum(), one_by_one.sum(), (voters.n * of_vote**2).sum())
+    return float(_ratio(*(np.array([one]) for one in sums))[0])
 
 
-def _ratio(clustered: Floats, plain: Floats, concentration: Floats) -> Floats:
-    """`concentration`: Σ h²."""
+def _ratio(clustered: Floats, concentration: Floats, one_by_one: Floats, dispersed: Floats) -> Floats:
+    """Of the variances, each stretched as its Σ h² asks."""
+    above, below = clustered * _stretch(concentration), one_by_one * _stretch(dispersed)
+    return np.maximum(1, np.divide(above, below, out=np.ones_like(below), where=below > 0))
+
+
+def _stretch(concentration: Floats) -> Floats:
+    """t² of the 97.5 % quantile; concentration: Σ h²."""
     freedom = 1 / np.maximum(concentration, np.finfo(float).tiny) - 1
-    stretched = clustered * (stdtrit(np.clip(freedom, _FEWEST, 1e9), 0.975) / Z) ** 2
-    return np.maximum(1, np.divide(stretched, plain, out=np.ones_like(plain), where=plain > 0))
+    quantile: Floats = stdtrit(np.clip(freedom, _FEWEST, 1e9), 0.975).astype(np.float64)
+    return quantile**2
+
+
+def _rest_of(share: Floats) -> Floats:
+    """1 − h."""
+    return np.maximum(1 - share, 1 - _LARGEST_SHARE)
 
 
 def _variances(spread: Floats, meat: Floats) -> Floats:
