@@ -233,23 +233,22 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
         battle=battle, choice=choice, model_left_id=left.model_id, model_right_id=right.model_id,
         turn_count=len(judged),
         style={position: _style_of(side, judged) for position, side in sides.items()}, voter=actor.key,
-        excluded_reason=_reason_not_to_count(turns, judged, repeats_too_often=battle.repeats_too_often),
-        **_labels(battle, judged),
+        excluded_reason=_reason_not_to_count(battle, judged), **_labels(battle, judged),
     )  # fmt: skip
     vote_cast.send(sender=Vote, vote=vote)
     return vote
 
 
-def _reason_not_to_count(turns: Iterable[Turn], judged: list[Turn], *, repeats_too_often: bool) -> str:
+def _reason_not_to_count(battle: Any, judged: list[Turn]) -> str:
     """A name that was read in any answer is known; a side that was stopped is only missed where it was judged.
 
-    repeats_too_often: the first prompt does, which says something about a vote on nothing else.
+    battle: with repeats_too_often, which says something about a vote on its first prompt alone.
     """
-    if any(answer.names_itself for turn in turns for answer in turn.answers.all()):
+    if any(answer.names_itself for turn in battle.turns.all() for answer in turn.answers.all()):
         return Vote.ExcludedReason.IDENTITY_LEAK
     if any(answer.state == Answer.State.STOPPED for turn in judged for answer in turn.answers.all()):
         return Vote.ExcludedReason.INCOMPLETE
-    return Vote.ExcludedReason.DUPLICATE_PROMPT if repeats_too_often and len(judged) == 1 else ""
+    return Vote.ExcludedReason.DUPLICATE_PROMPT if battle.repeats_too_often and len(judged) == 1 else ""
 
 
 def _labels(battle: Battle, judged: list[Turn]) -> LabelColumns:

@@ -71,7 +71,6 @@ class Battle(models.Model):
         sides: RelatedManager["Side"]
         turns: RelatedManager["Turn"]
         vote: "Vote"
-        repeats_too_often: bool  # annotated for a vote: battles.labels.duplicates
 
     class Meta:
         constraints = [
