@@ -4,5 +4,7 @@ import secrets
 
 
 def new_public_id() -> str:
-    """128 random bits, 22 URL-safe characters."""
-    return secrets.token_urlsafe(16)
+    """128 random bits, 22 URL-safe characters; never one that a command would take for an option."""
+    while (found := secrets.token_urlsafe(16)).startswith("-"):
+        pass
+    return found

@@ -50,10 +50,16 @@ class Published(msgspec.Struct):
     facts: dict[str, Any]
     results: list[dict[str, Any]]
     collecting: list[dict[str, Any]]
+    votes_renamed_since: int
 
     @property
     def is_styled_afresh(self) -> bool:
         return self.facts.get("style_of") == self.id
+
+    @property
+    def has_its_voters(self) -> bool:
+        """Whether design effects were made of the snapshot's own votes, and those are still the same voters'."""
+        return self.facts.get("design_effects_of") == self.id and not self.votes_renamed_since
 
     @property
     def has_an_elo(self) -> bool:
@@ -89,7 +95,8 @@ def recompute(published: Published, rows: Iterable[VoteRow]) -> list[str]:
     """What does not agree, a sentence each; nothing when every number follows from the votes.
 
     Scores and bounds agree to a millionth of a point. What a snapshot took over from an earlier one, as its facts say,
-    is believed and not compared: design effects, style. Raises CannotRecompute for another version's method.
+    is believed and not compared: style and design effects; these also where votes were filed under other voters since.
+    Raises CannotRecompute for another version's method.
     """
     if published.method.name not in (method.NAME, method.WITH_SIDES):
         raise CannotRecompute(
@@ -147,14 +154,13 @@ def _style_of(row: VoteRow) -> list[int] | None:
 
 
 def _fit(published: Published, ballots: Ballots, lines: Mapping[str, dict[str, Any]]) -> SnapshotFit:
-    looks_at_voters = published.facts.get("design_effects_of") == published.id
     style = published.facts.get("style") if published.is_styled_afresh else None
     scaling = style and Scaling(np.array(style["scaling"]["mean"]), np.array(style["scaling"]["sd"]))
     return fit_snapshot(
         ballots.counts,
         published.method.parameters,
-        voters=ballots.of_voters if looks_at_voters else None,
-        tastes=None if looks_at_voters else _published_tastes(published, ballots.counts.names, lines),
+        voters=ballots.of_voters if published.has_its_voters else None,
+        tastes=None if published.has_its_voters else _published_tastes(published, ballots.counts.names, lines),
         styled=Styled(ballots, scaling) if style else None,
     )
 

@@ -5,7 +5,7 @@ from typing import Any
 from leaderboard.boards import board_object, describe_method
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.lines import in_order
-from leaderboard.models import AggregationRun
+from leaderboard.models import AggregationRun, VoteChange
 
 
 def read_snapshot(public_id: str) -> dict[str, Any]:
@@ -14,7 +14,9 @@ def read_snapshot(public_id: str) -> dict[str, Any]:
     if run is None:
         raise NoSuchSnapshot
     board = board_object(run.scope, run)
-    return {**describe_run(run), **board, "results": in_order(board["results"])}
+    # Intervals allow for voters' tastes, and can be checked as far as voters are still those of that time.
+    renamed = VoteChange.objects.renamed_since(run).count()
+    return {**describe_run(run), **board, "votes_renamed_since": renamed, "results": in_order(board["results"])}
 
 
 def describe_run(run: AggregationRun) -> dict[str, Any]:

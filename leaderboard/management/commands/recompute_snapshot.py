@@ -60,6 +60,11 @@ class Command(BaseCommand):
             f"Snapshot {published.id} agrees: {published.board}, {published.votes_counted:,} votes, "
             f"{len(published.results)} models."
         )
+        if published.votes_renamed_since:
+            self.stdout.write(
+                f"{published.votes_renamed_since:,} of its votes were filed under another voter since, as people "
+                "signed in or deleted sessions: the design effects of its intervals were believed."
+            )
 
 
 def _exported(snapshot: str, folder: Path) -> Path:

@@ -10,14 +10,15 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from msgspec.structs import replace
 
+from battles.actions import file_votes_under
 from battles.labels import LabelChange, Labels
 from battles.models import Vote
 from battles.signals import labels_change, relabelling_begins
-from leaderboard import actions
+from leaderboard import actions, aggregation
 from leaderboard.exports.reading import read_rows
 from leaderboard.exports.rows import VoteRow
 from leaderboard.exports.writing import as_jsonl
-from leaderboard.models import AggregationRun
+from leaderboard.models import AggregationRun, EloRating
 from tests.leaderboard.ballots import cast, contestants
 from tests.leaderboard.public_data.exports import export, publish
 
@@ -96,6 +97,32 @@ def test_every_snapshot_of_every_board_can_be_recomputed_whatever_became_of_its_
     for snapshot in snapshots():
         recompute(snapshot)
     assert capsys.readouterr().out.count("agrees") == len(snapshots())
+
+
+def test_votes_that_people_claimed_since_do_not_make_a_snapshot_wrong(votes, capsys):
+    """Its intervals were made with other voters, which nobody remembers; all else is checked as ever."""
+    snapshot = publish().public_id
+    with transaction.atomic():
+        file_votes_under("user:1", Vote.objects.filter(voter__in=["visitor:1", "visitor:2", "visitor:3"]))
+    recompute(snapshot)
+    assert "filed under another voter since" in capsys.readouterr().out
+    later = publish().public_id
+    recompute(later)
+    assert "filed under another voter since" not in capsys.readouterr().out
+
+
+def test_the_elo_of_a_snapshot_is_the_one_after_its_last_vote(votes, monkeypatch):
+    """Also when people vote on while it is made."""
+    count_excluded = aggregation._votes_excluded
+
+    def while_somebody_votes() -> dict:
+        cast(votes[1].model_left, votes[1].model_right, "left")
+        return count_excluded()
+
+    monkeypatch.setattr(aggregation, "_votes_excluded", while_somebody_votes)
+    snapshot = publish()
+    assert EloRating.objects.latest("last_order").last_order > snapshot.last_order
+    recompute(snapshot.public_id)
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
