@@ -1,0 +1,19 @@
+"""What people change in the arena: start, follow up, regenerate, stop, vote, and look after their sessions."""
+
+from battles.actions.sessions import delete_session, file_votes_under, update_session
+from battles.actions.starting import start_battle, start_session
+from battles.actions.turns import follow_up, regenerate, stop
+from battles.actions.voting import cast_vote, give_feedback
+
+__all__ = [
+    "cast_vote",
+    "delete_session",
+    "file_votes_under",
+    "follow_up",
+    "give_feedback",
+    "regenerate",
+    "start_battle",
+    "start_session",
+    "stop",
+    "update_session",
+]

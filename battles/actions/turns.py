@@ -1,0 +1,134 @@
+"""What goes on in a battle: the next prompt, a failed one asked again, a stop."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from accounts.actor import Actor
+from battles import reserving
+from battles.announcing import announce_end
+from battles.answer_records import stop_unasked
+from battles.errors import (
+    AlreadyRegenerated,
+    AlreadyVoted,
+    BattleIsVoid,
+    BudgetReached,
+    ModelsOverBudget,
+    NothingToRegenerate,
+    NothingToStop,
+    StillAnswering,
+    TooManyTurns,
+)
+from battles.models import Answer, Battle, Session, Side, Turn, Vote
+from battles.prompts import accepted_prompt
+from battles.stopping import shout_stop
+from battles.tasks import wake_after_commit
+from common import limits
+from models_registry.ledger import seconds_until_tomorrow
+from models_registry.spending import OverBudget
+
+
+def follow_up(*, actor: Actor, battle: Battle, prompt: str) -> Turn:
+    """Ask both sides the next thing, each with its own history. After the vote it goes on, but does not count.
+
+    Raises InvalidInput, StillAnswering, BattleIsVoid, TooManyTurns, TooManyRequests, ServiceAway, BudgetReached,
+    ModelsOverBudget.
+    """
+    prompt = accepted_prompt(prompt)
+    with transaction.atomic():
+        battle = Battle.objects.select_for_update().get(pk=battle.pk)  # one follow-up at a time
+        if battle.is_void:
+            raise BattleIsVoid
+        last = battle.turns.order_by("-index")[0]
+        if last.is_live:
+            raise StillAnswering
+        if last.index + 1 >= settings.ARENA_TURNS_PER_BATTLE:
+            raise TooManyTurns
+        limits.count("turn", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
+        has_vote = Vote.objects.filter(battle=battle).exists()
+        turn = Turn.objects.create(battle=battle, index=last.index + 1, prompt=prompt, after_vote=has_vote)
+        with _refusing_what_does_not_fit():
+            ask(turn, _turns_of(battle), _sides_of(battle), person=actor.key)
+        Session.objects.filter(pk=battle.session_id).update(last_active_at=Now())
+    return turn
+
+
+def ask(turn: Turn, turns: Iterable[Turn], sides: Iterable[Side], *, person: str) -> list[Answer]:
+    """Answers for `sides`, in their order, and somebody to fill them. Inside a transaction. Raises OverBudget."""
+    sides = list(sides)
+    charges = reserving.set_aside(turns, sides, person=person)
+    wake_after_commit(turn.pk)
+    return Answer.objects.bulk_create([Answer(turn=turn, side=side, charge=charges.get(side)) for side in sides])
+
+
+def _turns_of(battle: Battle) -> QuerySet[Turn]:
+    return battle.turns.order_by("index").prefetch_related("answers")
+
+
+def _sides_of(battle: Battle) -> QuerySet[Side]:
+    return battle.sides.select_related("model__provider").prefetch_related("model__prices")
+
+
+@contextmanager
+def _refusing_what_does_not_fit() -> Iterator[None]:
+    """Raises BudgetReached and ModelsOverBudget in place of OverBudget."""
+    try:
+        yield
+    except OverBudget as error:
+        refusal = BudgetReached if error.is_personal else ModelsOverBudget
+        raise refusal(retry_after=seconds_until_tomorrow()) from error
+
+
+@transaction.atomic
+def regenerate(*, actor: Actor, battle: Battle) -> Turn:
+    """Ask the last follow-up again, once, of the sides that failed in it; what the other said stays.
+
+    Raises BattleIsVoid, StillAnswering, NothingToRegenerate, AlreadyRegenerated, TooManyRequests, ServiceAway,
+    BudgetReached, ModelsOverBudget, and AlreadyVoted when the vote was on the turns before.
+    """
+    battle = Battle.objects.select_for_update().get(pk=battle.pk)
+    if battle.is_void:
+        raise BattleIsVoid
+    turn = battle.turns.order_by("-index").prefetch_related("answers")[0]
+    if turn.is_live:
+        raise StillAnswering
+    if not turn.is_failed_follow_up:
+        raise NothingToRegenerate
+    if turn.round:
+        raise AlreadyRegenerated
+    if not turn.after_vote and Vote.objects.filter(battle=battle).exists():
+        raise AlreadyVoted
+    limits.count("turn", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
+    failed = {answer.side_id: answer for answer in turn.answers.all() if answer.state == Answer.State.FAILED}
+    with _refusing_what_does_not_fit():
+        sides = _sides_of(battle).filter(pk__in=failed)
+        charges = reserving.set_aside(_turns_of(battle), sides, person=actor.key)
+    for side in sides:
+        turn.answers.filter(side=side).update(
+            state=Answer.State.QUEUED, text="", html="", reasoning="", error="", call=None, charge=charges.get(side)
+        )
+    turn.state, turn.round, turn.attempt, turn.queued_at, turn.finished_at = Turn.State.QUEUED, 1, 0, Now(), None
+    turn.save(update_fields=["state", "round", "attempt", "queued_at", "finished_at"])
+    wake_after_commit(turn.pk)
+    return turn
+
+
+@transaction.atomic
+def stop(*, battle: Battle) -> None:
+    """End both sides of the live turn; what they said is kept. A turn that still waits ends at once.
+
+    Raises NothingToStop.
+    """
+    turn = battle.turns.exclude(state=Turn.State.DONE).select_for_update(of=["self"]).first()
+    if turn is None:
+        raise NothingToStop
+    if turn.state == Turn.State.QUEUED:
+        stop_unasked(turn)
+        transaction.on_commit(lambda: announce_end(turn))
+    else:
+        Turn.objects.filter(pk=turn.pk, stop_requested_at=None).update(stop_requested_at=Now())
+        transaction.on_commit(lambda: shout_stop(turn))

@@ -1,0 +1,89 @@
+"""Verdicts, and what is said about them afterwards."""
+
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from accounts.actor import Actor
+from battles.errors import AlreadyVoted, BattleIsVoid, NotVotedYet, StillAnswering
+from battles.labels.duplicates import repeats_too_often
+from battles.labels.labelling import LabelColumns, label
+from battles.models import Answer, Battle, Position, Side, Turn, Vote
+from battles.signals import vote_cast
+from battles.style import StyleCounts, style_counts
+from common import limits
+from models_registry.models import LanguageModel
+
+
+def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
+    """Record the person's verdict; from then on the names are revealed. The vote's battle can be shown at once.
+
+    Raises BattleIsVoid, StillAnswering, TooManyRequests, and AlreadyVoted when a vote exists (also when two
+    requests race: the database keeps the first).
+    """
+    try:  # outside atomic: inside, the connection would be broken
+        with transaction.atomic():
+            return _store_vote(actor, battle.pk, choice)
+    except IntegrityError as error:
+        raise AlreadyVoted from error
+
+
+def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
+    shown = Battle.objects.for_showing().annotate(repeats_too_often=repeats_too_often())
+    battle = shown.select_for_update(of=("self",)).get(pk=battle_id)  # no follow-up begins meanwhile
+    if battle.vote_or_none is not None:
+        raise AlreadyVoted
+    limits.count("vote", actor.kind, actor.key, f"network:{actor.network}", fail_open=True)
+    if battle.is_void:
+        raise BattleIsVoid
+    turns = battle.turns.all()
+    if any(turn.is_live for turn in turns):
+        raise StillAnswering
+    judged = [turn for turn in turns if turn.can_be_judged()]
+    sides = {side.position: side for side in battle.sides.all()}
+    left, right = sides[Position.LEFT], sides[Position.RIGHT]
+    if not (left.model.has_votes and right.model.has_votes):
+        LanguageModel.objects.filter(pk__in=[left.model_id, right.model_id]).update(has_votes=True)
+    # Last: its number keeps every other vote waiting until COMMIT.
+    vote = Vote.objects.create(
+        battle=battle, choice=choice, model_left_id=left.model_id, model_right_id=right.model_id,
+        turn_count=len(judged),
+        style={position: _style_of(side, judged) for position, side in sides.items()}, voter=actor.key,
+        excluded_reason=_reason_not_to_count(battle, judged), **_labels(battle, judged),
+    )  # fmt: skip
+    vote_cast.send(sender=Vote, vote=vote)
+    return vote
+
+
+def _reason_not_to_count(battle: Any, judged: list[Turn]) -> str:
+    """A name that was read in any answer is known; a side that was stopped is only missed where it was judged.
+
+    battle: with repeats_too_often, which says something about a vote on its first prompt alone.
+    """
+    if any(answer.names_itself for turn in battle.turns.all() for answer in turn.answers.all()):
+        return Vote.ExcludedReason.IDENTITY_LEAK
+    if any(answer.state == Answer.State.STOPPED for turn in judged for answer in turn.answers.all()):
+        return Vote.ExcludedReason.INCOMPLETE
+    return Vote.ExcludedReason.DUPLICATE_PROMPT if battle.repeats_too_often and len(judged) == 1 else ""
+
+
+def _labels(battle: Battle, judged: list[Turn]) -> LabelColumns:
+    """The battle's, from its first prompt, unless more was asked."""
+    if battle.labelled_by and len(judged) == 1:
+        return {
+            "categories": battle.categories, "language": battle.language, "labelled_by": battle.labelled_by,
+            "prompt_digest": battle.prompt_digest,
+        }  # fmt: skip
+    return label([turn.prompt for turn in judged])
+
+
+def _style_of(side: Side, turns: list[Turn]) -> StyleCounts:
+    answers = [answer for turn in turns for answer in turn.answers.all() if answer.side_id == side.pk]
+    tokens = sum(answer.call.answer_tokens for answer in answers if answer.call)
+    return style_counts("\n\n".join(answer.text for answer in answers), tokens)
+
+
+def give_feedback(*, battle: Battle, tags: dict[str, list[str]], comment: str) -> None:
+    """What was good or bad about each side; replaces what was said before. Raises NotVotedYet."""
+    if not Vote.objects.filter(battle=battle).update(tags=tags, comment=comment):
+        raise NotVotedYet
