@@ -20,6 +20,9 @@ if not ARENA_DATA_DIR.is_absolute():
 for _key, _value in service_file_values(ARENA_DATA_DIR).items():
     os.environ[_key] = os.environ.get(_key) or _value  # set and empty is not given
 
+# Ratings are fitted beside everything else: on two busy cores, more threads made a board of 300 models ten times slower.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Commands that need neither service nor secret (makemigrations, type checks) run without them;
 # the port in these two leads nowhere, and an empty secret key is refused by Django when it is used.
 NOWHERE_DATABASE, NOWHERE_REDIS = "postgres://arena@127.0.0.1:1/arena", "redis://127.0.0.1:1/0"
@@ -265,6 +268,8 @@ ARENA_BUDGETS = {
     ]
 }
 ARENA_PAID_CALLS = env.bool("ARENA_PAID_CALLS", default=True)
+# Whether providers may be on this machine and in private networks; link-local and metadata addresses never are.
+ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", default=True)
 ARENA_BREAKER_FAILURES = env.int("ARENA_BREAKER_FAILURES", default=3)
 ARENA_BREAKER_COOLDOWN_S = env.float("ARENA_BREAKER_COOLDOWN_S", default=30)
 # Whether anybody may fetch the votes, under pseudonyms; otherwise members with a token for it.
