@@ -1,0 +1,48 @@
+"""Whoever voted is told why a vote does not count, and so are readers of the board."""
+
+import pytest
+from django.template.loader import render_to_string
+from django.test import Client
+
+from accounts.actor import Actor
+from battles import actions
+from battles.models import Answer, Vote
+from tests import make
+
+SAID = {
+    "identity_leak": "an answer gave away a model’s name.",
+    "moderation": "its prompt was set aside by a moderator.",
+    "duplicate_prompt": "the same prompt was voted on too often.",
+    "incomplete": "an answer was stopped before its end.",
+    "operator": "the operator set it aside.",
+}
+
+
+def test_every_reason_has_words_of_its_own_on_the_board():
+    words = {
+        reason: render_to_string("leaderboard/excluded_reason.html", {"reason": reason})
+        for reason in Vote.ExcludedReason.values
+    }
+    assert len(set(words.values())) == len(Vote.ExcludedReason.values)
+
+
+@pytest.mark.parametrize("reason", sorted({*Vote.ExcludedReason.values, ""}))
+def test_the_page_after_the_vote_says_why_it_does_not_count(client: Client, db, reason: str):
+    member = make.user()
+    client.force_login(member)
+    actor = Actor(user=member, network="127.0.0.1")
+    battle = make.answered_battle(make.model(), make.model(), actor=actor)
+    actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+    Vote.objects.update(excluded_reason=reason)
+    page = client.get(battle.session.get_absolute_url()).content.decode()
+    assert ("This vote is kept but not counted" in page) == (reason in SAID)  # one under review reads as counted
+    assert [words for words in SAID.values() if words in page] == ([SAID[reason]] if reason in SAID else [])
+
+
+def test_a_stopped_answer_is_told_with_the_vote(client: Client, db):
+    member = make.user()
+    client.force_login(member)
+    battle = make.answered_battle(make.model(), make.model(), actor=Actor(user=member, network="127.0.0.1"))
+    Answer.objects.filter(side__position="left").update(state=Answer.State.STOPPED)
+    page = client.post(f"/battles/{battle.public_id}/vote/", {"choice": "right"}, follow=True).content.decode()
+    assert SAID["incomplete"] in page
