@@ -1,13 +1,14 @@
-"""What happens in the arena: sessions, battles, sides, turns, answers, calls and votes."""
+"""What happens in the arena: sessions, battles, sides, turns, answers, calls, votes and stars."""
 
-from battles.models.battles import Battle, Position, Side
+from battles.models.battles import NUMBERS, Battle, Position, Side
 from battles.models.calls import Call, CallQuerySet
 from battles.models.categories import Category
 from battles.models.sessions import Session
 from battles.models.turns import Answer, Turn, TurnQuerySet
-from battles.models.votes import Vote, VoteCounter, VoteQuerySet
+from battles.models.votes import StarRating, Vote, VoteCounter, VoteQuerySet
 
 __all__ = [
+    "NUMBERS",
     "Answer",
     "Battle",
     "Call",
@@ -16,6 +17,7 @@ __all__ = [
     "Position",
     "Session",
     "Side",
+    "StarRating",
     "Turn",
     "TurnQuerySet",
     "Vote",

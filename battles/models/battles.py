@@ -47,10 +47,18 @@ class BattleQuerySet(models.QuerySet["Battle"]):
 
 
 class Battle(models.Model):
-    """Two models, one conversation each, and at most one vote."""
+    """Models with one conversation each. Of two there is at most one vote; where many are compared, answers get stars.
+
+    Only in a blind battle are names kept back, and the models always drawn.
+    """
 
     class Mode(models.TextChoices):
         BLIND = "blind", _("blind")
+        SIDE_BY_SIDE = "side_by_side", _("side by side")
+        COMPARE = "compare", _("compare")
+        DIRECT = "direct", _("direct chat")
+
+    VOTED_MODES = (Mode.BLIND, Mode.SIDE_BY_SIDE)
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     session = models.ForeignKey(Session, models.PROTECT, related_name="battles")
@@ -60,8 +68,10 @@ class Battle(models.Model):
     language = models.CharField(max_length=3, default=UNDETERMINED, db_default=UNDETERMINED)
     labelled_by = models.CharField(max_length=60, blank=True, default="", db_default="")
     prompt_digest = models.CharField(max_length=32, blank=True, default="", db_default="")
-    # The chance with which the sampler drew this unordered pair; after a redraw, the final pair's.
+    # The chance with which the sampler drew this unordered pair; after a redraw, the final pair's. 1 where none drew.
     propensity = models.FloatField()
+    # What the pool was narrowed to before the draw: battles.lineups.Filters; for a redraw to keep to.
+    filters = models.JSONField(default=dict, db_default={}, blank=True)
     voided_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -76,7 +86,8 @@ class Battle(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=Q(propensity__gt=0, propensity__lte=1), name="a_propensity_is_a_probability"
-            )
+            ),
+            models.CheckConstraint(condition=Q(mode="blind") | Q(filters={}), name="only_a_blind_draw_is_narrowed"),
         ]
 
     def __str__(self) -> str:
@@ -101,25 +112,50 @@ class Battle(models.Model):
     def is_void(self) -> bool:
         return self.voided_at is not None
 
+    @property
+    def is_blind(self) -> bool:
+        return self.mode == self.Mode.BLIND
+
+    @property
+    def takes_vote(self) -> bool:
+        return self.mode in self.VOTED_MODES
+
 
 class Position(models.TextChoices):
+    """Where the two of a battle sit; a direct chat has a left side only."""
+
     LEFT = "left", _("left")
     RIGHT = "right", _("right")
+
+
+# Where those who are compared sit.
+NUMBERS = ("1", "2", "3", "4", "5", "6")
 
 
 class Side(models.Model):
     """A model's place in a battle. A silent redraw changes the model; its calls remember the one before."""
 
     battle = models.ForeignKey(Battle, models.PROTECT, related_name="sides")
-    position = models.CharField(max_length=5, choices=Position)
+    position = models.CharField(max_length=5, choices=[*Position.choices, *((number, number) for number in NUMBERS)])
     model = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
+    # By the person: nobody is drawn in its place.
+    chosen = models.BooleanField(default=False, db_default=False)
     redrawn = models.BooleanField(default=False)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["battle", "position"], name="a_battle_has_each_side_once"),
             models.UniqueConstraint(fields=["battle", "model"], name="a_model_meets_itself_in_no_battle"),
+            models.CheckConstraint(
+                condition=Q(position__in=[*Position.values, *NUMBERS]), name="a_side_sits_left_right_or_by_a_number"
+            ),
+            models.CheckConstraint(condition=~Q(chosen=True, redrawn=True), name="a_chosen_model_is_not_redrawn"),
         ]
 
     def __str__(self) -> str:
         return f"{self.battle_id} {self.position}"
+
+    @property
+    def remembers_alone(self) -> bool:
+        """A pair goes on together; where many are compared, each goes on with what it answered itself."""
+        return self.position in NUMBERS

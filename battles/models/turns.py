@@ -151,6 +151,8 @@ class Answer(models.Model):
     error = models.CharField(max_length=40, blank=True)
     # Whether its text says which model it is: a vote on it is not blind.
     names_itself = models.BooleanField(default=False, db_default=False)
+    # The latest of its ratings, where many are compared.
+    stars = models.PositiveSmallIntegerField(null=True)
     call = models.OneToOneField("Call", models.PROTECT, null=True, related_name="shown_in")
     # What was set aside for its first call when it was asked for; the call takes it over.
     charge = models.OneToOneField(Charge, models.PROTECT, null=True, related_name="answer")

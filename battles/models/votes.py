@@ -1,4 +1,4 @@
-"""Verdicts, in the order in which they were given."""
+"""Verdicts and stars, in the order in which they were given."""
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
@@ -10,11 +10,12 @@ from django.utils.translation import gettext_lazy as _
 from accounts.actor import Actor
 from battles.labels.labels import UNDETERMINED
 from battles.models.battles import Battle
+from battles.models.turns import Answer
 from models_registry.models import LanguageModel
 
 
 class VoteCounter(models.Model):
-    """The one row whose lock puts votes in a gapless order."""
+    """The row whose lock puts votes in a gapless order, and beside it one that does so for stars."""
 
     last_order = models.PositiveBigIntegerField(default=0)
 
@@ -30,7 +31,15 @@ class NextOrder(models.Func):
     output_field = models.PositiveBigIntegerField()
 
 
-VOTE_FACTS = ["battle", "choice", "model_left", "model_right", "created_at", "order", "style", "turn_count"]
+class NextStarOrder(models.Func):
+    """The same for stars."""
+
+    function = "battles_next_star_order"
+    arity = 0
+    output_field = models.PositiveBigIntegerField()
+
+
+VOTE_FACTS = ["battle", "mode", "choice", "model_left", "model_right", "created_at", "order", "style", "turn_count"]
 
 
 class VoteQuerySet(models.QuerySet["Vote"]):
@@ -65,6 +74,8 @@ class Vote(models.Model):
         OPERATOR = "operator", _("operator")
 
     battle = models.OneToOneField(Battle, models.PROTECT, related_name="vote")
+    # The battle's: names were open side by side, and such votes have a board of their own.
+    mode = models.CharField(max_length=12, choices=Battle.Mode, default=Battle.Mode.BLIND, db_default=Battle.Mode.BLIND)
     choice = models.CharField(max_length=8, choices=Choice)
     model_left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
     model_right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
@@ -95,6 +106,7 @@ class Vote(models.Model):
             models.CheckConstraint(
                 condition=~Q(model_left=F("model_right")), name="a_vote_is_about_two_different_models"
             ),
+            models.CheckConstraint(condition=Q(mode__in=Battle.VOTED_MODES), name="a_vote_is_on_a_battle_of_two"),
         ]
         indexes = [
             # For leaderboard.aggregation: the votes not yet in the tallies.
@@ -115,3 +127,36 @@ class Vote(models.Model):
     @property
     def counts(self) -> bool:
         return self.excluded_reason in ("", self.ExcludedReason.ANOMALY)
+
+
+class StarRatingQuerySet(models.QuerySet["StarRating"]):
+    def owned_by(self, actor: Actor) -> "StarRatingQuerySet":
+        return self.filter(answer__turn__battle__in=Battle.objects.owned_by(actor))
+
+
+class StarRating(models.Model):
+    """Stars that a person gave an answer where many were compared. The answer's latest ones count; all are kept."""
+
+    answer = models.ForeignKey(Answer, models.PROTECT, related_name="ratings")
+    stars = models.PositiveSmallIntegerField()
+    # Gapless, and in the order of their commits: stars up to a number are all there are up to it.
+    order = models.PositiveBigIntegerField(unique=True, db_default=NextStarOrder(), editable=False)
+    created_at = models.DateTimeField(db_default=Now())
+
+    # What may change: whose it is.
+    voter = models.CharField(max_length=40, db_index=True)
+    renamed_at = models.DateTimeField(null=True, blank=True)
+
+    objects = StarRatingQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(stars__range=(1, 5)), name="stars_are_one_to_five"),
+        ]
+        triggers = [
+            pgtrigger.ReadOnly(name="given_stars_never_change", fields=["answer", "stars", "order", "created_at"]),
+            pgtrigger.Protect(name="given_stars_are_never_deleted", operation=pgtrigger.Delete),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stars} stars for {self.answer_id}"

@@ -38,7 +38,7 @@ def fill(*, votes: int, models: int = 300, voters: int = 150_000, seed: int = 1)
     """Add `votes` pending votes among the first `models` models, making what is missing."""
     with transaction.atomic():
         contestants = _contestants(models)
-        first = VoteCounter.objects.values_list("last_order", flat=True).first() or 0
+        first = VoteCounter.objects.filter(pk=1).values_list("last_order", flat=True).first() or 0
         sessions = _sessions(votes // VOTES_PER_SESSION + 1)
         battles = _battles(sessions, votes)
         rows = _votes(np.random.default_rng([seed, first]), contestants, voters, battles, first + 1)
