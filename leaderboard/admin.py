@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.admin import ReadOnlyAdmin
 from leaderboard import actions
-from leaderboard.models import AggregationRun, EloRating, PairTally, Standing
+from leaderboard.models import AggregationRun, EloRating, ImportedBoard, PairTally, Standing
 
 
 @admin.register(AggregationRun)
@@ -46,10 +46,10 @@ def _may_aggregate(request: HttpRequest) -> bool:
 
 @admin.register(Standing)
 class StandingAdmin(ReadOnlyAdmin):
-    list_display = ("model", "run", "rank", "score", "ci_low", "ci_high", "votes", "elo", "preliminary")
+    list_display = ("model", "contestant", "run", "rank", "score", "ci_low", "ci_high", "votes", "elo", "preliminary")
     list_filter = ("preliminary",)
-    list_select_related = ("model", "run")
-    search_fields = ("model__slug", "model__name", "run__public_id")
+    list_select_related = ("model", "contestant", "run")
+    search_fields = ("model__slug", "model__name", "contestant__name", "run__public_id")
     ordering = ("-run", "-score")
 
 
@@ -67,3 +67,9 @@ class EloRatingAdmin(ReadOnlyAdmin):
     list_select_related = ("model",)
     search_fields = ("model__slug", "model__name")
     ordering = ("-rating",)
+
+
+@admin.register(ImportedBoard)
+class ImportedBoardAdmin(ReadOnlyAdmin):
+    list_display = ("title", "slug", "source", "licence", "edition", "created_at")
+    search_fields = ("title", "slug", "source")

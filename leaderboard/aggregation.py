@@ -18,6 +18,7 @@ from battles.models import Vote
 from leaderboard import method, reviews, sampling_plan, schedule, tallies
 from leaderboard.announcing import announce_snapshot
 from leaderboard.board_votes import BoardVotes, read_boards, read_no_votes
+from leaderboard.imports.publishing import publish_outdated
 from leaderboard.latency import median_first_token_ms
 from leaderboard.live_elo import elo_after
 from leaderboard.models import OVERALL, AggregationRun, Standing, VoteChange
@@ -89,6 +90,7 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
         elif scope == OVERALL:
             published.append(Published(_run(slot, scope, State.UNCHANGED, started_at, **facts)))
     _store(published)
+    publish_outdated()
     return next(one.run for one in published if one.run.scope == OVERALL)
 
 

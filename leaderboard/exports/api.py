@@ -1,6 +1,6 @@
 """Votes as files through the API, sent as they are read."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import cast
 
 from django.conf import settings
@@ -23,9 +23,10 @@ class AddressDecides(BaseContentNegotiation):
     """The address ends in the format; refusals are JSON whatever the client would rather have."""
 
     def select_renderer(
-        self, request: Request, renderers: list[BaseRenderer], format_suffix: str | None = None
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
-        return renderers[0], renderers[0].media_type
+        first = next(iter(renderers))
+        return first, first.media_type
 
 
 class VoteExport(APIView):

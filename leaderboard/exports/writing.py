@@ -61,7 +61,7 @@ def _cell(value: Any) -> Any:
 
 def _is_formula(text: str) -> bool:
     bare = _QUOTED.sub("", text, count=1) if text.startswith("'") else text
-    return neutral(bare) != bare
+    return bool(neutral(bare) != bare)
 
 
 def as_parquet(batches: Batches) -> Iterator[bytes]:

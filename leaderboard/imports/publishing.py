@@ -11,8 +11,10 @@ from common.ids import new_public_id
 from leaderboard import method, schedule
 from leaderboard.announcing import announce_snapshot
 from leaderboard.models import AggregationRun, Contestant, ImportedBoard, Standing
+from leaderboard.models.imported import SCOPE
 from leaderboard.packed import PIECE, Integers, place_of_outcome, read_packed
 from leaderboard.rating.ballots import Ballots
+from leaderboard.rating.bradley_terry import Places
 from leaderboard.rating.counts import counted
 from leaderboard.rating.elo_replay import Replay
 from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
@@ -44,6 +46,13 @@ class _Table:
     elo: dict[int, float]
     last_order: int
     has_style: bool
+
+
+def publish_outdated() -> list[AggregationRun]:
+    """New snapshots of the boards whose newest one was made with other parameters or by another method."""
+    newest = AggregationRun.objects.newest_of_each_board().filter(scope__startswith=SCOPE)
+    outdated = [run.scope.removeprefix(SCOPE) for run in newest if run.parameters_hash != method.parameters_hash()]
+    return [publish(board) for board in ImportedBoard.objects.filter(slug__in=outdated).order_by("slug")]
 
 
 @transaction.atomic
@@ -112,11 +121,12 @@ def _read(board: ImportedBoard) -> _Table:
     )
 
 
-def _places(contestants: list[Contestant], ids: Integers) -> Integers:
+def _places(contestants: list[Contestant], ids: Integers) -> Places:
     """Of contestants' ids in `contestants`."""
     known = np.array([contestant.pk for contestant in contestants], dtype=np.int64)
     order = np.argsort(known)
-    return order[np.searchsorted(known, ids, sorter=order)]
+    places: Places = order[np.searchsorted(known, ids, sorter=order)]
+    return places
 
 
 def _looked_at_afresh(public_id: str, fit: SnapshotFit) -> dict[str, Any]:

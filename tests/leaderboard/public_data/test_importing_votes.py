@@ -15,7 +15,7 @@ from leaderboard.models import AggregationRun, Contestant, ImportedBoard, Import
 from models_registry.models import LanguageModel
 from tests import make
 from tests.leaderboard import reference_votes
-from tests.leaderboard.public_data.exports import export
+from tests.leaderboard.public_data.exports import export, publish
 from tests.leaderboard.public_data.tables import COUNTS, SINGLE, chatbot_arena, table
 
 pytestmark = pytest.mark.django_db
@@ -47,6 +47,26 @@ def test_an_imported_board_stands_beside_the_arenas_own(small, client):
     assert not LanguageModel.objects.exists()
     assert not AggregationRun.objects.snapshots("overall").exists()
     assert AuditEntry.objects.get().action == "votes.import"
+
+
+def test_people_read_an_imported_board_as_any_other(small, client, admin_client):
+    import_votes(small, "--title", "A small table")
+    page = client.get("/leaderboard/?board=imported:small")
+    assert page.status_code == 200
+    assert all(words in page.content.decode() for words in ("A small table", "Ada", "Bob", "Cy"))
+    for window in ("importedboard", "standing"):
+        assert admin_client.get(f"/admin/leaderboard/{window}/").status_code == 200
+
+
+def test_a_board_follows_the_method(small, settings):
+    import_votes(small)
+    publish()
+    assert AggregationRun.objects.snapshots("imported:small").count() == 1
+    settings.ARENA_ESTABLISHED_FROM_VOTES = 1000
+    publish()
+    publish()
+    newest, first = AggregationRun.objects.snapshots("imported:small")
+    assert [run.standings.filter(preliminary=True).count() for run in (newest, first)] == [3, 0]
 
 
 def test_importing_again_is_refused_unless_it_is_said(small, tmp_path):
