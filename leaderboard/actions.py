@@ -51,7 +51,7 @@ def restore_votes(votes: VoteQuerySet, *, by: User | None, because: str = "") ->
 
 
 @transaction.atomic
-def decide_review(review: AnomalyReview, state: AnomalyReview.State, *, by: User, because: str) -> AnomalyReview:
+def decide_review(review: AnomalyReview, state: str, *, by: User, because: str) -> AnomalyReview:
     """Let a reviewed voter's votes count (DISMISSED) or set them aside for good (EXCLUDED). Raises ReviewIsDecided."""
     decided = reviews.decide(review, state, by=by, because=because)
     audit.record(by, f"review.{state}", decided, because, voter=decided.voter, votes=len(decided.orders))

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.admin import ReadOnlyAdmin
-from leaderboard import actions
+from leaderboard import actions, judging_admin  # noqa: F401 (its pages are registered)
 from leaderboard.models import AggregationRun, EloRating, ImportedBoard, PairTally, Standing
 
 

@@ -68,7 +68,7 @@ def _hold(review: AnomalyReview, votes: VoteQuerySet) -> None:
 
 
 @transaction.atomic
-def decide(review: AnomalyReview, state: State, *, by: User | None, because: str) -> AnomalyReview:
+def decide(review: AnomalyReview, state: str, *, by: User | None, because: str) -> AnomalyReview:
     """DISMISSED: its votes count again. EXCLUDED: they never count. A decision may be replaced by the other.
 
     Raises ReviewIsDecided when this is what was decided.
