@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from django.utils.formats import number_format
+from django.utils.formats import get_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -40,11 +40,9 @@ def _dispersion(phi: list[float] | None) -> list[Fact]:
 def _side_bias(bias: dict[str, Any] | None) -> list[Fact]:
     if not bias:
         return []
-    value = _("%(points)s points (%(low)s to %(high)s)") % {
-        name: _number(bias[name], places=1) for name in ("points", "low", "high")
-    }
+    value = _value_with_interval({**bias, "value": bias["points"]}, places=1)
     hint = _("scores are corrected for it") if bias["applied"] else _("too small or too unsure to correct scores for")
-    return [Fact(_("Worth of sitting left"), value, hint)]
+    return [Fact(_("Points for sitting left"), value, hint)]
 
 
 def _design_effect(largest: float | None) -> list[Fact]:
@@ -57,15 +55,18 @@ def _design_effect(largest: float | None) -> list[Fact]:
 def _style(style: dict[str, Any] | None) -> list[Fact]:
     if not style:
         return []
-    facts = []
-    for feature, found in style["coefficients"].items():
-        if feature in style["dropped"]:
-            continue
-        value = "%(value)s (%(low)s – %(high)s)" % {name: _number(found[name], places=3) for name in found}
-        hint = _("log-odds per standard deviation of the difference")
-        facts.append(Fact(str(STYLE_FEATURES.get(feature, feature)), value, hint))
-    return facts
+    hint = _("log-odds per standard deviation of the difference")
+    return [
+        Fact(str(name), _value_with_interval(style["coefficients"][feature], places=3), hint)
+        for feature, name in STYLE_FEATURES.items()
+        if feature in style["coefficients"] and feature not in style["dropped"]
+    ]
+
+
+def _value_with_interval(found: dict[str, Any], *, places: int) -> str:
+    values = {name: _number(found[name], places=places) for name in ("value", "low", "high")}
+    return _("%(value)s (%(low)s to %(high)s)") % values
 
 
 def _number(value: float, *, places: int = 2) -> str:
-    return number_format(value, places)
+    return f"{value:.{places}f}".replace(".", get_format("DECIMAL_SEPARATOR")).replace("-", "−")

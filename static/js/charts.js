@@ -191,9 +191,12 @@ function bandOf(points) {
 
 // ---- Drawing ----
 
+function dataOf(plot) {
+  return JSON.parse(document.getElementById(`data-${plot.dataset.source ?? plot.dataset.chart}`).textContent);
+}
+
 function draw(plot) {
-  const source = document.getElementById(`data-${plot.dataset.source ?? plot.dataset.chart}`);
-  const { traces, layout } = charts[plot.dataset.chart](JSON.parse(source.textContent), plot);
+  const { traces, layout } = charts[plot.dataset.chart](dataOf(plot), plot);
   const axis = { fixedrange: true, automargin: true, zeroline: false, gridcolor: colour("line"), linecolor: colour("line"), tickcolor: colour("line") };
   const titled = ({ title, ...rest } = {}) => ({ ...axis, ...rest, ...(title ? { title: { text: title, font: { size: 12 }, standoff: 12 } } : {}) });
   const shared = {
@@ -211,12 +214,23 @@ function draw(plot) {
   return Plotly.react(plot, traces, whole, { displayModeBar: false, responsive: true, showTips: false, displaylogo: false });
 }
 
+// A cell of a pair leads to their head to head.
+function openPair({ points: [point] }, plot, { rows }) {
+  const [row, column] = [rows.at(-1 - point.y), rows[point.x]];
+  if (row.cells[point.x]) location.assign(`${plot.dataset.compare}${row.id}/${column.id}/`);
+}
+
 let drawing = Promise.resolve();
 function drawAll() {
   drawing = drawing.then(() => Promise.all(plots.map(draw)));
 }
 
 drawAll();
+drawing.then(() => {
+  for (const plot of plots.filter(({ dataset }) => dataset.compare)) {
+    plot.on("plotly_click", (event) => openPair(event, plot, dataOf(plot)));
+  }
+});
 new MutationObserver(drawAll).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 matchMedia("(max-width: 40em)").addEventListener("change", drawAll);

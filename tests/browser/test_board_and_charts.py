@@ -1,0 +1,136 @@
+"""The leaderboard in a real browser: its table, its charts under the site's policy, a phone, the dark, no script."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.faults.running import Arena
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+CHARTS = ("intervals", "shares", "votes", "history", "prices")
+
+
+@pytest.fixture(scope="module")
+def arena() -> Iterator[Arena]:
+    directory = Path(tempfile.mkdtemp(prefix="arena-browser-", dir="/tmp"))
+    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
+    arena = Arena(directory / "data")
+    try:
+        arena.start()
+        vote(arena)
+        yield arena
+    finally:
+        arena.stop()
+        shutil.rmtree(directory)
+
+
+def vote(arena: Arena) -> None:
+    done = arena.run(sys.executable, "-m", "tests.browser.votes")
+    assert done.returncode == 0, done.stderr
+
+
+def names(page: Page) -> list[str]:
+    return page.locator(".standings tbody th bdi").all_inner_texts()
+
+
+def test_the_table_is_searched_and_sorted_without_a_new_page_and_the_address_says_how(arena: Arena, page: Page):
+    page.goto(f"{arena.url}/leaderboard/")
+    page.evaluate("window.isTheSamePage = true")
+    page.get_by_role("searchbox").fill("er")
+    expect(page.locator(".standings tbody tr")).to_have_count(2)
+    page.get_by_role("link", name="Model", exact=True).click()
+    expect(page.locator("th[aria-sort=ascending]")).to_have_text("Model")
+    assert names(page) == ["Newcomer", "Silver"]
+    assert "search=er" in page.url
+    assert "sort_by=name" in page.url
+    assert page.evaluate("window.isTheSamePage") is True
+    # What is chosen next keeps the order.
+    page.get_by_role("searchbox").fill("")
+    expect(page.locator(".standings tbody tr")).to_have_count(4)
+    assert names(page) == ["Bronze", "Gold", "Newcomer", "Silver"]
+    page.reload()
+    assert names(page) == ["Bronze", "Gold", "Newcomer", "Silver"]
+
+
+def test_an_open_board_brings_itself_up_to_date_and_says_so(arena: Arena, page: Page):
+    page.goto(f"{arena.url}/leaderboard/?sort_by=name&order=asc")
+    before = page.locator("#board").get_attribute("data-snapshot")
+    page.wait_for_timeout(2500)  # its stream is open
+    vote(arena)
+    expect(page.locator("#notices")).to_contain_text("A new snapshot was published")
+    assert page.locator("#board").get_attribute("data-snapshot") != before
+    assert names(page)[0] == "Bronze"
+    assert page.url.endswith("?sort_by=name&order=asc")
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_every_chart_is_drawn_under_the_sites_policy_and_has_its_table(arena: Arena, page: Page, width: int):
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"{arena.url}/leaderboard/charts/")
+    for chart in CHARTS:
+        expect(page.locator(f"[data-chart={chart}] svg.main-svg").first).to_be_visible()
+    assert page.locator("figure details").count() == len(CHARTS)
+    page.locator("#intervals summary").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#intervals tbody tr")).to_have_count(4)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_charts_change_their_colours_with_the_theme(arena: Arena, page: Page):
+    page.emulate_media(color_scheme="light")
+    page.goto(f"{arena.url}/leaderboard/charts/")
+    text = page.locator("[data-chart=intervals] .xtick text").first
+    expect(text).to_be_visible()
+
+    def colour() -> str:
+        return text.evaluate("element => getComputedStyle(element).fill")
+
+    light = colour()
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(
+        "light => getComputedStyle(document.querySelector('[data-chart=intervals] .xtick text')).fill !== light",
+        arg=light,
+    )
+
+
+@pytest.mark.parametrize("address", ["models/gold/", "compare/gold/silver/", "snapshots/", "method/", ""])
+def test_no_page_of_the_leaderboard_scrolls_sideways_on_a_phone(arena: Arena, page: Page, address: str):
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(f"{arena.url}/leaderboard/{address}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_without_javascript_the_board_is_filtered_and_the_charts_are_tables(arena: Arena, browser: Browser):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{arena.url}/leaderboard/")
+    page.get_by_role("searchbox").fill("silver")
+    page.get_by_role("button", name="Filter").click()
+    assert names(page) == ["Silver"]
+    page.goto(f"{arena.url}/leaderboard/charts/")
+    assert not page.locator(".plot").first.is_visible()
+    page.locator("#win-fractions summary").click()
+    expect(page.locator("#win-fractions tbody tr")).to_have_count(4)
+    page.goto(f"{arena.url}/leaderboard/compare/")
+    page.get_by_label("First model").select_option("gold")
+    page.get_by_label("Second model").select_option("bronze")
+    page.get_by_role("button", name="Compare").click()
+    assert page.url.endswith("/leaderboard/compare/gold/bronze/")
+    context.close()
+
+
+def test_a_cell_of_the_chart_of_pairs_leads_to_their_head_to_head(arena: Arena, page: Page):
+    page.goto(f"{arena.url}/leaderboard/charts/")
+    plot = page.locator("[data-chart=shares]")
+    expect(plot.locator("svg.main-svg").first).to_be_visible()
+    box = plot.locator(".nsewdrag").first.bounding_box()
+    assert box is not None
+    # The second column of the first row.
+    page.mouse.click(box["x"] + box["width"] * 3 / 8, box["y"] + box["height"] / 8)
+    page.wait_for_url("**/leaderboard/compare/**")

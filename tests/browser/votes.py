@@ -1,0 +1,34 @@
+"""`python -m tests.browser.votes`: a board with established, preliminary and waiting models in a running arena."""
+
+import os
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
+django.setup()
+
+from leaderboard import aggregation, schedule  # noqa: E402
+from models_registry.models import LanguageModel, Price  # noqa: E402
+from tests.leaderboard.ballots import cast_many, contestants  # noqa: E402
+
+
+def another_round() -> None:
+    """Votes on the models that are there, and a snapshot."""
+    gold, silver, bronze = (LanguageModel.objects.get(slug=slug) for slug in ("gold", "silver", "bronze"))
+    cast_many(gold, silver, left=9, right=6, tie=1)
+    cast_many(silver, bronze, left=9, right=6)
+    cast_many(bronze, gold, left=5, right=9, both_bad=1)
+    aggregation.aggregate(slot=schedule.new_slot())
+
+
+def first_round() -> None:
+    gold, silver, _bronze, newcomer, _guest = contestants("gold", "silver", "bronze", "newcomer", "guest")
+    for model, price in ((gold, "10"), (silver, "2")):
+        Price.objects.create(model=model, input_per_million="1", output_per_million=price)
+    another_round()
+    cast_many(newcomer, gold, left=3, right=3)
+    another_round()
+
+
+if __name__ == "__main__":
+    another_round() if LanguageModel.objects.filter(slug="gold").exists() else first_round()
