@@ -171,7 +171,10 @@ def store_answer(claimed: ClaimedTurn, call: PreparedCall, said: Said) -> str:
 
 def _names_itself(text: str, call: PreparedCall) -> bool:
     model = call.row.model
-    return names_itself(text, names=[model.name, model.upstream_name, *model.aliases], maker=model.organization)
+    names = [model.name, *model.aliases]
+    if not model.upstream_name.isalpha():  # no model calls itself by a plain word that only its provider knows
+        names.append(model.upstream_name)
+    return names_itself(text, names=names, maker=model.organization)
 
 
 def _close_call(call: PreparedCall, said: Said) -> None:

@@ -24,6 +24,9 @@ CHARACTERS_PER_DENSE_SIGN = 4
 # A problem told in words has at least these many.
 NUMBERS_OF_A_PROBLEM = 2
 
+# Data that an answer may be wanted as, by people who do not program.
+_FORMATS = re.compile(r"(?<!\w)(?:json|yaml|xml|html5?)(?!\w)", re.IGNORECASE)
+
 # Signs that a prompt is hard, of which this many are needed.
 HARD_SIGNS = 3
 MANY_WORDS = 25
@@ -69,9 +72,6 @@ def _is_coding(text: str, told: str) -> bool:
     if any(fence.group(0).lstrip()[3:4].isalpha() for fence in FENCED_CODE.finditer(text)):
         return True  # the fence names a language
     return len(_different(words.PERHAPS_PROGRAMMING, told)) >= 2
-
-
-_FORMATS = re.compile(r"(?<!\w)(?:json|yaml|xml|html5?)(?!\w)", re.IGNORECASE)
 
 
 def _only_wants_a_format(told: str) -> bool:

@@ -29,7 +29,7 @@ SHORTEST_SPACED = 6
 # What a display name may begin with without naming anything.
 _GENERIC = {
     "model", "language", "large", "small", "local", "chat", "assistant", "test", "base", "the", "open", "free", "fast",
-    "mini", "demo", "instruct", "my", "our", "new", "provider", "honest",
+    "mini", "demo", "instruct", "my", "our", "new",
 }  # fmt: skip
 
 _FIRST_PERSON = (
@@ -104,13 +104,16 @@ def _as_read(text: str) -> str:
     text = _EMPHASIS.sub("", text).casefold()
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text).translate(_invisible()).casefold()
+        text = unicodedata.normalize("NFC", text)  # Korean syllables in one piece again
     text = _SENTENCE_END.sub(" | ", text)
     return " ".join(_OTHER_SIGNS.sub(" ", text).split())
 
 
 @lru_cache(maxsize=1024)
 def _known(names: tuple[str, ...], maker: str) -> _Names:
-    read = {_as_read(name.replace("_", " ").rpartition("/")[2]).replace("|", " ").strip() for name in names} - {""}
+    written = {name.replace("_", " ") for name in names}
+    written |= {name.rpartition("/")[2] for name in written}  # "acme/wombat-9b"
+    read = {_as_read(name).replace("|", " ").strip() for name in written} - {""}
     own = {name for name in read if len(name) >= SHORTEST_NAME and name not in _GENERIC}
     first_words = {word for name in read if len(word := _first_word(name)) >= SHORTEST_NAME} - _GENERIC
     introduced = read | first_words | set(WELL_KNOWN) | ({_as_read(maker)} - {""})

@@ -60,6 +60,8 @@ def test_a_models_own_name_is_seen_however_it_is_written(text):
         "我是由OpenAI开发的",
         "私はGoogleによって",
         "Я — языковая модель от Google",
+        "저는 OpenAI가 만든 언어 모델입니다",
+        "أنا نموذج لغوي من Google",
     ],
 )
 def test_whoever_introduces_itself_by_any_known_name_is_not_blind(text):
@@ -104,3 +106,8 @@ def test_a_name_that_begins_like_any_models_is_no_introduction():
 @pytest.mark.parametrize("piece", ["i am ", "я ", "i am a model by ", "[", "<", "](", "我是", "\u0301", "&#", "w "])
 def test_no_answer_is_built_to_keep_the_worker_busy(piece):
     assert not gives_away((piece * 64_000)[:64_000])
+
+
+def test_a_path_is_known_by_its_last_part_and_as_a_whole():
+    for text in ("I run acme/wombat-9b.", "This is wombat 9b."):
+        assert names_itself(text, names=["acme/wombat-9b"])
