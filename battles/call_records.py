@@ -25,6 +25,7 @@ logger = logging.getLogger(__name__)
 # What no provider bills: it refused, or was never reached.
 UNBILLED = {
     FailureCode.UNREACHABLE,
+    FailureCode.ADDRESS_REFUSED,
     FailureCode.REFUSED_KEY,
     FailureCode.REJECTED,
     FailureCode.PROMPT_TOO_LONG,

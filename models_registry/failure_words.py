@@ -7,6 +7,7 @@ from models_registry.providers import FailureCode
 
 FAILURE_WORDS: dict[str, Promise] = {
     FailureCode.UNREACHABLE: _("The model's provider could not be reached."),
+    FailureCode.ADDRESS_REFUSED: _("The model's provider has an address that this arena does not call."),
     FailureCode.NO_KEY: _("The key for the model's provider is missing or cannot be read."),
     FailureCode.REFUSED_KEY: _("The provider did not accept this arena's key or account."),
     FailureCode.REJECTED: _("The provider rejected the request."),

@@ -4,11 +4,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
-from models_registry.models import LanguageModel, Provider
+from models_registry.models import LOCAL_MODEL_ENDPOINT, LanguageModel, Provider
+from models_registry.providers.addresses import is_allowed, zone_of_url
 from models_registry.validators import validate_provider_key
 
 
@@ -42,7 +44,12 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
         }
 
     def clean_base_url(self) -> str:
-        return str(self.cleaned_data["base_url"]).rstrip("/")
+        url = str(self.cleaned_data["base_url"]).rstrip("/")
+        if url not in (self.initial.get("base_url"), LOCAL_MODEL_ENDPOINT) and not is_allowed(zone_of_url(url)):
+            raise ValidationError(
+                _("This address is in a private network; the setting ARENA_ALLOW_PRIVATE_PROVIDERS would allow it.")
+            )
+        return url
 
     @sensitive_variables()
     def clean(self) -> dict[str, Any]:

@@ -27,7 +27,12 @@ NOBODYS_FAULT = {
 # The prompt's author may be to blame, or the model's settings: see breaker_rule.REJECTED_IN_A_ROW.
 PERHAPS_THE_PROMPTS = {FailureCode.REJECTED, FailureCode.TOO_LONG}
 # The same for all of a provider's models.
-THE_PROVIDERS_FAULT = {FailureCode.NO_KEY, FailureCode.REFUSED_KEY, FailureCode.UNREACHABLE}
+THE_PROVIDERS_FAULT = {
+    FailureCode.NO_KEY,
+    FailureCode.REFUSED_KEY,
+    FailureCode.UNREACHABLE,
+    FailureCode.ADDRESS_REFUSED,
+}
 
 
 def record_outcome(model: LanguageModel, error: FailureCode | None, *, retry_after: float | None = None) -> None:

@@ -18,6 +18,7 @@ from models_registry import encryption
 from models_registry.breakers import Breaker
 from models_registry.ledger import Charge, PaidCallsHalt, SpendingDay
 from models_registry.obstacles import Obstacles
+from models_registry.providers.addresses import is_allowed, zone_of_url
 from models_registry.providers.kinds import CAPS, DIALECTS, Dialect, ProviderKind, guess_kind
 from models_registry.validators import (
     validate_endpoint,
@@ -93,6 +94,11 @@ class Provider(models.Model):
         return self.base_url.replace(LOCAL_MODEL_ENDPOINT, settings.ARENA_LOCAL_MODEL_URL)
 
     @property
+    def has_allowed_address(self) -> bool:
+        """As far as its URL tells; what a name points to is checked with every connection."""
+        return self.base_url == LOCAL_MODEL_ENDPOINT or is_allowed(zone_of_url(self.base_url))
+
+    @property
     def has_key(self) -> bool:
         return bool(self.key_encrypted) or bool(self.api_key_env and os.environ.get(self.api_key_env))
 
@@ -118,6 +124,8 @@ class Provider(models.Model):
         """Why this provider cannot be called now, as a sentence; "" when it can."""
         if not self.endpoint:
             return gettext("The local model is not running.")
+        if not self.has_allowed_address:
+            return gettext("Its address is in a private network, which ARENA_ALLOW_PRIVATE_PROVIDERS does not allow.")
         if self.needs_key and not self.has_key:
             if self.api_key_env:
                 return gettext("%(variable)s is not set, and no key is stored.") % {"variable": self.api_key_env}

@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from models_registry.models import Provider
+from models_registry.providers import connections
 
 PATIENCE_S = 2.0
 WRITE_AT_LEAST_EVERY = timedelta(minutes=1)
@@ -53,7 +54,7 @@ def _ask(endpoints: set[str]) -> set[str]:
 
 async def _ask_all(endpoints: set[str], answering: set[str]) -> None:
     timeout = aiohttp.ClientTimeout(total=PATIENCE_S)
-    async with aiohttp.ClientSession(timeout=timeout, trust_env=False) as session:
+    async with connections.new_session(timeout) as session:
 
         async def ask(endpoint: str) -> None:
             try:

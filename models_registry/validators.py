@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from common.text import has_unstorable
+from models_registry.providers.addresses import Zone, zone_of_url
 
 # What a request may carry besides the messages; everything else is refused so that a typing error is not sent silently.
 KNOWN_PARAMETERS: dict[str, tuple[type, ...]] = {
@@ -40,6 +41,10 @@ def validate_endpoint(url: str) -> None:
         raise ValidationError(_("Enter a URL that begins with http:// or https://."))
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise ValidationError(_("The URL may not contain a user, a query or a fragment."))
+    if zone_of_url(url) is Zone.FORBIDDEN:
+        raise ValidationError(
+            _("No provider may have this address. A server on this machine has the address 127.0.0.1.")
+        )
 
 
 def validate_environment_variable(name: str) -> None:

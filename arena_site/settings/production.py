@@ -9,6 +9,8 @@ for _name in ("SECRET_KEY", "ARENA_ENCRYPTION_KEYS", "DATABASE_URL", "REDIS_URL"
     if not env.str(_name, default=""):
         raise ImproperlyConfigured(f"{_name} must be set in the environment")
 
+# What administrators of a public site may enter must not reach the machines around it, unless the operator says so.
+ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", default=False)
 SECURE_SSL_REDIRECT = env.bool("ARENA_SSL_REDIRECT", default=True)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_HSTS_SECONDS = 31_536_000

@@ -15,6 +15,7 @@ class FailureCode(StrEnum):
     """How a call can end badly. The code is stored and, after the vote, shown; upstream's words only go to the log."""
 
     UNREACHABLE = "unreachable"
+    ADDRESS_REFUSED = "address_refused"
     NO_KEY = "no_key"
     REFUSED_KEY = "refused_key"
     REJECTED = "rejected"

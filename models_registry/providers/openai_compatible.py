@@ -11,10 +11,12 @@ from typing import Any
 
 import httpx2
 import openai
+from aiohttp import ClientSession
 from openai import AsyncOpenAI, DefaultAioHttpClient
+from openai._vendor.httpx_aiohttp import AiohttpTransport
 
 from common.text import storable
-from models_registry.providers import refusals
+from models_registry.providers import connections, refusals
 from models_registry.providers.base import ChatRequest, Completion, FailureCode, ProviderError, Receive
 from models_registry.providers.chunks import decode
 from models_registry.providers.event_stream import EventReader
@@ -38,7 +40,7 @@ class OpenAICompatible:
             follow_redirects=False,
             trust_env=False,
             timeout=None,
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
+            transport=_Transport(trust_env=False),
             event_hooks={"response": [_cap_refusal]},
         )
         self._sdk = AsyncOpenAI(api_key="none", base_url="http://unused", max_retries=0, http_client=self._http)
@@ -60,7 +62,8 @@ class OpenAICompatible:
         except TimeoutError:
             raise ProviderError(answer.late_code) from None
         except (openai.APIError, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
-            raise ProviderError(answer.broken_code, _scrubbed(str(error.__cause__ or error), request.key)) from None
+            code = FailureCode.ADDRESS_REFUSED if connections.was_refused(error) else answer.broken_code
+            raise ProviderError(code, _scrubbed(str(error.__cause__ or error), request.key)) from None
         return answer.completion
 
     async def _call_patiently(self, request: ChatRequest, answer: "_Answer") -> None:
@@ -199,6 +202,13 @@ class _Answer:
             if choice.delta is not None:
                 self._has_called_tools = self._has_called_tools or bool(choice.delta.tool_calls)
                 yield choice.delta.read()
+
+
+class _Transport(AiohttpTransport):
+    """The SDK's own, on connections of ours."""
+
+    def get_client(self) -> ClientSession:
+        return connections.new_session(ssl=self.ssl_context)
 
 
 async def _cap_refusal(response: httpx2.Response) -> None:

@@ -1,0 +1,93 @@
+"""Which network addresses a provider may have: never link-local or metadata ones, private ones where they are allowed.
+
+The rule is asked about every connection, with the very address that is about to be connected to: whatever a name
+pointed to when somebody checked it, and whatever it points to a moment later (DNS rebinding), is no way around it.
+"""
+
+import socket
+from enum import StrEnum
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+
+class Zone(StrEnum):
+    PUBLIC = "public"
+    PRIVATE = "private"  # this machine, or a network of one's own
+    FORBIDDEN = "forbidden"
+
+
+# Where cloud machines are told their credentials (Amazon, Alibaba, Oracle, Azure), beside link-local 169.254.169.254.
+_METADATA = [ip_network(net) for net in ("fd00:ec2::/32", "100.100.100.200", "192.0.0.192", "168.63.129.16")]
+# Addresses in which an IPv4 address travels, and the bits to shift it down by.
+_CARRIERS = [(ip_network("64:ff9b::/96"), 0), (ip_network("::/96"), 0), (ip_network("2002::/16"), 80)]
+_THIS_NETWORK = ip_network("0.0.0.0/8")
+
+
+class AddressRefused(OSError):
+    """The address is none that a provider may have. Its words are the same for every address, so that the errors of
+    a name with several are reported as one."""
+
+    def __init__(self) -> None:
+        super().__init__("an address that providers may not have")
+
+
+def zone_of(address: str) -> Zone:
+    """`address`: an IP address, with or without a zone index. Raises ValueError for anything else."""
+    parsed = _carried(ip_address(address.partition("%")[0]))
+    if (
+        any(parsed in network for network in _METADATA)
+        or parsed.is_link_local
+        or parsed.is_multicast
+        or parsed.is_unspecified
+        or (isinstance(parsed, IPv4Address) and (parsed.is_reserved or parsed in _THIS_NETWORK))
+    ):
+        return Zone.FORBIDDEN
+    is_site_local = isinstance(parsed, IPv6Address) and parsed.is_site_local
+    return Zone.PUBLIC if parsed.is_global and not is_site_local else Zone.PRIVATE
+
+
+def _carried(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """The IPv4 address that reaches the same place as an IPv6 one which only carries it (mapped, NAT64, 6to4)."""
+    if isinstance(address, IPv4Address) or address.is_loopback:
+        return address
+    if address.ipv4_mapped:
+        return address.ipv4_mapped
+    for network, shift in _CARRIERS:
+        if address in network:
+            return IPv4Address((int(address) >> shift) & 0xFFFF_FFFF)
+    return address
+
+
+def zone_of_url(url: str) -> Zone | None:
+    """The zone that a URL names without asking a name server; None for other names, and for what is no URL."""
+    host = (urlsplit(url).hostname or "").rstrip(".")
+    if host == "localhost" or host.endswith(".localhost"):
+        return Zone.PRIVATE
+    try:
+        return zone_of(host)
+    except ValueError:
+        return None
+
+
+def is_allowed(zone: Zone | None) -> bool:
+    return zone is not Zone.FORBIDDEN and (zone is not Zone.PRIVATE or settings.ARENA_ALLOW_PRIVATE_PROVIDERS)
+
+
+def open_socket(info: tuple[Any, ...]) -> socket.socket:
+    """An unconnected socket for an entry of getaddrinfo's answer: what an aiohttp connector asks for each connection.
+
+    Raises AddressRefused. The embedded model's address is the operator's own setting and always allowed.
+    """
+    family, kind, protocol, _, (address, port, *_) = info
+    if not is_allowed(zone_of(address)) and not _is_local_model(address, port):
+        raise AddressRefused
+    return socket.socket(family, kind, protocol)
+
+
+def _is_local_model(address: str, port: int) -> bool:
+    parts = urlsplit(settings.ARENA_LOCAL_MODEL_URL)
+    host = "127.0.0.1" if parts.hostname == "localhost" else parts.hostname
+    return (host, parts.port) == (address, port)

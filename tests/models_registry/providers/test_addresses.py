@@ -1,0 +1,200 @@
+"""The address that is checked is the one that is connected to, and some no provider may have."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.test import Client
+
+from models_registry.models import LanguageModel, Provider
+from models_registry.providers import ChatRequest, ProviderError
+from models_registry.providers.addresses import zone_of, zone_of_url
+from models_registry.providers.openai_compatible import OpenAICompatible
+from models_registry.reachability import probe_keyless_providers
+from models_registry.validators import validate_endpoint
+from tests import make
+from tests.fake_provider import FakeProvider
+
+FORBIDDEN = [
+    "169.254.169.254", "169.254.1.1", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "100.100.100.200", "168.63.129.16",
+    "192.0.0.192", "0.0.0.0", "0.1.2.3", "::", "224.0.0.1", "ff02::1", "255.255.255.255", "240.0.0.1",
+    "::ffff:169.254.169.254", "::a9fe:a9fe", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1",
+]  # fmt: skip
+PRIVATE = [
+    "127.0.0.1", "127.1.2.3", "::1", "10.0.0.1", "172.16.0.1", "192.168.1.2", "100.64.0.1", "fd12::1", "fec0::1",
+    "::ffff:10.0.0.1", "::ffff:127.0.0.1", "64:ff9b::c0a8:102", "2002:7f00:1::1",
+]  # fmt: skip
+PUBLIC = ["8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::1", "::ffff:8.8.8.8", "64:ff9b::808:808"]
+
+
+@pytest.mark.parametrize(
+    ("address", "zone"),
+    [(address, "forbidden") for address in FORBIDDEN]
+    + [(address, "private") for address in PRIVATE]
+    + [(address, "public") for address in PUBLIC],
+)
+def test_every_way_to_write_an_address_is_in_its_zone(address: str, zone: str):
+    assert zone_of(address) == zone
+    assert zone_of_url(f"http://[{address}]/v1" if ":" in address else f"http://{address}:80/v1") == zone
+
+
+def test_a_name_is_known_only_when_it_is_connected_to():
+    assert zone_of_url("https://api.example.com/v1") is None
+    assert zone_of_url("http://localhost:11434/v1") == zone_of_url("http://ollama.localhost./v1") == "private"
+
+
+@pytest.mark.parametrize("host", ["169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]", "0.0.0.0"])
+def test_a_provider_with_a_forbidden_address_is_not_accepted(host: str, settings):
+    settings.ARENA_ALLOW_PRIVATE_PROVIDERS = True
+    with pytest.raises(ValidationError, match="No provider may have this address"):
+        validate_endpoint(f"http://{host}:8000/v1")
+
+
+def call(base_url: str) -> str:
+    """The text of an answer, or the code it failed with."""
+    said: list[str] = []
+
+    def receive(text: str, reasoning: str) -> float:
+        said.append(text)
+        return 0.0
+
+    async def ask() -> None:
+        provider = OpenAICompatible()
+        deadlines = dict.fromkeys(("connect", "first", "idle", "total"), 20.0)
+        messages = [{"role": "user", "content": "one two"}]
+        try:
+            await provider.stream(ChatRequest(base_url, "", "honest", messages, {}, deadlines), receive)
+        finally:
+            await provider.close()
+
+    try:
+        asyncio.run(ask())
+    except ProviderError as error:
+        return str(error.code)
+    return "".join(said)
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """Have a name server say these addresses in turn, and then the last for ever; returns what it was asked."""
+
+    def say(*addresses: str) -> list[str]:
+        asked: list[str] = []
+
+        def getaddrinfo(host: str, port: Any, *_: Any, **__: Any) -> list[Any]:
+            asked.append(host)
+            address = addresses[min(len(asked), len(addresses)) - 1]
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in address.split()]
+
+        monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+        return asked
+
+    return say
+
+
+@pytest.mark.parametrize(("allowed", "said"), [(True, "one two "), (False, "address_refused")])
+def test_private_addresses_are_called_only_where_they_are_allowed(
+    allowed: bool, said: str, fake_provider: FakeProvider, settings
+):
+    settings.ARENA_ALLOW_PRIVATE_PROVIDERS = allowed
+    assert call(fake_provider.base_url) == said
+    assert fake_provider.calls.total() == (1 if allowed else 0)
+
+
+def test_the_embedded_model_is_called_wherever_it_runs(fake_provider: FakeProvider, settings):
+    settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
+    settings.ARENA_LOCAL_MODEL_URL = fake_provider.base_url
+    assert call(fake_provider.base_url) == "one two "
+
+
+def test_a_name_that_leads_to_a_private_address_is_not_called(fake_provider: FakeProvider, names, settings):
+    settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
+    names("127.0.0.1")
+    assert call(f"http://api.example.com:{fake_provider.port}/v1") == "address_refused"
+    assert not fake_provider.calls
+
+
+def test_a_forbidden_address_is_not_called_whatever_is_allowed(names, settings):
+    settings.ARENA_ALLOW_PRIVATE_PROVIDERS = True
+    names("169.254.169.254")
+    assert call("http://api.example.com/v1") == "address_refused"
+    assert call("http://169.254.169.254/v1") == "address_refused"
+
+
+def test_a_name_that_points_elsewhere_after_it_was_checked_leads_nowhere(fake_provider: FakeProvider, names, settings):
+    """DNS rebinding: what a check before the connection would have seen is not what is connected to."""
+    settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
+    asked = names("8.8.8.8", "127.0.0.1")
+    url = f"http://rebinding.example:{fake_provider.port}/v1"
+    assert socket.getaddrinfo("rebinding.example", fake_provider.port)[0][4][0] == "8.8.8.8"
+    assert call(url) == "address_refused"
+    assert asked == ["rebinding.example", "rebinding.example"]
+    assert not fake_provider.calls
+
+
+def test_of_several_addresses_of_a_name_only_those_that_are_allowed_are_tried(
+    fake_provider: FakeProvider, names, settings
+):
+    settings.ARENA_ALLOW_PRIVATE_PROVIDERS = True
+    names("169.254.169.254 127.0.0.1")
+    assert call(f"http://two.example:{fake_provider.port}/v1") == "one two "
+    settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
+    assert call(f"http://two.example:{fake_provider.port}/v1") == "address_refused"
+
+
+def test_a_hundred_and_one_calls_to_one_provider_run_at_once(fake_provider: FakeProvider):
+    begun: set[int] = set()
+
+    async def ask_all() -> None:
+        provider, all_begun = OpenAICompatible(), asyncio.Event()
+
+        async def ask(number: int) -> None:
+            deadlines = dict.fromkeys(("connect", "first", "idle", "total"), 60.0)
+            messages = [{"role": "user", "content": "one two three"}]
+
+            def receive(text: str, reasoning: str) -> float:
+                begun.add(number)
+                if len(begun) == 101:
+                    all_begun.set()
+                return 0.0
+
+            await provider.stream(
+                ChatRequest(fake_provider.base_url, "", "hang-after-1", messages, {}, deadlines), receive
+            )
+
+        calls = [asyncio.create_task(ask(number)) for number in range(101)]
+        await asyncio.wait([asyncio.create_task(all_begun.wait())], timeout=20)
+        for running in calls:
+            running.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        await provider.close()
+
+    asyncio.run(ask_all())
+    assert len(begun) == 101
+
+
+@pytest.mark.django_db
+def test_a_keyless_server_at_an_address_that_is_not_allowed_is_not_even_probed(fake_provider: FakeProvider, settings):
+    settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
+    provider = make.provider(fake_provider.base_url, is_answering=True)
+    probe_keyless_providers()
+    provider.refresh_from_db()
+    assert not provider.is_answering
+
+
+@pytest.mark.django_db
+def test_an_administrator_is_told_why_a_private_address_is_not_called(client: Client, settings):
+    client.force_login(make.user("admin@example.org", is_staff=True, is_superuser=True))
+    make.model(at="http://192.168.1.9:8000/v1")
+    settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
+    assert LanguageModel.objects.drawable() == []
+    assert "Its address is in a private network" in client.get("/admin/models_registry/languagemodel/").content.decode()
+    form = {"name": "LAN", "base_url": "http://10.0.0.7/v1"}
+    page = client.post("/admin/models_registry/provider/add/", form).content.decode()
+    assert "ARENA_ALLOW_PRIVATE_PROVIDERS would allow it" in page
+    settings.ARENA_ALLOW_PRIVATE_PROVIDERS = True
+    client.post("/admin/models_registry/provider/add/", form)
+    assert Provider.objects.filter(name="LAN").exists()
