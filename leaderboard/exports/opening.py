@@ -40,7 +40,8 @@ def open_export(*, snapshot: str = "", since: str = "") -> Export:
 
 def run_of(snapshot: str) -> AggregationRun:
     """Raises NoSuchSnapshot."""
-    run = AggregationRun.objects.filter(public_id=snapshot, state=AggregationRun.State.DONE).first()
+    done = AggregationRun.objects.filter(state=AggregationRun.State.DONE)
+    run = None if "\x00" in snapshot else done.filter(public_id=snapshot).first()
     if run is None:
         raise NoSuchSnapshot
     return run

@@ -47,11 +47,24 @@ def test_what_cannot_be_exported_is_refused_before_anything_is_sent(client):
     for address, status, code in [
         (f"{API}xlsx", 404, "not_found"),
         (f"{API}jsonl?snapshot=unheard-of", 404, "not_found"),
+        (f"{API}jsonl?snapshot=%00", 404, "not_found"),
         (f"{API}jsonl?since=yesterday", 400, "invalid"),
+        (f"{API}jsonl?since=1{'0' * 30}", 400, "invalid"),
+        (f"{API}jsonl?since=%00", 400, "invalid"),
         (f"{API}jsonl?since=1&snapshot=x", 400, "invalid"),
     ]:
         answer = client.get(address)
         assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+@pytest.mark.django_db(transaction=True)
+@override_settings(ARENA_PUBLISH_VOTES=True)
+@pytest.mark.parametrize(
+    "since", ["0", "9" * 18, "0001-01-01T00:00%2B23:59", "9999-12-31T23:59:59-23:59", "2026-01-31"]
+)
+def test_the_ends_of_time_are_times_too(since):
+    with serve() as site:
+        assert Reader(site).get(f"{API}csv?since={since}").status_code == 200
 
 
 @pytest.mark.django_db
