@@ -2,7 +2,7 @@
 
 import os
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -18,6 +18,7 @@ from models_registry import encryption
 from models_registry.breakers import Breaker
 from models_registry.ledger import Charge, PaidCallsHalt, SpendingDay
 from models_registry.obstacles import Obstacles
+from models_registry.prices import Price
 from models_registry.providers.addresses import is_allowed, zone_of_url
 from models_registry.providers.kinds import CAPS, DIALECTS, Dialect, ProviderKind, guess_kind
 from models_registry.validators import (
@@ -258,7 +259,7 @@ class LanguageModel(models.Model):
         return Obstacles([self]).of(self)
 
     @property
-    def price(self) -> "Price | None":
+    def price(self) -> Price | None:
         """The price in force now; iterates what is prefetched."""
         return max(self.prices.all(), key=lambda price: (price.valid_from, price.pk), default=None)
 
@@ -272,34 +273,3 @@ class LanguageModel(models.Model):
     def is_paid(self) -> bool:
         """Whether its calls cost anything."""
         return self.price is not None and self.price.is_above_zero
-
-
-class Price(models.Model):
-    """US dollars per million tokens from a moment on.
-
-    Rows are added, never changed: a call points at the one it paid.
-    """
-
-    model = models.ForeignKey(LanguageModel, models.CASCADE, related_name="prices")
-    input_per_million = models.DecimalField(max_digits=12, decimal_places=6, validators=[MinValueValidator(Decimal(0))])
-    output_per_million = models.DecimalField(
-        max_digits=12, decimal_places=6, validators=[MinValueValidator(Decimal(0))]
-    )
-    valid_from = models.DateTimeField(db_default=Now())
-
-    MILLION: ClassVar[Decimal] = Decimal(1_000_000)
-
-    class Meta:
-        ordering = ["-valid_from"]
-
-    def __str__(self) -> str:
-        return f"${self.input_per_million.normalize():f} in, ${self.output_per_million.normalize():f} out"
-
-    @property
-    def is_above_zero(self) -> bool:
-        return self.input_per_million > 0 or self.output_per_million > 0
-
-    def cost_of(self, *, prompt_tokens: int, completion_tokens: int) -> Decimal:
-        """US dollars."""
-        paid = prompt_tokens * self.input_per_million + completion_tokens * self.output_per_million
-        return paid / self.MILLION
