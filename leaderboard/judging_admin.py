@@ -54,17 +54,17 @@ admin.site.unregister(Vote)
 class JudgedVoteAdmin(VoteAdmin):
     """The window onto votes, with two handles: facts cannot be changed, whether they count can."""
 
-    actions = ["exclude", "restore"]
+    actions = ["exclude_votes", "restore_votes"]
 
     def has_judge_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(MAY_JUDGE)
 
     @admin.action(description=gettext_lazy("Exclude from the boards …"), permissions=["judge"])
-    def exclude(self, request: HttpRequest, queryset: QuerySet[Vote]) -> HttpResponse | None:
+    def exclude_votes(self, request: HttpRequest, queryset: QuerySet[Vote]) -> HttpResponse | None:
         return self._ask_and_do(request, queryset, ExcludeForm, actions.retract_votes)
 
     @admin.action(description=gettext_lazy("Count again …"), permissions=["judge"])
-    def restore(self, request: HttpRequest, queryset: QuerySet[Vote]) -> HttpResponse | None:
+    def restore_votes(self, request: HttpRequest, queryset: QuerySet[Vote]) -> HttpResponse | None:
         return self._ask_and_do(request, queryset, BecauseForm, actions.restore_votes)
 
     def _ask_and_do(self, request: HttpRequest, votes: Any, form_class: type[BecauseForm], act: Any) -> Any:

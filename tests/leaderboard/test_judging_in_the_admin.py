@@ -54,13 +54,13 @@ def choose(votes, action: str, **more: str) -> dict[str, object]:
 
 @pytest.mark.django_db
 def test_a_selection_of_votes_is_excluded_with_a_reason_and_restored(client, moderator, counted):
-    page = client.post(VOTES, choose(counted[:3], "exclude"))
+    page = client.post(VOTES, choose(counted[:3], "exclude_votes"))
     assert "3 votes are chosen" in page.content.decode()
-    given = choose(counted[:3], "exclude", because="cast by a script", reason="moderation")
+    given = choose(counted[:3], "exclude_votes", because="cast by a script", reason="moderation")
     assert "3 votes are changed" in client.post(VOTES, given, follow=True).content.decode()
     run = aggregate()
     assert (run.votes_counted, run.votes_excluded) == (4, {"moderation": 3})
-    given = choose(counted, "restore", because="it was a lesson")
+    given = choose(counted, "restore_votes", because="it was a lesson")
     assert "3 votes are changed" in client.post(VOTES, given, follow=True).content.decode()
     assert aggregate().votes_counted == 7
     assert list(AuditEntry.objects.values_list("user", "action", "subject", "reason")) == [
@@ -72,7 +72,7 @@ def test_a_selection_of_votes_is_excluded_with_a_reason_and_restored(client, mod
 
 @pytest.mark.django_db
 def test_without_saying_why_nothing_is_excluded(client, moderator, counted):
-    client.post(VOTES, choose(counted, "exclude", because=" ", reason="moderation"))
+    client.post(VOTES, choose(counted, "exclude_votes", because=" ", reason="moderation"))
     assert not Vote.objects.exclude(excluded_reason="").exists()
 
 
@@ -80,7 +80,7 @@ def test_without_saying_why_nothing_is_excluded(client, moderator, counted):
 def test_excluding_many_votes_takes_no_more_queries(client, moderator, counted, django_assert_max_num_queries):
     cast_many(*contestants("c", "d"), left=40)
     aggregate()
-    given = choose(Vote.objects.all(), "exclude", because="a script", reason="moderation")
+    given = choose(Vote.objects.all(), "exclude_votes", because="a script", reason="moderation")
     with django_assert_max_num_queries(40):
         client.post(VOTES, given)
     assert aggregate().votes_counted == 0
@@ -113,7 +113,7 @@ def test_who_may_only_look_decides_nothing(client, review):
     looker = make.user(is_staff=True)
     looker.user_permissions.set(Permission.objects.filter(codename__in=["view_vote", "view_anomalyreview"]))
     client.force_login(looker)
-    client.post(VOTES, choose(Vote.objects.all(), "restore", because="x"))
+    client.post(VOTES, choose(Vote.objects.all(), "restore_votes", because="x"))
     assert set(Vote.objects.values_list("excluded_reason", flat=True)) == {"anomaly"}
     assert client.post(f"{REVIEWS}{review.pk}/decide/", {"state": "excluded", "because": "x"}).status_code == 403
     assert client.post(f"{REVIEWS}look/").status_code == 403
