@@ -1,8 +1,9 @@
 """From a board's counted votes to its snapshot: fitted, with what an earlier snapshot knows where that is enough.
 
-The tallies are fitted every time. What needs every single vote is done every time while the arena is small; then
-by the first snapshot of a day: voters' tastes on other boards than Overall (and there from MOST_VOTERS votes on), and
-style control. Snapshots between take it over from the last one that did it, and name that one in their facts.
+The tallies are fitted every time. What takes longer is done every time while the arena is small, and then by the first
+snapshot of a day: style control, voters' tastes on other boards than Overall (and there from MOST_VOTERS votes on), and
+how many votes would change the first place on those. Snapshots between take it over from the last one that did it, and
+name that one in their facts.
 """
 
 from dataclasses import dataclass, field
@@ -75,6 +76,7 @@ def fit_board(
         voters=voters,
         tastes=None if voters or not earlier else _tastes(board, earlier, before),
         styled=ballots and Styled(ballots, _frozen_scaling(earlier)),
+        with_flip=effort.style or board.scope == OVERALL,
     )
     run.method = method.WITH_SIDES if (fit.facts["side_bias"] or {}).get("applied") else method.NAME
     run.facts = _facts(run, fit, earlier, effort)
@@ -108,10 +110,11 @@ def _facts(run: AggregationRun, fit: SnapshotFit, earlier: AggregationRun | None
         "thorough": effort.style and effort.voters,
         "thorough_at": run.started_at.isoformat() if effort.style else old.get("thorough_at"),
     }
-    if effort.style and "style" in facts:
-        facts["style_of"] = run.public_id
-    elif not effort.style and "style" in old:
-        facts |= {"style": old["style"], "style_of": old["style_of"]}
+    for name, is_own in (("style", effort.style), ("flips_first", "flips_first" in fit.facts)):
+        if is_own and name in facts:
+            facts[f"{name}_of"] = run.public_id
+        elif not is_own and name in old:
+            facts |= {name: old[name], f"{name}_of": old[f"{name}_of"]}
     return facts
 
 

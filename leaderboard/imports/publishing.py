@@ -62,7 +62,7 @@ def publish(board: ImportedBoard) -> AggregationRun:
     table = _read(board)
     counts, parameters = table.ballots.counts, method.parameters()
     styled = Styled(table.ballots, _frozen_scaling(board)) if table.has_style else None
-    fit = fit_snapshot(counts, parameters, voters=table.ballots.of_voters, styled=styled)
+    fit = fit_snapshot(counts, parameters, voters=table.ballots.of_voters, styled=styled, with_flip=True)
     has_bias = bool((fit.facts["side_bias"] or {}).get("applied"))
     public_id, finished_at = new_public_id(), schedule.database_now()
     run = AggregationRun.objects.create(

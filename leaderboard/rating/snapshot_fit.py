@@ -8,10 +8,11 @@ import numpy as np
 
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import Board, SeatedFit, Tastes, fit_seats
-from leaderboard.rating.bradley_terry import NotConnected
+from leaderboard.rating.bradley_terry import NotConnected, Tally
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.counts import Counts
 from leaderboard.rating.intervals import Z
+from leaderboard.rating.questions import misfit, votes_to_flip_first
 from leaderboard.rating.ranks import rank_board
 from leaderboard.rating.style_control import FEATURES, NoFiniteFit, Scaling, StyleFit, fit_style, scaling_of
 
@@ -31,7 +32,10 @@ class SnapshotFit:
     """A line for each of counts.names: the columns of a standing. `facts` are ready for JSON; points unless said.
 
     phi: dispersion of each group. side_bias: what sitting left is worth, with its interval and z, and whether the
-    scores are corrected for it; null where it cannot be told. largest_design_effect: of the established models.
+    scores are corrected for it; null where it cannot be told. misfit: {"chi2", "df", "ratio"}.
+    flips_first (only `with_flip`): {"votes", "winner", "loser", "first"}, the fewest added votes, all for winner
+    against loser, that put another model first; null where nothing is first.
+    largest_design_effect: of the established models.
     style: {"coefficients": {feature: {"value", "low", "high"}} in logit per standard deviation, "scaling": {"mean",
     "sd"} in the order of the features, "dropped": [feature]}; missing where no style was asked for, or has no fit.
     """
@@ -48,6 +52,7 @@ def fit_snapshot(
     voters: VoterVotes | None = None,
     tastes: Tastes | None = None,
     styled: Styled | None = None,
+    with_flip: bool = False,
 ) -> SnapshotFit:
     """parameters: as leaderboard.method names them. voters: whose tastes intervals allow for; where they are not
     given, `tastes` are believed.
@@ -62,16 +67,35 @@ def fit_snapshot(
         offset=parameters["offset"],
     )
     board = seated.board
+    tally = Tally.of_seats(counts.n.astype(np.float64), bias=seated.side_bias.theta if seated.corrected else 0.0)
     facts: Facts = {
         "phi": board.phi.tolist(),
+        "misfit": _misfit(tally, board),
         "side_bias": _side_bias(seated),
         "largest_design_effect": float(board.inflation[board.established].max(initial=1.0)),
     }
+    if with_flip:
+        facts["flips_first"] = _flip(tally, board, counts.names)
     lines = _lines(counts, board)
     if styled is not None and (fit := _fit_style(styled, board, parameters)):
         _dress(lines, fit.of_board)
         facts["style"] = fit.facts
     return SnapshotFit(lines, facts, board)
+
+
+def _misfit(tally: Tally, board: Board) -> Facts:
+    found = misfit(tally, board)
+    return {"chi2": found.chi2, "df": found.df, "ratio": found.ratio}
+
+
+def _flip(tally: Tally, board: Board, names: list[str]) -> Facts | None:
+    found = votes_to_flip_first(tally, board)
+    return found and {
+        "votes": found.votes,
+        "winner": names[found.winner],
+        "loser": names[found.loser],
+        "first": names[found.first],
+    }
 
 
 def _side_bias(seated: SeatedFit) -> Facts | None:

@@ -1,0 +1,228 @@
+"""A board for each category and language, beside Overall: the same votes, counted where they are filed."""
+
+import random
+from datetime import UTC, datetime
+
+import pytest
+
+from battles.labels import LabelChange, Labels
+from battles.models import Vote
+from battles.signals import labels_change, relabelling_begins
+from leaderboard import actions, aggregation, publishing, reviews, schedule, tallies
+from leaderboard.board_votes import read_boards
+from leaderboard.models import AggregationRun, Standing, VoteChange
+from models_registry.models import LanguageModel
+from tests import make
+from tests.leaderboard.ballots import cast, cast_many, contestants
+
+State = AggregationRun.State
+
+
+def aggregate() -> AggregationRun:
+    return aggregation.aggregate(slot=schedule.new_slot())
+
+
+def at(monkeypatch: pytest.MonkeyPatch, day: int, hour: int) -> None:
+    moment = datetime(2026, 3, day, hour, 20, tzinfo=UTC)
+    monkeypatch.setattr(schedule, "database_now", lambda: moment)
+
+
+def newest(scope: str) -> AggregationRun:
+    return AggregationRun.objects.snapshots(scope).first()
+
+
+def totals() -> dict[str, int]:
+    return {scope: board.counts.total for scope, board in read_boards().items()}
+
+
+def relabel(vote: Vote, *categories: str, language: str) -> None:
+    """As battles.labels.settling does it."""
+    relabelling_begins.send(sender=Vote)
+    before = Labels(tuple(vote.categories), vote.language)
+    labels_change.send(sender=Vote, changes=[LabelChange(vote.pk, before, Labels(categories, language))])
+    Vote.objects.filter(pk=vote.pk).update(categories=list(categories), language=language)
+
+
+@pytest.fixture
+def pair():
+    return contestants("a", "b")
+
+
+@pytest.fixture
+def crowd():
+    """400 votes among four models in English and French, by voters who return."""
+    chance = random.Random(7)
+    models = contestants("a", "b", "c", "d")
+    for number in range(400):
+        left, right = chance.sample(models, 2)
+        cast(
+            left, right, chance.choices(["left", "right", "tie"], [4, 4, 2])[0], voter=f"user:{number % 30}",
+            language=chance.choice(["en", "fr"]), categories=["coding"] if number % 3 else [],
+            style={side: {"tokens": chance.randrange(900), "bold": chance.randrange(9)} for side in ("left", "right")},
+        )  # fmt: skip
+
+
+@pytest.mark.django_db
+def test_a_vote_counts_on_overall_its_language_and_each_of_its_categories(pair):
+    cast(*pair, "left", categories=["coding", "maths"], language="fr")
+    cast(*pair, "left", language="en")
+    aggregate()
+    assert totals() == {"overall": 2, "language:fr": 1, "language:en": 1, "category:coding": 1, "category:maths": 1}
+    runs = AggregationRun.objects.filter(state=State.DONE)
+    assert {run.scope: run.votes_counted for run in runs} == totals()
+
+
+@pytest.mark.django_db
+def test_languages_add_up_to_overall_whatever_was_set_aside(crowd):
+    aggregate()
+    actions.retract_votes(Vote.objects.filter(order__lte=40), reason=Vote.ExcludedReason.OPERATOR, by=None)
+    aggregate()
+    languages = [run for run in AggregationRun.objects.newest_of_each_board() if run.scope.startswith("language:")]
+    overall = newest("overall")
+    assert sum(run.votes_counted for run in languages) == overall.votes_counted == 360
+    assert sum(run.votes_excluded["operator"] for run in languages) == overall.votes_excluded["operator"] == 40
+
+
+@pytest.mark.django_db
+def test_only_boards_with_news_get_a_snapshot(pair):
+    cast(*pair, "left", categories=["coding"], language="fr")
+    aggregate()
+    cast(*pair, "left", language="en")
+    aggregate()
+    runs = AggregationRun.objects.values_list("scope", flat=True)
+    assert sorted(runs) == ["category:coding", "language:en", "language:fr", "overall", "overall"]
+
+
+@pytest.mark.django_db
+def test_a_board_whose_last_vote_was_set_aside_says_so(pair):
+    vote = cast(*pair, "left", categories=["coding"], language="fr")
+    cast(*pair, "left", language="en")
+    aggregate()
+    actions.retract(vote, reason=Vote.ExcludedReason.OPERATOR, by=None)
+    aggregate()
+    run = newest("category:coding")
+    assert (run.votes_counted, run.votes_excluded, run.standings.count()) == (0, {"operator": 1}, 0)
+
+
+@pytest.mark.django_db
+def test_labels_that_change_move_a_counted_vote_to_its_new_boards_and_are_remembered(pair):
+    vote = cast(*pair, "left", categories=["coding"], language="fr")
+    cast_many(*pair, right=1)
+    aggregate()
+    relabel(vote, "maths", "hard-prompt", language="de")
+    assert totals() == {
+        "overall": 2, "language:und": 1, "language:de": 1, "category:maths": 1, "category:hard-prompt": 1,
+    }  # fmt: skip
+    assert tallies.rebuild() == 0
+    change = VoteChange.objects.get()
+    assert (change.kind, change.before, change.after) == (
+        "relabelled",
+        {"excluded_reason": "", "categories": ["coding"], "language": "fr"},
+        {"excluded_reason": "", "categories": ["maths", "hard-prompt"], "language": "de"},
+    )
+
+
+@pytest.mark.django_db
+def test_labels_of_a_vote_that_does_not_count_move_nothing_until_it_is_restored(pair):
+    vote = cast(*pair, "left", categories=["coding"], language="fr")
+    aggregate()
+    actions.retract(vote, reason=Vote.ExcludedReason.OPERATOR, by=None)
+    vote.refresh_from_db()
+    relabel(vote, "maths", language="fr")
+    assert totals() == {}
+    actions.restore(vote, by=None)
+    assert totals() == {"overall": 1, "language:fr": 1, "category:maths": 1}
+    assert tallies.rebuild() == 0
+
+
+@pytest.mark.django_db
+def test_what_a_snapshot_counted_can_be_told_from_the_history(pair):
+    first, second = (cast(*pair, "left", language="fr") for _ in range(2))
+    aggregate()
+    actions.retract(first, reason=Vote.ExcludedReason.OPERATOR, by=make.user(), because="a test")
+    run = aggregate()
+    actions.restore(first, by=None)
+    actions.retract(second, reason=Vote.ExcludedReason.MODERATION, by=None)
+    later = VoteChange.objects.filter(number__gt=run.last_change)
+    assert {change.vote_id: change.before["excluded_reason"] for change in later} == {
+        first.pk: "operator",
+        second.pk: "",
+    }
+    assert newest("overall").last_change == VoteChange.objects.order_by("number").first().number
+
+
+@pytest.mark.django_db
+def test_a_small_arena_looks_at_every_vote_every_time(crowd):
+    run = aggregate()
+    assert run.facts["thorough"]
+    assert run.facts["design_effects_of"] == run.facts["style_of"] == run.facts["flips_first_of"] == run.public_id
+    assert set(run.facts["style"]["coefficients"]) == {"tokens", "headings", "bold", "lists"}
+    assert set(run.facts["style"]["dropped"]) == {"headings", "lists"}
+    assert not run.standings.filter(style_score=None).exists()
+    assert run.facts["misfit"]["df"] == 3
+
+
+@pytest.mark.django_db
+def test_a_large_arena_looks_at_every_vote_once_a_day_and_says_what_it_took_over(crowd, monkeypatch):
+    monkeypatch.setattr(publishing, "EVERY_VOTE_BELOW", 100)
+    at(monkeypatch, day=1, hour=9)
+    aggregate()
+    first = newest("category:coding")
+    at(monkeypatch, day=1, hour=10)
+    cast(*LanguageModel.objects.order_by("slug")[:2], "left", language="en", categories=["coding"])
+    aggregate()
+    second = newest("category:coding")
+    for fact in ("design_effects_of", "style_of", "flips_first_of"):
+        assert second.facts[fact] == first.public_id
+    columns = ("model", "style_score", "style_ci_low", "style_rank", "design_effect")
+    assert set(second.standings.values_list(*columns)) == set(first.standings.values_list(*columns))
+    overall = newest("overall")
+    assert overall.facts["design_effects_of"] == overall.facts["flips_first_of"] == overall.public_id
+    at(monkeypatch, day=2, hour=1)
+    aggregation.aggregate(slot="next day", only_if_changed=True)
+    third = newest("category:coding")
+    assert third.facts["style_of"] == third.facts["design_effects_of"] == third.public_id
+    assert third.facts["style"]["scaling"] == first.facts["style"]["scaling"]
+    at(monkeypatch, day=2, hour=2)
+    assert aggregation.aggregate(slot="later", only_if_changed=True).state == State.UNCHANGED
+
+
+@pytest.mark.django_db
+def test_two_votes_of_one_person_widen_the_interval_more_than_two_peoples(crowd):
+    aggregate()
+    before = dict(Standing.objects.filter(run=newest("overall")).values_list("model__slug", "design_effect"))
+    a, b, *_ = LanguageModel.objects.order_by("slug")
+    for _ in range(150):
+        cast(a, b, "left", voter="user:fan")
+    aggregate()
+    after = dict(newest("overall").standings.values_list("model__slug", "design_effect"))
+    assert after["a"] > before["a"] + 1
+
+
+@pytest.mark.django_db
+def test_a_prompt_sent_too_often_keeps_its_first_votes_and_a_restored_one_stays(pair):
+    votes = [cast(*pair, "left", voter=f"user:{n}", prompt_digest="hello") for n in range(30)]
+    cast(*pair, "left", prompt_digest="another")
+    run = aggregate()
+    assert (run.votes_counted, run.votes_excluded) == (26, {"duplicate_prompt": 5})
+    actions.restore(votes[-1], by=None)
+    run = aggregate()
+    assert (run.votes_counted, run.votes_excluded) == (27, {"duplicate_prompt": 4})
+
+
+@pytest.mark.django_db
+def test_reading_many_boards_takes_a_fixed_number_of_queries(crowd, django_assert_max_num_queries):
+    with django_assert_max_num_queries(2):
+        read_boards()
+    aggregate()
+    with django_assert_max_num_queries(2):
+        assert len(read_boards()) == 4
+
+
+@pytest.mark.django_db
+def test_a_held_voters_pending_votes_are_never_counted(pair):
+    reviews.AnomalyReview.objects.create(voter="user:1", last_order=0, log_e=10, crossed=3)
+    cast(*pair, "left", voter="user:1", language="en")
+    cast(*pair, "left", voter="user:2", language="en")
+    assert aggregate().votes_excluded == {"anomaly": 1}
+    assert totals() == {"overall": 1, "language:en": 1}
