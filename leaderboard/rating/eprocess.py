@@ -13,9 +13,10 @@ By Ville's inequality P(E ever reaches 1/α) ≤ α: who crosses is flagged, no 
 The bets: toward and away from each model (½ of the weight; s is what the model got), with and against the favourite
 (¼; s is what the likelier winner got), toward ties (⅛; s = 1 for a tie of either kind; not away from them, because
 honest people differ in how readily they decide), and pressing the four buttons by chance (⅛; L is the ratio of ¼, ¼
-and ½ to π). Tilts η are ± 0.75 and ± 1.5 with equal weights. Of what is for models, one half is split evenly over all
-of them, and of the other the k-th model a voter meets gets 1 / (k (k + 1)): whoever looks for one model meets it soon,
-and money for models not yet met is still in hand, so that the order of meeting may decide about it.
+and ½ to π). Tilts η are ± 0.75 and ± 1.5 with equal weights, and ± 3 for models: who serves one that mostly wins anyway
+is otherwise found late. Of what is for models, one half is split evenly over all of them, and of the other the k-th
+model a voter meets gets 1 / (k (k + 1)): whoever looks for one model meets it soon, and money for models not yet met
+is still in hand, so that the order of meeting may decide about it.
 Sources: Ville (1939); Ramdas, Grünwald, Vovk, Shafer, "Game-theoretic statistics and safe anytime-valid inference",
 Statistical Science 38 (2023).
 """
@@ -31,6 +32,7 @@ from leaderboard.rating.expected_votes import BUTTONS, LEFT, RIGHT
 
 ALPHA = 1e-4
 TILTS = (-1.5, -0.75, 0.75, 1.5)
+MODEL_TILTS = (-3.0, *TILTS, 3.0)
 BLOCK = 1 << 17  # votes worked on at once
 
 
@@ -161,16 +163,17 @@ def _all_bets(log: VoterLog, models: int) -> Iterator[_Bets]:
     vote, model = order // 2, model[order]
     on_models = (vote, model, _begin(log.voter[vote] * models + model))
     of_model = _part_of_model(log.voter[vote], order, on_models[-1], models)
-    part = 1 / len(TILTS)
-    for tilt in TILTS:
+    for tilt in MODEL_TILTS:
         left, right = log_ratios(tilt, [1, 0, 0.5]), log_ratios(tilt, [0, 1, 0.5])
         took = np.column_stack([left, right]).ravel()[order]
-        yield _Bets(Anomaly.MODEL, tilt, WEIGHTS[Anomaly.MODEL] * part * of_model, *on_models, took)
+        yield _Bets(Anomaly.MODEL, tilt, WEIGHTS[Anomaly.MODEL] / len(MODEL_TILTS) * of_model, *on_models, took)
+        if tilt not in TILTS:
+            continue
         won = np.where(favoured > 0, left, np.where(favoured < 0, right, 0))
-        yield _Bets(Anomaly.FAVOURITE, tilt, WEIGHTS[Anomaly.FAVOURITE] * part * one, *on_voters, won)
+        yield _Bets(Anomaly.FAVOURITE, tilt, WEIGHTS[Anomaly.FAVOURITE] / len(TILTS) * one, *on_voters, won)
         if tilt > 0:
             tied = log_ratios(tilt, [0, 0, 1])
-            yield _Bets(Anomaly.TIES, tilt, WEIGHTS[Anomaly.TIES] * 2 * part * one, *on_voters, tied)
+            yield _Bets(Anomaly.TIES, tilt, WEIGHTS[Anomaly.TIES] * 2 / len(TILTS) * one, *on_voters, tied)
     by_chance = np.where(known, np.log(BUTTONS[log.outcome] / chances[every, log.outcome]), 0)
     yield _Bets(Anomaly.CHANCE, 0, WEIGHTS[Anomaly.CHANCE] * one, *on_voters, by_chance)
 
