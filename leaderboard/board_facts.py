@@ -6,6 +6,8 @@ from django.utils.formats import get_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from leaderboard.board_table import whole
+
 STYLE_FEATURES = {
     "tokens": gettext_lazy("Longer answers"),
     "headings": gettext_lazy("More headings"),
@@ -20,10 +22,15 @@ class Fact(NamedTuple):
     hint: str = ""
 
 
-def describe_facts(facts: dict[str, Any]) -> list[Fact]:
-    """The numbers of AggregationRun.facts (see rating.snapshot_fit.SnapshotFit); what is missing is left out."""
+def describe_facts(facts: dict[str, Any], names: dict[str, str]) -> list[Fact]:
+    """The numbers of AggregationRun.facts (see rating.snapshot_fit.SnapshotFit); what is missing is left out.
+
+    names: what people call whom the facts name, by id.
+    """
     return [
         *_dispersion(facts.get("phi")),
+        *_misfit(facts.get("misfit")),
+        *_first_place(facts.get("flips_first"), names),
         *_side_bias(facts.get("side_bias")),
         *_design_effect(facts.get("largest_design_effect")),
         *_style(facts.get("style")),
@@ -35,6 +42,22 @@ def _dispersion(phi: list[float] | None) -> list[Fact]:
         return []
     hint = _("scatter of the votes compared with a coin's; below 1 where many are ties")
     return [Fact(_("Dispersion φ"), ", ".join(_number(value) for value in phi), hint)]
+
+
+def _misfit(misfit: dict[str, Any] | None) -> list[Fact]:
+    if not misfit or misfit["df"] <= 0:
+        return []
+    hint = _("χ² %(chi2)s on %(df)s degrees of freedom; about 1 where the scores explain every pair's votes")
+    values = {"chi2": _number(misfit["chi2"], places=1), "df": misfit["df"]}
+    return [Fact(_("Misfit χ²/df"), _number(misfit["chi2"] / misfit["df"]), hint % values)]
+
+
+def _first_place(flip: dict[str, Any] | None, names: dict[str, str]) -> list[Fact]:
+    if not flip:
+        return []
+    said = {name: names.get(flip[name], flip[name]) for name in ("winner", "loser", "first")}
+    hint = _("all for %(winner)s against %(loser)s; then %(first)s would be first") % said
+    return [Fact(_("Votes that would change the first place"), whole(flip["votes"]), hint)]
 
 
 def _side_bias(bias: dict[str, Any] | None) -> list[Fact]:

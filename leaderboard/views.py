@@ -123,7 +123,9 @@ def snapshot(request: HttpRequest, public_id: str) -> HttpResponse:
     found = snapshots.read_snapshot(public_id)
     context = {
         "snapshot": found,
-        "facts": describe_facts(found["facts"]),
+        "facts": describe_facts(
+            found["facts"], {line["model"]["id"]: line["model"]["name"] for line in found["results"]}
+        ),
         "tables": tables(found["results"], link=not found["board"].startswith(IMPORTED)),
     }
     return render(request, "leaderboard/snapshot.html", context)

@@ -1,0 +1,166 @@
+"""Snapshots as pages, and the charts' numbers."""
+
+import json
+import re
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from battles.models import Vote
+from leaderboard import aggregation, schedule
+from leaderboard.board_facts import describe_facts
+from leaderboard.models import AggregationRun
+from models_registry.models import LanguageModel, Price
+from tests.leaderboard.ballots import cast, cast_many, contestants
+
+pytestmark = pytest.mark.django_db
+
+
+def publish() -> AggregationRun:
+    run = aggregation.aggregate(slot=schedule.new_slot())
+    assert run is not None
+    return run
+
+
+@pytest.fixture
+def snapshot() -> AggregationRun:
+    gold, silver, bronze = contestants("gold", "silver", "bronze")
+    cast_many(gold, silver, left=20, right=15, tie=2)
+    cast_many(silver, bronze, left=20, right=12)
+    cast_many(bronze, gold, left=6, right=9)
+    cast(gold, bronze, "left", excluded=Vote.ExcludedReason.MODERATION)
+    for model, price in ((gold, "10"), (silver, "2"), (bronze, "5")):
+        Price.objects.create(model=model, input_per_million="1", output_per_million=price)
+    return publish()
+
+
+def data(page: str, name: str) -> list:
+    return json.loads(re.search(f'id="data-{name}" type="application/json">(.*?)</script>', page)[1])
+
+
+def test_a_snapshots_page_says_what_it_was_made_of_and_how_to_check_it(client, snapshot):
+    page = client.get(f"/leaderboard/snapshots/{snapshot.public_id}/").content.decode()
+    for shown in (
+        snapshot.tallies_checksum, snapshot.parameters_hash, snapshot.method, "established_from_votes", "moderation 1",
+        f"recompute_snapshot {snapshot.public_id}", f"/api/v1/exports/votes.jsonl?snapshot={snapshot.public_id}",
+        "Dispersion φ", "Points for sitting left", "Gold",
+    ):  # fmt: skip
+        assert shown in page
+    assert client.get("/leaderboard/snapshots/unknown/").status_code == 404
+
+
+def test_a_snapshots_page_stays_as_it_was(client, snapshot):
+    gold, silver, _ = LanguageModel.objects.order_by("pk")[:3]
+    cast_many(silver, gold, left=40)
+    publish()
+    page = client.get(f"/leaderboard/snapshots/{snapshot.public_id}/").content.decode()
+    assert page.index("<bdi>Gold") < page.index("<bdi>Silver")
+    board = client.get("/leaderboard/").content.decode()
+    assert board.index("<bdi>Silver") < board.index("<bdi>Gold")
+
+
+def test_every_snapshot_is_listed_or_those_of_one_board(client, snapshot):
+    with CaptureQueriesContext(connection) as queries:
+        page = client.get("/leaderboard/snapshots/").content.decode()
+    assert page.count("/leaderboard/snapshots/") >= 2
+    assert f"/leaderboard/snapshots/{snapshot.public_id}/" in page
+    assert len(queries) <= 6
+    french = client.get("/leaderboard/snapshots/", {"board": "language:fr"}).content.decode()
+    assert snapshot.public_id not in french
+    assert "No snapshot yet" in french
+
+
+def test_facts_are_said_with_names_and_without_what_is_unknown():
+    facts = {
+        "phi": [0.5], "side_bias": None, "misfit": {"chi2": 12.0, "df": 10, "ratio": 1.2},
+        "flips_first": {"votes": 1234, "winner": "b", "loser": "a", "first": "b"},
+        "style": {
+            "dropped": ["lists"],
+            "coefficients": {
+                "lists": {"value": 0, "low": 0, "high": 0}, "tokens": {"value": -0.25, "low": -0.5, "high": 0.126},
+            },
+        },
+    }  # fmt: skip
+    said = {fact.name: (fact.value, fact.hint) for fact in describe_facts(facts, {"a": "Ada", "b": "Bob"})}
+    assert said["Misfit χ²/df"][0] == "1.20"
+    assert said["Votes that would change the first place"] == (
+        "1,234",
+        "all for Bob against Ada; then Bob would be first",
+    )
+    assert said["Longer answers"][0] == "−0.250 (−0.500 to 0.126)"
+    assert "More lists" not in said
+    assert describe_facts({}, {}) == []
+
+
+def test_the_charts_have_their_numbers_in_the_page_and_in_tables(client, snapshot):
+    publish()
+    page = client.get("/leaderboard/charts/").content.decode()
+    assert [point["id"] for point in data(page, "intervals")] == ["gold", "silver", "bronze"]
+    rows = data(page, "matrix")["rows"]
+    assert rows[0]["cells"][0] is None
+    assert (rows[0]["cells"][1]["share"], rows[0]["cells"][1]["votes"]) == (21 / 37, 37)
+    assert (rows[1]["cells"][0]["share"], rows[0]["cells"][2]["votes"]) == (16 / 37, 15)
+    assert [len(series["points"]) for series in data(page, "history")] == [2, 2, 2]
+    # Cheapest first; bronze costs more than silver and is worse.
+    assert [(point["id"], point["best_for_its_price"]) for point in data(page, "prices")] == [
+        ("silver", True), ("bronze", False), ("gold", True),
+    ]  # fmt: skip
+    assert page.count("<details>") == page.count('class="plot"') == 5
+    assert '<a href="/leaderboard/compare/gold/silver/">57 %</a>' in page
+
+
+def test_charts_of_an_empty_board_say_what_to_do(client):
+    page = client.get("/leaderboard/charts/").content.decode()
+    assert "Nothing to draw yet" in page
+    assert "data-chart" not in page
+
+
+def test_the_charts_ask_a_fixed_number_of_questions(client, snapshot):
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            client.get("/leaderboard/charts/")
+        return len(captured)
+
+    small = queries()
+    hub = LanguageModel.objects.get(slug="gold")
+    for other in contestants(*[f"n{number}" for number in range(12)]):
+        cast_many(hub, other, left=3, right=3)
+    publish()
+    assert queries() == small <= 14
+
+
+def test_history_and_matrix_through_the_api(client, snapshot):
+    newer = publish()
+    history = client.get("/api/v1/leaderboard/history/", {"models": "gold,bronze"}).json()
+    assert [series["model"] for series in history["series"]] == ["gold", "bronze"]
+    assert [point["snapshot"] for point in history["series"][0]["points"]] == [snapshot.public_id, newer.public_id]
+    assert client.get("/api/v1/leaderboard/history/").status_code == 400
+    matrix = client.get("/api/v1/leaderboard/matrix/").json()
+    assert (matrix["snapshot"], matrix["models"]) == (newer.public_id, ["bronze", "gold", "silver"])
+    counts = {frozenset((pair["a"], pair["b"])): pair["votes"] for pair in matrix["pairs"]}
+    assert counts == {
+        frozenset(("gold", "silver")): 37,
+        frozenset(("silver", "bronze")): 32,
+        frozenset(("gold", "bronze")): 15,
+    }
+    assert client.get("/api/v1/leaderboard/matrix/", {"board": "category:kittens"}).status_code == 404
+
+
+def test_many_snapshots_are_thinned_evenly_and_the_newest_stays(client):
+    now = timezone.now()
+    [model] = contestants("gold")
+    runs = AggregationRun.objects.bulk_create(
+        AggregationRun(
+            slot=str(number), state="done", method="m", started_at=now, duration_ms=1,
+            finished_at=now - timezone.timedelta(hours=200 - number),
+        )
+        for number in range(200)
+    )  # fmt: skip
+    counts = {"votes": 9, "wins": 9, "losses": 0, "ties": 0, "both_bad": 0, "elo": 1500, "preliminary": False}
+    for run in runs:
+        run.standings.create(model=model, score=1500, rank=1, rank_best=1, rank_worst=1, **counts)
+    [series] = client.get("/api/v1/leaderboard/history/", {"models": "gold"}).json()["series"]
+    assert len(series["points"]) == 50
+    assert series["points"][-1]["snapshot"] == runs[-1].public_id
