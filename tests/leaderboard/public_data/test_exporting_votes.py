@@ -185,6 +185,14 @@ def test_an_empty_arena_has_an_empty_export(tmp_path):
     assert [rows(tmp_path, ending=ending) for ending in WRITERS] == [[], [], []]
 
 
+def test_an_export_can_be_piped_on(capfdbinary):
+    gold, silver = contestants("gold", "silver")
+    cast_many(gold, silver, left=2)
+    call_command("export_votes", "-", "--as", "jsonl")
+    lines = capfdbinary.readouterr().out.splitlines()
+    assert [json.loads(line)["model_left"] for line in lines] == ["gold", "gold"]
+
+
 def test_a_command_that_cannot_export_says_why_and_leaves_no_file(tmp_path):
     for options, sentence in [
         ([str(tmp_path / "votes.xlsx")], "ends in one of"),
