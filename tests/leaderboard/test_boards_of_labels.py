@@ -51,7 +51,7 @@ def pair():
 @pytest.fixture
 def crowd():
     """400 votes among four models in English and French, by voters who return."""
-    chance = random.Random(7)
+    chance = random.Random(9)
     models = contestants("a", "b", "c", "d")
     for number in range(400):
         left, right = chance.sample(models, 2)
