@@ -41,10 +41,11 @@ class Row(TypedDict):
 
 
 class Table(NamedTuple):
-    """Models that can be compared with each other."""
+    """Models that can be compared with each other. `absent`: classes that hide columns of which nothing is known."""
 
     group: int
     rows: list[Row]
+    absent: str
 
 
 def tables(results: list[Line], *, link: bool = True) -> list[Table]:
@@ -55,10 +56,26 @@ def tables(results: list[Line], *, link: bool = True) -> list[Table]:
     by_group = groupby(sorted(results, key=itemgetter("group")), key=itemgetter("group"))
     scale = _Scale(results)
     before, after = reverse("leaderboard:model", args=[_PLACEHOLDER]).rsplit(_PLACEHOLDER, 1)
+    absent = _absent(results)
     return [
-        Table(group, [_row(line, scale, f"{before}{line['model']['id']}{after}" if link else "") for line in lines])
+        Table(
+            group,
+            [_row(line, scale, f"{before}{line['model']['id']}{after}" if link else "") for line in lines],
+            absent,
+        )
         for group, lines in by_group
     ]
+
+
+def _absent(results: list[Line]) -> str:
+    known = {
+        "elo": any(line["elo"] is not None for line in results),
+        "price": any(line["model"]["price_output"] is not None for line in results),
+        "first-token": any(line["median_first_token_ms"] is not None for line in results),
+        "organization": any(line["model"]["organization"] for line in results),
+        "license": any(line["model"]["license"] or line["model"]["license_kind"] for line in results),
+    }
+    return " ".join(f"no-{column}" for column, is_known in known.items() if not is_known)
 
 
 def _row(line: Line, scale: "_Scale", url: str) -> Row:

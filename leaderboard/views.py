@@ -19,6 +19,7 @@ from leaderboard import boards, news, snapshots
 from leaderboard.board_csv import as_csv
 from leaderboard.board_facts import describe_facts
 from leaderboard.board_table import tables
+from leaderboard.board_titles import titles_of
 from leaderboard.charts import read_charts
 from leaderboard.head_to_head import read_head_to_head
 from leaderboard.history import read_history
@@ -114,7 +115,8 @@ def compare(request: HttpRequest, a: str, b: str) -> HttpResponse:
 def snapshot_list(request: HttpRequest) -> HttpResponse:
     published = AggregationRun.objects.published(request.GET.get("board", "").replace("\x00", ""))
     page = Paginator(published, SNAPSHOTS_PER_PAGE).get_page(request.GET.get("page"))
-    context = {"page_obj": page, "board": request.GET.get("board", ""), **_choices()}
+    titles = titles_of({run.scope for run in page})
+    context = {"page_obj": page, "runs": [(run, titles[run.scope]) for run in page]}
     return render(request, "leaderboard/snapshots.html", context)
 
 

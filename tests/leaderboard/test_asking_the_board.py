@@ -220,6 +220,13 @@ def test_the_newest_snapshot_of_each_board_is_found_among_many(client):
     }
 
 
+def test_columns_of_which_nothing_is_known_are_hidden(client, two_worlds):
+    html = client.get(PAGE).content.decode()
+    assert "no-price no-first-token no-organization" in html
+    LanguageModel.objects.filter(slug="ada").update(organization="Mint")
+    assert "no-organization" not in client.get(PAGE).content.decode()
+
+
 def test_pages_of_the_leaderboard_lead_to_each_other(client, two_worlds):
     html = client.get(PAGE).content.decode()
     for name in ("charts", "compare_choice", "snapshots", "method"):
