@@ -16,6 +16,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from models_registry import encryption
 from models_registry.breakers import Breaker
+from models_registry.catalogues import Catalogue, CatalogueChange
 from models_registry.ledger import Charge, PaidCallsHalt, SpendingDay
 from models_registry.obstacles import Obstacles
 from models_registry.prices import Price
@@ -28,7 +29,10 @@ from models_registry.validators import (
     validate_parameters,
 )
 
-__all__ = ["Breaker", "Charge", "LanguageModel", "PaidCallsHalt", "Price", "Provider", "SpendingDay"]
+__all__ = [
+    "Breaker", "Catalogue", "CatalogueChange", "Charge", "LanguageModel", "PaidCallsHalt", "Price", "Provider",
+    "SpendingDay",
+]  # fmt: skip
 
 LOCAL_MODEL_ENDPOINT = "${ARENA_LOCAL_MODEL_URL}"
 

@@ -15,9 +15,13 @@ endless-refusal   HTTP 500 whose body has no end
 busy-once-<code>  refuses the first request only, and asks to wait half a second
 later-<seconds>   HTTP 429 that asks to wait so long
 every name in tests/streams.py
+
+Its list of models is `serves`, at /v1/models and at /api/tags, as JSON. Before /v1 the address may say how the list
+misbehaves: /html, /not-json, /not-a-list, /status-<code>, /redirect, /endless, /silent, /cut, /nested, /zipped.
 """
 
 import asyncio
+import gzip
 import json
 import threading
 from collections import Counter
@@ -29,6 +33,7 @@ from tests.streams import STREAMS, Step
 
 # What a leaky upstream says about itself, everywhere it can.
 CANARY = "canary-upstream-7f3a"
+SERVES = {"object": "list", "data": [{"id": "honest", "object": "model"}]}
 
 
 class FakeProvider:
@@ -37,6 +42,8 @@ class FakeProvider:
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
         self.requests: list[dict[str, Any]] = []
+        self.serves: Any = SERVES
+        self.list_requests: list[web.BaseRequest] = []
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -57,6 +64,8 @@ class FakeProvider:
     def forget(self) -> None:
         self.calls.clear()
         self.requests.clear()
+        self.list_requests.clear()
+        self.serves = SERVES
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -67,7 +76,8 @@ class FakeProvider:
     async def _open(self) -> None:
         app = web.Application()
         app.router.add_post("/v1/chat/completions", self._complete)
-        app.router.add_get("/v1/models", self._models)
+        for address in ("/v1/models", "/api/tags", "/{fault}/v1/models"):
+            app.router.add_get(address, self._models)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1, handler_cancellation=True)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
@@ -75,8 +85,41 @@ class FakeProvider:
         self.port = self._runner.addresses[0][1]
         self._ready.set()
 
-    async def _models(self, request: web.Request) -> web.Response:
-        return web.json_response({"object": "list", "data": [{"id": "honest", "object": "model"}]})
+    async def _models(self, request: web.Request) -> web.StreamResponse:
+        self.list_requests.append(request)
+        fault = request.match_info.get("fault", "")
+        if fault.startswith("status-"):
+            words = f"no {CANARY}, {request.headers.get('Authorization')}"
+            return web.json_response({"error": {"message": words}}, status=int(fault[7:]))
+        match fault:
+            case "html":
+                return web.Response(text="<!DOCTYPE html><h1>hello</h1>", content_type="text/html")
+            case "not-json":
+                return web.Response(text='{"data": [', content_type="application/json")
+            case "not-a-list":
+                return web.json_response({"models": {"honest": {}}})
+            case "nested":
+                return web.Response(text="[" * 100_000, content_type="application/json")
+            case "zipped":
+                headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+                return web.Response(body=gzip.compress(b" " * 1_000_000), headers=headers)
+            case "redirect":
+                raise web.HTTPFound("/v1/models")
+            case "silent":
+                await asyncio.sleep(3600)
+            case "endless" | "cut":
+                return await self._half_a_list(request, endless=fault == "endless")
+        return web.json_response(self.serves)
+
+    async def _half_a_list(self, request: web.Request, *, endless: bool) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": str(10**9)})
+        await response.prepare(request)
+        await response.write(b'{"data": [')
+        while endless:
+            await response.write(b'{"id": "honest"},' * 10_000)
+        assert request.transport is not None
+        request.transport.abort()
+        return response
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()

@@ -151,6 +151,11 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 15},
     },
     "look-for-anomalies": {"task": "leaderboard.tasks.look_for_anomalies", "schedule": crontab(hour=3, minute=30)},
+    "refresh-catalogues": {
+        "task": "models_registry.tasks.refresh_catalogues",
+        "schedule": crontab(hour=4, minute=10),
+        "options": {"expires": 3600},
+    },
     "forget-old-idempotency-keys": {"task": "accounts.tasks.forget_old_idempotency_keys", "schedule": 3600},
 }
 

@@ -1,0 +1,127 @@
+"""Asking an endpoint for its list of models: one request, within seconds and megabytes, and never with redirects."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+from django.utils.translation import gettext_lazy as _
+
+from models_registry.providers import connections
+from models_registry.providers.catalogue import CatalogueRefused, NotACatalogue, Offer, read
+from models_registry.providers.kinds import ProviderKind
+
+TOTAL_S = 20.0
+CONNECT_S = 5.0
+MOST_BYTES = 16_000_000
+# Anthropic lists twenty models to whoever does not ask for more.
+_QUERIES = {ProviderKind.ANTHROPIC: "?limit=1000"}
+
+
+def fetch(base_url: str, *, key: str, kind: ProviderKind) -> list[Offer]:
+    """What the endpoint serves. Takes TOTAL_S at most. Raises CatalogueRefused."""
+    outcome: list[list[Offer] | BaseException] = []
+
+    def ask() -> None:
+        try:
+            outcome.append(asyncio.run(_fetch(base_url, key, kind)))
+        except BaseException as error:  # handed to whoever waits
+            outcome.append(error)
+
+    # A name lookup cannot be cancelled: a thread that is still in one after the deadline is left behind.
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(TOTAL_S + 1)
+    if not outcome:
+        raise CatalogueRefused(_LATE, seconds=TOTAL_S)
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]
+
+
+async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
+    timeout = aiohttp.ClientTimeout(total=TOTAL_S, sock_connect=CONNECT_S)
+    address = _address(base_url, kind)
+    try:
+        async with (
+            connections.new_session(timeout) as session,
+            session.get(address, headers=_headers(key, kind), allow_redirects=False, auto_decompress=False) as response,
+        ):
+            _check_status(response.status)
+            return _read(await _body(response))
+    except TimeoutError:
+        raise CatalogueRefused(_LATE, seconds=TOTAL_S) from None
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        raise _unreachable(error, urlsplit(base_url).hostname or base_url) from None
+
+
+def _address(base_url: str, kind: ProviderKind) -> str:
+    """Ollama's own list says more than the one it has for OpenAI's clients."""
+    if kind is ProviderKind.OLLAMA and base_url.endswith("/v1"):
+        return base_url.removesuffix("/v1") + "/api/tags"
+    return f"{base_url}/models{_QUERIES.get(kind, '')}"
+
+
+def _headers(key: str, kind: ProviderKind) -> Mapping[str, str]:
+    headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+    if key and kind is ProviderKind.ANTHROPIC:
+        return headers | {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    return headers | ({"Authorization": f"Bearer {key}"} if key else {})
+
+
+_LATE = _("The server did not answer within %(seconds)d seconds.")
+_STATUS = {
+    401: _("The provider refused the key (HTTP %(status)d). Enter it again on the provider's page."),
+    403: _("The provider refused the key (HTTP %(status)d). Enter it again on the provider's page."),
+    404: _("There is no list of models at this address (HTTP 404). The base URL may lack its “/v1”."),
+    429: _("The provider takes no more requests for now (HTTP 429). Try again later."),
+}
+
+
+def _check_status(status: int) -> None:
+    if status == 200:
+        return
+    if 300 <= status < 400:
+        raise CatalogueRefused(
+            _("The server sends us to another address (HTTP %(status)d). Enter the address it moved to."), status=status
+        )
+    broken = _("The provider reported an error (HTTP %(status)d). Try again later.")
+    declined = _("The server declined to list its models (HTTP %(status)d).")
+    raise CatalogueRefused(_STATUS.get(status) or (broken if status >= 500 else declined), status=status)
+
+
+async def _body(response: aiohttp.ClientResponse) -> bytes:
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > MOST_BYTES:
+            raise CatalogueRefused(_("The list is longer than %(most)d MB."), most=MOST_BYTES // 1_000_000)
+    return bytes(body)
+
+
+def _read(body: bytes) -> list[Offer]:
+    if body.lstrip()[:1] == b"<":
+        raise CatalogueRefused(_("The server answered with a web page. Is this the address of its API?"))
+    try:
+        payload: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        raise CatalogueRefused(_("The server's answer is not JSON. Is this the address of its API?")) from None
+    try:
+        return read(payload)
+    except NotACatalogue:
+        raise CatalogueRefused(_("The server answered, but not with a list of models.")) from None
+
+
+def _unreachable(error: Exception, host: str) -> CatalogueRefused:
+    if connections.was_refused(error):
+        return CatalogueRefused(_("“%(host)s” has an address that this arena does not call."), host=host)
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return CatalogueRefused(_("There is no server called “%(host)s”."), host=host)
+    if isinstance(error, aiohttp.ClientSSLError):
+        return CatalogueRefused(_("The certificate of “%(host)s” cannot be trusted."), host=host)
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return CatalogueRefused(_("Nothing answers at “%(host)s”: is the server running?"), host=host)
+    return CatalogueRefused(_("The connection to “%(host)s” broke before the list was complete."), host=host)

@@ -1,0 +1,10 @@
+"""What the registry does by itself."""
+
+from celery import shared_task
+
+
+@shared_task(ignore_result=True)
+def refresh_catalogues() -> None:
+    from models_registry import discovery
+
+    discovery.refresh_catalogues()

@@ -1,0 +1,234 @@
+"""Every kind of provider says in its own way what it serves."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from models_registry.providers import catalogue_page
+from models_registry.providers.catalogue import CatalogueRefused, NotACatalogue, Offer, find, read
+from models_registry.providers.catalogue_page import fetch
+from models_registry.providers.kinds import ProviderKind
+from tests.fake_provider import CANARY, FakeProvider
+
+OPENROUTER = {
+    "id": "deepseek/deepseek-v4-flash", "canonical_slug": "deepseek/deepseek-v4-flash", "created": 1,
+    "hugging_face_id": "deepseek-ai/DeepSeek-V4-Flash", "name": "DeepSeek: DeepSeek V4 Flash",
+    "context_length": 1048576,
+    "architecture": {"modality": "text+image->text", "input_modalities": ["text", "image"],
+                     "output_modalities": ["text"], "tokenizer": "DeepSeek"},
+    "pricing": {"prompt": "0.00000014", "completion": "0.00000028", "request": "0"},
+    "top_provider": {"context_length": 1048576, "max_completion_tokens": 384000, "is_moderated": False},
+    "supported_parameters": ["max_tokens", "temperature", "tools"],
+}  # fmt: skip
+LISTS: list[tuple[str, Any, list[Offer]]] = [
+    (
+        "openai",
+        {"object": "list", "data": [{"id": "gpt-6-luna", "object": "model", "created": 1, "owned_by": "system"}]},
+        [Offer("gpt-6-luna")],
+    ),
+    (
+        "anthropic",
+        {"data": [{"type": "model", "id": "claude-haiku-5-5-20260901", "display_name": "Claude Haiku 5.5",
+                   "max_input_tokens": 1000000}], "has_more": False},
+        [Offer("claude-haiku-5-5-20260901", "Claude Haiku 5.5", context_length=1_000_000)],
+    ),
+    (
+        "gemini",
+        {"object": "list", "data": [{"id": "models/gemini-3.5-flash-lite", "object": "model", "owned_by": "google",
+                                     "display_name": "Gemini 3.5 Flash-Lite"}]},
+        [Offer("gemini-3.5-flash-lite", "Gemini 3.5 Flash-Lite", "google")],
+    ),
+    (
+        "mistral",
+        {"object": "list", "data": [
+            {"id": "mistral-medium-3.5", "owned_by": "mistralai", "name": "mistral-medium-3.5",
+             "max_context_length": 256000, "aliases": ["mistral-medium-latest"],
+             "capabilities": {"completion_chat": True, "function_calling": True, "vision": True}},
+            {"id": "mistral-embed", "capabilities": {"completion_chat": False}},
+        ]},
+        [Offer("mistral-medium-3.5", "", "mistralai", 256_000, abilities=("images", "tools"),
+               other_names=("mistral-medium-latest",))],
+    ),
+    (
+        "groq",
+        {"object": "list", "data": [
+            {"id": "openai/gpt-oss-120b", "owned_by": "OpenAI", "active": True, "context_window": 131072},
+            {"id": "old", "active": False},
+        ]},
+        [Offer("openai/gpt-oss-120b", "", "OpenAI", 131_072)],
+    ),
+    (
+        "openrouter",
+        {"data": [
+            OPENROUTER,
+            {**OPENROUTER, "id": "openrouter/auto", "name": "Auto Router",
+             "pricing": {"prompt": "-1", "completion": "-1"},
+             "hugging_face_id": None, "supported_parameters": [], "context_length": 2000000,
+             "architecture": {"input_modalities": ["text"], "output_modalities": ["text"]}},
+            {**OPENROUTER, "id": "maker/painter", "architecture": {"output_modalities": ["image"]}},
+        ]},
+        [
+            Offer("deepseek/deepseek-v4-flash", "DeepSeek V4 Flash", "DeepSeek", 1_048_576, None, Decimal("0.14"),
+                  Decimal("0.28"), ("images", "tools"), is_open=True),
+            Offer("openrouter/auto", "Auto Router", "", 2_000_000),
+        ],
+    ),
+    (
+        "ollama",
+        {"models": [
+            {"name": "llama3.2:latest", "model": "llama3.2:latest", "size": 2019393189,
+             "capabilities": ["completion", "tools"],
+             "details": {"family": "llama", "parameter_size": "3.2B", "quantization_level": "Q4_K_M"}},
+            {"name": "smollm2:135m", "model": "smollm2:135m", "details": {"parameter_size": "134.52M"}},
+            {"name": "nomic-embed-text:latest", "capabilities": ["embedding"], "details": {}},
+        ]},
+        [
+            Offer("llama3.2:latest", size_b=Decimal("3.2"), abilities=("tools",)),
+            Offer("smollm2:135m", size_b=Decimal("0.135")),
+        ],
+    ),
+    (
+        "vllm",
+        {"object": "list", "data": [{"id": "Qwen/Qwen2.5-0.5B-Instruct", "owned_by": "vllm", "root": "Qwen/x",
+                                     "max_model_len": 32768, "permission": []}]},
+        [Offer("Qwen/Qwen2.5-0.5B-Instruct", context_length=32_768)],
+    ),
+    (
+        "llamacpp",
+        {"models": [{"name": "smollm2", "model": "smollm2"}], "object": "list",
+         "data": [{"id": "smollm2", "owned_by": "llamacpp", "meta": {"n_ctx_train": 8192, "n_params": 134515008}}]},
+        [Offer("smollm2", context_length=8192, size_b=Decimal("0.135"))],
+    ),
+    ("lmstudio", {"data": [{"id": "qwen3", "object": "model", "owned_by": "organization_owner"}]}, [Offer("qwen3")]),
+    ("other", [{"id": "bare"}], [Offer("bare")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "said", "offers"), LISTS, ids=[kind for kind, *_ in LISTS])
+def test_what_each_kind_says_is_read(kind: str, said: Any, offers: list[Offer]):
+    assert read(said) == offers
+    assert [Offer.from_json(offer.as_json()) for offer in offers] == offers
+
+
+def test_every_kind_is_tried():
+    assert [kind for kind, *_ in LISTS] == ProviderKind.values
+
+
+@pytest.mark.parametrize("said", [None, 3, "models", {}, {"data": {}}, {"error": {}}, [1, 2], {"data": ["a"]}])
+def test_what_is_no_list_of_models_is_said_to_be_none(said: Any):
+    with pytest.raises(NotACatalogue):
+        read(said)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("context_length", 10**30), ("context_length", -5), ("context_length", "many"), ("context_length", True),
+        ("pricing", {"prompt": "NaN", "completion": "1e999999999"}), ("pricing", {"prompt": [], "completion": None}),
+        ("pricing", "free"), ("meta", {"n_params": 10**40}), ("details", {"parameter_size": "9" * 99 + "B"}),
+        ("architecture", []), ("capabilities", 7), ("aliases", {"a": 1}), ("display_name", "x" * 10_000),
+        ("owned_by", None), ("supported_parameters", "tools"),
+    ],
+)  # fmt: skip
+def test_nonsense_in_a_field_is_taken_for_nothing_said(field: str, value: Any):
+    assert read([{"id": "odd", field: value}]) == [Offer("odd")]
+
+
+def test_names_that_cannot_be_stored_or_used_are_left_out():
+    said = [{"id": ""}, {"id": "x" * 300}, {"id": 5}, None, {"id": "ends\x00"}, {"id": "twice"}, {"id": "twice"}]
+    assert [offer.upstream_name for offer in read(said)] == ["ends\ufffd", "twice"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "served", "is_found"),
+    [
+        ("llama3.2", "llama3.2:latest", True),
+        ("llama3.2", "llama3.2:1b", False),
+        ("deepseek/v4:nitro", "deepseek/v4", True),
+        ("deepseek/v4:free", "deepseek/v4", False),
+        ("models/gemini-3", "gemini-3", True),
+        ("claude-haiku-5-5", "claude-haiku-5-5-20260901", True),
+        ("gpt-6", "gpt-6-2026-08-01", True),
+        ("gpt-6", "gpt-6-luna", False),
+        ("gpt-6", "gpt-6", True),
+    ],
+)
+def test_a_model_is_found_under_the_names_that_providers_answer_to(asked: str, served: str, is_found: bool):
+    assert (find([Offer("another"), Offer(served)], asked) is not None) == is_found
+
+
+def test_an_alias_in_the_list_is_a_name_too():
+    assert find([Offer("medium-3.5", other_names=("medium-latest",))], "medium-latest") == Offer(
+        "medium-3.5", other_names=("medium-latest",)
+    )
+
+
+def ask(fake_provider: FakeProvider, fault: str, *, key: str = "k-1", kind: str = "other") -> list[Offer]:
+    return fetch(fake_provider.base_url.replace("/v1", f"{fault}/v1"), key=key, kind=ProviderKind(kind))
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        ("/status-401", "The provider refused the key (HTTP 401)"),
+        ("/status-403", "The provider refused the key (HTTP 403)"),
+        ("/status-404", "There is no list of models at this address (HTTP 404)"),
+        ("/status-429", "The provider takes no more requests for now (HTTP 429)"),
+        ("/status-418", "The server declined to list its models (HTTP 418)"),
+        ("/status-503", "The provider reported an error (HTTP 503)"),
+        ("/redirect", "The server sends us to another address (HTTP 302)"),
+        ("/html", "The server answered with a web page"),
+        ("/not-json", "The server's answer is not JSON"),
+        ("/nested", "The server's answer is not JSON"),
+        ("/zipped", "The server's answer is not JSON"),
+        ("/not-a-list", "The server answered, but not with a list of models"),
+        ("/cut", "The connection to “127.0.0.1” broke before the list was complete"),
+        ("/endless", "The list is longer than 1 MB"),
+        ("/silent", "The server did not answer within"),
+    ],
+)
+def test_whatever_goes_wrong_is_one_clear_sentence(
+    fault: str, sentence: str, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(catalogue_page, "TOTAL_S", 1.0 if fault == "/silent" else 20.0)
+    monkeypatch.setattr(catalogue_page, "MOST_BYTES", 1_000_000)
+    with pytest.raises(CatalogueRefused) as refused:
+        ask(fake_provider, fault, key="sk-secret-key-1234")
+    assert str(refused.value).startswith(sentence)
+    assert CANARY not in str(refused.value)
+    assert "sk-secret" not in str(refused.value)
+    assert len(fake_provider.list_requests) == 1
+
+
+def test_a_server_that_is_not_there_is_said_to_be_away():
+    with pytest.raises(CatalogueRefused, match=r"Nothing answers at “127.0.0.1”"):
+        fetch("http://127.0.0.1:9/v1", key="", kind=ProviderKind.OTHER)
+
+
+def test_a_private_server_is_not_asked_where_that_is_not_allowed(fake_provider: FakeProvider, settings):
+    settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
+    with pytest.raises(CatalogueRefused, match="has an address that this arena does not call"):
+        ask(fake_provider, "")
+    assert not fake_provider.list_requests
+
+
+def test_each_kind_is_asked_with_its_key_where_it_lists_most(fake_provider: FakeProvider):
+    asked = []
+    for kind, key in [("other", "k-1"), ("anthropic", "k-1"), ("ollama", ""), ("ollama", "k-1")]:
+        ask(fake_provider, "", key=key, kind=kind)
+        request = fake_provider.list_requests[-1]
+        sent = {name: value for name, value in request.headers.items() if name in ("Authorization", "x-api-key")}
+        asked.append((request.path_qs, sent))
+    assert asked == [
+        ("/v1/models", {"Authorization": "Bearer k-1"}),
+        ("/v1/models?limit=1000", {"x-api-key": "k-1"}),
+        ("/api/tags", {}),
+        ("/api/tags", {"Authorization": "Bearer k-1"}),
+    ]
+
+
+def test_no_proxy_of_the_environment_is_asked(fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    assert ask(fake_provider, "") == [Offer("honest")]
