@@ -16,7 +16,7 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
 django.setup()
 
-from tests.bench import scenarios  # noqa: E402
+from tests.bench import boards, scenarios  # noqa: E402
 from tests.bench.arena import Bench  # noqa: E402
 
 SCENARIOS = {
@@ -25,6 +25,7 @@ SCENARIOS = {
     "burst": scenarios.burst,
     "streams": scenarios.open_streams,
     "votes": scenarios.votes,
+    "board": boards.board,
     "soak": scenarios.soak,
 }
 BY_DEFAULT = [name for name in SCENARIOS if name != "soak"]
@@ -46,10 +47,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=SCENARIOS, default=BY_DEFAULT)
     parser.add_argument("--battles", type=int, default=40, help="at once, for the CPU figures")
     parser.add_argument("--minutes", type=float, default=10, help="of soak")
+    parser.add_argument("--votes", type=int, default=1_000_000, help="behind the board")
     given = parser.parse_args()
     directory = Path(tempfile.mkdtemp(prefix="arena-bench-", dir="/tmp"))
     directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
-    bench = Bench(directory, at_once=given.battles, minutes=given.minutes)
+    bench = Bench(directory, at_once=given.battles, minutes=given.minutes, votes=given.votes)
     try:
         with (
             program("tests.bench.provider", str(bench.provider_port)),

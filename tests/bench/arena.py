@@ -23,10 +23,10 @@ COUNTED = ("web", "answers", "valkey")
 
 
 class Bench:
-    """`at_once` battles for the CPU figures, `minutes` for the soak."""
+    """`at_once` battles for the CPU figures, `minutes` for the soak, `votes` behind the board."""
 
-    def __init__(self, directory: Path, *, at_once: int, minutes: float) -> None:
-        self.at_once, self.minutes = at_once, minutes
+    def __init__(self, directory: Path, *, at_once: int, minutes: float, votes: int) -> None:
+        self.at_once, self.minutes, self.votes = at_once, minutes, votes
         self.provider_port, self.relay_port = free_port(), free_port()
         self.provider = f"http://127.0.0.1:{self.provider_port}/v1"
         self.models = directory / "models.yaml"

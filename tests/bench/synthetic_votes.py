@@ -9,17 +9,19 @@ import itertools
 import json
 import os
 from collections.abc import Iterable, Iterator
-from secrets import token_urlsafe
+from secrets import token_hex, token_urlsafe
 
 import django
 import numpy as np
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
 django.setup()
 
 from django.db import connection, transaction  # noqa: E402
 
+from battles.labels.classifier import VERSION  # noqa: E402
 from battles.models import Vote, VoteCounter  # noqa: E402
+from leaderboard.live_elo import replay_elo  # noqa: E402
 from models_registry.models import LanguageModel  # noqa: E402
 from tests import make  # noqa: E402
 
@@ -44,13 +46,14 @@ def fill(*, votes: int, models: int = 300, voters: int = 150_000, seed: int = 1)
         rows = _votes(np.random.default_rng([seed, first]), contestants, voters, battles, first + 1)
         _copy("battles_vote", _VOTE_COLUMNS, rows)
         VoteCounter.objects.update_or_create(pk=1, defaults={"last_order": first + votes})
+        replay_elo()
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE battles_vote, battles_battle, battles_session")
 
 
 _VOTE_COLUMNS = (
     "battle_id", "choice", "model_left_id", "model_right_id", '"order"', "turn_count", "style", "voter", "categories",
-    "language", "labelled_by", "processing", "excluded_reason", "tags", "comment",
+    "language", "labelled_by", "prompt_digest", "processing", "excluded_reason", "tags", "comment",
 )  # fmt: skip
 
 
@@ -113,7 +116,7 @@ def _votes(
             }
             yield (
                 battles[start + i], outcome[i], models[left[i]], models[right[i]], first_order + start + i, 1,
-                json.dumps(style), f"visitor:{voter[i]}", f"{{{categories}}}", language[i], "labels-1",
+                json.dumps(style), f"visitor:{voter[i]}", f"{{{categories}}}", language[i], VERSION, token_hex(16),
                 Vote.Processing.PENDING, Vote.ExcludedReason.IDENTITY_LEAK if leaked[i] else "", "{}", "",
             )  # fmt: skip
 

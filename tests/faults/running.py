@@ -80,10 +80,10 @@ class Arena:
             "ARENA_LOCAL_MODEL": "0",
         }
 
-    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *command: str, within: float = 60) -> subprocess.CompletedProcess[str]:
         """To its end."""
         return subprocess.run(
-            command, cwd=settings.BASE_DIR, env=self.environment, capture_output=True, text=True, timeout=60
+            command, cwd=settings.BASE_DIR, env=self.environment, capture_output=True, text=True, timeout=within
         )
 
     def start(self) -> "Arena":
