@@ -37,6 +37,13 @@ def describe_facts(facts: dict[str, Any], names: dict[str, str]) -> list[Fact]:
     ]
 
 
+def drawn_how_often(facts: dict[str, Any], names: dict[str, str]) -> list[tuple[str, str]]:
+    """(model, its chance of being in the next battle) as the snapshot's plan had it, the likeliest first."""
+    shares: dict[str, float] = facts.get("sampling_shares") or {}
+    by_share = sorted(shares.items(), key=lambda share: (-share[1], share[0]))
+    return [(names.get(slug, slug), f"{_number(100 * share, places=1)} %") for slug, share in by_share]
+
+
 def _dispersion(phi: list[float] | None) -> list[Fact]:
     if not phi:
         return []

@@ -17,7 +17,7 @@ from django_htmx.middleware import HtmxDetails
 from common import markdown, sse
 from leaderboard import boards, news, snapshots
 from leaderboard.board_csv import as_csv
-from leaderboard.board_facts import describe_facts
+from leaderboard.board_facts import describe_facts, drawn_how_often
 from leaderboard.board_table import tables
 from leaderboard.board_titles import titles_of
 from leaderboard.charts import read_charts
@@ -123,11 +123,11 @@ def snapshot_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 def snapshot(request: HttpRequest, public_id: str) -> HttpResponse:
     found = snapshots.read_snapshot(public_id)
+    names = {line["model"]["id"]: line["model"]["name"] for line in found["results"] + found["collecting"]}
     context = {
         "snapshot": found,
-        "facts": describe_facts(
-            found["facts"], {line["model"]["id"]: line["model"]["name"] for line in found["results"]}
-        ),
+        "facts": describe_facts(found["facts"], names),
+        "shares": drawn_how_often(found["facts"], names),
         "tables": tables(found["results"], link=not found["board"].startswith(IMPORTED)),
     }
     return render(request, "leaderboard/snapshot.html", context)

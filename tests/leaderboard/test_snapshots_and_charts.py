@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from battles.models import Vote
 from leaderboard import aggregation, schedule
-from leaderboard.board_facts import describe_facts
+from leaderboard.board_facts import describe_facts, drawn_how_often
 from leaderboard.models import AggregationRun
-from models_registry.models import LanguageModel, Price
+from models_registry.models import LanguageModel, Price, Provider
 from tests.leaderboard.ballots import cast, cast_many, contestants
 
 pytestmark = pytest.mark.django_db
@@ -92,6 +92,19 @@ def test_facts_are_said_with_names_and_without_what_is_unknown():
     assert said["Longer answers"][0] == "−0.250 (−0.500 to 0.126)"
     assert "More lists" not in said
     assert describe_facts({}, {}) == []
+
+
+def test_a_snapshot_says_who_is_drawn_how_often(client):
+    names = {"a": "Ada"}
+    facts = {"sampling_shares": {"b": 0.25, "a": 1.0}}
+    assert drawn_how_often(facts, names) == [("Ada", "100.0 %"), ("b", "25.0 %")]
+    ada, bob = contestants("ada", "bob")
+    Provider.objects.update(is_answering=True)
+    cast_many(ada, bob, left=6)
+    run = publish()
+    page = client.get(f"/leaderboard/snapshots/{run.public_id}/").content.decode()
+    assert "Who is drawn how often" in page
+    assert f"{run.public_id}/#drawn" in client.get("/leaderboard/").content.decode()
 
 
 def test_the_charts_have_their_numbers_in_the_page_and_in_tables(client, snapshot):
