@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin import ReadOnlyAdmin
 from battles import category_admin  # noqa: F401 (registers its page)
 from battles.call_statistics import CallStatistics, statistics_of
+from battles.model_test_admin import ModelTestAdmin
 from battles.models import Answer, Battle, Call, Session, Side, Turn, Vote
 from models_registry.admin import LanguageModelAdmin
 from models_registry.models import LanguageModel
@@ -88,8 +89,8 @@ admin.site.unregister(LanguageModel)
 
 
 @admin.register(LanguageModel)
-class ObservedModelAdmin(LanguageModelAdmin):
-    """The registry's page, with how the model's calls went."""
+class ObservedModelAdmin(ModelTestAdmin, LanguageModelAdmin):
+    """The registry's page, with how the model's calls went, and how it answers now."""
 
     list_display = [*LanguageModelAdmin.list_display, "calls_today", "error_rate", "first_token"]
 

@@ -14,6 +14,7 @@ from battles import call_records, drawing
 from battles.call_records import PreparedCall, Question, Said
 from battles.conversation import first_turn_that_fits, messages_for, remembered
 from battles.labels.identity import names_itself
+from battles.lineups import Filters
 from battles.models import Answer, Battle, Side, Turn, TurnQuerySet
 from common.markdown import render
 from models_registry.providers import FailureCode
@@ -37,6 +38,7 @@ class ClaimedTurn:
     index: int
     round: int
     battle_public_id: str
+    is_blind: bool
     stop_requested: bool
 
 
@@ -59,7 +61,8 @@ def take_up(turn_id: int) -> tuple[ClaimedTurn, list[PreparedCall] | None] | Non
 def _claimed(turn: Turn) -> ClaimedTurn:
     return ClaimedTurn(
         turn_id=turn.pk, fence=turn.fence, attempt=turn.attempt, index=turn.index, round=turn.round,
-        battle_public_id=turn.battle.public_id, stop_requested=turn.stop_requested_at is not None,
+        battle_public_id=turn.battle.public_id, is_blind=turn.battle.is_blind,
+        stop_requested=turn.stop_requested_at is not None,
     )  # fmt: skip
 
 
@@ -109,11 +112,11 @@ def _sides_of(turn: Turn) -> QuerySet[Side]:
 
 
 def _begin(claimed: ClaimedTurn, turn: Turn, turns: list[Turn], sides: dict[Answer, Side]) -> list[PreparedCall]:
-    seen = [known.index for known in remembered(turns, context_from=turn.context_from)] + [turn.index]
     questions = [
         Question(
             model=side.model, messages=messages_for(side, turns, context_from=turn.context_from),
-            answer=answer, side=side.position, turns=seen,
+            answer=answer, side=side.position,
+            turns=[known.index for known in remembered(side, turns, context_from=turn.context_from)] + [turn.index],
         )
         for answer, side in sides.items()
     ]  # fmt: skip
@@ -129,9 +132,8 @@ def take_slot(claimed: ClaimedTurn, call: PreparedCall) -> bool:
 
 
 def redraw(claimed: ClaimedTurn, failed: PreparedCall, said: Said) -> PreparedCall | None:
-    """Another model for a side that failed before it was seen; None when it had its chance or nobody is left.
-
-    Raises Overtaken.
+    """Another model for a side that failed before it was seen; None when a person chose it, when it had its chance or
+    when nobody is left. Raises Overtaken.
     """
     with transaction.atomic():  # of its own, as above
         _locked_turn(claimed)
@@ -140,10 +142,11 @@ def redraw(claimed: ClaimedTurn, failed: PreparedCall, said: Said) -> PreparedCa
         turn = _locked_turn(claimed)
         answer = Answer.objects.select_related("side", "charge").get(pk=failed.answer_id)
         side, battle = answer.side, turn.battle
-        if side.redrawn or battle.mode != Battle.Mode.BLIND:
+        if side.redrawn or side.chosen:
             return None
         opponent = battle.sides.exclude(pk=side.pk).select_related("model").get()
-        pair = drawing.redraw(staying=opponent.model, leaving=side.model_id, random=_random)
+        may_be = Filters(**battle.filters).keeps
+        pair = drawing.redraw(staying=opponent.model, leaving=side.model_id, random=_random, may_be=may_be)
         if pair is None:
             return None
         Side.objects.filter(pk=side.pk).update(model_id=pair.right, redrawn=True)
@@ -184,7 +187,7 @@ def _close_call(call: PreparedCall, said: Said) -> None:
 
 
 def _close_if_over(turn_id: int) -> None:
-    """Close a turn whose every side is stored; a battle whose first turn cannot be judged is void.
+    """Close a turn whose every side is stored; a battle whose first turn nobody can judge or go on from is void.
 
     Inside a transaction that holds the turn's row.
     """
@@ -193,13 +196,16 @@ def _close_if_over(turn_id: int) -> None:
         return
     Turn.objects.filter(pk=turn_id).update(state=Turn.State.DONE, finished_at=Now(), lease_until=None)
     if not all(answer.can_be_judged for answer in answers):
-        first = Battle.objects.filter(turns=turn_id, turns__index=0, mode=Battle.Mode.BLIND, voided_at=None)
+        first = Battle.objects.filter(turns=turn_id, turns__index=0, voided_at=None)
+        if any(answer.can_be_judged for answer in answers):  # of many who are compared, one is enough
+            first = first.filter(mode__in=Battle.VOTED_MODES)
         first.update(voided_at=Now())
 
 
-def stop_unasked(turn: Turn) -> None:
-    """End a turn that waits in the queue, before anybody is asked. Inside a transaction, its row locked."""
+def end_at_once(turn: Turn) -> None:
+    """End a live turn; whatever its worker is still told is not kept. Inside a transaction, its row locked."""
     Answer.objects.unfinished().filter(turn=turn).update(state=Answer.State.STOPPED)
+    Turn.objects.filter(pk=turn.pk).update(fence=F("fence") + 1)
     _close_if_over(turn.pk)
     call_records.lose(turn, for_good=True)
 

@@ -1,10 +1,12 @@
-"""The life of a turn in a worker: claim it, ask both models at once, store what they say, announce the end."""
+"""The life of a turn in a worker: claim it, ask its models at once, store what they say, announce the end."""
 
 import asyncio
 import logging
 import time
 from dataclasses import dataclass, replace
 from random import SystemRandom
+
+from django.conf import settings
 
 from battles import answer_records as records
 from battles.answer_records import Overtaken
@@ -59,12 +61,14 @@ class TurnAnswering:
             logger.info("turn %s was taken over", self.claimed.turn_id)
             return
         key = stream_key(self.claimed.battle_public_id, self.claimed.index, self.claimed.round)
-        self._channel = TurnChannel(self._worker.publisher, key, [call.side for call in self._calls])
+        sides = [call.side for call in self._calls]
+        equal_pace = settings.ARENA_EQUAL_PACE and self.claimed.is_blind
+        self._channel = TurnChannel(self._worker.publisher, key, sides, equal_pace=equal_pace)
         is_stored = False
         try:
-            async with asyncio.TaskGroup() as sides:
+            async with asyncio.TaskGroup() as answering:
                 for call in self._calls:
-                    sides.create_task(self._answer(call))
+                    answering.create_task(self._answer(call))
             is_stored = True
         except* Overtaken:
             logger.info("turn %s was taken over", self.claimed.turn_id)

@@ -15,16 +15,18 @@ from accounts.idempotency import idempotent
 from accounts.models import Scope
 from battles import actions
 from battles.blind import shown_battle
-from battles.models import Battle, Session, Vote
+from battles.models import Answer, Battle, Session, Vote
 from battles.serializers import (
     CastVoteSerializer,
     ChangeSessionSerializer,
     FeedbackSerializer,
     PromptSerializer,
+    StarsSerializer,
     StartBattleSerializer,
     session_detail,
     session_summary,
 )
+from battles.session_export import session_file
 from common.errors import NotFound
 from common.pagination import ArenaPagination
 
@@ -64,9 +66,10 @@ class SessionViewSet(ViewSet):
 
     @idempotent
     def create(self, request: Request) -> Response:
-        data = _valid(StartBattleSerializer(data=request.data))
+        asked = StartBattleSerializer(data=request.data)
+        prompt = _valid(asked)["prompt"]
         actor = known_actor(cast(ActorRequest, request._request))
-        battle = actions.start_session(actor=actor, prompt=data["prompt"])
+        battle = actions.start_session(actor=actor, prompt=prompt, wish=asked.wish)
         return Response(session_detail(battle.session, [battle]), status=status.HTTP_201_CREATED)
 
     def retrieve(self, request: Request, public_id: str) -> Response:
@@ -87,9 +90,15 @@ class SessionViewSet(ViewSet):
     @idempotent
     def battles(self, request: Request, public_id: str) -> Response:
         session = self.get_object()
-        data = _valid(StartBattleSerializer(data=request.data))
-        battle = actions.start_battle(actor=_actor(request), session=session, prompt=data["prompt"])
+        asked = StartBattleSerializer(data=request.data)
+        prompt = _valid(asked)["prompt"]
+        battle = actions.start_battle(actor=_actor(request), session=session, prompt=prompt, wish=asked.wish)
         return Response(shown_battle(battle), status=status.HTTP_201_CREATED)
+
+    @action(detail=True, methods=["get"])
+    def export(self, request: Request, public_id: str) -> HttpResponse:
+        """The session as a file: JSON, or Markdown with `?as=markdown`."""
+        return session_file(self.get_object(), request.query_params.get("as", "json"))
 
 
 class BattleViewSet(ViewSet):
@@ -152,3 +161,23 @@ class BattleViewSet(ViewSet):
         battle = self.get_object()
         actions.give_feedback(battle=battle, **_valid(FeedbackSerializer(data=request.data)))
         return Response(_sees(battle))
+
+
+class AnswerViewSet(ViewSet):
+    scopes = {"POST": Scope.VOTE}
+    lookup_field = "public_id"
+
+    def get_object(self) -> Answer:
+        mine = Answer.objects.filter(turn__battle__in=Battle.objects.owned_by(_actor(self.request)))
+        answer = mine.select_related("turn__battle").filter(public_id=self.kwargs["public_id"]).first()
+        if answer is None:
+            raise NotFound
+        return answer
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def rating(self, request: Request, public_id: str) -> Response:
+        answer = self.get_object()
+        stars = _valid(StarsSerializer(data=request.data))["stars"]
+        actions.give_stars(actor=_actor(request), answer=answer, stars=stars)
+        return Response(_sees(answer.turn.battle))

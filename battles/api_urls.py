@@ -5,5 +5,6 @@ from battles import api
 router = SimpleRouter()
 router.register("sessions", api.SessionViewSet, basename="api-session")
 router.register("battles", api.BattleViewSet, basename="api-battle")
+router.register("answers", api.AnswerViewSet, basename="api-answer")
 
 urlpatterns = router.urls

@@ -1,21 +1,23 @@
 """What a person may see of a battle. Everything that leaves before the vote is made here, from an allow-list.
 
-Revealed is: a vote exists. Until then no name, id, count, time or upstream word of either side is sent, and no
-reasoning: only few providers show any, and in it models speak of themselves and of their makers' rules.
+Revealed is: a vote exists, or the battle never was blind. Until then no name, id, count, time or upstream word of
+either side is sent, and no reasoning: only few providers show any, and in it models speak of themselves and of their
+makers' rules.
 """
 
 from typing import Any
 
 from django.conf import settings
 
-from battles.models import Answer, Battle, Position, Side, Turn, Vote
-from battles.turn_stream import Format, StreamToken, sign
+from battles.models import NUMBERS, Answer, Battle, Position, Side, Turn, Vote
+from battles.turn_stream import PAIR, Format, StreamToken, sign
 from models_registry.failure_words import failure_words
 from models_registry.summary import model_summary
 
 # Before the vote a failed side says nothing about why: refusals differ between providers.
 NEUTRAL_ERROR = "failed"
 NEUTRAL_MESSAGE = "This side could not answer."
+_PLACES = (*Position.values, *NUMBERS)
 
 
 def shown_battle(battle: Battle, *, stream_format: Format = "api") -> dict[str, Any]:
@@ -24,18 +26,18 @@ def shown_battle(battle: Battle, *, stream_format: Format = "api") -> dict[str, 
     turns = list(battle.turns.all())
     sides = {side.pk: side for side in battle.sides.all()}
     live = next((turn for turn in turns if turn.is_live), None)
-    is_revealed = vote is not None
+    is_revealed = vote is not None or not battle.is_blind
     return {
         "id": battle.public_id,
         "session": battle.session.public_id,
         "mode": battle.mode,
         "state": _state(battle, vote, live),
         "categories": list(vote.categories if vote is not None else battle.categories),
-        "turns": [_turn(turn, sides, is_revealed=is_revealed) for turn in turns],
+        "turns": [_turn(turn, battle, sides, is_revealed=is_revealed) for turn in turns],
         "vote": _vote(vote) if vote is not None else None,
         "sides": [_side(side) for side in _in_order(sides)] if is_revealed else None,
         "stream_url": _stream_url(battle, live, stream_format),
-        "can_vote": vote is None and live is None and not battle.is_void,
+        "can_vote": battle.takes_vote and vote is None and live is None and not battle.is_void,
         "can_follow_up": live is None and not battle.is_void,
         "can_stop": live is not None and live.stop_requested_at is None,
         "can_regenerate": turns[-1].can_be_regenerated and (vote is None or turns[-1].after_vote),
@@ -48,16 +50,19 @@ def _state(battle: Battle, vote: Vote | None, live: Turn | None) -> str:
         return "void"
     if vote is not None:
         return "voted"
-    return "awaiting_vote" if live is None else "answering"
+    if live is not None:
+        return "answering"
+    return "awaiting_vote" if battle.takes_vote else "open"
 
 
 def _stream_url(battle: Battle, live: Turn | None, stream_format: Format) -> str | None:
     if live is None:
         return None
-    return f"/stream/{sign(StreamToken(battle.public_id, live.index, stream_format, live.round))}/"
+    places = PAIR if battle.takes_vote else [side.position for side in battle.sides.all()]
+    return f"/stream/{sign(StreamToken(battle.public_id, live.index, stream_format, live.round, places))}/"
 
 
-def _turn(turn: Turn, sides: dict[int, Side], *, is_revealed: bool) -> dict[str, Any]:
+def _turn(turn: Turn, battle: Battle, sides: dict[int, Side], *, is_revealed: bool) -> dict[str, Any]:
     return {
         "index": turn.index,
         "prompt": turn.prompt,
@@ -67,15 +72,15 @@ def _turn(turn: Turn, sides: dict[int, Side], *, is_revealed: bool) -> dict[str,
         "is_failed_follow_up": turn.is_failed_follow_up,
         "context_from": turn.context_from,
         "answers": [
-            _answer(answer, sides[answer.side_id].position, turn, is_revealed=is_revealed)
+            _answer(answer, sides[answer.side_id].position, turn, battle, is_revealed=is_revealed)
             for answer in turn.answers.all()
         ],
     }
 
 
-def _answer(answer: Answer, position: str, turn: Turn, *, is_revealed: bool) -> dict[str, Any]:
+def _answer(answer: Answer, position: str, turn: Turn, battle: Battle, *, is_revealed: bool) -> dict[str, Any]:
     # With equal pace a side that is stored already is shown as its stream shows it: still being written.
-    is_held_back = settings.ARENA_EQUAL_PACE and turn.is_live and not turn.round
+    is_held_back = settings.ARENA_EQUAL_PACE and battle.is_blind and turn.is_live and not turn.round
     is_streaming = turn.state == Turn.State.ANSWERING and (answer.state == Answer.State.QUEUED or is_held_back)
     has_failed = answer.state == Answer.State.FAILED and not is_streaming
     shown: dict[str, Any] = {
@@ -88,6 +93,8 @@ def _answer(answer: Answer, position: str, turn: Turn, *, is_revealed: bool) -> 
     }
     if is_revealed:
         shown |= _numbers(answer)
+    if battle.mode == Battle.Mode.COMPARE:
+        shown["stars"] = answer.stars
     return shown
 
 
@@ -113,7 +120,7 @@ def _side(side: Side) -> dict[str, Any]:
 
 
 def _in_order(sides: dict[int, Side]) -> list[Side]:
-    return sorted(sides.values(), key=lambda side: Position.values.index(side.position))
+    return sorted(sides.values(), key=lambda side: _PLACES.index(side.position))
 
 
 def _vote(vote: Vote) -> dict[str, Any]:

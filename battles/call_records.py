@@ -80,6 +80,7 @@ class Said:
     reasonings: list[str] = field(default_factory=list)
     completion: Completion = field(default_factory=Completion)
     error: FailureCode | None = None
+    upstream: str = ""
     retry_after: float | None = None
     stopped: bool = False
     # False: it ended before anything was sent, so it cost nothing and says nothing about the model.

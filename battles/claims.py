@@ -7,11 +7,13 @@ from django.dispatch import receiver
 from accounts.actor import Actor
 from accounts.claims import visitor_claimed
 from accounts.models import User, Visitor
-from battles.actions import file_votes_under
-from battles.models import Session, Vote
+from battles.actions import file_stars_under, file_votes_under
+from battles.models import Session, StarRating, Vote
 
 
 @receiver(visitor_claimed)
 def hand_over(visitor: Visitor, user: User, **_: Any) -> None:
     Session.objects.filter(owner_visitor=visitor).update(owner_user=user, owner_visitor=None)
-    file_votes_under(Actor(user=user).key, Vote.objects.filter(voter=Actor(visitor=visitor).key))
+    before, after = Actor(visitor=visitor).key, Actor(user=user).key
+    file_votes_under(after, Vote.objects.filter(voter=before))
+    file_stars_under(after, StarRating.objects.filter(voter=before))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from battles.models import Side, Turn
+from battles.models import Answer, Side, Turn
 from models_registry.providers.base import Message
 
 # A cautious guess for every language: most have more characters per token.
@@ -15,16 +15,19 @@ def messages_for(side: Side, turns: Sequence[Turn], *, context_from: int) -> lis
     turns: all turns of the battle in order, with their answers prefetched; the last one is being asked.
     """
     messages = [{"role": "system", "content": side.model.system_prompt}] if side.model.system_prompt else []
-    for turn in remembered(turns, context_from=context_from):
+    for turn in remembered(side, turns, context_from=context_from):
         messages.append({"role": "user", "content": turn.prompt})
-        messages.append({"role": "assistant", "content": _text_of(side, turn)})
+        messages.append({"role": "assistant", "content": _answer_of(side, turn).text})
     messages.append({"role": "user", "content": turns[-1].prompt})
     return messages
 
 
-def remembered(turns: Sequence[Turn], *, context_from: int) -> list[Turn]:
-    """The turns before the last one that both sides hear again: what one of them did not answer, neither remembers."""
-    return [turn for turn in turns[:-1] if turn.index >= context_from and turn.can_be_judged()]
+def remembered(side: Side, turns: Sequence[Turn], *, context_from: int) -> list[Turn]:
+    """The turns before the last one that the side hears again: what one of a pair did not answer, neither remembers."""
+    earlier = [turn for turn in turns[:-1] if turn.index >= context_from]
+    if side.remembers_alone:
+        return [turn for turn in earlier if _answer_of(side, turn).can_be_judged]
+    return [turn for turn in earlier if turn.can_be_judged()]
 
 
 def first_turn_that_fits(sides: Sequence[Side], turns: Sequence[Turn], *, reply_tokens: int) -> int:
@@ -46,5 +49,5 @@ def first_turn_that_fits(sides: Sequence[Side], turns: Sequence[Turn], *, reply_
     return turns[-1].index
 
 
-def _text_of(side: Side, turn: Turn) -> str:
-    return next(answer.text for answer in turn.answers.all() if answer.side_id == side.pk)
+def _answer_of(side: Side, turn: Turn) -> Answer:
+    return next(answer for answer in turn.answers.all() if answer.side_id == side.pk)

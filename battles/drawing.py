@@ -1,12 +1,11 @@
 """Who meets whom now: the registry's drawable models, weighed by the configured rule."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from random import Random
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from battles.errors import TooFewModels
 from battles.pairing import Candidate, Pair, PairWeights, draw_pair
 from models_registry.models import LanguageModel
 
@@ -20,15 +19,19 @@ def _pair_weights() -> PairWeights:
     return rule
 
 
-def draw(models: Iterable[LanguageModel], random: Random) -> Pair:
-    """A pair of `models` for a new blind battle. Raises TooFewModels."""
-    pair = draw_pair(_candidates(models), _pair_weights(), random)
-    if pair is None:
-        raise TooFewModels(retry_after=30)
-    return pair
+def draw(models: Iterable[LanguageModel], random: Random) -> Pair | None:
+    """A pair of `models`, on random sides; None when there are fewer than two."""
+    return draw_pair(_candidates(models), _pair_weights(), random)
 
 
-def redraw(*, staying: LanguageModel, leaving: int, random: Random) -> Pair | None:
+def draw_partner(staying: LanguageModel, others: Iterable[LanguageModel], random: Random) -> Pair | None:
+    """Somebody (`right`) for the model that stays (`left`); None when there are no others."""
+    return draw_pair(_candidates([staying, *others]), _pair_weights(), random, staying=staying.pk)
+
+
+def redraw(
+    *, staying: LanguageModel, leaving: int, random: Random, may_be: Callable[[LanguageModel], bool]
+) -> Pair | None:
     """A new opponent (`right`) for the model that stays (`left`); None when nobody else is drawable."""
     others = [model for model in LanguageModel.objects.drawable() if model.pk not in (staying.pk, leaving)]
-    return draw_pair(_candidates([staying, *others]), _pair_weights(), random, staying=staying.pk)
+    return draw_partner(staying, filter(may_be, others), random)

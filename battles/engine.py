@@ -12,6 +12,7 @@ from celery.signals import worker_shutting_down
 
 from battles import answer_records as records
 from battles.answering import TurnAnswering, Worker
+from battles.model_tests import run_test
 from battles.probing import probe
 from battles.publisher import Publisher
 from battles.stopping import CHANNEL
@@ -33,7 +34,7 @@ class Engine:
         self._loop = uvloop.new_event_loop()
         self._loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="engine"))
         self._running: dict[int, tuple[TurnAnswering, asyncio.Task[None]]] = {}
-        self._probes: set[asyncio.Task[None]] = set()
+        self._asides: set[asyncio.Task[None]] = set()
         self._closing = False
         self._thread = threading.Thread(target=self._run_loop, name="engine", daemon=True)
         self._thread.start()
@@ -47,7 +48,12 @@ class Engine:
     def probe(self, breaker_id: int) -> None:
         """Ask a model that was taken out of the draw whether it answers again; returns when that is known."""
         if not self._closing:
-            self._submit(self._probe(breaker_id)).result()
+            self._submit(self._aside(probe(breaker_id, self._worker.provider), f"probe of breaker {breaker_id}")).result()
+
+    def test_model(self, test_id: str) -> None:
+        """Have a model answer an administrator; returns when it has."""
+        if not self._closing:
+            self._submit(self._aside(run_test(test_id, self._worker.provider, self._valkey), "test of a model")).result()
 
     def close(self) -> None:
         """Hand back what is running, within seconds, and stop the loop."""
@@ -86,15 +92,16 @@ class Engine:
         finally:
             self._running.pop(claimed.turn_id, None)
 
-    async def _probe(self, breaker_id: int) -> None:
-        task = asyncio.create_task(probe(breaker_id, self._worker.provider))
-        self._probes.add(task)
+    async def _aside(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """A call that no turn waits for; given up when the process ends."""
+        task = asyncio.create_task(work)
+        self._asides.add(task)
         try:
             await task
         except asyncio.CancelledError:
-            logger.info("the probe of breaker %s was given up by this process", breaker_id)
+            logger.info("the %s was given up by this process", name)
         finally:
-            self._probes.discard(task)
+            self._asides.discard(task)
 
     async def _renew_leases(self) -> None:
         while True:
@@ -134,7 +141,7 @@ class Engine:
                 await in_database(records.hand_back, turn.claimed)
             except Exception:
                 logger.exception("turn %s was not handed back; its lease will run out", turn.claimed.turn_id)
-        await _end({*self._services, *self._probes})
+        await _end({*self._services, *self._asides})
         await self._worker.publisher.flush()
         await self._worker.provider.close()
         await self._valkey.aclose(close_connection_pool=True)

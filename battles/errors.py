@@ -18,14 +18,15 @@ class BudgetReached(ArenaError):
 class ModelsOverBudget(ArenaError):
     code = "models_over_budget"
     message = (
-        "This battle cannot go on today: the arena's budget for its models is used up. Please vote, or start anew."
+        "The arena's budget for the models of this battle is used up for today. Please vote on what they said, or take "
+        "others."
     )
     http_status = 503
 
 
 class StillAnswering(ArenaError):
     code = "still_answering"
-    message = "The answers are not complete yet. Please wait for both."
+    message = "The answers are not complete yet. Please wait for them."
     http_status = 409
 
 
@@ -38,6 +39,18 @@ class AlreadyVoted(ArenaError):
 class BattleIsVoid(ArenaError):
     code = "battle_void"
     message = "A side could not answer, so this battle does not count. Please start a new one."
+    http_status = 409
+
+
+class TakesNoVote(ArenaError):
+    code = "takes_no_vote"
+    message = "Only a battle of two takes a vote. Where many are compared, give the answers stars."
+    http_status = 409
+
+
+class TakesNoStars(ArenaError):
+    code = "takes_no_stars"
+    message = "Only complete answers take stars, where many models are compared."
     http_status = 409
 
 

@@ -21,7 +21,7 @@ async def page_events(token: StreamToken, after: str) -> AsyncIterator[bytes]:
     When the stream is gone (Valkey was emptied, or the hour is over) the page is told to fetch the turn again.
     """
     if after == BEGINNING and not token.round:
-        for side in ("left", "right"):
+        for side in token.sides:
             yield sse.event("reset", _fragment(token, TurnEvent("reset", side)))
     try:
         async for numbered in follow(token.key, after=after):

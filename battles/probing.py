@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from django.db import transaction
@@ -27,7 +28,7 @@ async def probe(breaker_id: int, provider: ChatProvider) -> None:
     call = await in_database(_begin, breaker_id)
     if call is None:
         return
-    said = await _ask(call, provider)
+    said = await ask(call, provider)
     await in_database(_end, breaker_id, call, said)
 
 
@@ -44,7 +45,10 @@ def _begin(breaker_id: int) -> PreparedCall | None:
     return None
 
 
-async def _ask(call: PreparedCall, provider: ChatProvider) -> Said:
+async def ask(
+    call: PreparedCall, provider: ChatProvider, *, hear: Callable[[str, str], None] = lambda text, reasoning: None
+) -> Said:
+    """What came of a call that no side waits for. `hear` gets (text, reasoning) piece by piece and must not block."""
     said = Said(was_sent=call.refusal is None)
     began = time.monotonic()
 
@@ -53,6 +57,7 @@ async def _ask(call: PreparedCall, provider: ChatProvider) -> Said:
             said.first_token_ms = round((time.monotonic() - began) * 1000)
         said.texts.append(text)
         said.reasonings.append(reasoning)
+        hear(text, reasoning)
         return 0.0
 
     try:
@@ -62,7 +67,7 @@ async def _ask(call: PreparedCall, provider: ChatProvider) -> Said:
         if said.first_token_ms is None:
             raise ProviderError(FailureCode.EMPTY)
     except ProviderError as error:
-        said.error, said.retry_after = error.code, error.retry_after
+        said.error, said.retry_after, said.upstream = error.code, error.retry_after, error.upstream
         logger.warning("probe %s failed: %s", call.row.pk, error)
     said.total_ms = round((time.monotonic() - began) * 1000)
     return said

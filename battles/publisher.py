@@ -5,7 +5,6 @@ import logging
 from collections.abc import Iterable
 
 import redis.asyncio
-from django.conf import settings
 
 from battles.blocks import GrowingMarkdown
 from battles.pace import EqualPace, Progress
@@ -63,8 +62,9 @@ class SideText:
 class TurnChannel:
     """What one turn says. Everything is called on the event loop."""
 
-    def __init__(self, publisher: "Publisher", key: str, sides: Iterable[str]) -> None:
+    def __init__(self, publisher: "Publisher", key: str, sides: Iterable[str], *, equal_pace: bool) -> None:
         self.key = key
+        self._equal_pace = equal_pace
         self._publisher = publisher
         self._sides = {side: SideText() for side in sides}
         self._released = False
@@ -126,7 +126,7 @@ class TurnChannel:
         events: list[TurnEvent] = []
         if not self._released:
             self._released = True
-            self._pace = EqualPace(now) if settings.ARENA_EQUAL_PACE else None
+            self._pace = EqualPace(now) if self._equal_pace else None
             events += [TurnEvent("state", side, "streaming") for side, pane in self._sides.items() if not pane.is_over]
         said, self._ready = self._ready, []
         events += said

@@ -1,15 +1,18 @@
 """What the API takes and gives; shapes only. A battle's own shape is made in battles/blind.py."""
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any
 
 from rest_framework import serializers
 
 from battles.blind import shown_battle
+from battles.lineups import Filters, Wish
 from battles.models import Battle, Session, Vote
 from battles.prompts import accepted_prompt
 from common.errors import InvalidInput
 from common.text import has_unstorable
+from models_registry.models import LanguageModel
 
 FEEDBACK_TAGS = (
     "accurate", "clear", "complete", "creative", "followed_instructions",
@@ -32,12 +35,40 @@ class PromptSerializer(serializers.Serializer[Any]):
         return super().run_validation(data)
 
 
+class FiltersSerializer(serializers.Serializer[Any]):
+    license_kind = serializers.ChoiceField(choices=LanguageModel.LicenseKind.choices, required=False)
+    min_size_b = serializers.DecimalField(max_digits=9, decimal_places=3, min_value=Decimal(0), required=False)
+    max_size_b = serializers.DecimalField(max_digits=9, decimal_places=3, min_value=Decimal(0), required=False)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """A filter that is not known here must not be passed over: somebody relies on it."""
+        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
+        if unknown:
+            raise serializers.ValidationError([f"There is no filter “{name}”." for name in unknown])
+        return super().to_internal_value(data)
+
+    def validate(self, filters: dict[str, Any]) -> Filters:
+        sizes = {name: float(filters[name]) for name in ("min_size_b", "max_size_b") if name in filters}
+        return Filters(license_kind=filters.get("license_kind", ""), **sizes)
+
+
 class StartBattleSerializer(PromptSerializer):
     mode = serializers.ChoiceField(choices=Battle.Mode.choices, default=Battle.Mode.BLIND)
+    models = serializers.ListField(child=serializers.CharField(max_length=120), default=list)
+    filters = FiltersSerializer(default=Filters)
+
+    @property
+    def wish(self) -> Wish:
+        data = self.validated_data
+        return Wish(Battle.Mode(data["mode"]), tuple(data["models"]), data["filters"])
 
 
 class CastVoteSerializer(serializers.Serializer[Any]):
     choice = serializers.ChoiceField(choices=Vote.Choice.choices)
+
+
+class StarsSerializer(serializers.Serializer[Any]):
+    stars = serializers.IntegerField(min_value=1, max_value=5)
 
 
 class FeedbackSerializer(serializers.Serializer[Any]):

@@ -25,6 +25,13 @@ def probe_model(breaker_id: int) -> None:
     engine().probe(breaker_id)
 
 
+@shared_task(ignore_result=True)
+def test_model(test_id: str) -> None:
+    from battles.engine import engine
+
+    engine().test_model(test_id)
+
+
 def wake(turn_id: int) -> None:
     """Tell a worker. A broker that is away is only logged: the sweeper will find the turn."""
     try:
@@ -41,6 +48,12 @@ def wake_probe(breaker_id: int) -> None:
             probe_model.apply_async((breaker_id,), expires=10)
     except (OperationalError, *UNREACHABLE) as error:
         logger.warning("nobody was woken for the probe of breaker %s: %s", breaker_id, error)
+
+
+def wake_model_test(test_id: str) -> None:
+    """Tell a worker. Raises one of OperationalError and UNREACHABLE: an administrator waits for just this."""
+    with while_a_person_waits():
+        test_model.apply_async((test_id,), expires=60)
 
 
 def wake_after_commit(turn_id: int) -> None:

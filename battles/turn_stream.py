@@ -1,5 +1,6 @@
 """One Valkey stream per turn: what is in it, and the signed token that lets somebody follow it."""
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -13,6 +14,7 @@ Format = Literal["page", "api"]
 LIFETIME_S = 3600
 BEGINNING = "0-0"
 FIELD = b"e"
+PAIR = ("left", "right")
 _SALT = "battles.turn_stream"
 
 
@@ -29,6 +31,7 @@ class StreamToken(NamedTuple):
     turn_index: int
     format: Format
     round: int = 0
+    sides: Sequence[str] = PAIR
 
     @property
     def key(self) -> str:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from battles import views
+from battles import model_test_admin, views
 
 app_name = "battles"
 
@@ -15,4 +15,5 @@ urlpatterns = [
     path("battles/<str:public_id>/stop/", views.stop, name="stop"),
     path("battles/<str:public_id>/regenerate/", views.regenerate, name="regenerate"),
     path("stream/<str:token>/", views.stream, name="stream"),
+    path("stream/model-test/<str:token>/", model_test_admin.stream, name="model_test_stream"),
 ]

@@ -18,10 +18,14 @@ logger = logging.getLogger(__name__)
 def _field_errors(detail: object) -> FieldErrors | None:
     if not isinstance(detail, dict):
         return None
-    return {
-        str(field): [str(line) for line in lines] if isinstance(lines, list) else [str(lines)]
-        for field, lines in detail.items()
-    }
+    return {str(field): _lines(lines) for field, lines in detail.items()}
+
+
+def _lines(detail: object) -> list[str]:
+    """Of a field that holds others, the lines of all of them."""
+    if isinstance(detail, dict):
+        detail = list(detail.values())
+    return [line for part in detail for line in _lines(part)] if isinstance(detail, list) else [str(detail)]
 
 
 def as_arena_error(error: Exception) -> ArenaError | None:

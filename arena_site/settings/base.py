@@ -204,6 +204,7 @@ USE_TZ = True
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env.str("ARENA_STATIC_ROOT", default=str(ARENA_DATA_DIR / "static")))
 STATICFILES_DIRS = [BASE_DIR / "static"]
+MEDIA_ROOT = Path(env.str("ARENA_UPLOADS_DIR", default=str(ARENA_DATA_DIR / "uploads")))
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
@@ -259,6 +260,8 @@ ARENA_LIMITS = {
         ("turn", "member", "480/hour"),
         ("vote", "visitor", "60/hour"),
         ("vote", "member", "240/hour"),
+        ("star", "visitor", "360/hour"),
+        ("star", "member", "1440/hour"),
         ("export", "visitor", "6/hour"),
         ("export", "member", "30/hour"),
     ]

@@ -1,16 +1,18 @@
 """What people change in the arena: start, follow up, regenerate, stop, vote, and look after their sessions."""
 
-from battles.actions.sessions import delete_session, file_votes_under, update_session
+from battles.actions.sessions import delete_session, file_stars_under, file_votes_under, update_session
 from battles.actions.starting import start_battle, start_session
 from battles.actions.turns import follow_up, regenerate, stop
-from battles.actions.voting import cast_vote, give_feedback
+from battles.actions.voting import cast_vote, give_feedback, give_stars
 
 __all__ = [
     "cast_vote",
     "delete_session",
+    "file_stars_under",
     "file_votes_under",
     "follow_up",
     "give_feedback",
+    "give_stars",
     "regenerate",
     "start_battle",
     "start_session",

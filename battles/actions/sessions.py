@@ -3,9 +3,12 @@
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from battles.models import Answer, Session, Turn, Vote, VoteQuerySet
+from battles.announcing import announce_end
+from battles.answer_records import end_at_once
+from battles.models import Answer, Session, StarRating, Turn, Vote, VoteQuerySet
 from battles.signals import voter_changes
 from common.ids import new_public_id
 
@@ -21,14 +24,23 @@ def file_votes_under(voter: str, votes: VoteQuerySet) -> None:
     votes.update(voter=voter)
 
 
+def file_stars_under(voter: str, stars: QuerySet[StarRating]) -> None:
+    """As file_votes_under, and after it: then no snapshot is being made meanwhile."""
+    stars.update(voter=voter, renamed_at=Now())
+
+
 @transaction.atomic
 def delete_session(session: Session) -> None:
-    """Text and owner go; counted votes stay, without a name."""
+    """Text and owner go; counted votes and stars stay, without a name."""
     turns = Turn.objects.filter(battle__session=session)
-    turns.exclude(state=Turn.State.DONE).update(stop_requested_at=Now())
+    for turn in turns.exclude(state=Turn.State.DONE).select_related("battle").select_for_update(of=("self",)):
+        end_at_once(turn)
+        transaction.on_commit(lambda turn=turn: announce_end(turn))  # type: ignore[misc]
     votes = Vote.objects.filter(battle__session=session)
     votes.update(comment="")
-    file_votes_under(f"deleted:{new_public_id()}", votes)
+    nobody = f"deleted:{new_public_id()}"
+    file_votes_under(nobody, votes)
+    file_stars_under(nobody, StarRating.objects.filter(answer__turn__battle__session=session))
     Answer.objects.filter(turn__in=turns).update(text="", html="", reasoning="")
     turns.update(prompt="")
     Session.objects.filter(pk=session.pk).update(owner_user=None, owner_visitor=None, title="")

@@ -6,67 +6,71 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from accounts.actor import Actor
-from battles import drawing, reserving
+from battles import reserving
 from battles.actions.turns import ask
-from battles.errors import BudgetReached
+from battles.errors import BudgetReached, ModelsOverBudget
 from battles.labels.labelling import label
-from battles.models import Battle, Position, Session, Side, Turn
-from battles.pairing import Pair
+from battles.lineups import Contest, Wish
+from battles.models import Battle, Session, Side, Turn
 from battles.prompts import accepted_prompt, title_of
 from common import limits
 from models_registry import roster
 from models_registry.ledger import seconds_until_tomorrow
-from models_registry.models import LanguageModel
 from models_registry.spending import OverBudget
 
 _random = SystemRandom()
+BLIND = Wish()
 
 
-def start_session(*, actor: Actor, prompt: str) -> Battle:
+def start_session(*, actor: Actor, prompt: str, wish: Wish = BLIND) -> Battle:
     """A new session with its first battle, which can be shown at once. Raises as start_battle does."""
     prompt = accepted_prompt(prompt)
     with transaction.atomic():
         session = Session.objects.create(
             owner_user=actor.user, owner_visitor=actor.visitor, title=title_of(prompt)
         )  # a refusal below takes the session back
-        return _draw_and_open(actor, session, prompt)
+        return _line_up_and_open(actor, session, prompt, wish)
 
 
-def start_battle(*, actor: Actor, session: Session, prompt: str) -> Battle:
-    """Draw two models for a prompt and wake a worker. The battle can be shown at once.
+def start_battle(*, actor: Actor, session: Session, prompt: str, wish: Wish = BLIND) -> Battle:
+    """Bring the models for a prompt together and wake a worker. The battle can be shown at once.
 
-    Raises InvalidInput, TooManyRequests, BudgetReached, TooFewModels, and ServiceAway for visitors while limits
-    cannot be counted.
+    Raises InvalidInput, TooManyRequests, BudgetReached, ModelsOverBudget, TooFewModels, and ServiceAway for visitors
+    while limits cannot be counted.
     """
     with transaction.atomic():
-        battle = _draw_and_open(actor, session, accepted_prompt(prompt))
+        battle = _line_up_and_open(actor, session, accepted_prompt(prompt), wish)
         Session.objects.filter(pk=session.pk).update(last_active_at=Now())
     return battle
 
 
-def _draw_and_open(actor: Actor, session: Session, prompt: str) -> Battle:
+def _line_up_and_open(actor: Actor, session: Session, prompt: str, wish: Wish) -> Battle:
+    contest = Contest.of(wish, roster.drawable())
     limits.count("battle", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
-    models = roster.drawable()
-    reserving.check_allowance(actor, models, prompt)
+    if not contest.chosen:
+        reserving.check_allowance(actor, contest.pool, prompt)
     while True:
-        pair = drawing.draw(models, _random)
         try:
-            return _open_battle(actor, session, prompt, pair, {model.pk: model for model in models})
+            return _open_battle(actor, session, prompt, contest)
         except OverBudget as error:
+            wait = seconds_until_tomorrow()
             if error.is_personal:
-                raise BudgetReached(retry_after=seconds_until_tomorrow()) from error
-            models = [model for model in models if not error.concerns(model)]
+                raise BudgetReached(retry_after=wait) from error
+            if any(error.concerns(model) for model in contest.chosen):
+                raise ModelsOverBudget(retry_after=wait) from error
+            contest = contest.without(error.concerns)
 
 
 @transaction.atomic
-def _open_battle(actor: Actor, session: Session, prompt: str, pair: Pair, models: dict[int, LanguageModel]) -> Battle:
-    """Raises OverBudget."""
-    battle = Battle.objects.create(session=session, propensity=pair.propensity, **label([prompt]))
+def _open_battle(actor: Actor, session: Session, prompt: str, contest: Contest) -> Battle:
+    """Raises OverBudget, TooFewModels."""
+    lineup = contest.line_up(_random)
+    battle = Battle.objects.create(
+        session=session, mode=contest.mode, filters=contest.filters.as_json, propensity=lineup.propensity,
+        **label([prompt]),
+    )  # fmt: skip
     sides = Side.objects.bulk_create(
-        [
-            Side(battle=battle, position=Position.LEFT, model=models[pair.left]),
-            Side(battle=battle, position=Position.RIGHT, model=models[pair.right]),
-        ]
+        [Side(battle=battle, position=seat.position, model=seat.model, chosen=seat.chosen) for seat in lineup.seats]
     )
     turn = Turn.objects.create(battle=battle, index=0, prompt=prompt)
     answers = ask(turn, [turn], sides, person=actor.key)

@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from accounts.actor import Actor
 from battles import reserving
 from battles.announcing import announce_end
-from battles.answer_records import stop_unasked
+from battles.answer_records import end_at_once
 from battles.errors import (
     AlreadyRegenerated,
     AlreadyVoted,
@@ -127,7 +127,7 @@ def stop(*, battle: Battle) -> None:
     if turn is None:
         raise NothingToStop
     if turn.state == Turn.State.QUEUED:
-        stop_unasked(turn)
+        end_at_once(turn)
         transaction.on_commit(lambda: announce_end(turn))
     else:
         Turn.objects.filter(pk=turn.pk, stop_requested_at=None).update(stop_requested_at=Now())

@@ -1,14 +1,14 @@
-"""Verdicts, and what is said about them afterwards."""
+"""Verdicts, what is said about them afterwards, and stars."""
 
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
 from accounts.actor import Actor
-from battles.errors import AlreadyVoted, BattleIsVoid, NotVotedYet, StillAnswering
+from battles.errors import AlreadyVoted, BattleIsVoid, NotVotedYet, StillAnswering, TakesNoStars, TakesNoVote
 from battles.labels.duplicates import repeats_too_often
 from battles.labels.labelling import LabelColumns, label
-from battles.models import Answer, Battle, Position, Side, Turn, Vote
+from battles.models import Answer, Battle, Position, Side, StarRating, Turn, Vote
 from battles.signals import vote_cast
 from battles.style import StyleCounts, style_counts
 from common import limits
@@ -18,8 +18,8 @@ from models_registry.models import LanguageModel
 def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
     """Record the person's verdict; from then on the names are revealed. The vote's battle can be shown at once.
 
-    Raises BattleIsVoid, StillAnswering, TooManyRequests, and AlreadyVoted when a vote exists (also when two
-    requests race: the database keeps the first).
+    Raises TakesNoVote, BattleIsVoid, StillAnswering, TooManyRequests, and AlreadyVoted when a vote exists (also when
+    two requests race: the database keeps the first).
     """
     try:  # outside atomic: inside, the connection would be broken
         with transaction.atomic():
@@ -31,6 +31,8 @@ def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
 def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     shown = Battle.objects.for_showing().annotate(repeats_too_often=repeats_too_often())
     battle = shown.select_for_update(of=("self",)).get(pk=battle_id)  # no follow-up begins meanwhile
+    if not battle.takes_vote:
+        raise TakesNoVote
     if battle.vote_or_none is not None:
         raise AlreadyVoted
     limits.count("vote", actor.kind, actor.key, f"network:{actor.network}", fail_open=True)
@@ -46,7 +48,7 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
         LanguageModel.objects.filter(pk__in=[left.model_id, right.model_id]).update(has_votes=True)
     # Last: its number keeps every other vote waiting until COMMIT.
     vote = Vote.objects.create(
-        battle=battle, choice=choice, model_left_id=left.model_id, model_right_id=right.model_id,
+        battle=battle, mode=battle.mode, choice=choice, model_left_id=left.model_id, model_right_id=right.model_id,
         turn_count=len(judged),
         style={position: _style_of(side, judged) for position, side in sides.items()}, voter=actor.key,
         excluded_reason=_reason_not_to_count(battle, judged), **_labels(battle, judged),
@@ -56,15 +58,17 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
 
 
 def _reason_not_to_count(battle: Any, judged: list[Turn]) -> str:
-    """A name that was read in any answer is known; a side that was stopped is only missed where it was judged.
+    """A name that was read in any answer of a blind battle is known; a side that was stopped is only missed where it
+    was judged.
 
     battle: with repeats_too_often, which says something about a vote on its first prompt alone.
     """
-    if any(answer.names_itself for turn in battle.turns.all() for answer in turn.answers.all()):
+    if battle.is_blind and any(answer.names_itself for turn in battle.turns.all() for answer in turn.answers.all()):
         return Vote.ExcludedReason.IDENTITY_LEAK
     if any(answer.state == Answer.State.STOPPED for turn in judged for answer in turn.answers.all()):
         return Vote.ExcludedReason.INCOMPLETE
-    return Vote.ExcludedReason.DUPLICATE_PROMPT if battle.repeats_too_often and len(judged) == 1 else ""
+    repeated = battle.is_blind and battle.repeats_too_often and len(judged) == 1
+    return Vote.ExcludedReason.DUPLICATE_PROMPT if repeated else ""
 
 
 def _labels(battle: Battle, judged: list[Turn]) -> LabelColumns:
@@ -87,3 +91,23 @@ def give_feedback(*, battle: Battle, tags: dict[str, list[str]], comment: str) -
     """What was good or bad about each side; replaces what was said before. Raises NotVotedYet."""
     if not Vote.objects.filter(battle=battle).update(tags=tags, comment=comment):
         raise NotVotedYet
+
+
+@transaction.atomic
+def give_stars(*, actor: Actor, answer: Answer, stars: int) -> StarRating:
+    """Say how good an answer is, 1 to 5, where many are compared. The latest stars count; earlier ones are kept.
+
+    Raises TakesNoStars, StillAnswering and TooManyRequests.
+    """
+    answer = Answer.objects.select_for_update(of=("self",)).select_related("turn__battle", "side").get(pk=answer.pk)
+    if answer.turn.battle.mode != Battle.Mode.COMPARE:
+        raise TakesNoStars
+    if answer.turn.is_live:
+        raise StillAnswering
+    if answer.state != Answer.State.DONE:
+        raise TakesNoStars
+    limits.count("star", actor.kind, actor.key, f"network:{actor.network}", fail_open=True)
+    LanguageModel.objects.filter(pk=answer.side.model_id, has_votes=False).update(has_votes=True)
+    Answer.objects.filter(pk=answer.pk).update(stars=stars)
+    # Last: its number keeps all others' stars waiting until COMMIT.
+    return StarRating.objects.create(answer=answer, stars=stars, voter=actor.key)

@@ -1,4 +1,4 @@
-"""Prompts that are voted on far more often than others keep their first votes only.
+"""Prompts that are voted on far more often than others in blind battles keep their first votes only.
 
 Otherwise one greeting, or one prompt that somebody's favourite answers well, would weigh more than the rest together.
 Which prompts these are is looked up now and then, over all votes; who goes on repeating one is told with the vote, so
@@ -26,7 +26,7 @@ _PROMPTS_BY_VOTES = """
 SELECT votes, count(*), array_agg(prompt_digest) FILTER (WHERE votes > %(kept)s)
 FROM (
     SELECT prompt_digest, count(*) AS votes FROM battles_vote
-    WHERE prompt_digest <> '' AND excluded_reason = ANY(%(asked)s) GROUP BY prompt_digest
+    WHERE prompt_digest <> '' AND mode = 'blind' AND excluded_reason = ANY(%(asked)s) GROUP BY prompt_digest
 ) AS prompts
 GROUP BY votes ORDER BY votes
 """
@@ -45,7 +45,7 @@ def repetitions() -> VoteQuerySet:
     usual = _percentile([(votes, prompts) for votes, prompts, _ in prompts_by_votes])
     too_often = [digest for votes, _, digests in prompts_by_votes if votes > usual for digest in digests or ()]
     place = Window(RowNumber(), partition_by="prompt_digest", order_by="order")
-    asked = Vote.objects.filter(prompt_digest__in=too_often, excluded_reason__in=_ASKED).annotate(place=place)
+    asked = Vote.objects.blind().filter(prompt_digest__in=too_often, excluded_reason__in=_ASKED).annotate(place=place)
     late = asked.filter(place__gt=KEPT, excluded_reason="").values_list("pk", flat=True)
     return Vote.objects.filter(pk__in=list(late))
 

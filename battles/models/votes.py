@@ -46,6 +46,10 @@ class VoteQuerySet(models.QuerySet["Vote"]):
     def pending(self) -> "VoteQuerySet":
         return self.filter(processing=Vote.Processing.PENDING)
 
+    def blind(self) -> "VoteQuerySet":
+        """Those cast before the names were known."""
+        return self.filter(mode=Battle.Mode.BLIND)
+
     def owned_by(self, actor: Actor) -> "VoteQuerySet":
         return self.filter(battle__in=Battle.objects.owned_by(actor))
 
@@ -129,11 +133,6 @@ class Vote(models.Model):
         return self.excluded_reason in ("", self.ExcludedReason.ANOMALY)
 
 
-class StarRatingQuerySet(models.QuerySet["StarRating"]):
-    def owned_by(self, actor: Actor) -> "StarRatingQuerySet":
-        return self.filter(answer__turn__battle__in=Battle.objects.owned_by(actor))
-
-
 class StarRating(models.Model):
     """Stars that a person gave an answer where many were compared. The answer's latest ones count; all are kept."""
 
@@ -146,8 +145,6 @@ class StarRating(models.Model):
     # What may change: whose it is.
     voter = models.CharField(max_length=40, db_index=True)
     renamed_at = models.DateTimeField(null=True, blank=True)
-
-    objects = StarRatingQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -1,0 +1,151 @@
+"""Who meets whom in a new battle: models that a person chose, and models drawn for the places that are left."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from random import Random
+from typing import Any, NamedTuple
+
+from battles import drawing
+from battles.errors import TooFewModels
+from battles.models import NUMBERS, Battle, Position
+from common.errors import InvalidInput
+from common.text import has_unstorable, storable
+from models_registry.models import LanguageModel
+
+Mode = Battle.Mode
+
+# From so many who could have been drawn, the filter does not tell who was.
+FEWEST_IN_A_NARROWED_POOL = 3
+# How many models a person may choose, and what is said to anybody who chooses otherwise.
+CHOICES: dict[str, tuple[range, str]] = {
+    Mode.BLIND: (range(1), "In a blind battle both models are drawn; name none."),
+    Mode.SIDE_BY_SIDE: (range(1, 3), "Choose two models, or one to which another is drawn."),
+    Mode.COMPARE: (range(2, len(NUMBERS) + 1), "Choose two to six models."),
+    Mode.DIRECT: (range(1, 2), "Choose one model."),
+}
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a blind draw is narrowed to; sizes are billions of parameters. A model of unknown size has none."""
+
+    license_kind: str = ""
+    min_size_b: float | None = None
+    max_size_b: float | None = None
+
+    def keeps(self, model: LanguageModel) -> bool:
+        if self.license_kind and model.license_kind != self.license_kind:
+            return False
+        if self.min_size_b is None and self.max_size_b is None:
+            return True
+        return model.size_b is not None and (self.min_size_b or 0) <= model.size_b <= (self.max_size_b or float("inf"))
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """What is not asked for is left out: `Filters(**filters.as_json) == filters`."""
+        return {name: wanted for name, wanted in asdict(self).items() if wanted not in ("", None)}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a person asks for beside the prompt; `models` are ids as the API gives them, in the order of the sides."""
+
+    mode: Battle.Mode = Mode.BLIND
+    models: tuple[str, ...] = ()
+    filters: Filters = field(default_factory=Filters)
+
+
+class Seat(NamedTuple):
+    position: str
+    model: LanguageModel
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Lineup:
+    seats: list[Seat]
+    propensity: float
+
+
+@dataclass(frozen=True)
+class Contest:
+    """A wish that can be fulfilled: who was chosen, and from whom the rest is drawn."""
+
+    mode: Battle.Mode
+    chosen: list[LanguageModel]
+    pool: list[LanguageModel]
+    filters: Filters
+
+    @classmethod
+    def of(cls, wish: Wish, drawable: Sequence[LanguageModel]) -> "Contest":
+        """Raises InvalidInput naming the field; asks the database only about models that cannot be had."""
+        chosen = _chosen(wish, drawable)
+        if wish.filters.as_json and wish.mode != Mode.BLIND:
+            raise _refused("filters", "Only the draw of a blind battle can be narrowed.")
+        pool = [model for model in drawable if wish.filters.keeps(model) and model not in chosen]
+        contest = cls(wish.mode, chosen, pool, wish.filters)
+        contest.check_pool()
+        return contest
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether anybody is."""
+        return self.mode == Mode.BLIND or (self.mode == Mode.SIDE_BY_SIDE and len(self.chosen) == 1)
+
+    def check_pool(self) -> None:
+        if self.filters.as_json and len(self.pool) < FEWEST_IN_A_NARROWED_POOL:
+            raise _refused("filters", "Fewer than three models are left to draw from. Please ask for less.")
+
+    def line_up(self, random: Random) -> Lineup:
+        """Raises TooFewModels."""
+        if not self.is_drawn:
+            positions = NUMBERS if self.mode == Mode.COMPARE else Position.values
+            seats = [Seat(place, model, True) for place, model in zip(positions, self.chosen, strict=False)]
+            return Lineup(seats, propensity=1.0)
+        if self.chosen:
+            pair = drawing.draw_partner(self.chosen[0], self.pool, random)
+        else:
+            pair = drawing.draw(self.pool, random)
+        if pair is None:
+            raise TooFewModels(retry_after=30)
+        known = {model.pk: model for model in (*self.chosen, *self.pool)}
+        left, right = known[pair.left], known[pair.right]
+        seats = [Seat(Position.LEFT, left, left in self.chosen), Seat(Position.RIGHT, right, False)]
+        return Lineup(seats, pair.propensity)
+
+    def without(self, concerned: Callable[[LanguageModel], bool]) -> "Contest":
+        """Nobody `concerned` is drawn. Raises InvalidInput where a narrowed pool becomes too small."""
+        contest = replace(self, pool=[model for model in self.pool if not concerned(model)])
+        contest.check_pool()
+        return contest
+
+
+def _chosen(wish: Wish, drawable: Iterable[LanguageModel]) -> list[LanguageModel]:
+    numbers, sentence = CHOICES[wish.mode]
+    if len(wish.models) not in numbers:
+        raise _refused("models", sentence)
+    if len(set(wish.models)) < len(wish.models):
+        raise _refused("models", "Choose each model once.")
+    known = {model.slug: model for model in drawable}
+    missing = [slug for slug in wish.models if slug not in known]
+    if missing:
+        raise _refused("models", *_why_not(missing))
+    return [known[slug] for slug in wish.models]
+
+
+def _why_not(slugs: list[str]) -> list[str]:
+    storable = [slug for slug in slugs if not has_unstorable(slug)]
+    public = {model.slug: model for model in LanguageModel.objects.public().filter(slug__in=storable)}
+    return [_why_not_this(slug, public.get(slug)) for slug in slugs]
+
+
+def _why_not_this(slug: str, model: LanguageModel | None) -> str:
+    if model is None:
+        return f"There is no model “{storable(slug[:120])}”."
+    if model.status != LanguageModel.Status.ACTIVE:
+        return f"{model} is {model.get_status_display()}."
+    return f"{model} cannot be asked at the moment."
+
+
+def _refused(name: str, *sentences: str) -> InvalidInput:
+    return InvalidInput(" ".join(sentences), fields={name: list(sentences)})

@@ -1,0 +1,315 @@
+"""Battles whose names are open: side by side, compared, or with one model alone."""
+
+from collections import Counter
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+
+from battles.actions import follow_up, start_session
+from battles.errors import ModelsOverBudget
+from battles.lineups import Contest, Filters, Wish
+from battles.models import Answer, Battle, Call, Side, StarRating, Turn, Vote
+from common.errors import InvalidInput
+from leaderboard.models import EloRating
+from models_registry.models import LanguageModel, Price
+from tests import make
+from tests.fake_provider import FakeProvider
+from tests.site import Reader, panes
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Mode = Battle.Mode
+# Questions to the database while models and categories are not remembered from a moment ago, which saves four.
+START, VOTE = 14, 11
+
+
+@pytest.fixture
+def five(fake_provider: FakeProvider) -> list[LanguageModel]:
+    """Contestants m0 … m4."""
+    return [make.model(f"honest-{n}", at=fake_provider.base_url, slug=f"m{n}", name=f"Name {n}") for n in range(5)]
+
+
+def start(reader: Reader, **body: object) -> dict:
+    response = reader.api("POST", "sessions/", {"prompt": "one two three", **body})
+    assert response.status_code == 201, response.text
+    return response.json()["battles"][0]
+
+
+def models_by_side(battle: dict) -> dict[str, str]:
+    return {side["side"]: side["model"]["id"] for side in battle["sides"]}
+
+
+def refused(client: Client, **body: object) -> dict[str, list[str]]:
+    response = client.post("/api/v1/sessions/", {"prompt": "hello", **body}, content_type="application/json")
+    assert (response.status_code, response.json()["code"]) == (400, "invalid"), response.content
+    assert not Battle.objects.exists()
+    return response.json()["fields"]
+
+
+# ---- What may be asked for ----
+
+
+PAIR = "Choose two models, or one to which another is drawn."
+NARROW = "Fewer than three models are left to draw from. Please ask for less."
+ONLY_BLIND = "Only the draw of a blind battle can be narrowed."
+OPEN = {"license_kind": "open"}
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "sentence"),
+    [
+        ({"models": ["m0"]}, "models", "In a blind battle both models are drawn; name none."),
+        ({"mode": "side_by_side"}, "models", PAIR),
+        ({"mode": "side_by_side", "models": ["m0", "m1", "m2"]}, "models", PAIR),
+        ({"mode": "compare", "models": ["m0"]}, "models", "Choose two to six models."),
+        ({"mode": "direct", "models": ["m0", "m1"]}, "models", "Choose one model."),
+        ({"mode": "compare", "models": ["m0", "m1", "m0"]}, "models", "Choose each model once."),
+        ({"mode": "direct", "models": ["who"]}, "models", "There is no model “who”."),
+        ({"mode": "direct", "models": ["draft"]}, "models", "There is no model “draft”."),
+        ({"mode": "direct", "models": ["resting"]}, "models", "Resting is paused."),
+        ({"mode": "direct", "models": ["keyless"]}, "models", "Keyless cannot be asked at the moment."),
+        ({"mode": "direct", "models": "m0"}, "models", "Expected a list of items but got type \"str\"."),
+        ({"mode": "direct", "models": ["m0"], "filters": OPEN}, "filters", ONLY_BLIND),
+        ({"filters": {"license_kind": "free"}}, "filters", "\"free\" is not a valid choice."),
+        ({"filters": {"smells": "good"}}, "filters", "There is no filter “smells”."),
+        ({"filters": {"max_size_b": "NaN"}}, "filters", "A valid number is required."),
+        ({"filters": OPEN}, "filters", NARROW),
+        ({"mode": "auto"}, "mode", "\"auto\" is not a valid choice."),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_had_is_refused_at_its_field(client: Client, five, body, field, sentence):
+    make.model(slug="draft", status="draft")
+    make.model(slug="resting", name="Resting", status="paused")
+    keyless = make.provider("http://127.0.0.1:10/v1", needs_key=True)
+    LanguageModel.objects.create(provider=keyless, slug="keyless", name="Keyless", status="active")
+    assert refused(client, **body) == {field: [sentence]}
+
+
+def test_a_wrong_choice_counts_against_no_limit(client: Client, five, settings):
+    settings.ARENA_LIMITS = {**settings.ARENA_LIMITS, ("battle", "visitor"): "1/hour"}
+    refused(client, mode="compare", models=["m0"])
+    body = {"prompt": "hello", "mode": "direct", "models": ["m0"]}
+    assert client.post("/api/v1/sessions/", body, content_type="application/json").status_code == 201
+
+
+def test_a_name_that_cannot_be_stored_is_not_looked_up(five):
+    with pytest.raises(InvalidInput, match="There is no model"):
+        Contest.of(Wish(Mode.DIRECT, ("a\x00b\ud800",)), [])
+
+
+# ---- Who is drawn ----
+
+
+def test_a_narrowed_draw_stays_among_those_that_were_asked_for():
+    wanted = [make.model(license_kind="open", size_b=size) for size in (3, 7, 8)]
+    make.model(license_kind="open", size_b=70), make.model(license_kind="open"), make.model(size_b=7)
+    wish = Wish(filters=Filters(license_kind="open", min_size_b=3, max_size_b=8))
+    battles = [start_session(actor=make.visitor(), prompt="hello", wish=wish) for _ in range(20)]
+    assert {side.model_id for side in Side.objects.all()} == {model.pk for model in wanted}
+    assert battles[0].propensity == pytest.approx(1 / 3)
+    assert Filters(**battles[0].filters) == wish.filters
+
+
+def test_a_model_drawn_again_is_one_that_was_asked_for(fake_provider, worker):
+    at = {"at": fake_provider.base_url, "license_kind": "open"}
+    make.model("status-500", **at), make.model("status-500", **at), make.model("honest", **at)
+    make.model("honest", at=fake_provider.base_url)
+    for _ in range(4):
+        start_session(actor=make.member(), prompt="hello", wish=Wish(filters=Filters(license_kind="open")))
+    for turn in Turn.objects.all():
+        worker.answer(turn.pk)
+    assert {side.model.license_kind for side in Side.objects.select_related("model")} == {"open"}
+
+
+def test_to_one_chosen_model_another_is_drawn_on_the_right(client: Client, five):
+    drawn = Counter()
+    for _ in range(8):
+        body = {"prompt": "hello", "mode": "side_by_side", "models": ["m2"]}
+        battle = client.post("/api/v1/sessions/", body, content_type="application/json").json()["battles"][0]
+        assert models_by_side(battle)["left"] == "m2"
+        drawn[models_by_side(battle)["right"]] += 1
+    assert "m2" not in drawn
+    assert set(Side.objects.values_list("position", "chosen")) == {("left", True), ("right", False)}
+    assert Battle.objects.first().propensity == pytest.approx(0.1)
+
+
+# ---- What becomes of them ----
+
+
+def test_side_by_side_shows_names_at_once_and_takes_a_vote(reader: Reader, five):
+    battle = start(reader, mode="side_by_side", models=["m3", "m1"])
+    assert (battle["state"], models_by_side(battle)) == ("answering", {"left": "m3", "right": "m1"})
+    battle = reader.wait_until_answered(battle)
+    assert (battle["state"], battle["can_vote"]) == ("awaiting_vote", True)
+    assert battle["turns"][0]["answers"][0]["completion_tokens"] == 3
+    assert "stars" not in battle["turns"][0]["answers"][0]
+    voted = reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "left"}).json()
+    assert (voted["state"], voted["vote"]["counted"]) == ("voted", True)
+    assert Vote.objects.get().mode == "side_by_side"
+
+
+def test_a_model_that_says_its_open_name_leaks_nothing(reader: Reader, five):
+    battle = start(reader, mode="side_by_side", models=["m0", "m1"], prompt="I am Name 0 and honest-0")
+    battle = reader.wait_until_answered(battle)
+    assert Answer.objects.filter(names_itself=True).exists()
+    assert reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "tie"}).json()["vote"]["counted"]
+
+
+def test_many_are_compared_and_each_gets_stars(reader: Reader, five):
+    battle = start(reader, mode="compare", models=["m4", "m0", "m2"])
+    assert models_by_side(battle) == {"1": "m4", "2": "m0", "3": "m2"}
+    said = panes(list(reader.follow(battle["stream_url"])))
+    assert said == dict.fromkeys("123", "one two three ")
+    battle = reader.battle(battle["id"])
+    assert (battle["state"], battle["can_vote"], battle["can_follow_up"]) == ("open", False, True)
+    answers = battle["turns"][0]["answers"]
+    assert [(answer["side"], answer["stars"]) for answer in answers] == [("1", None), ("2", None), ("3", None)]
+    path = f"answers/{answers[1]['id']}/rating/"
+    reader.api("POST", path, {"stars": 2})
+    rated = reader.api("POST", path, {"stars": 5})
+    assert rated.status_code == 200
+    assert [answer["stars"] for answer in rated.json()["turns"][0]["answers"]] == [None, 5, None]
+    assert list(StarRating.objects.order_by("order").values_list("order", "stars")) == [(1, 2), (2, 5)]
+    assert LanguageModel.objects.get(slug="m0").has_votes
+    vote = reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "left"})
+    assert (vote.status_code, vote.json()["code"]) == (409, "takes_no_vote")
+
+
+def test_stars_are_one_to_five_and_the_persons_own(reader: Reader, five, site: str):
+    battle = reader.wait_until_answered(start(reader, mode="compare", models=["m0", "m1"]))
+    path = f"answers/{battle['turns'][0]['answers'][0]['id']}/rating/"
+    for stars in (0, 6, "many", None, 2.5):
+        assert reader.api("POST", path, {"stars": stars}).status_code == 400
+    assert Reader(site).api("POST", path, {"stars": 5}).status_code == 404
+    assert reader.api("POST", "answers/nothing/rating/", {"stars": 5}).status_code == 404
+    twice = [reader.api("POST", path, {"stars": 3}, headers={"Idempotency-Key": "k"}) for _ in range(2)]
+    assert twice[0].json() == twice[1].json()
+    assert StarRating.objects.count() == 1
+
+
+def test_only_a_complete_answer_among_many_takes_stars(reader: Reader, five, fake_provider: FakeProvider):
+    make.model("cut-after-1", at=fake_provider.base_url, slug="broken")
+    chat = reader.wait_until_answered(start(reader, mode="direct", models=["m0"]))
+    compared = reader.wait_until_answered(start(reader, mode="compare", models=["m0", "broken"]))
+    failed = compared["turns"][0]["answers"][1]
+    assert (failed["state"], failed["error"]) == ("failed", "cut")
+    for answer in (chat["turns"][0]["answers"][0], failed):
+        response = reader.api("POST", f"answers/{answer['id']}/rating/", {"stars": 4})
+        assert (response.status_code, response.json()["code"]) == (409, "takes_no_stars")
+
+
+def test_a_chosen_model_that_fails_is_a_failed_side_and_the_others_go_on(reader: Reader, five, fake_provider):
+    make.model("status-500", at=fake_provider.base_url, slug="broken", name="Broken")
+    battle = reader.wait_until_answered(start(reader, mode="compare", models=["m0", "broken", "m1"]))
+    assert models_by_side(battle) == {"1": "m0", "2": "broken", "3": "m1"}
+    assert [answer["state"] for answer in battle["turns"][0]["answers"]] == ["done", "failed", "done"]
+    assert battle["turns"][0]["answers"][1]["error"] == "provider_error"
+    assert (battle["state"], battle["can_follow_up"]) == ("open", True)
+    fake_provider.forget()
+    reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": "and four"})
+    reader.wait_until_answered(reader.battle(battle["id"]))
+    heard = {body["model"]: [message["content"] for message in body["messages"]] for body in fake_provider.requests}
+    assert heard["honest-0"] == ["one two three", "one two three ", "and four"]
+    assert heard["status-500"] == ["and four"]
+
+
+@pytest.mark.parametrize(("mode", "chosen"), [("side_by_side", ["broken", "m0"]), ("direct", ["broken"])])
+def test_without_an_answer_to_go_on_from_a_battle_is_void(reader: Reader, five, fake_provider, mode, chosen):
+    make.model("status-500", at=fake_provider.base_url, slug="broken")
+    battle = reader.wait_until_answered(start(reader, mode=mode, models=chosen))
+    assert [battle["state"], battle["can_vote"], battle["can_follow_up"]] == ["void", False, False]
+    assert models_by_side(battle)["left"] == "broken"
+
+
+def test_a_drawn_partner_that_fails_is_drawn_again(worker, fake_provider: FakeProvider):
+    make.model("honest", at=fake_provider.base_url, slug="mine")
+    broken = make.model("status-500", at=fake_provider.base_url, weight=1000)
+    other = make.model("honest-2", at=fake_provider.base_url, weight=0.001)
+    battle = start_session(actor=make.member(), prompt="hello", wish=Wish(Mode.SIDE_BY_SIDE, ("mine",)))
+    assert battle.sides.get(position="right").model == broken
+    worker.answer(battle.turns.get().pk)
+    assert battle.sides.get(position="right").model == other
+    assert not Battle.objects.get().is_void
+
+
+def test_a_direct_chat_remembers_and_streams(reader: Reader, five, fake_provider: FakeProvider):
+    battle = start(reader, mode="direct", models=["m1"])
+    assert models_by_side(battle) == {"left": "m1"}
+    assert panes(list(reader.follow(battle["stream_url"]))) == {"left": "one two three "}
+    fake_provider.forget()
+    assert reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": "more"}).status_code == 201
+    battle = reader.wait_until_answered(reader.battle(battle["id"]))
+    assert battle["state"] == "open"
+    assert [message["content"] for message in fake_provider.requests[0]["messages"]] == [
+        "one two three", "one two three ", "more",
+    ]  # fmt: skip
+
+
+def test_all_who_are_compared_stop_together(reader: Reader, fake_provider: FakeProvider):
+    for n in range(3):
+        make.model("long", at=fake_provider.base_url, slug=f"long{n}")
+    battle = start(reader, mode="compare", models=["long0", "long1", "long2"])
+    events = reader.follow(battle["stream_url"])
+    next(event for event in events if event[1] == "text")
+    reader.api("POST", f"battles/{battle['id']}/stop/")
+    assert [name for _, name, _ in events][-1] == "end"
+    battle = reader.battle(battle["id"])
+    assert {answer["state"] for answer in battle["turns"][0]["answers"]} == {"stopped"}
+    assert battle["state"] == "open"
+
+
+# ---- Money ----
+
+
+def test_every_model_of_a_comparison_is_paid_for_before_it_is_asked(settings):
+    for n in range(3):
+        model = make.model(slug=f"paid{n}")
+        Price.objects.create(model=model, input_per_million=1, output_per_million=1)
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "member": None, "visitor": None, "site": None}
+    wish = Wish(Mode.COMPARE, ("paid0", "paid1", "paid2"))
+    battle = start_session(actor=make.member(), prompt="hello", wish=wish)
+    assert Answer.objects.filter(turn__battle=battle, charge__isnull=False).count() == 3
+    most = Answer.objects.first().charge.most
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": most * 3 + most * Decimal("2.5")}
+    with pytest.raises(ModelsOverBudget):
+        start_session(actor=make.member(), prompt="hello", wish=wish)
+    assert Battle.objects.count() == 1
+
+
+def test_a_blind_battle_costs_no_more_questions_than_before(client: Client, five, django_assert_num_queries):
+    client.post("/api/v1/sessions/", {"prompt": "first"}, content_type="application/json")
+    with django_assert_num_queries(START):
+        client.post("/api/v1/sessions/", {"prompt": "hello"}, content_type="application/json")
+
+
+def test_a_vote_asks_the_same_questions_side_by_side_as_blind(client: Client, five, django_assert_max_num_queries):
+    LanguageModel.objects.update(has_votes=True)
+    EloRating.objects.bulk_create([EloRating(model=model) for model in five])  # no vote is these models' first
+    for body in ({}, {"mode": "side_by_side", "models": ["m0", "m1"]}):
+        client.post("/api/v1/sessions/", {"prompt": "hello", **body}, content_type="application/json")
+        battle = Battle.objects.latest("pk")
+        battle.turns.update(state=Turn.State.DONE)
+        Answer.objects.filter(turn__battle=battle).update(state=Answer.State.DONE, text="hi")
+        path = f"/api/v1/battles/{battle.public_id}/vote/"
+        with django_assert_max_num_queries(VOTE):
+            assert client.post(path, {"choice": "left"}, content_type="application/json").status_code == 201
+
+
+def test_comparing_six_asks_the_database_no_more_than_comparing_two(client: Client, django_assert_num_queries):
+    slugs = [make.model().slug for _ in range(6)]
+    client.post("/api/v1/sessions/", {"prompt": "first"}, content_type="application/json")
+    for number in (2, 6):
+        body = {"prompt": "hello", "mode": "compare", "models": slugs[:number]}
+        with django_assert_num_queries(START):
+            assert client.post("/api/v1/sessions/", body, content_type="application/json").status_code == 201
+
+
+def test_a_follow_up_goes_to_all_who_are_compared(five):
+    actor = make.member()
+    battle = start_session(actor=actor, prompt="hello", wish=Wish(Mode.COMPARE, ("m0", "m1", "m2", "m3")))
+    battle.turns.update(state=Turn.State.DONE)
+    Answer.objects.update(state=Answer.State.DONE, text="hi")
+    turn = follow_up(actor=actor, battle=battle, prompt="and then?")
+    assert turn.answers.count() == 4
+    assert Call.objects.count() == 0
