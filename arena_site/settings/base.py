@@ -20,7 +20,8 @@ if not ARENA_DATA_DIR.is_absolute():
 for _key, _value in service_file_values(ARENA_DATA_DIR).items():
     os.environ[_key] = os.environ.get(_key) or _value  # set and empty is not given
 
-# Ratings are fitted beside everything else: on two busy cores, more threads made a board of 300 models ten times slower.
+# Ratings are fitted beside everything else: on two busy cores, more threads made a board of 300 models ten times
+# slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # Commands that need neither service nor secret (makemigrations, type checks) run without them;

@@ -16,6 +16,9 @@ def test_of_the_chart_librarys_package_only_its_script_is_served():
 
 
 def test_a_process_that_serves_charts_does_not_import_the_chart_library():
-    program = "import arena_site.asgi, sys; from arena_site.static_files import ChartLibraryFinder; ChartLibraryFinder(); assert 'plotly' not in sys.modules"
+    program = (
+        "import arena_site.asgi, sys; from arena_site.static_files import ChartLibraryFinder; ChartLibraryFinder(); "
+        "assert 'plotly' not in sys.modules"
+    )
     environment = {"DJANGO_SETTINGS_MODULE": "arena_site.settings.test", "PATH": ""}
     subprocess.run([sys.executable, "-c", program], check=True, env=environment)

@@ -1,0 +1,1 @@
+"""One file that holds everything an arena keeps, and the way back."""

@@ -1,0 +1,135 @@
+"""Bringing a backup into an arena that has nothing to lose."""
+
+import zipfile
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+from django.db import DatabaseError, connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
+
+from accounts import audit
+from accounts.models import User
+from arena_site.backups import tables
+from arena_site.backups.archive import PIECE, TABLES, UPLOADS, Manifest, NotABackup, read_manifest
+from arena_site.backups.writing import uploaded_files
+from battles.models import Session
+from leaderboard.models import ImportedBoard
+from models_registry import encryption
+from models_registry.models import Provider
+
+
+class CannotRestore(Exception):
+    """Why nothing was restored: a sentence for the operator."""
+
+
+def restore_backup(file: Path, *, forget_unreadable_keys: bool = False) -> Manifest:
+    """The database and the uploaded files as they were; all or nothing.
+
+    A database without tables is brought to the state the backup was made in, filled, and migrated on; one with tables
+    has to be in that state already. `forget_unreadable_keys` gives up provider keys that ARENA_ENCRYPTION_KEYS does not
+    decrypt; they can be entered again.
+
+    Raises CannotRestore, and NotABackup for a file that is none or is damaged.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            manifest = read_manifest(archive)
+            _be_in_the_state_of(manifest)
+            _fill(archive, manifest, forget_unreadable_keys)
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise NotABackup(f"{file.name} is no backup, or it is damaged: {error}.") from error
+    call_command("migrate", interactive=False, verbosity=0)
+    audit.record(None, "restore", file.name, made_at=manifest.made_at)
+    return manifest
+
+
+def _fill(archive: zipfile.ZipFile, manifest: Manifest, forget_unreadable_keys: bool) -> None:
+    """May meet tables older than the models: it asks for no more columns than it needs."""
+    stored: list[str] = []
+    try:
+        with transaction.atomic():
+            _refuse_what_would_be_lost()
+            _load_tables(archive, manifest)
+            _see_to_keys(manifest, forget_unreadable_keys)
+            for member in archive.namelist():
+                if member.startswith(UPLOADS):
+                    with archive.open(member) as upload:
+                        stored.append(default_storage.save(member.removeprefix(UPLOADS), File(upload)))
+    except BaseException:
+        for name in stored:
+            default_storage.delete(name)
+        raise
+
+
+def _be_in_the_state_of(manifest: Manifest) -> None:
+    executor = MigrationExecutor(connection)
+    if unknown := [migration for migration in manifest.migrations if migration not in executor.loader.graph.nodes]:
+        raise CannotRestore(
+            f"The backup was made by another version of the arena, which has {len(unknown)} migrations this one does "
+            f"not know ({'.'.join(unknown[0])}): restore it with that version, or with a newer one."
+        )
+    if not connection.introspection.table_names():
+        everything = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        executor.migrate(
+            None, [step for step in everything if (step[0].app_label, step[0].name) in manifest.migrations]
+        )
+    elif set(MigrationRecorder(connection).applied_migrations()) != set(manifest.migrations):
+        raise CannotRestore(
+            "The database is not in the state the backup was made in: restore it with the version of the arena that "
+            "made it, or into a database without tables."
+        )
+
+
+def _refuse_what_would_be_lost() -> None:
+    """What a start makes by itself may go: models of the models file, an administrator who never came."""
+    found = {
+        "people": User.objects.exclude(is_superuser=True, last_login=None),
+        "conversations": Session.objects.all(),
+        "imported boards": ImportedBoard.objects.all(),
+        "provider keys": Provider.objects.exclude(key_encrypted=None),
+    }
+    lost = [name for name, rows in found.items() if rows.exists()]
+    if next(uploaded_files(), None):
+        lost.append("uploads")
+    if lost:
+        raise CannotRestore(f"This arena is in use: it has {', '.join(lost)}. A backup goes into an empty one only.")
+
+
+def _load_tables(archive: zipfile.ZipFile, manifest: Manifest) -> None:
+    """In any order: foreign keys are checked at the end."""
+    try:
+        tables.empty([table for table in connection.introspection.table_names() if table in manifest.tables])
+        for name, table in manifest.tables.items():
+            with archive.open(TABLES + name) as member:
+                rows = tables.copy_in(name, table.columns, iter(lambda: member.read(PIECE), b""))
+            if rows != table.rows:
+                raise NotABackup(f"The backup is damaged: {name} has {rows:,} rows and should have {table.rows:,}.")
+        for sequence, last in manifest.sequences.items():
+            tables.set_sequence(sequence, last)
+        connection.check_constraints()
+    except (DatabaseError, KeyError) as error:
+        raise NotABackup(f"The backup is damaged: {error}") from error
+
+
+def _see_to_keys(manifest: Manifest, forget_unreadable_keys: bool) -> None:
+    with_keys = Provider.objects.exclude(key_encrypted=None)
+    unreadable = [pk for pk, key in with_keys.values_list("pk", "key_encrypted") if not _is_readable(key)]
+    if unreadable and not forget_unreadable_keys:
+        raise CannotRestore(
+            f"ARENA_ENCRYPTION_KEYS does not decrypt the keys of {len(unreadable)} providers. The backup was made with "
+            f"the encryption keys whose fingerprints are {', '.join(manifest.encryption_keys)}: set them here, or say "
+            "--forget-unreadable-keys and enter the providers' keys again."
+        )
+    with_keys.filter(pk__in=unreadable).update(key_encrypted=None, key_last_four="", key_fingerprint="")
+
+
+def _is_readable(key: bytes) -> bool:
+    try:
+        encryption.decrypt(key)
+    except (encryption.KeyUnreadable, ImproperlyConfigured):
+        return False
+    return True

@@ -1,0 +1,44 @@
+"""`manage.py backup FILE`: everything an arena keeps, in one file, while it runs."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from arena_site.backups.archive import Manifest
+from arena_site.backups.writing import write_backup
+
+
+class Command(BaseCommand):
+    help = "Write the database as it stands at one moment, and the uploads, to a file that `restore` reads."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, help="a new file, readable by its owner only; - is standard output")
+
+    def handle(self, *args: Any, file: Path, **options: Any) -> None:
+        manifest = write_backup(sys.stdout.buffer) if str(file) == "-" else _write(file)
+        self.stderr.write(
+            f"{manifest.rows:,} rows of {len(manifest.tables)} tables and {manifest.uploads:,} uploads. SECRET_KEY and "
+            "ARENA_ENCRYPTION_KEYS are not in it: keep a copy of them elsewhere."
+        )
+
+
+def _write(file: Path) -> Manifest:
+    """Under another name until it is whole and on the disk."""
+    if file.exists():
+        raise CommandError(f"{file} exists: a backup overwrites nothing.")
+    unfinished = file.with_name(f"{file.name}.part")
+    try:
+        unfinished.unlink(missing_ok=True)
+        with os.fdopen(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+            manifest = write_backup(out)
+            out.flush()
+            os.fsync(out.fileno())
+        unfinished.rename(file)
+    except OSError as error:
+        raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return manifest

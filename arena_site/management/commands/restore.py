@@ -1,0 +1,32 @@
+"""`manage.py restore FILE`: an arena as it was when the backup was made."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from arena_site.backups.archive import NotABackup
+from arena_site.backups.restoring import CannotRestore, restore_backup
+
+
+class Command(BaseCommand):
+    help = "Bring a backup into an arena that nobody has used yet, or into a database without tables."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, help="what `backup` wrote")
+        parser.add_argument(
+            "--forget-unreadable-keys",
+            action="store_true",
+            help="restore without the provider keys that ARENA_ENCRYPTION_KEYS does not decrypt",
+        )
+
+    def handle(self, *args: Any, file: Path, forget_unreadable_keys: bool, **options: Any) -> None:
+        try:
+            manifest = restore_backup(file, forget_unreadable_keys=forget_unreadable_keys)
+        except (CannotRestore, NotABackup) as error:
+            raise CommandError(f"{error}\nNothing was restored.") from error
+        except OSError as error:
+            raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
+        self.stdout.write(
+            f"Back as of {manifest.made_at:%Y-%m-%d %H:%M} UTC: {manifest.rows:,} rows, {manifest.uploads:,} uploads."
+        )

@@ -1,0 +1,230 @@
+"""A backup brought into an empty arena is the arena it was made of."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+import psycopg
+import pytest
+from cryptography.fernet import Fernet
+from django.conf import settings as site_settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
+from django.db import connection
+from psycopg import sql
+
+from accounts.models import AuditEntry
+from arena_site.backups.archive import MANIFEST, TABLES
+from battles.models import Vote
+from leaderboard import aggregation
+from leaderboard.boards import BoardQuery, read_board
+from models_registry.models import Provider
+from tests import make
+from tests.leaderboard.ballots import cast, cast_many, contestants
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+KEY = "sk-a-key-that-must-come-back-0001"
+
+
+@pytest.fixture(autouse=True)
+def _uploads_of_our_own(settings, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path / "uploads"
+
+
+@pytest.fixture
+def backup(tmp_path: Path) -> Path:
+    """Of an arena with a conversation, a board, a provider's key and an upload."""
+    first, second, third = contestants("a", "b", "c")
+    make.answered_battle(first, second, actor=make.member())
+    cast_many(first, second, left=5, tie=1)
+    cast_many(second, third, left=3, right=3)
+    cast(first, third, "left", excluded="operator")
+    aggregation.aggregate(slot="before")
+    provider = Provider.objects.get()
+    provider.store_key(KEY)
+    provider.save()
+    default_storage.save("kept/paper é.pdf", ContentFile(bytes(range(256)) * 9000))
+    file = tmp_path / "arena.zip"
+    call_command("backup", str(file))
+    return file
+
+
+def boards() -> list[dict[str, Any]]:
+    return [read_board(BoardQuery(board=board)) for board in ("overall", "language:und")]
+
+
+def empty_this_arena() -> None:
+    call_command("flush", interactive=False, verbosity=0)
+    default_storage.delete("kept/paper é.pdf")
+
+
+def rows_of(file: Path) -> dict[str, list[bytes]]:
+    with zipfile.ZipFile(file) as archive:
+        tables = [name for name in archive.namelist() if name.startswith(TABLES)]
+        return {name: sorted(archive.read(name).splitlines()) for name in tables}
+
+
+@contextmanager
+def database_without_tables() -> Iterator[str]:
+    """Its URL."""
+    name = f"elsewhere_{os.getpid()}"
+    with connection.cursor() as cursor:
+        cursor.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
+        cursor.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    yield urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
+    with connection.cursor() as cursor:
+        cursor.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(name)))
+
+
+def manage(database: str, uploads: Path, *command: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "manage.py", *command, "--settings", "arena_site.settings.test"],
+        cwd=site_settings.BASE_DIR,
+        env=os.environ | {"DATABASE_URL": database, "ARENA_UPLOADS_DIR": str(uploads)},
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_boards_the_uploads_and_the_keys_come_back(backup: Path, client):
+    before = boards()
+    empty_this_arena()
+    assert read_board(BoardQuery())["results"] == []
+    make.user(is_superuser=True)  # as a start with ARENA_ADMIN_EMAIL makes one
+    make.model("from-the-models-file")
+
+    call_command("restore", str(backup))
+    assert boards() == before
+    assert len(before[0]["results"]) == 3
+    assert default_storage.open("kept/paper é.pdf").read() == bytes(range(256)) * 9000
+    assert Provider.objects.get().read_key() == KEY
+    assert AuditEntry.objects.filter(action="restore", subject="arena.zip").count() == 1
+
+
+def test_an_arena_that_came_back_goes_on(backup: Path):
+    empty_this_arena()
+    call_command("restore", str(backup))
+    last = Vote.objects.latest("order").order
+    first, second = contestants("d", "e")
+    assert cast(first, second, "left").order == last + 1
+    aggregation.aggregate(slot="after")
+    assert read_board(BoardQuery())["votes_counted"] == 13
+
+
+def test_a_database_without_tables_becomes_the_same_arena(backup: Path, tmp_path: Path):
+    with database_without_tables() as elsewhere:
+        uploads, again = tmp_path / "other-uploads", tmp_path / "again.zip"
+        manage(elsewhere, uploads, "restore", str(backup))
+        manage(elsewhere, uploads, "backup", str(again))
+    before, after = rows_of(backup), rows_of(again)
+    assert len(after.pop(f"{TABLES}accounts_auditentry")) == len(before.pop(f"{TABLES}accounts_auditentry")) + 1
+    assert after == before
+    assert [file.name for file in uploads.rglob("*") if file.is_file()] == ["paper é.pdf"]
+
+
+def test_a_backup_of_an_older_version_is_brought_up_to_date(tmp_path: Path):
+    old, older_leaderboard = tmp_path / "old.zip", "0007"
+    with database_without_tables() as elsewhere:
+        manage(elsewhere, tmp_path, "migrate", "leaderboard", older_leaderboard)
+        manage(elsewhere, tmp_path, "migrate", "accounts")
+        manage(elsewhere, tmp_path, "backup", str(old))
+    with database_without_tables() as elsewhere:
+        manage(elsewhere, tmp_path / "none", "restore", str(old))
+        manage(elsewhere, tmp_path / "none", "migrate", "--check")
+        with psycopg.connect(elsewhere) as database:
+            assert database.execute("SELECT count(*) FROM leaderboard_anomalyreview").fetchone() == (0,)
+
+
+def test_nothing_that_people_made_is_overwritten(backup: Path):
+    with pytest.raises(CommandError, match="in use: it has people, conversations, provider keys, uploads"):
+        call_command("restore", str(backup))
+    assert boards()[0]["votes_counted"] == 12
+
+
+def test_keys_that_cannot_be_read_here_stop_a_restore_unless_they_are_given_up(backup: Path, settings):
+    empty_this_arena()
+    settings.ARENA_ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    with pytest.raises(CommandError, match="does not decrypt the keys of 1 providers"):
+        call_command("restore", str(backup))
+    assert not Vote.objects.exists()
+    assert not default_storage.exists("kept/paper é.pdf")
+
+    call_command("restore", str(backup), forget_unreadable_keys=True)
+    assert (Provider.objects.get().has_key, Vote.objects.count()) == (False, 13)
+
+
+def test_no_secret_is_in_a_backup(backup: Path, settings):
+    with zipfile.ZipFile(backup) as archive:
+        everything = b"".join(archive.read(name) for name in archive.namelist())
+    for secret in (KEY, settings.SECRET_KEY, *settings.ARENA_ENCRYPTION_KEYS):
+        assert secret.encode() not in everything
+    assert backup.stat().st_mode & 0o777 == 0o600
+
+
+def with_member(backup: Path, name: str, content: bytes) -> None:
+    """The same backup with one of its members changed."""
+    with zipfile.ZipFile(backup) as archive:
+        members = {each: archive.read(each) for each in archive.namelist()} | {name: content}
+    with zipfile.ZipFile(backup, "w") as archive:
+        for each, text in members.items():
+            archive.writestr(each, text)
+
+
+def cut(backup: Path) -> None:
+    backup.write_bytes(backup.read_bytes()[: backup.stat().st_size // 2])
+
+
+def lose_rows(backup: Path) -> None:
+    with_member(backup, f"{TABLES}battles_vote", b"")
+
+
+def point_nowhere(backup: Path) -> None:
+    with zipfile.ZipFile(backup) as archive:
+        manifest = msgspec.json.decode(archive.read(MANIFEST))
+    manifest["tables"]["battles_battle"]["rows"] = 0
+    with_member(backup, MANIFEST, msgspec.json.encode(manifest))
+    with_member(backup, f"{TABLES}battles_battle", b"")
+
+
+def come_from_the_future(backup: Path) -> None:
+    with zipfile.ZipFile(backup) as archive:
+        manifest = msgspec.json.decode(archive.read(MANIFEST))
+    manifest["migrations"].append(["battles", "9999_what_nobody_knows_yet"])
+    with_member(backup, MANIFEST, msgspec.json.encode(manifest))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (cut, "no backup, or it is damaged"),
+        (lose_rows, "battles_vote has 0 rows and should have 13"),
+        (point_nowhere, "The backup is damaged"),
+        (come_from_the_future, "battles.9999_what_nobody_knows_yet"),
+    ],
+)
+def test_a_file_that_is_not_whole_changes_nothing(backup: Path, spoil, sentence: str):
+    empty_this_arena()
+    spoil(backup)
+    with pytest.raises(CommandError, match=sentence):
+        call_command("restore", str(backup))
+    assert not Vote.objects.exists()
+
+
+def test_a_backup_overwrites_nothing_and_leaves_nothing_half_written(tmp_path: Path):
+    file = tmp_path / "arena.zip"
+    file.write_text("last week's")
+    with pytest.raises(CommandError, match="overwrites nothing"):
+        call_command("backup", str(file))
+    with pytest.raises(CommandError, match="cannot be written"):
+        call_command("backup", str(tmp_path / "no such folder" / "arena.zip"))
+    assert [file.name for file in tmp_path.iterdir()] == ["arena.zip"]
