@@ -48,12 +48,16 @@ class Engine:
     def probe(self, breaker_id: int) -> None:
         """Ask a model that was taken out of the draw whether it answers again; returns when that is known."""
         if not self._closing:
-            self._submit(self._aside(probe(breaker_id, self._worker.provider), f"probe of breaker {breaker_id}")).result()
+            self._submit(
+                self._aside(probe(breaker_id, self._worker.provider), f"probe of breaker {breaker_id}")
+            ).result()
 
     def test_model(self, test_id: str) -> None:
         """Have a model answer an administrator; returns when it has."""
         if not self._closing:
-            self._submit(self._aside(run_test(test_id, self._worker.provider, self._valkey), "test of a model")).result()
+            self._submit(
+                self._aside(run_test(test_id, self._worker.provider, self._valkey), "test of a model")
+            ).result()
 
     def close(self) -> None:
         """Hand back what is running, within seconds, and stop the loop."""

@@ -1,19 +1,24 @@
 from django.urls import path
 
-from battles import model_test_admin, views
+from battles import model_test_admin, session_views, views
 
 app_name = "battles"
 
 urlpatterns = [
     path("", views.new, name="new"),
-    path("sessions/", views.sessions, name="sessions"),
+    path("sessions/", session_views.sessions, name="sessions"),
     path("s/<str:public_id>/", views.session, name="session"),
     path("s/<str:public_id>/battles/", views.new_battle, name="new_battle"),
+    path("s/<str:public_id>/rename/", session_views.rename, name="rename_session"),
+    path("s/<str:public_id>/archive/", session_views.archive, name="archive_session"),
+    path("s/<str:public_id>/delete/", session_views.delete, name="delete_session"),
+    path("s/<str:public_id>/export/", session_views.export, name="export_session"),
     path("battles/<str:public_id>/", views.battle, name="battle"),
     path("battles/<str:public_id>/vote/", views.vote, name="vote"),
     path("battles/<str:public_id>/messages/", views.follow_up, name="follow_up"),
     path("battles/<str:public_id>/stop/", views.stop, name="stop"),
     path("battles/<str:public_id>/regenerate/", views.regenerate, name="regenerate"),
+    path("answers/<str:public_id>/rating/", views.stars, name="stars"),
     path("stream/<str:token>/", views.stream, name="stream"),
     path("stream/model-test/<str:token>/", model_test_admin.stream, name="model_test_stream"),
 ]

@@ -1,0 +1,176 @@
+"""An administrator tests a model: a real answer, on the way of every call."""
+
+import json
+import re
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import AuditEntry
+from battles import model_tests, tasks
+from battles.models import Call
+from models_registry.models import Breaker, Charge, LanguageModel, PaidCallsHalt, Price
+from tests import make
+from tests.fake_provider import CANARY, FakeProvider
+from tests.site import Reader
+
+pytestmark = pytest.mark.django_db(transaction=True)
+KEY = "sk-live-4f9c-do-not-show-7Q2z"
+
+
+@pytest.fixture
+def admin(reader: Reader) -> Reader:
+    make.user("admin@example.org", is_staff=True, is_superuser=True)
+    reader.post("/admin/login/", data={"username": "admin@example.org", "password": "a-good-password"})
+    return reader
+
+
+def ask(admin: Reader, model: LanguageModel, prompt: str = "one two three") -> str:
+    """The page that shows the answer grow."""
+    answer = admin.post(f"/admin/models_registry/languagemodel/{model.pk}/test/", data={"prompt": prompt})
+    assert answer.status_code == 302, answer.text
+    return answer.headers["Location"]
+
+
+def follow(admin: Reader, page: str) -> list[tuple[str, str]]:
+    """(name, data) of what a browser would hear from the page's stream."""
+    found = re.search(r'data-stream="([^"]+)"', admin.get(page).text)
+    return [(name, data) for _, name, data in admin.follow(found[1])] if found else []
+
+
+def result_of(admin: Reader, model: LanguageModel, prompt: str = "one two three") -> str:
+    """The page when the model has ended."""
+    page = ask(admin, model, prompt)
+    follow(admin, page)
+    return admin.get(page).text
+
+
+def rows(page: str) -> dict[str, str]:
+    cells = re.findall(r"<tr><th scope=\"row\">(.*?)</th><td>(.*?)</td></tr>", page, flags=re.DOTALL)
+    return {name: " ".join(value.split()) for name, value in cells}
+
+
+def test_the_answer_grows_on_the_page_and_ends_with_what_it_took(admin: Reader, fake_provider: FakeProvider):
+    model = make.model("slow", at=fake_provider.base_url, system_prompt="Be brief.", parameters={"temperature": 0.5})
+    Price.objects.create(model=model, input_per_million=10, output_per_million=100)
+    page = ask(admin, model, "one two <b>three</b>")
+    heard = follow(admin, page)
+    texts = [json.loads(data) for name, data in heard if name == "text"]
+    assert "".join(text["text"] for text in texts) == "one two <b>three</b> "
+    assert len(texts) > 1
+    assert heard[-1] == ("end", "")
+    shown = admin.get(page).text
+    assert "one two &lt;b&gt;three&lt;/b&gt;" in shown
+    assert "data-stream" not in shown
+    took = rows(shown)
+    assert (took["Tokens"], took["Cost"], took["Ended with"]) == ("7 sent, 3 written", "$0.00037000", "stop")
+    assert re.fullmatch(r"\d+ ms", took["First token"])
+    [sent] = fake_provider.requests
+    assert [message["content"] for message in sent["messages"]] == ["Be brief.", "one two <b>three</b>"]
+    assert sent["temperature"] == 0.5
+
+
+def test_the_call_is_logged_without_its_text_and_paid_from_the_budget(admin: Reader, fake_provider: FakeProvider):
+    model = make.model("honest", at=fake_provider.base_url)
+    Price.objects.create(model=model, input_per_million=10, output_per_million=100)
+    result_of(admin, model, "a secret prompt")
+    call = Call.objects.get()
+    assert (call.state, call.answer, call.model) == ("done", None, model)
+    assert "secret" not in json.dumps(call.request)
+    assert (Charge.objects.get().cost, call.cost) == (Decimal("0.00037"), Decimal("0.00037"))
+    entry = AuditEntry.objects.get(action="test model")
+    assert (entry.subject, entry.user.email) == (str(model), "admin@example.org")
+
+
+@pytest.mark.parametrize(
+    ("upstream_name", "sentence", "words"),
+    [
+        ("status-500", "The provider reported an error.", CANARY),
+        ("status-404", "The provider rejected the request.", CANARY),
+        ("html", "The provider sent something that is not an answer.", "hello"),
+        ("empty", "The model ended without saying anything.", ""),
+    ],
+)
+def test_a_failure_is_said_plainly_and_in_the_providers_words(
+    upstream_name: str, sentence: str, words: str, admin: Reader, fake_provider: FakeProvider
+):
+    shown = result_of(admin, make.model(upstream_name, at=fake_provider.base_url))
+    assert "The model did not answer" in shown
+    assert sentence in shown
+    assert words in shown
+    assert Call.objects.get().state == "failed"
+
+
+def test_what_came_before_a_failure_is_shown(admin: Reader, fake_provider: FakeProvider):
+    shown = result_of(admin, make.model("cut-after-2", at=fake_provider.base_url))
+    assert "The answer broke off before its end." in shown
+    assert "one two " in shown
+
+
+def test_a_refused_key_is_not_repeated(admin: Reader, fake_provider: FakeProvider):
+    model = make.model("status-401", at=fake_provider.base_url)
+    model.provider.store_key(KEY)
+    model.provider.save()
+    shown = result_of(admin, model)
+    assert "The provider did not accept this arena&#x27;s key or account." in shown
+    assert CANARY not in shown
+    assert KEY.encode() not in b"".join(admin.received)
+
+
+def test_a_test_over_the_budget_asks_nobody(admin: Reader, fake_provider: FakeProvider):
+    model = make.model("honest", at=fake_provider.base_url)
+    Price.objects.create(model=model, input_per_million=10, output_per_million=100)
+    PaidCallsHalt.objects.create(pk=1)
+    shown = result_of(admin, model)
+    assert "The budget for this model is used up for now." in shown
+    assert not fake_provider.calls
+
+
+def test_an_answer_closes_the_models_breaker_and_a_failure_opens_none(
+    admin: Reader, fake_provider: FakeProvider, settings
+):
+    settings.ARENA_BREAKER_FAILURES = 1
+    good, bad = (make.model(name, at=fake_provider.base_url) for name in ("honest", "status-500"))
+    Breaker.objects.create(model=good, opened_at=timezone.now(), probe_at=timezone.now(), openings=1, reason="cut")
+    result_of(admin, good)
+    result_of(admin, bad)
+    assert not Breaker.objects.open().exists()
+
+
+def test_a_draft_can_be_tested_before_it_is_drawn(admin: Reader, fake_provider: FakeProvider):
+    shown = result_of(admin, make.model("honest", at=fake_provider.base_url, status="draft"))
+    assert "The model answered" in shown
+    assert "It is draft." in shown
+
+
+def test_a_message_that_comes_twice_asks_the_model_once(admin: Reader, fake_provider: FakeProvider):
+    page = ask(admin, make.model("honest", at=fake_provider.base_url))
+    follow(admin, page)
+    tasks.test_model(page.rstrip("/").rpartition("/")[2])
+    assert fake_provider.calls.total() == 1
+
+
+def test_an_empty_prompt_is_refused(admin: Reader, fake_provider: FakeProvider):
+    model = make.model("honest", at=fake_provider.base_url)
+    answer = admin.post(f"/admin/models_registry/languagemodel/{model.pk}/test/", data={"prompt": " "})
+    assert (answer.status_code, fake_provider.calls.total()) == (422, 0)
+
+
+def test_a_test_that_nobody_knows_says_so(admin: Reader):
+    model = make.model()
+    shown = admin.get(f"/admin/models_registry/languagemodel/{model.pk}/test/unknown/").text
+    assert "Nobody took this test up" in shown
+    assert "data-stream" not in shown
+
+
+def test_without_the_right_to_change_models_nobody_tests_or_listens(reader: Reader, fake_provider: FakeProvider):
+    model = make.model("honest", at=fake_provider.base_url)
+    make.user("staff@example.org", is_staff=True)
+    reader.post("/admin/login/", data={"username": "staff@example.org", "password": "a-good-password"})
+    path = f"/admin/models_registry/languagemodel/{model.pk}/test/"
+    assert reader.post(path, data={"prompt": "hello"}).status_code == 403
+    assert reader.get(path + "x/").status_code == 403
+    assert reader.get("/stream/model-test/forged/").status_code == 404
+    assert reader.get(f"/stream/{model_tests.sign('x')}/").status_code == 404
+    assert not fake_provider.calls
