@@ -3,9 +3,9 @@
 from contextlib import suppress
 from typing import Any
 
-from django.core.paginator import Paginator
+from django.forms import BaseForm
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
@@ -14,12 +14,11 @@ from accounts.actor import ActorRequest, known_actor
 from battles import actions, page_stream, turn_stream
 from battles.blind import shown_battle
 from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering
-from battles.forms import PromptForm, VoteForm
-from battles.models import Battle, Session, Vote
+from battles.forms import PromptForm, RenameForm, StarsForm, StartForm, VoteForm
+from battles.models import Answer, Battle, Session, Vote
 from common import sse
 from models_registry import roster
-
-SESSIONS_PER_PAGE = 50
+from models_registry.models import LanguageModel
 
 
 class PageRequest(ActorRequest):
@@ -50,42 +49,65 @@ def go_to(request: PageRequest, url: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: PageRequest) -> HttpResponse:
-    form = PromptForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        battle = actions.start_session(actor=known_actor(request), prompt=form.cleaned_data["prompt"])
-        return go_to(request, battle.session.get_absolute_url())
-    context = {"form": form, "drawable_count": len(roster.drawable())}
+    models = roster.drawable()
+    if request.method == "POST":
+        form = StartForm(request.POST)
+        battle = form.start(
+            lambda prompt, wish: actions.start_session(actor=known_actor(request), prompt=prompt, wish=wish)
+        )
+        if battle is not None:
+            return go_to(request, battle.session.get_absolute_url())
+    else:
+        form = StartForm(
+            initial={"mode": request.GET.get("mode", Battle.Mode.BLIND), "models": request.GET.getlist("models")}
+        )
+    context = {"form": form, "drawable_count": len(models), **pickers(form, models)}
     return _form_page(request, form, "battles/new.html", "prompt", context)
+
+
+def pickers(form: StartForm, models: list[LanguageModel]) -> dict[str, Any]:
+    """What the choice of models prints: who may be chosen, and who is."""
+    mode = form["mode"].value()
+    return {
+        "mode": mode if mode in Battle.Mode.values else Battle.Mode.BLIND,
+        "modes": Battle.Mode.choices,
+        "models": sorted(models, key=lambda model: (model.name.casefold(), model.pk)),
+        "chosen": form["models"].value() or [],
+    }
 
 
 @require_GET
 def session(request: PageRequest, public_id: str) -> HttpResponse:
-    return _session_page(request, get_session_or_404(request, public_id), PromptForm())
+    return session_page(request, get_session_or_404(request, public_id), StartForm())
 
 
 @require_POST
 def new_battle(request: PageRequest, public_id: str) -> HttpResponse:
     session = get_session_or_404(request, public_id)
-    form = PromptForm(request.POST)
-    if not form.is_valid():
-        return _session_page(request, session, form)
-    battle = actions.start_battle(actor=request.actor, session=session, prompt=form.cleaned_data["prompt"])
-    return go_to(request, battle.get_absolute_url())
+    form = StartForm(request.POST)
+    battle = form.start(
+        lambda prompt, wish: actions.start_battle(actor=request.actor, session=session, prompt=prompt, wish=wish)
+    )
+    return session_page(request, session, form) if battle is None else go_to(request, battle.get_absolute_url())
 
 
-def _session_page(request: PageRequest, session: Session, form: PromptForm) -> HttpResponse:
+def session_page(
+    request: PageRequest, session: Session, form: PromptForm, *, rename_form: RenameForm | None = None
+) -> HttpResponse:
+    """rename_form: one that was refused."""
     battles = Battle.objects.filter(session=session).for_showing().order_by("pk")
     context = {
         "session": session,
         "battles": [page_battle(battle) for battle in battles],
         "form": form,
+        "rename_form": rename_form,
         "current_session_id": session.public_id,
     }
-    return _form_page(request, form, "battles/session.html", "new_battle", context)
+    return _form_page(request, rename_form or form, "battles/session.html", "new_battle", context)
 
 
 def _form_page(
-    request: PageRequest, form: PromptForm, template: str, partial: str, context: dict[str, Any]
+    request: PageRequest, form: BaseForm, template: str, partial: str, context: dict[str, Any]
 ) -> HttpResponse:
     """The page, or after a mistake (422) the form alone when htmx asked."""
     status = 422 if form.is_bound else 200
@@ -134,7 +156,7 @@ def follow_up(request: PageRequest, public_id: str) -> HttpResponse:
     form = PromptForm(request.POST)
     if not form.is_valid():
         if not request.htmx:
-            return _session_page(request, battle.session, form)
+            return session_page(request, battle.session, form)
         return _battle_fragment(request, public_id, form)
     actions.follow_up(actor=request.actor, battle=battle, prompt=form.cleaned_data["prompt"])
     return _battle_fragment(request, public_id)
@@ -156,13 +178,18 @@ def regenerate(request: PageRequest, public_id: str) -> HttpResponse:
     return _battle_fragment(request, public_id)
 
 
-@require_GET
-def sessions(request: PageRequest) -> HttpResponse:
-    words = request.GET.get("search", "").strip().replace("\x00", "")
-    archived = request.GET.get("archived") == "1"
-    found = Session.objects.owned_by(request.actor).filter(archived=archived).search(words).order_by("-last_active_at")
-    page = Paginator(found, SESSIONS_PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "battles/sessions.html", {"page_obj": page, "search": words, "archived": archived})
+@require_POST
+def stars(request: PageRequest, public_id: str) -> HttpResponse:
+    mine = Answer.objects.filter(turn__battle__in=Battle.objects.owned_by(request.actor))
+    answer = get_object_or_404(mine.select_related("turn__battle__session"), public_id=public_id)
+    form = StarsForm(request.POST)
+    if not form.is_valid():
+        raise Http404  # no button of ours sends this
+    given = form.cleaned_data["stars"]
+    actions.give_stars(actor=request.actor, answer=answer, stars=given)
+    if not request.htmx:
+        return redirect(answer.turn.battle)
+    return render(request, "battles/stars.html", {"answer": {"id": answer.public_id, "stars": given}})
 
 
 @require_GET

@@ -1,0 +1,205 @@
+"""What people do with their sessions: find, rename, put away, take along and delete them."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from accounts.actor import Actor
+from battles import actions
+from battles.lineups import Wish
+from battles.models import Answer, Battle, Session, StarRating, Turn, Vote
+from tests import make
+from tests.fake_provider import FakeProvider
+from tests.site import Reader
+
+pytestmark = pytest.mark.django_db
+
+
+def answered(battle: Battle, text: str = "an **answer**") -> Battle:
+    battle.turns.update(state=Turn.State.DONE)
+    Answer.objects.filter(turn__battle=battle).update(state=Answer.State.DONE, text=text)
+    return battle
+
+
+def compared(actor: Actor, prompt: str = "hello") -> Battle:
+    models = tuple(make.model().slug for _ in range(2))
+    return answered(actions.start_session(actor=actor, prompt=prompt, wish=Wish(Battle.Mode.COMPARE, models)))
+
+
+@pytest.fixture
+def actor() -> Actor:
+    return make.member()
+
+
+@pytest.fixture
+def client(actor: Actor) -> Client:
+    client = Client()
+    client.force_login(actor.user)
+    return client
+
+
+def export(client: Client, session: Session, wanted: str) -> str:
+    page = client.get(f"/s/{session.public_id}/export/?as={wanted}")
+    api = client.get(f"/api/v1/sessions/{session.public_id}/export/?as={wanted}")
+    assert page.status_code == api.status_code == 200
+    assert page.content == api.content
+    assert "attachment" in page["Content-Disposition"]
+    return page.content.decode()
+
+
+# ---- Taking along ----
+
+
+def test_a_session_is_exported_as_messages_of_each_side(client: Client, actor: Actor):
+    left, right = make.model(slug="l"), make.model(slug="r")
+    battle = make.answered_battle(left, right, actor=actor)
+    answered(battle, "an **answer**")
+    actions.follow_up(actor=actor, battle=battle, prompt="and\nthen?")
+    battle.turns.update(state=Turn.State.DONE)
+    battle.turns.get(index=1).answers.filter(side__position="left").update(state="done", text="then")
+    battle.turns.get(index=1).answers.filter(side__position="right").update(state="failed", error="cut")
+    actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+    exported = json.loads(export(client, battle.session, "json"))
+    [told] = exported["battles"]
+    assert (exported["title"], told["mode"], told["vote"]) == ("one two three", "blind", "left")
+    assert told["sides"] == [
+        {
+            "side": "left", "model": "l",
+            "messages": [
+                {"role": "user", "content": "one two three"}, {"role": "assistant", "content": "an **answer**"},
+                {"role": "user", "content": "and\nthen?"}, {"role": "assistant", "content": "then"},
+            ],
+        },
+        {
+            "side": "right", "model": "r",
+            "messages": [
+                {"role": "user", "content": "one two three"}, {"role": "assistant", "content": "an **answer**"},
+                {"role": "user", "content": "and\nthen?"},
+            ],
+        },
+    ]  # fmt: skip
+    text = export(client, battle.session, "markdown")
+    assert text.startswith(f"# one two three\n\n## {left.name} · {right.name}\n\n> one two three\n")
+    assert "> and\n> then?" in text
+    assert "**Vote:** The left answer was found better." in text
+
+
+def test_an_export_before_the_vote_is_blind(client: Client, actor: Actor):
+    make.answered_battle(make.model(slug="zebra", name="Zebra"), make.model(slug="okapi", name="Okapi"), actor=actor)
+    session = Session.objects.get()
+    assert [side["model"] for side in json.loads(export(client, session, "json"))["battles"][0]["sides"]] == [None] * 2
+    text = export(client, session, "markdown")
+    assert "### Model A" in text
+    assert not {"Zebra", "zebra", "Okapi", "okapi"} & set(text.split())
+
+
+def test_an_export_says_the_stars(client: Client, actor: Actor):
+    battle = compared(actor)
+    actions.give_stars(actor=actor, answer=Answer.objects.first(), stars=4)
+    assert "★★★★☆" in export(client, battle.session, "markdown")
+
+
+def test_an_export_in_another_format_is_refused(client: Client, actor: Actor):
+    session = compared(actor).session
+    assert client.get(f"/api/v1/sessions/{session.public_id}/export/?as=pdf").json()["fields"].keys() == {"as"}
+    assert client.get(f"/s/{session.public_id}/export/?as=pdf").status_code == 400
+    assert Client().get(f"/s/{session.public_id}/export/?as=json").status_code == 404
+
+
+# ---- Names, the archive, search ----
+
+
+def test_a_session_is_renamed_on_its_page(client: Client, actor: Actor):
+    session = compared(actor).session
+    for title, status in (("Stripes", 302), ("", 422), ("x" * 121, 422), ("a\x00b", 422)):
+        assert client.post(f"/s/{session.public_id}/rename/", {"title": title}).status_code == status
+    session.refresh_from_db()
+    assert session.title == "Stripes"
+
+
+def test_an_archived_session_leaves_the_sidebar_and_comes_back(client: Client, actor: Actor):
+    session = compared(actor, "about zebras").session
+    page = f"/s/{session.public_id}/"
+    client.post(f"{page}archive/", {"archived": "1"})
+    assert b"about zebras" not in client.get("/sessions/").content
+    assert b"about zebras" in client.get("/sessions/?archived=1&search=zebra").content
+    client.post(f"{page}archive/", {"archived": "0"})
+    assert b"about zebras" in client.get("/sessions/?search=ZEBRA").content
+    assert b"Nothing matches" in client.get("/sessions/?search=giraffe").content
+
+
+def test_a_search_looks_for_its_signs_and_not_for_patterns(client: Client, actor: Actor):
+    compared(actor, "100 % sure")
+    compared(actor, "snake_case")
+    for words, found in (("%", b"100 % sure"), ("_", b"snake_case")):
+        page = client.get("/api/v1/sessions/", {"search": words}).json()
+        assert [session["title"].encode() for session in page["results"]] == [found]
+
+
+def test_the_list_of_sessions_asks_the_same_number_of_questions_however_long_it_is(
+    client: Client, actor: Actor, django_assert_max_num_queries
+):
+    for _ in range(12):
+        make.answered_battle(make.model(), make.model(), actor=actor)
+    with django_assert_max_num_queries(7):
+        assert client.get("/sessions/").content.count(b"one two three") >= 12
+
+
+# ---- Deleting ----
+
+
+def test_deleting_asks_first_and_then_takes_text_and_owner_and_leaves_votes_and_stars(client: Client, actor: Actor):
+    battle = make.answered_battle(make.model(), make.model(), actor=actor)
+    actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.TIE)
+    Battle.objects.filter(pk=compared(actor).pk).update(session=battle.session)
+    actions.give_stars(actor=actor, answer=Answer.objects.latest("pk"), stars=2)
+    path = f"/s/{battle.session.public_id}/delete/"
+    asked = client.get(path)
+    assert b"cannot be undone" in asked.content
+    assert Session.objects.get(pk=battle.session_id).owner_user == actor.user
+    assert client.post(path)["Location"] == "/sessions/"
+    assert client.get(battle.session.get_absolute_url()).status_code == 404
+    assert not Answer.objects.filter(turn__battle__session=battle.session).exclude(text="").exists()
+    vote, star = Vote.objects.get(), StarRating.objects.get()
+    assert vote.voter == star.voter
+    assert (vote.voter.startswith("deleted:"), vote.counts, star.stars) == (True, True, 2)
+    assert star.renamed_at is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_model_still_says_to_a_deleted_session_is_not_kept(reader: Reader, fake_provider: FakeProvider):
+    for _ in range(2):
+        make.model("long", at=fake_provider.base_url)
+    battle = reader.start_battle("a secret")
+    events = reader.follow(battle["stream_url"])
+    next(event for event in events if event[1] == "text")
+    assert reader.api("DELETE", f"sessions/{battle['session']}/").status_code == 204
+    assert [name for _, name, _ in events][-1] == "end"
+    turn = Turn.objects.get()
+    assert (turn.state, turn.prompt) == (Turn.State.DONE, "")
+    assert set(turn.answers.values_list("state", "text")) == {("stopped", "")}
+
+
+# ---- Whose they are ----
+
+
+def test_signing_in_takes_battles_votes_and_stars_along(db):
+    from accounts.claims import visitor_claimed
+
+    visitor, member = make.visitor(), make.member()
+    battle = compared(visitor)
+    actions.give_stars(actor=visitor, answer=Answer.objects.first(), stars=3)
+    visitor_claimed.send(sender=None, visitor=visitor.visitor, user=member.user)
+    assert Battle.objects.owned_by(member).get() == battle
+    assert StarRating.objects.get().voter == member.key
+
+
+def test_nobody_reaches_another_persons_session(client: Client):
+    session = compared(make.member()).session
+    for path in ("export/?as=json", "delete/"):
+        assert client.get(f"/s/{session.public_id}/{path}").status_code == 404
+    for path in ("rename/", "archive/", "delete/"):
+        assert client.post(f"/s/{session.public_id}/{path}", {"title": "mine", "archived": "1"}).status_code == 404
+    session.refresh_from_db()
+    assert (session.title, session.archived) == ("hello", False)
