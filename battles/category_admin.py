@@ -16,7 +16,7 @@ from battles.labels.categories import BUILT_IN
 from battles.labels.classifier import classify
 from battles.labels.labels import UNDETERMINED
 from battles.models import Category
-from models_registry.admin import RegistryAdmin
+from models_registry.registry_admin import RegistryAdmin
 
 MOST_PHRASES = 200
 _LANGUAGE = re.compile(rf"[a-z]{{2}}|{UNDETERMINED}")

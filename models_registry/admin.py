@@ -3,131 +3,21 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import PROTECT, Count, ForeignObjectRel, OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.decorators import method_decorator
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts import audit
-from models_registry import versions
-from models_registry.forms import LanguageModelForm, ProviderForm
+from models_registry import provider_admin, versions  # noqa: F401 (provider_admin registers its page)
+from models_registry.forms import LanguageModelForm
 from models_registry.health_admin import HealthAdmin, set_status
-from models_registry.ledger import spent_by_provider_today
-from models_registry.models import Charge, LanguageModel, Price, Provider
+from models_registry.models import Charge, LanguageModel, Price
+from models_registry.registry_admin import RegistryAdmin
 from models_registry.spending_admin import ChargeAdmin
 
 admin.site.register(Charge, ChargeAdmin)
-
-
-class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Every change is written down; what battles or models lean on is not deleted."""
-
-    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        actions = super().get_actions(request)
-        actions.pop("delete_selected", None)  # it would first list every battle the rows took part in
-        return actions
-
-    def delete_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        row = self.get_object(request, object_id)
-        if row is not None and _is_leaned_on(row):
-            sentence = gettext("“%(row)s” is in use and cannot be deleted. Pause or retire it instead.")
-            messages.error(request, sentence % {"row": row})
-            return HttpResponseRedirect("../change/")
-        return super().delete_view(request, object_id, extra_context)
-
-    def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        audit.record(request.user, f"delete {self.opts.verbose_name}", obj)  # type: ignore[arg-type]
-        super().delete_model(request, obj)
-
-    def write_down(self, request: HttpRequest, form: "ModelForm[Any]", row: Any, *, change: bool) -> None:
-        """An audit entry with the fields' old and new values; a key is only said to have been entered or removed."""
-        action = f"{'change' if change else 'add'} {self.opts.verbose_name}"
-        changed = {
-            name: [str(form.initial.get(name, "")), str(form.cleaned_data[name])]
-            for name in form.changed_data
-            if name not in ("key", "remove_key") and form.initial.get(name) != form.cleaned_data[name]
-        }
-        if "key" in form.changed_data:
-            changed["key"] = ["", f"entered ({row.key_fingerprint})"]
-        elif "remove_key" in form.changed_data:
-            changed["key"] = ["", "removed"]
-        audit.record(request.user, action, row, changed=changed)  # type: ignore[arg-type]
-
-
-def _is_leaned_on(row: Provider | LanguageModel) -> bool:
-    """Whether the database would refuse to delete `row` (a foreign key with PROTECT points at it)."""
-    return any(
-        relation.related_model._base_manager.filter(**{relation.field.name: row}).exists()
-        for relation in row._meta.get_fields(include_hidden=True)
-        if isinstance(relation, ForeignObjectRel) and relation.on_delete is PROTECT
-    )
-
-
-@admin.register(Provider)
-class ProviderAdmin(RegistryAdmin):
-    form = ProviderForm
-    list_display = ["name", "base_url", "which_kind", "key_state", "can_be_called", "spent_today", "model_count"]
-    search_fields = ["name", "base_url", "api_key_env"]
-    list_filter = ["kind", "needs_key"]
-    readonly_fields = ["key_state", "can_be_called", "probed_at"]
-    fieldsets = [
-        (None, {"fields": ["name", "base_url", "kind", "can_be_called"]}),
-        (_("Key"), {"fields": ["needs_key", "key_state", "key", "remove_key", "api_key_env"]}),
-        (
-            _("Patience"),
-            {
-                "classes": ["collapse"],
-                "fields": ["connect_s", "first_s", "idle_s", "total_s", "finish_reason_required", "probed_at"],
-            },
-        ),
-        (_("Limits"), {"fields": ["calls_at_once", "daily_budget"]}),
-    ]
-
-    @method_decorator(sensitive_post_parameters("key"))
-    def changeform_view(self, *args: Any, **kwargs: Any) -> HttpResponse:
-        return super().changeform_view(*args, **kwargs)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Provider]:
-        queryset: QuerySet[Provider] = super().get_queryset(request)
-        return queryset.annotate(models_served=Count("models"), spent=spent_by_provider_today())
-
-    def save_model(self, request: HttpRequest, obj: Provider, form: "ModelForm[Any]", change: bool) -> None:
-        super().save_model(request, obj, form, change)
-        self.write_down(request, form, obj, change=change)
-
-    @admin.display(description=_("kind"))
-    def which_kind(self, provider: Provider) -> str:
-        return str(provider.known_kind.label)
-
-    @admin.display(description=_("key"))
-    def key_state(self, provider: Provider) -> str | None:
-        if provider._state.adding:
-            return None
-        if provider.key_encrypted:
-            shown = f"…{provider.key_last_four}" if provider.key_last_four else gettext("stored")
-            return f"{shown} ({provider.key_fingerprint})"
-        if provider.api_key_env:
-            sentence = gettext("%(name)s is set") if provider.has_key else gettext("%(name)s is not set")
-            return sentence % {"name": provider.api_key_env}
-        return gettext("missing") if provider.needs_key else gettext("not needed")
-
-    @admin.display(description=_("can be called now"))
-    def can_be_called(self, provider: Provider) -> str | None:
-        return None if provider._state.adding else provider.obstacle or gettext("yes")
-
-    @admin.display(description=_("spent today"), ordering="spent")
-    def spent_today(self, provider: Any) -> str:
-        spent = f"${provider.spent or 0:f}"
-        return spent if provider.daily_budget is None else f"{spent} / ${provider.daily_budget.normalize():f}"
-
-    @admin.display(description=_("models"), ordering="models_served")
-    def model_count(self, provider: Any) -> int:
-        return int(provider.models_served)
 
 
 class PriceInline(admin.TabularInline):  # type: ignore[type-arg]

@@ -1,0 +1,57 @@
+"""What all pages of the registry's administration have in common."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import PROTECT, ForeignObjectRel, Model
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext
+
+from accounts import audit
+
+
+class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Every change is written down; what battles or models lean on is not deleted."""
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        actions = super().get_actions(request)
+        actions.pop("delete_selected", None)  # it would first list every battle the rows took part in
+        return actions
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id)
+        if row is not None and _is_leaned_on(row):
+            sentence = gettext("“%(row)s” is in use and cannot be deleted. Pause or retire it instead.")
+            messages.error(request, sentence % {"row": row})
+            return HttpResponseRedirect("../change/")
+        return super().delete_view(request, object_id, extra_context)
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        audit.record(request.user, f"delete {self.opts.verbose_name}", obj)  # type: ignore[arg-type]
+        super().delete_model(request, obj)
+
+    def write_down(self, request: HttpRequest, form: "ModelForm[Any]", row: Any, *, change: bool) -> None:
+        """An audit entry with the fields' old and new values; a key is only said to have been entered or removed."""
+        action = f"{'change' if change else 'add'} {self.opts.verbose_name}"
+        changed = {
+            name: [str(form.initial.get(name, "")), str(form.cleaned_data[name])]
+            for name in form.changed_data
+            if name not in ("key", "remove_key") and form.initial.get(name) != form.cleaned_data[name]
+        }
+        if "key" in form.changed_data:
+            changed["key"] = ["", f"entered ({row.key_fingerprint})"]
+        elif "remove_key" in form.changed_data:
+            changed["key"] = ["", "removed"]
+        audit.record(request.user, action, row, changed=changed)  # type: ignore[arg-type]
+
+
+def _is_leaned_on(row: Model) -> bool:
+    """Whether the database would refuse to delete `row` (a foreign key with PROTECT points at it)."""
+    return any(
+        relation.related_model._base_manager.filter(**{relation.field.name: row}).exists()
+        for relation in row._meta.get_fields(include_hidden=True)
+        if isinstance(relation, ForeignObjectRel) and relation.on_delete is PROTECT
+    )
