@@ -1,6 +1,7 @@
 """What staff change about the boards: whether votes count, and when they are counted. All of it is audited."""
 
-from celery import Task
+from typing import Any
+
 from celery.exceptions import CeleryError
 from django.db import transaction
 from kombu.exceptions import OperationalError
@@ -78,7 +79,7 @@ def ask_for_run(*, by: User) -> None:
     transaction.on_commit(lambda: _hand_to_a_worker(tasks.aggregate_votes, slot))
 
 
-def _hand_to_a_worker(task: Task, *arguments: str) -> None:
+def _hand_to_a_worker(task: Any, *arguments: str) -> None:
     try:
         task.delay(*arguments)
     except (OperationalError, CeleryError, OSError):

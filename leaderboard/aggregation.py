@@ -7,6 +7,7 @@ Overall has a row for every run; another board only where its run published some
 
 from collections import defaultdict
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db import connection, transaction
@@ -130,7 +131,8 @@ def _store(published: list[Published]) -> None:
         if one.plan is not None:
             sampling_plan.store(one.plan, one.run)
     scopes = [one.run.scope for one in published if one.run.state == State.DONE]
-    transaction.on_commit(lambda: [announce_snapshot(scope) for scope in scopes])
+    for scope in scopes:
+        transaction.on_commit(partial(announce_snapshot, scope))
 
 
 def _counted(board: BoardVotes, excluded: dict[str, int]) -> dict[str, Any]:
@@ -144,7 +146,8 @@ def _counted(board: BoardVotes, excluded: dict[str, int]) -> dict[str, Any]:
 def _more_than_before(facts: dict[str, Any], earlier: AggregationRun | None) -> int:
     """Votes filed under this board since its last snapshot, counted or not."""
     before = earlier.votes_counted + sum(earlier.votes_excluded.values()) if earlier else 0
-    return max(0, facts["votes_counted"] + sum(facts["votes_excluded"].values()) - before)
+    now: int = facts["votes_counted"] + sum(facts["votes_excluded"].values())
+    return max(0, now - before)
 
 
 def _is_news(facts: dict[str, Any], earlier: AggregationRun | None, *, now: datetime) -> bool:

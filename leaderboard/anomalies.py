@@ -113,7 +113,8 @@ def _refresh(board: BoardVotes) -> None:
         rows = votes.values_list("model_left__slug", "model_right__slug", "choice")
         places = [(place[left], place[right], OUTCOMES.index(choice)) for left, right, choice in rows]
         table = np.array(places, dtype=np.int64).reshape(-1, 3)
-        own = counted(board.counts.names, *table.T, np.ones(len(table), dtype=np.int64))
+        left, right, outcome = table.T
+        own = counted(board.counts.names, left, right, outcome, np.ones(len(table), dtype=np.int64))
         review.effect = _effect(board.counts.and_also(own), board.counts)
         review.save(update_fields=["effect"])
 

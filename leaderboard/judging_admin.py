@@ -1,5 +1,6 @@
 """Where moderators decide whether votes count: one by one, in selections, and a voter's altogether."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -7,7 +8,6 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin import helpers
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.admin import ReadOnlyAdmin
 from battles.admin import VoteAdmin
-from battles.models import Vote
+from battles.models import Vote, VoteQuerySet
 from leaderboard import actions
 from leaderboard.errors import ReviewIsDecided
 from leaderboard.models import AnomalyReview, VoteChange
@@ -60,14 +60,16 @@ class JudgedVoteAdmin(VoteAdmin):
         return request.user.has_perm(MAY_JUDGE)
 
     @admin.action(description=gettext_lazy("Exclude from the boards …"), permissions=["judge"])
-    def exclude_votes(self, request: HttpRequest, queryset: QuerySet[Vote]) -> HttpResponse | None:
+    def exclude_votes(self, request: HttpRequest, queryset: VoteQuerySet) -> HttpResponse | None:
         return self._ask_and_do(request, queryset, ExcludeForm, actions.retract_votes)
 
     @admin.action(description=gettext_lazy("Count again …"), permissions=["judge"])
-    def restore_votes(self, request: HttpRequest, queryset: QuerySet[Vote]) -> HttpResponse | None:
+    def restore_votes(self, request: HttpRequest, queryset: VoteQuerySet) -> HttpResponse | None:
         return self._ask_and_do(request, queryset, BecauseForm, actions.restore_votes)
 
-    def _ask_and_do(self, request: HttpRequest, votes: Any, form_class: type[BecauseForm], act: Any) -> Any:
+    def _ask_and_do(
+        self, request: HttpRequest, votes: VoteQuerySet, form_class: type[BecauseForm], act: Callable[..., list[Vote]]
+    ) -> HttpResponse | None:
         """First a page that asks why; None (back to the list) once it is done."""
         form = form_class(request.POST if "because" in request.POST else None)
         if form.is_valid():
@@ -127,7 +129,7 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
             "ties": _("%(observed)d of %(votes)d votes were ties; %(expected).0f were to be expected"),
             "chance": _("the %(votes)d votes look like pressing buttons by chance"),
         }[review.evidence["kind"]]
-        return sentence % review.evidence
+        return str(sentence % review.evidence)
 
     @admin.display(description=gettext_lazy("votes set aside"))
     def number_of_votes(self, review: AnomalyReview) -> int:

@@ -75,7 +75,7 @@ def fit_board(
         method.parameters(),
         voters=voters,
         tastes=None if voters or not earlier else _tastes(board, earlier, before),
-        styled=ballots and Styled(ballots, _frozen_scaling(earlier)),
+        styled=Styled(ballots, _frozen_scaling(earlier)) if ballots else None,
         with_flip=effort.style or board.scope == OVERALL,
     )
     run.method = method.WITH_SIDES if (fit.facts["side_bias"] or {}).get("applied") else method.NAME

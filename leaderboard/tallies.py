@@ -11,7 +11,8 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from leaderboard.errors import TalliesDisagree
-from leaderboard.scopes import BOARDS_OF_VOTE, OVERALL, boards_of
+from leaderboard.models import OVERALL
+from leaderboard.scopes import BOARDS_OF_VOTE, boards_of
 
 _TALLIES = "leaderboard_pairtally"
 _VOTER_TALLIES = "leaderboard_voterpairtally"

@@ -25,17 +25,20 @@ class Counts:
     @property
     def wins(self) -> Floats:
         """W, shape (models, models): row over column."""
-        return (self.n[0] + self.n[1].T).astype(np.float64)
+        wins: Floats = (self.n[0] + self.n[1].T).astype(np.float64)
+        return wins
 
     @property
     def ties(self) -> Floats:
         """T of the first kind, symmetric."""
-        return (self.n[2] + self.n[2].T).astype(np.float64)
+        ties: Floats = (self.n[2] + self.n[2].T).astype(np.float64)
+        return ties
 
     @property
     def both_bad(self) -> Floats:
         """T of the second kind, symmetric."""
-        return (self.n[3] + self.n[3].T).astype(np.float64)
+        ties: Floats = (self.n[3] + self.n[3].T).astype(np.float64)
+        return ties
 
     @property
     def votes_of_each(self) -> NDArray[np.int64]:

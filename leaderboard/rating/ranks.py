@@ -1,12 +1,16 @@
 """Ranks that claim no more than the intervals show, and the range in which the true ranks lie."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cholesky
 
 from leaderboard.rating.board_fit import Board
 from leaderboard.rating.bradley_terry import Flags, Floats, Places
+
+Draws = NDArray[np.float32]
 
 DRAWS = 2000
 SEED = 20240601
@@ -62,29 +66,57 @@ def surely_above(score: Floats, covariance: Floats) -> Flags:
     scale = np.divide(1, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)
     # A common shift of all scores changes no difference and makes the covariance regular.
     root = cholesky(covariance + covariance.trace() / len(score) ** 2, lower=True)
-    noise = np.random.RandomState(SEED).standard_normal((len(score), DRAWS))  # its stream is frozen for good
-    draws, weights = (root @ noise).astype(np.float32), scale.astype(np.float32)
+    draws, weights = (root @ _noise(len(score))).astype(np.float32), scale.astype(np.float32)
     distance = np.triu((score[:, None] - score) * scale, 1)
     # What lies beyond would go in the first step anyway, and most pairs of a large board do.
     undecided = np.triu(distance <= BEYOND_DOUBT, 1)
+    largest = _largest_differences(draws, weights, undecided)
     while undecided.any():
-        limit = np.quantile(_largest_differences(draws, weights, undecided), LEVEL)
-        certain = undecided & (distance > limit)
+        certain = undecided & (distance > np.quantile(largest.max(axis=0), LEVEL))
         if not certain.any():
             break
         undecided &= ~certain
+        _forget(largest, draws, weights, certain, undecided)
     above = np.zeros_like(undecided)
     above[np.ix_(order, order)] = np.triu(~undecided, 1)
     return above
 
 
-def _largest_differences(draws: np.ndarray, weights: np.ndarray, pairs: Flags) -> np.ndarray:
-    """Of each draw the largest |difference| · weight over the pairs; draws: shape (models, draws)."""
-    largest = np.zeros(draws.shape[1], dtype=draws.dtype)
-    for first, row in enumerate(pairs):
+@lru_cache(maxsize=1)  # the boards of an arena are of much the same models
+def _noise(models: int) -> Floats:
+    """Standard normals, shape (models, DRAWS), always the same: RandomState's stream is frozen for good."""
+    return np.random.RandomState(SEED).standard_normal((models, DRAWS))
+
+
+def _largest_differences(draws: Draws, weights: Draws, pairs: Flags) -> Draws:
+    """For each model and draw the largest |difference| · weight over its pairs, that is pairs[model]; 0 without any.
+
+    draws and the result: shape (models, draws).
+    """
+    largest, room = np.zeros_like(draws), np.empty_like(draws)
+    weights = np.where(pairs, weights, 0)
+    for model, row in enumerate(pairs):
         second = np.flatnonzero(row)
         if len(second):
-            differences = np.abs(draws[second] - draws[first])
-            differences *= weights[first, second, None]
-            np.maximum(largest, differences.max(axis=0), out=largest)
+            span = slice(second[0], second[-1] + 1)  # a view of the draws, not a copy
+            differences = np.subtract(draws[span], draws[model], out=room[span])
+            np.abs(differences, out=differences)
+            differences *= weights[model, span, None]
+            differences.max(axis=0, out=largest[model])
+    return largest
+
+
+def _forget(largest: Draws, draws: Draws, weights: Draws, gone: Flags, left: Flags) -> None:
+    """Pairs are gone, others left: find the largest anew in those draws in which one of the gone was it."""
+    for model in np.flatnonzero(gone.any(axis=1)):
+        of_gone = _differences(draws, weights, model, np.flatnonzero(gone[model]), slice(None))
+        stale = np.flatnonzero(of_gone >= largest[model])
+        if len(stale):
+            largest[model, stale] = _differences(draws, weights, model, np.flatnonzero(left[model]), stale)
+
+
+def _differences(draws: Draws, weights: Draws, model: int, second: Places, some: slice | Places) -> Draws:
+    """The largest |difference| · weight of a model from some others, in some draws."""
+    others, own = draws[second][:, some], draws[model, some]
+    largest: Draws = (np.abs(others - own) * weights[model, second, None]).max(axis=0, initial=0)
     return largest

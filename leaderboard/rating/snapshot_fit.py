@@ -67,7 +67,7 @@ def fit_snapshot(
         offset=parameters["offset"],
     )
     board = seated.board
-    tally = Tally.of_seats(counts.n.astype(np.float64), bias=seated.side_bias.theta if seated.corrected else 0.0)
+    tally = Tally.of_seats(counts.n.astype(np.float64), bias=_corrected_bias(seated))
     facts: Facts = {
         "phi": board.phi.tolist(),
         "misfit": _misfit(tally, board),
@@ -83,6 +83,11 @@ def fit_snapshot(
     return SnapshotFit(lines, facts, board)
 
 
+def _corrected_bias(seated: SeatedFit) -> float:
+    """β in natural-log units, 0 where the scores do not allow for it."""
+    return seated.side_bias.theta if seated.side_bias and seated.corrected else 0.0
+
+
 def _misfit(tally: Tally, board: Board) -> Facts:
     found = misfit(tally, board)
     return {"chi2": found.chi2, "df": found.df, "ratio": found.ratio}
@@ -90,7 +95,9 @@ def _misfit(tally: Tally, board: Board) -> Facts:
 
 def _flip(tally: Tally, board: Board, names: list[str]) -> Facts | None:
     found = votes_to_flip_first(tally, board)
-    return found and {
+    if found is None:
+        return None
+    return {
         "votes": found.votes,
         "winner": names[found.winner],
         "loser": names[found.loser],
@@ -100,7 +107,9 @@ def _flip(tally: Tally, board: Board, names: list[str]) -> Facts | None:
 
 def _side_bias(seated: SeatedFit) -> Facts | None:
     found = seated.side_bias
-    return found and {
+    if found is None:
+        return None
+    return {
         "points": found.points,
         "low": found.low,
         "high": found.high,
