@@ -58,6 +58,16 @@ def test_the_table_is_searched_and_sorted_without_a_new_page_and_the_address_say
     assert names(page) == ["Bronze", "Gold", "Newcomer", "Silver"]
 
 
+def test_another_board_is_chosen_without_a_new_page_and_its_charts_are_one_link_away(arena: Arena, page: Page):
+    page.goto(f"{arena.url}/leaderboard/")
+    page.locator("select[name=board]").select_option("language:und")
+    expect(page.locator("#board h2").first).to_contain_text("Undetermined language")
+    expect(page).to_have_title("Undetermined language · Leaderboard · Arena")
+    page.get_by_role("link", name="Charts").click()
+    page.wait_for_url("**/leaderboard/charts/?board=language%3Aund")
+    expect(page.locator("[data-chart=intervals] svg.main-svg").first).to_be_visible()
+
+
 def test_an_open_board_brings_itself_up_to_date_and_says_so(arena: Arena, page: Page):
     page.goto(f"{arena.url}/leaderboard/?sort_by=name&order=asc")
     before = page.locator("#board").get_attribute("data-snapshot")
