@@ -15,14 +15,16 @@ from leaderboard.recent_calls import recent_calls
 from models_registry.models import LanguageModel
 from models_registry.summary import model_summary, prices_in_force
 
-# A tag is one of few words, given per side after a vote.
+# A tag is one of few words, given per side after a vote. Along the indexes tagged_votes_left and tagged_votes_right.
 _TAGS = """
 SELECT tag, count(*) FROM (
     SELECT jsonb_array_elements_text(tags -> 'left') AS tag FROM battles_vote
-    WHERE model_left_id = %(model)s AND excluded_reason = '' AND jsonb_typeof(tags -> 'left') = 'array'
+    WHERE model_left_id = %(model)s AND NOT tags = '{}' AND jsonb_typeof(tags -> 'left') = 'array'
+    AND excluded_reason = ''
     UNION ALL
     SELECT jsonb_array_elements_text(tags -> 'right') FROM battles_vote
-    WHERE model_right_id = %(model)s AND excluded_reason = '' AND jsonb_typeof(tags -> 'right') = 'array'
+    WHERE model_right_id = %(model)s AND NOT tags = '{}' AND jsonb_typeof(tags -> 'right') = 'array'
+    AND excluded_reason = ''
 ) AS given GROUP BY tag ORDER BY 2 DESC, 1
 """
 

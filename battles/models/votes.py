@@ -117,6 +117,9 @@ class Vote(models.Model):
             models.Index(fields=["order"], name="votes_pending", condition=Q(processing="pending")),
             # Also: how many do not count, by reason.
             models.Index(fields=["excluded_reason"], name="votes_set_aside", condition=~Q(excluded_reason="")),
+            # For leaderboard.model_page: few votes have tags, and a model may have a million votes.
+            models.Index(fields=["model_left"], name="tagged_votes_left", condition=~Q(tags={})),
+            models.Index(fields=["model_right"], name="tagged_votes_right", condition=~Q(tags={})),
             # For battles.labels.duplicates.
             models.Index(fields=["prompt_digest"], name="votes_by_prompt", condition=~Q(prompt_digest="")),
         ]
