@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts import audit
-from models_registry import provider_admin, versions  # noqa: F401 (provider_admin registers its page)
+from models_registry import catalogue_admin, provider_admin, versions  # noqa: F401 (two register their pages)
 from models_registry.forms import LanguageModelForm
 from models_registry.health_admin import HealthAdmin, set_status
 from models_registry.models import Charge, LanguageModel, Price
@@ -24,7 +24,7 @@ class PriceInline(admin.TabularInline):  # type: ignore[type-arg]
     """Prices are added, never changed: what an answer cost stays true."""
 
     model = Price
-    extra = 0
+    extra = 1
     fields = ["input_per_million", "output_per_million", "valid_from"]
     readonly_fields = ["valid_from"]
     verbose_name_plural = _("prices, US dollars per million tokens (the newest is in force)")
@@ -55,13 +55,12 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         said = _("What it is called and what is sent to it. This is what people vote on.")
         if obj is not None and obj.has_votes:
-            said = _(
-                "This model has votes. Saving a change here makes a new version with a rating of its own, and "
-                "retires this one."
-            )
+            said = _("This model has votes, so what it says changes only in a new version with a rating of its own.")
         if obj is not None and obj.version < obj.newest_version:
             said = _("A newer version exists: what this one says stays as it was.")
         state = ["drawn_now", "which_version", "has_votes", "retired_at"] if obj is not None else []
+        is_fixed = obj is not None and obj.has_votes and obj.version == obj.newest_version
+        new_version = ["make_version"] if is_fixed else []
         not_sent = ["left_out"] if obj is not None and obj.parameters_left_out else []
         return [
             (None, {"fields": ["name", "slug", "status", "weight", "calls_at_once", *state]}),
@@ -69,7 +68,7 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
                 _("What it says"),
                 {
                     "description": said,
-                    "fields": ["provider", "upstream_name", "system_prompt", "parameters", *not_sent],
+                    "fields": ["provider", "upstream_name", "system_prompt", "parameters", *not_sent, *new_version],
                 },
             ),
             (
@@ -96,7 +95,8 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
 
     def save_model(self, request: HttpRequest, obj: LanguageModel, form: "ModelForm[Any]", change: bool) -> None:
         if change:
-            fields = {"provider_id" if name == "provider" else name for name in form.changed_data}
+            changed = set(form.changed_data) - {"make_version"}
+            fields = {"provider_id" if name == "provider" else name for name in changed}
             saved = versions.revise(obj.pk, {name: getattr(obj, name) for name in fields})
             if saved.pk != obj.pk:
                 sentence = gettext("The model has votes, so this is a new version: “%(model)s”.")

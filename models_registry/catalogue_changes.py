@@ -94,7 +94,7 @@ def dismiss(change: CatalogueChange, *, by: User) -> bool:
 
 
 def _decide(change: CatalogueChange, state: str, by: User) -> bool:
-    waiting = CatalogueChange.objects.filter(pk=change.pk, state=State.PROPOSED)
+    waiting = CatalogueChange.objects.waiting().filter(pk=change.pk)
     if not waiting.update(state=state, decided_at=timezone.now(), decided_by=by):
         return False
     verb = "accept" if state == State.ACCEPTED else "dismiss"

@@ -49,6 +49,11 @@ class Catalogue(models.Model):
         return [Offer.from_json(said) for said in self.listed]
 
 
+class CatalogueChangeQuerySet(models.QuerySet["CatalogueChange"]):
+    def waiting(self) -> "CatalogueChangeQuerySet":
+        return self.filter(state=CatalogueChange.State.PROPOSED)
+
+
 class CatalogueChange(models.Model):
     """What a provider's list says differently of a model of ours; nothing changes before somebody accepts it."""
 
@@ -73,6 +78,8 @@ class CatalogueChange(models.Model):
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", verbose_name=_("by")
     )
+
+    objects = CatalogueChangeQuerySet.as_manager()
 
     class Meta:
         # Those that wait for a decision first.

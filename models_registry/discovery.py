@@ -57,6 +57,7 @@ def _ask(provider: Provider) -> Catalogue:
         raise
     with transaction.atomic():
         row.update(listed=[offer.as_json() for offer in offers], fetched_at=timezone.now(), failure="")
+        Provider.objects.filter(pk=provider.pk, needs_key=False).update(is_answering=True, probed_at=timezone.now())
         proposed = catalogue_changes.propose(provider, offers)
     if proposed:
         logger.info("the catalogue of provider %s: %d new differences", provider.pk, proposed)

@@ -14,6 +14,9 @@ from models_registry.providers.addresses import is_allowed, zone_of_url
 from models_registry.validators import validate_provider_key
 
 
+BEHAVIOUR = [name.removesuffix("_id") for name in LanguageModel.BEHAVIOUR]
+
+
 class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
     """The key goes in and never comes out: the field is always empty when the page is shown."""
 
@@ -81,6 +84,7 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
         choices=LanguageModel.Ability.choices,
         widget=forms.CheckboxSelectMultiple,
     )
+    make_version = forms.BooleanField(required=False)
 
     class Meta:
         model = LanguageModel
@@ -100,6 +104,22 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
         if "slug" in self.fields:  # it names the whole family, and a version adds “-v2” to it
             longest = LanguageModel._meta.get_field("family").max_length
             self.fields["slug"].validators.append(MaxLengthValidator(longest))
+        following = {"version": self.instance.version + 1}
+        self.fields["make_version"].label = _("Make version %(version)d of it") % following
+        self.fields["make_version"].help_text = _(
+            "With what you change here: it starts without votes, and this version is retired and keeps its own."
+        )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        said = {name: cleaned[name] for name in BEHAVIOUR if name in cleaned}
+        says_otherwise = any(getattr(self.instance, name) != value for name, value in said.items())
+        if self.instance.has_votes and says_otherwise and not cleaned.get("make_version"):
+            self.add_error(
+                "make_version",
+                _("People have voted on what this model says: tick this to change it in a new version, or undo it."),
+            )
+        return cleaned
 
 
 def _origin(url: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from accounts import audit
 from accounts.models import User
 from models_registry import breaker_rule as rule
-from models_registry.models import Breaker, LanguageModel
+from models_registry.models import Breaker, LanguageModel, Provider
 from models_registry.providers.base import FailureCode
 
 logger = logging.getLogger(__name__)
@@ -110,6 +110,11 @@ def postpone_probe(breaker_id: int) -> None:
     """Nothing was asked, for want of a slot or of money: try again after the first cooldown."""
     later = Now() + timedelta(seconds=settings.ARENA_BREAKER_COOLDOWN_S)
     Breaker.objects.open().filter(pk=breaker_id).update(probe_at=later)
+
+
+def forgive(provider: Provider) -> None:
+    """Its key or its address is another now: what the old one did is forgotten."""
+    Breaker.objects.filter(provider=provider).update(recent="", openings=0, opened_at=None, probe_at=None)
 
 
 @transaction.atomic

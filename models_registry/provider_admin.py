@@ -2,23 +2,30 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
+from models_registry import health
+from models_registry.discover_admin import DiscoverAdmin
 from models_registry.forms import ProviderForm
 from models_registry.ledger import spent_by_provider_today
 from models_registry.models import Provider
+from models_registry.presets import PRESETS
+from models_registry.providers.kinds import ProviderKind
 from models_registry.registry_admin import RegistryAdmin
 
 
 @admin.register(Provider)
-class ProviderAdmin(RegistryAdmin):
+class ProviderAdmin(DiscoverAdmin, RegistryAdmin):
     form = ProviderForm
     list_display = ["name", "base_url", "which_kind", "key_state", "can_be_called", "spent_today", "model_count"]
     search_fields = ["name", "base_url", "api_key_env"]
@@ -37,6 +44,51 @@ class ProviderAdmin(RegistryAdmin):
         (_("Limits"), {"fields": ["calls_at_once", "daily_budget"]}),
     ]
 
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """First a page to choose from, then the form, filled in."""
+        preset = PRESETS.get(request.GET.get("preset", ""))
+        if preset is None and request.method == "GET":
+            return self._choose_preset(request)
+        return super().add_view(request, form_url, {**(extra_context or {}), "preset": preset})
+
+    def _choose_preset(self, request: HttpRequest) -> HttpResponse:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        registered = list(Provider.objects.order_by("name"))
+        presets = [
+            {
+                "key": key,
+                "label": preset.kind.label,
+                "preset": preset,
+                "registered": [provider for provider in registered if provider.base_url == preset.base_url],
+            }
+            for key, preset in PRESETS.items()
+        ]
+        context = {
+            **self.admin_site.each_context(request), "opts": self.opts, "presets": presets,
+            "title": gettext("Add a provider"),
+        }  # fmt: skip
+        return TemplateResponse(request, "admin/models_registry/provider/choose_preset.html", context)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        preset = PRESETS.get(request.GET.get("preset", ""))
+        if preset is None:
+            return {}
+        return {
+            "name": preset.name, "base_url": preset.base_url, "needs_key": preset.needs_key,
+            "kind": "" if preset.kind is ProviderKind.OTHER else preset.kind, "api_key_env": preset.api_key_env,
+        }  # fmt: skip
+
+    def response_add(self, request: HttpRequest, obj: Provider, post_url_continue: str | None = None) -> HttpResponse:
+        """On to its models, unless somebody asked for something else."""
+        if {"_continue", "_addanother", "_popup"} & request.POST.keys():
+            return super().response_add(request, obj, post_url_continue)
+        sentence = gettext("“%(provider)s” was added. Now ask it which models it serves.") % {"provider": obj}
+        messages.success(request, sentence)
+        return redirect("admin:models_registry_discover", obj.pk)
+
     @method_decorator(sensitive_post_parameters("key"))
     def changeform_view(self, *args: Any, **kwargs: Any) -> HttpResponse:
         return super().changeform_view(*args, **kwargs)
@@ -47,6 +99,8 @@ class ProviderAdmin(RegistryAdmin):
 
     def save_model(self, request: HttpRequest, obj: Provider, form: "ModelForm[Any]", change: bool) -> None:
         super().save_model(request, obj, form, change)
+        if change and {"key", "base_url", "api_key_env"} & set(form.changed_data):
+            health.forgive(obj)
         self.write_down(request, form, obj, change=change)
 
     @admin.display(description=_("kind"))

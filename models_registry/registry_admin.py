@@ -39,7 +39,7 @@ class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         changed = {
             name: [str(form.initial.get(name, "")), str(form.cleaned_data[name])]
             for name in form.changed_data
-            if name not in ("key", "remove_key") and form.initial.get(name) != form.cleaned_data[name]
+            if name not in ("key", "remove_key", "make_version") and form.initial.get(name) != form.cleaned_data[name]
         }
         if "key" in form.changed_data:
             changed["key"] = ["", f"entered ({row.key_fingerprint})"]

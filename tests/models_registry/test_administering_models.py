@@ -94,8 +94,8 @@ def test_a_mistake_is_explained_beside_its_field(admin: Client, field: str, valu
 
 def test_editing_what_a_voted_model_says_makes_a_new_version_and_says_so(admin: Client):
     old = make.model(slug="gpt", name="GPT", has_votes=True)
-    assert "Saving a change here makes a new version" in admin.get(page_of(old)).content.decode()
-    form = model_form(old, system_prompt="Be brief.", price=("1", "2"))
+    assert "Make version 2 of it" in admin.get(page_of(old)).content.decode()
+    form = model_form(old, system_prompt="Be brief.", make_version="on", price=("1", "2"))
     messages = messages_after(admin, page_of(old), form)
     assert "The model has votes, so this is a new version: “GPT (v2)”." in messages
     old.refresh_from_db()
@@ -109,9 +109,28 @@ def test_editing_what_a_voted_model_says_makes_a_new_version_and_says_so(admin: 
     assert (priced.action, priced.subject, priced.details) == ("add price", "GPT (v2)", {"price": "$1 in, $2 out"})
 
 
+def test_what_a_voted_model_says_is_not_changed_before_somebody_asks_for_a_version(admin: Client):
+    old = make.model(slug="gpt", name="GPT", has_votes=True)
+    page = admin.post(page_of(old), model_form(old, system_prompt="Be brief.")).content.decode()
+    assert "tick this to change it in a new version" in page
+    assert "Be brief." in page
+    old.refresh_from_db()
+    assert (old.system_prompt, LanguageModel.objects.count()) == ("", 1)
+
+
+def test_a_model_without_votes_is_offered_no_version(admin: Client):
+    model = make.model()
+    assert "Make version" not in admin.get(page_of(model)).content.decode()
+    admin.post(page_of(model), model_form(model, system_prompt="Be brief."))
+    model.refresh_from_db()
+    assert (model.system_prompt, LanguageModel.objects.count()) == ("Be brief.", 1)
+
+
 def test_after_a_new_version_one_continues_on_its_own_page(admin: Client):
     old = make.model(has_votes=True)
-    response = admin.post(page_of(old), model_form(old, system_prompt="Be brief.", _continue="1"), follow=True)
+    response = admin.post(
+        page_of(old), model_form(old, system_prompt="Be brief.", make_version="on", _continue="1"), follow=True
+    )
     assert response.request["PATH_INFO"] == page_of(LanguageModel.objects.get(version=2))
 
 
@@ -124,7 +143,7 @@ def test_other_changes_of_a_voted_model_stay_on_its_row(admin: Client):
 
 def test_what_an_older_version_says_cannot_be_edited(admin: Client):
     old = make.model(has_votes=True)
-    admin.post(page_of(old), model_form(old, system_prompt="two"))
+    admin.post(page_of(old), model_form(old, system_prompt="two", make_version="on"))
     assert "A newer version exists" in admin.get(page_of(old)).content.decode()
     old.refresh_from_db()
     admin.post(page_of(old), model_form(old, system_prompt="three"))

@@ -1,0 +1,29 @@
+"""The models, as OpenAPI describes them."""
+
+from typing import Literal, TypedDict
+
+from common.api_operations import Operation, Operations
+from models_registry.api import ModelDetail, ModelList
+
+
+class Model(TypedDict):
+    """A language model. `id` is its slug; prices are US dollars per million tokens, null while unknown."""
+
+    id: str
+    name: str
+    organization: str
+    license: str
+    license_kind: Literal["", "open", "proprietary"]
+    context_length: int | None
+    abilities: list[str]
+    # On an imported board: empty, and no version, for a name that is no model of the arena.
+    status: Literal["", "active", "paused", "retired"]
+    price_input: str | None
+    price_output: str | None
+    version: int | None
+
+
+OPERATIONS: Operations = {
+    (ModelList, "get"): Operation(summary="All models", gives=Model, is_list=True),
+    (ModelDetail, "get"): Operation(summary="One model", gives=Model),
+}
