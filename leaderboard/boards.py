@@ -125,7 +125,7 @@ def _newcomers(board: dict[str, Any]) -> list[dict[str, Any]]:
 def list_boards() -> list[dict[str, Any]]:
     """Boards that exist, with counts: Overall first, then the other ways to battle, categories, languages, imports.
 
-    Three queries at most, however many there are.
+    As many queries however many there are: four at most.
     """
     scored = Count("standings", filter=Q(standings__score__isnull=False))
     newest = AggregationRun.objects.newest_of_each_board()
