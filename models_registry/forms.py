@@ -14,9 +14,6 @@ from models_registry.providers.addresses import is_allowed, zone_of_url
 from models_registry.validators import validate_provider_key
 
 
-BEHAVIOUR = [name.removesuffix("_id") for name in LanguageModel.BEHAVIOUR]
-
-
 class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
     """The key goes in and never comes out: the field is always empty when the page is shown."""
 
@@ -112,14 +109,16 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        said = {name: cleaned[name] for name in BEHAVIOUR if name in cleaned}
-        says_otherwise = any(getattr(self.instance, name) != value for name, value in said.items())
-        if self.instance.has_votes and says_otherwise and not cleaned.get("make_version"):
+        if self.instance.has_votes and self._says_otherwise(cleaned) and not cleaned.get("make_version"):
             self.add_error(
                 "make_version",
                 _("People have voted on what this model says: tick this to change it in a new version, or undo it."),
             )
         return cleaned
+
+    def _says_otherwise(self, cleaned: dict[str, Any]) -> bool:
+        said = (name.removesuffix("_id") for name in LanguageModel.BEHAVIOUR)
+        return any(name in cleaned and getattr(self.instance, name) != cleaned[name] for name in said)
 
 
 def _origin(url: str) -> tuple[str, str]:

@@ -1,0 +1,198 @@
+"""From nothing to a model that answers, in the administration and without reading code."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from django.utils.html import escape
+
+from accounts.models import AuditEntry
+from models_registry import discovery
+from models_registry.models import Breaker, Catalogue, CatalogueChange, LanguageModel, Provider
+from models_registry.presets import PRESETS
+from models_registry.providers.kinds import ProviderKind, guess_kind
+from models_registry.validators import validate_endpoint
+from tests import make
+from tests.fake_provider import FakeProvider
+
+pytestmark = pytest.mark.django_db
+ADD = "/admin/models_registry/provider/add/"
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    client.force_login(make.user("admin@example.org", is_staff=True, is_superuser=True))
+    return client
+
+
+def discover_page(provider: Provider) -> str:
+    return f"/admin/models_registry/provider/{provider.pk}/discover/"
+
+
+def offers(*names: str) -> dict[str, Any]:
+    return {"data": [{"id": name, "context_length": 4096} for name in names]}
+
+
+def said(response: Any) -> list[str]:
+    return [str(message) for message in response.context["messages"]]
+
+
+def test_every_kind_has_a_preset_whose_address_says_the_same_kind():
+    assert set(PRESETS) == set(ProviderKind.values)
+    for preset in PRESETS.values():
+        if preset.base_url:
+            validate_endpoint(preset.base_url)
+            assert guess_kind(preset.base_url) in (preset.kind, ProviderKind.OTHER)
+
+
+def test_a_new_provider_begins_with_a_choice(admin: Client):
+    make.provider("https://api.groq.com/openai/v1", name="Our Groq")
+    page = admin.get(ADD).content.decode()
+    for key, preset in PRESETS.items():
+        assert f'href="?preset={key}"' in page
+        assert str(preset.kind.label) in page
+    assert page.count("You have it:") == 1
+    assert "Our Groq" in page
+
+
+@pytest.mark.parametrize("key", PRESETS)
+def test_a_preset_fills_the_form(key: str, admin: Client):
+    preset = PRESETS[key]
+    response = admin.get(ADD, {"preset": key})
+    initial = response.context["adminform"].form.initial
+    assert (initial["name"], initial["base_url"], initial["needs_key"], initial["api_key_env"]) == (
+        preset.name, preset.base_url, preset.needs_key, preset.api_key_env,
+    )  # fmt: skip
+    assert escape(preset.hint) in response.content.decode()
+
+
+def test_a_preset_that_nobody_knows_is_the_choice_again(admin: Client):
+    assert 'href="?preset=ollama"' in admin.get(ADD, {"preset": "<script>"}).content.decode()
+
+
+def test_from_preset_to_a_model_in_three_forms(admin: Client, fake_provider: FakeProvider):
+    fake_provider.serves = offers("maker/one", "maker/two")
+    form = {"name": "Mine", "base_url": fake_provider.base_url, "kind": "vllm"}
+    added = admin.post(f"{ADD}?preset=vllm", form, follow=True)
+    provider = Provider.objects.get()
+    assert said(added) == ["“Mine” was added. Now ask it which models it serves."]
+    assert added.request["PATH_INFO"] == discover_page(provider)
+    asked = admin.post(discover_page(provider), {"ask": "1"}, follow=True)
+    assert said(asked) == ["The provider serves 2 models."]
+    assert Provider.objects.get().is_answering
+    chosen = admin.post(discover_page(provider), {"add": "1", "names": ["maker/two"], "status": "active"}, follow=True)
+    assert said(chosen) == ["1 model was added. Open it to test it and to say more about it."]
+    assert [model.slug for model in LanguageModel.objects.drawable()] == ["two"]
+    actions = AuditEntry.objects.order_by("pk").values_list("action", "user__email")
+    assert list(actions) == [
+        ("add provider", "admin@example.org"),
+        ("discover models", "admin@example.org"),
+        ("add language model", "admin@example.org"),
+    ]
+    page = admin.get(discover_page(provider)).content.decode()
+    assert 'value="maker/one"' in page
+    assert 'value="maker/two"' not in page
+
+
+def test_looking_at_the_page_asks_nobody(admin: Client, fake_provider: FakeProvider):
+    page = admin.get(discover_page(make.provider(fake_provider.base_url))).content.decode()
+    assert "Ask what it serves" in page
+    assert not fake_provider.list_requests
+    assert not Catalogue.objects.exists()
+
+
+def test_a_failure_is_shown_and_stays_until_it_is_mended(admin: Client, fake_provider: FakeProvider):
+    provider = make.provider(fake_provider.base_url.replace("/v1", "/status-401/v1"))
+    sentence = "The provider refused the key (HTTP 401). Enter it again on the provider's page."
+    assert said(admin.post(discover_page(provider), {"ask": "1"}, follow=True)) == [sentence]
+    assert "The provider refused the key (HTTP 401)" in admin.get(discover_page(provider)).content.decode()
+
+
+@pytest.mark.parametrize("form", [{"names": []}, {"names": ["maker/unknown"]}, {"names": ["maker/one"], "status": "x"}])
+def test_what_cannot_be_added_is_refused(form: dict[str, Any], admin: Client, fake_provider: FakeProvider):
+    fake_provider.serves = offers("maker/one")
+    provider = make.provider(fake_provider.base_url)
+    discovery.catalogue_of(provider)
+    assert admin.post(discover_page(provider), {"status": "draft", **form, "add": "1"}).status_code == 422
+    assert not LanguageModel.objects.exists()
+
+
+def test_a_long_list_is_searched_and_costs_no_more_queries(
+    admin: Client, fake_provider: FakeProvider, django_assert_max_num_queries
+):
+    fake_provider.serves = offers(*(f"maker/model-{number}" for number in range(400)))
+    provider = make.provider(fake_provider.base_url)
+    discovery.catalogue_of(provider)
+    for number in range(20):
+        make.model(f"maker/model-{number}", at=provider.base_url)
+    with django_assert_max_num_queries(6):
+        page = admin.get(discover_page(provider)).content.decode()
+    assert page.count('type="checkbox"') == 380
+    found = admin.get(discover_page(provider), {"q": "MODEL-39 maker"}).content.decode()
+    assert found.count('type="checkbox"') == 11  # 39 and 390 to 399
+
+
+def test_names_from_outside_stay_text(admin: Client, fake_provider: FakeProvider):
+    fake_provider.serves = {"data": [{"id": "<script>alert(1)</script>", "name": "<img src=x onerror=alert(1)>"}]}
+    provider = make.provider(fake_provider.base_url)
+    discovery.catalogue_of(provider)
+    page = admin.get(discover_page(provider)).content.decode()
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+
+
+def test_proposed_changes_are_decided_in_the_administration(admin: Client, fake_provider: FakeProvider):
+    fake_provider.serves = offers("one", "two")
+    provider = make.provider(fake_provider.base_url)
+    one, _, gone = (make.model(name, at=provider.base_url) for name in ("one", "two", "gone"))
+    discovery.catalogue_of(provider)
+    changes = "/admin/models_registry/cataloguechange/"
+    assert (
+        "3 changes in its list of models wait"
+        in admin.get(f"/admin/models_registry/provider/{provider.pk}/change/").content.decode()
+    )
+    page = admin.get(changes).content.decode()
+    assert "not known → 4096" in page
+    by_model = {change.model_id: change.pk for change in CatalogueChange.objects.all()}
+    accept = {"action": "accept", "_selected_action": [by_model[one.pk], by_model[gone.pk]]}
+    assert said(admin.post(changes, accept, follow=True)) == ["2 changes were made."]
+    dismiss = {"action": "dismiss", "_selected_action": list(by_model.values())}
+    assert said(admin.post(changes, dismiss, follow=True)) == ["1 change was dismissed."]
+    contexts = LanguageModel.objects.order_by("pk").values_list("upstream_name", "context_length", "status")
+    assert list(contexts) == [("one", 4096, "active"), ("two", None, "active"), ("gone", None, "retired")]
+    assert AuditEntry.objects.filter(action__endswith="catalogue change").count() == 3
+
+
+def test_staff_without_the_right_neither_discovers_nor_decides(client: Client, fake_provider: FakeProvider):
+    provider = make.provider(fake_provider.base_url)
+    client.force_login(make.user("staff@example.org", is_staff=True))
+    assert client.get(ADD).status_code == 403
+    assert client.post(discover_page(provider), {"ask": "1"}).status_code == 403
+    assert client.get("/admin/models_registry/cataloguechange/").status_code == 403
+    assert not fake_provider.list_requests
+
+
+def test_a_new_key_gives_the_provider_a_new_chance(admin: Client):
+    provider = make.provider("https://api.example.com/v1", needs_key=True)
+    Breaker.objects.create(provider=provider, opened_at=timezone.now(), probe_at=timezone.now(), reason="refused_key")
+    path = f"/admin/models_registry/provider/{provider.pk}/change/"
+    form = {"name": "Example", "base_url": provider.base_url, "needs_key": "on"}
+    admin.post(path, form)
+    assert Breaker.objects.open().exists()
+    admin.post(path, {**form, "key": "sk-another-key-0987"})
+    assert not Breaker.objects.open().exists()
+
+
+def test_these_pages_carry_no_inline_script_or_style(admin: Client, fake_provider: FakeProvider):
+    fake_provider.serves = offers("one")
+    provider = make.provider(fake_provider.base_url)
+    model = make.model("two", at=provider.base_url)
+    discovery.catalogue_of(provider)
+    for path in (
+        ADD, f"{ADD}?preset=openai", discover_page(provider), "/admin/models_registry/cataloguechange/",
+        f"/admin/models_registry/languagemodel/{model.pk}/test/",
+    ):  # fmt: skip
+        page = admin.get(path).content.decode()
+        for inline in ("<script>", "<style", " style=", " onclick="):
+            assert inline not in page, path
