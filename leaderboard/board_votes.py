@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.models import OVERALL
+from leaderboard.models import OVERALL, SIDE_BY_SIDE
 from leaderboard.packed import PIECE, Integers, place_of_outcome, read_packed, read_pieces
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.bradley_terry import Places
@@ -18,6 +18,7 @@ _PAIR = {"left": ("left_id", 8), "right": ("right_id", 8), "outcome": place_of_o
 _VOTE = {"left": ("model_left_id", 8), "right": ("model_right_id", 8), "outcome": place_of_outcome("choice")}
 # Two of a million voters would share 64 bits once in 37 million boards.
 _VOTER = {"voter": ("hashtextextended(voter, 0)", 8)}
+_ORDER = {"order": ('"order"', 8)}
 _STYLE = {
     f"{side} {feature}": (f"COALESCE((style->'{side}'->>'{feature}')::int8, 0)", 8)
     for side in ("left", "right")
@@ -65,7 +66,10 @@ def _board(scope: str, models: list[LanguageModel], rows: dict[str, Integers]) -
 
 
 def read_voters(board: BoardVotes) -> VoterVotes:
-    """Who cast them: from the tallies on Overall, from the log elsewhere."""
+    """Who cast them: from the tallies on Overall, from the log elsewhere.
+
+    Always in the same order, as the sums of rounded numbers are otherwise not the same to the last bit.
+    """
     if board.scope == OVERALL:
         source = "FROM leaderboard_voterpairtally WHERE scope = %(scope)s AND n > 0"
         rows = read_packed({**_VOTER, **_PAIR}, source, {"scope": OVERALL}, piece=f"id / {PIECE}")
@@ -73,12 +77,16 @@ def read_voters(board: BoardVotes) -> VoterVotes:
         rows = _read_log(board.scope, {**_VOTER, **_VOTE})
         rows["n"] = np.ones(len(rows["voter"]), dtype=np.int64)
     left, right = (_places(board.models, rows[side]) for side in ("left", "right"))
-    return VoterVotes(rows["voter"], left, right, rows["outcome"], rows["n"])
+    pair = (left * len(board.models) + right) * len(OUTCOMES) + rows["outcome"]
+    now = np.lexsort((pair, rows["voter"]))
+    return VoterVotes(rows["voter"][now], left[now], right[now], rows["outcome"][now], rows["n"][now])
 
 
 def read_ballots(board: BoardVotes) -> Ballots:
-    """The votes one by one, in no order, with who cast them and the style of the answers."""
-    rows = _read_log(board.scope, {**_VOTER, **_VOTE, **_STYLE})
+    """The votes one by one, as they were cast, with who cast them and the style of the answers."""
+    rows = _read_log(board.scope, {**_VOTER, **_VOTE, **_STYLE, **_ORDER})
+    now = np.argsort(rows["order"], kind="stable")
+    rows = {name: column[now] for name, column in rows.items()}
     left, right = (_places(board.models, rows[side]) for side in ("left", "right"))
     styles = [np.stack([rows[f"{side} {feature}"] for feature in FEATURES], axis=1) for side in ("left", "right")]
     return Ballots(
@@ -108,7 +116,7 @@ class OrderedVotes:
 
 
 def read_in_order(board: BoardVotes) -> OrderedVotes:
-    rows = _read_log(board.scope, {**_VOTER, **_VOTE, "order": ('"order"', 8)})
+    rows = _read_log(board.scope, {**_VOTER, **_VOTE, **_ORDER})
     now = np.lexsort((rows["order"], rows["voter"]))
     rows = {name: column[now] for name, column in rows.items()}
     return OrderedVotes(
@@ -123,8 +131,13 @@ def read_in_order(board: BoardVotes) -> OrderedVotes:
 
 def _read_log(scope: str, columns: dict[str, tuple[str, int]]) -> dict[str, Integers]:
     kind, _, name = scope.partition(":")
-    filed = {"category": "categories @> ARRAY[%(name)s]::varchar[]", "language": "language = %(name)s"}
-    source = f"FROM battles_vote WHERE processing = 'processed' AND {filed.get(kind, 'true')}"
+    filed = {
+        "category": "mode = 'blind' AND categories @> ARRAY[%(name)s]::varchar[]",
+        "language": "mode = 'blind' AND language = %(name)s",
+        OVERALL: "mode = 'blind'",
+        SIDE_BY_SIDE: "mode = 'side_by_side'",
+    }
+    source = f"FROM battles_vote WHERE processing = 'processed' AND {filed[kind]}"
     return read_packed(columns, source, {"name": name}, piece=f'"order" / {PIECE}')
 
 

@@ -108,7 +108,7 @@ def _largest_differences(draws: Draws, weights: Draws, pairs: Flags) -> Draws:
 
 def _forget(largest: Draws, draws: Draws, weights: Draws, gone: Flags, left: Flags) -> None:
     """Pairs are gone, others left: find the largest anew in those draws in which one of the gone was it."""
-    for model in np.flatnonzero(gone.any(axis=1)):
+    for model in map(int, np.flatnonzero(gone.any(axis=1))):
         of_gone = _differences(draws, weights, model, np.flatnonzero(gone[model]), slice(None))
         stale = np.flatnonzero(of_gone >= largest[model])
         if len(stale):
