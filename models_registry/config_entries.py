@@ -20,7 +20,8 @@ KINDS = {
     "license": "text", "license_name": "text", "status": "text", "size_b": "a number",
     "context_length": "a whole number", "abilities": "a list of texts", "price": "a table",
     "weight": "a number", "aliases": "a list of texts", "parameters": "a table", "system_prompt": "text",
-    "kind": "text", "deadlines": "a table",
+    "kind": "text", "deadlines": "a table", "calls_at_once": "a whole number",
+    "provider_calls_at_once": "a whole number", "daily_budget": "a number", "finish_reason_required": "true or false",
 }  # fmt: skip
 REQUIRED = ("id", "name", "model", "base_url")
 PRICE_KEYS = {"input": "input_per_million", "output": "output_per_million"}
@@ -29,9 +30,13 @@ MODEL_FIELDS = {
     "id": "slug", "name": "name", "model": "upstream_name", "organization": "organization",
     "status": "status", "size_b": "size_b", "context_length": "context_length", "abilities": "abilities",
     "weight": "weight", "aliases": "aliases", "parameters": "parameters", "system_prompt": "system_prompt",
+    "calls_at_once": "calls_at_once",
 }  # fmt: skip
 # The same for Provider.
-PROVIDER_FIELDS = {"provider": "name", "needs_key": "needs_key", "kind": "kind"}
+PROVIDER_FIELDS = {
+    "provider": "name", "needs_key": "needs_key", "kind": "kind", "provider_calls_at_once": "calls_at_once",
+    "daily_budget": "daily_budget", "finish_reason_required": "finish_reason_required",
+}  # fmt: skip
 DEADLINES = {"connect": "connect_s", "first": "first_s", "idle": "idle_s", "total": "total_s"}
 OPEN, PROPRIETARY = "open-source", "proprietary"
 
@@ -103,7 +108,8 @@ def _check_entry(check: _Check) -> ModelEntry | None:
     )
     _check_fields(check, LanguageModel(family=entry.id, **fields), {v: k for k, v in MODEL_FIELDS.items()})
     provider = Provider(**{"name": "?", **entry.provider}, base_url=base_url, api_key_env=entry.api_key_env)
-    _check_fields(check, provider, {"name": "provider"} | {v: f"deadlines.{k}" for k, v in DEADLINES.items()})
+    key_of = {name: key for key, name in PROVIDER_FIELDS.items()}
+    _check_fields(check, provider, key_of | {v: f"deadlines.{k}" for k, v in DEADLINES.items()})
     return None if check.problems else entry
 
 
@@ -159,6 +165,8 @@ def _did_you_mean(word: str, known: list[str]) -> str:
 
 def _provider(check: _Check) -> dict[str, Any]:
     said = {name: check.said(key) for key, name in PROVIDER_FIELDS.items()}
+    if said["daily_budget"] is not None:
+        said["daily_budget"] = Decimal(str(said["daily_budget"]))
     for key, seconds in check.said("deadlines", {}).items():
         where = f"deadlines.{key}"
         if key not in DEADLINES:

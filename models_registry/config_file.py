@@ -102,6 +102,8 @@ def _as_entry(model: LanguageModel) -> dict[str, Any]:
         "license": OPEN if is_open else PROPRIETARY,
         "license_name": model.license,
         "price": price and {"input": _number(price.input_per_million), "output": _number(price.output_per_million)},
+        "daily_budget": None if provider.daily_budget is None else _number(provider.daily_budget),
+        "finish_reason_required": None if provider.finish_reason_required else False,
         "size_b": None if model.size_b is None else _number(model.size_b),
     }
     return {key: value for key, value in entry.items() if value not in (None, "", [], {})}

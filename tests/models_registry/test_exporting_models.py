@@ -1,0 +1,123 @@
+"""What an administrator made is exported whole, without keys, and makes the same registry elsewhere."""
+
+from decimal import Decimal
+from io import StringIO
+from typing import Any
+
+import pytest
+import yaml
+from django.core.management import call_command
+
+from models_registry import versions
+from models_registry.config_file import export_models, import_models
+from models_registry.config_yaml import ConfigRefused
+from models_registry.models import LanguageModel, Provider
+
+pytestmark = pytest.mark.django_db
+KEY = "sk-live-4f9c-do-not-show-7Q2z"
+# What belongs to one installation: its keys, what was observed, and what its own history made.
+NOT_EXPORTED_OF_PROVIDERS = {
+    "id", "key_encrypted", "key_last_four", "key_fingerprint", "is_answering", "probed_at", "created_at",
+}  # fmt: skip
+NOT_EXPORTED_OF_MODELS = {"id", "provider", "family", "version", "retired_at", "has_votes", "created_at"}
+
+
+def make_everything() -> LanguageModel:
+    """A model and a provider whose every field has a value of its own."""
+    provider = Provider(
+        name="Company server", base_url="https://llm.example.com/v1", kind="vllm", api_key_env="COMPANY_KEY",
+        needs_key=True, connect_s=2, first_s=60.5, idle_s=20, total_s=600, finish_reason_required=False,
+        calls_at_once=8, daily_budget=Decimal("12.5"),
+    )  # fmt: skip
+    provider.store_key(KEY)
+    provider.save()
+    model = LanguageModel.objects.create(
+        provider=provider, upstream_name="company/large", slug="company-large", name="Größe L", organization="Company",
+        license="Apache-2.0", license_kind="open", size_b=Decimal("70.5"), context_length=32768,
+        abilities=["images", "tools"], system_prompt="Be brief.\nBe kind.", weight=0.5, aliases=["company", "large"],
+        parameters={"temperature": 0.5, "stop": ["END"]}, calls_at_once=3, status="paused",
+    )  # fmt: skip
+    versions.set_price(model, Decimal("0.15"), Decimal("2"))
+    return model
+
+
+def state() -> list[Any]:
+    def fields(row: Any, left_out: set[str]) -> dict[str, Any]:
+        return {field.name: getattr(row, field.name) for field in row._meta.fields if field.name not in left_out}
+
+    return [
+        [fields(provider, NOT_EXPORTED_OF_PROVIDERS) for provider in Provider.objects.order_by("base_url")],
+        [
+            (fields(model, NOT_EXPORTED_OF_MODELS), model.provider.base_url, str(model.price))
+            for model in LanguageModel.objects.order_by("slug")
+        ],
+    ]
+
+
+def test_every_field_makes_the_round_trip():
+    make_everything()
+    before, exported = state(), export_models()
+    assert import_models(exported) == []
+    LanguageModel.objects.all().delete()
+    Provider.objects.all().delete()
+    import_models(exported)
+    assert state() == before
+    assert export_models() == exported
+
+
+def test_every_field_has_a_value_in_that_test():
+    """A field added later must be exported too, or said above to be this installation's own."""
+    model = make_everything()
+    for row, left_out in ((model, NOT_EXPORTED_OF_MODELS), (model.provider, NOT_EXPORTED_OF_PROVIDERS)):
+        for field in row._meta.fields:
+            if field.name not in left_out and field.name != "needs_key":
+                assert getattr(row, field.name) != field.get_default(), field.name
+
+
+def test_a_stored_key_is_not_in_the_file():
+    make_everything()
+    said = StringIO()
+    call_command("export_models", stdout=said)
+    assert "COMPANY_KEY" in said.getvalue()
+    assert KEY not in said.getvalue()
+    assert KEY[-4:] not in said.getvalue()
+    assert Provider.objects.get().key_fingerprint not in said.getvalue()
+
+
+def test_importing_leaves_a_stored_key_where_it_is():
+    make_everything()
+    import_models(export_models().replace("Company server", "The server"))
+    provider = Provider.objects.get()
+    assert (provider.name, provider.read_key()) == ("The server", KEY)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "sentence"),
+    [
+        ("calls_at_once", "many", "calls_at_once: this must be a whole number."),
+        ("calls_at_once", 0, "calls_at_once: Ensure this value is greater than or equal to 1."),
+        ("provider_calls_at_once", 2.5, "provider_calls_at_once: this must be a whole number."),
+        ("provider_calls_at_once", 0, "provider_calls_at_once: Ensure this value is greater than or equal to 1."),
+        ("daily_budget", -1, "daily_budget: Ensure this value is greater than or equal to 0."),
+        ("daily_budget", "much", "daily_budget: this must be a number."),
+        ("finish_reason_required", "yes", "finish_reason_required: this must be true or false."),
+        ("base_url", "http://169.254.169.254/v1", "base_url: No provider may have this address. A server on this"),
+    ],
+)
+def test_a_limit_that_makes_no_sense_is_named_with_its_line(key: str, value: Any, sentence: str):
+    make_everything()
+    [entry] = yaml.safe_load(export_models())
+    lines = yaml.safe_dump([{**entry, key: value}], sort_keys=False)
+    with pytest.raises(ConfigRefused) as refused:
+        import_models(lines)
+    [problem] = refused.value.problems
+    assert problem.sentence.startswith(sentence)
+    assert lines.splitlines()[problem.line - 1].lstrip("- ").startswith(key)
+
+
+def test_two_entries_that_limit_one_provider_differently_are_refused():
+    make_everything()
+    [entry] = yaml.safe_load(export_models())
+    twice = yaml.safe_dump([entry, {**entry, "id": "company-small", "daily_budget": 3}], sort_keys=False)
+    with pytest.raises(ConfigRefused, match="daily_budget: the same provider is described differently on line 1"):
+        import_models(twice)
