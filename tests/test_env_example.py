@@ -6,6 +6,10 @@ from pathlib import Path
 
 from django.conf import settings
 
+from tests.arena_site.compose import variables as variables_of_the_compose_file
+
+# Compose's own.
+COMPOSE = {"COMPOSE_PROFILES", "COMPOSE_FILE"}
 SOURCES = ("arena_site/settings", "arena_site/supervisor", "arena_site/management")
 
 
@@ -16,8 +20,8 @@ def variables_read() -> set[str]:
         for file in (settings.BASE_DIR / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(file.read_text())):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
-                    reader, name = ast.unparse(node.func.value), node.args[0]
-                    if reader in ("env", "os.environ") and isinstance(name, ast.Constant):
+                    reader, name = ast.unparse(node.func), node.args[0]
+                    if re.fullmatch(r"env\.\w+|os\.environ\.get", reader) and isinstance(name, ast.Constant):
                         names.add(name.value)
     return names - {"DJANGO_SETTINGS_MODULE"}
 
@@ -26,4 +30,4 @@ def test_the_example_lists_every_variable_that_is_read():
     example = Path(settings.BASE_DIR / ".env.example").read_text()
     listed = set(re.findall(r"^#? ?([A-Z][A-Z0-9_]+)=", example, flags=re.MULTILINE))
     provider_keys = {name for name in listed if name.endswith("_API_KEY")}
-    assert listed - provider_keys == variables_read()
+    assert listed - provider_keys == variables_read() | variables_of_the_compose_file() | COMPOSE

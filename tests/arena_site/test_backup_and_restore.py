@@ -4,11 +4,8 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 import psycopg
@@ -18,8 +15,6 @@ from django.conf import settings as site_settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
-from django.db import connection
-from psycopg import sql
 
 from accounts.models import AuditEntry
 from arena_site.backups.archive import MANIFEST, TABLES
@@ -28,6 +23,7 @@ from leaderboard import aggregation
 from leaderboard.boards import BoardQuery, read_board
 from models_registry.models import Provider
 from tests import make
+from tests.arena_site.databases import database_without_tables
 from tests.leaderboard.ballots import cast, cast_many, contestants
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -71,18 +67,6 @@ def rows_of(file: Path) -> dict[str, list[bytes]]:
     with zipfile.ZipFile(file) as archive:
         tables = [name for name in archive.namelist() if name.startswith(TABLES)]
         return {name: sorted(archive.read(name).splitlines()) for name in tables}
-
-
-@contextmanager
-def database_without_tables() -> Iterator[str]:
-    """Its URL."""
-    name = f"elsewhere_{os.getpid()}"
-    with connection.cursor() as cursor:
-        cursor.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
-        cursor.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    yield urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
-    with connection.cursor() as cursor:
-        cursor.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(name)))
 
 
 def manage(database: str, uploads: Path, *command: str) -> str:

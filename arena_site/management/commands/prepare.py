@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
@@ -20,10 +20,16 @@ from models_registry.reachability import probe_keyless_providers
 class Command(BaseCommand):
     help = "Migrate, collect static files, read the models file, make the first administrator."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--keep-static", action="store_true", help="collect no static files: an image has them already"
+        )
+
+    def handle(self, *args: Any, keep_static: bool, **options: Any) -> None:
         heartbeat.forget_all()
         self._migrate()
-        self._collect_static()
+        if not keep_static:
+            self._collect_static()
         self._read_models()
         probe_keyless_providers()
         self._first_administrator()

@@ -1,0 +1,63 @@
+"""docker-compose.yml as Compose would read it, as far as the tests need."""
+
+import re
+import shlex
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from django.conf import settings
+
+VARIABLE = re.compile(r"\$\{(\w+)(?::([-?])((?:[^{}]|\{[^{}]*\})*))?\}")
+
+
+def interpolated(text: str, values: dict[str, str]) -> str:
+    """With ${NAME}, ${NAME:-default} and ${NAME:?complaint} filled in."""
+
+    def value(found: re.Match[str]) -> str:
+        name, kind, rest = found.groups()
+        if name in values:
+            return values[name]
+        assert kind == "-", f"{name} has neither a value nor a default"
+        return interpolated(rest, values)
+
+    return VARIABLE.sub(value, text)
+
+
+@dataclass(frozen=True)
+class Service:
+    name: str
+    said: dict[str, Any]
+
+    def __getitem__(self, key: str) -> Any:
+        return self.said[key]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self.said.get(key, default)
+
+    @property
+    def is_ours(self) -> bool:
+        return self.said["image"] == "arena"
+
+    @property
+    def ends(self) -> bool:
+        """Whether it does one thing and is done."""
+        return str(self.said["restart"]).startswith("on-failure")
+
+    def command(self, **values: str) -> list[str]:
+        command = self.said["command"]
+        return command if isinstance(command, list) else shlex.split(interpolated(command, values))
+
+    def environment(self, **values: str) -> dict[str, str]:
+        return {name: interpolated(str(value), values) for name, value in self.said["environment"].items()}
+
+
+def services() -> list[Service]:
+    said = yaml.safe_load((settings.BASE_DIR / "docker-compose.yml").read_text())
+    return [Service(name, service) for name, service in said["services"].items()]
+
+
+def variables() -> set[str]:
+    """What docker-compose.yml takes from .env."""
+    text = (settings.BASE_DIR / "docker-compose.yml").read_text()
+    return set(re.findall(r"(?<!\$)\$\{(\w+)", text))

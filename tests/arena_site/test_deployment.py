@@ -1,0 +1,216 @@
+"""The compose file, the image and the workflow say what is true of this repository."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from cryptography.fernet import Fernet
+from django.conf import settings
+from django.core.management import get_commands, load_command_class
+
+from arena_site.supervisor.site import Site
+from models_registry.config_file import import_models
+from models_registry.models import LanguageModel
+from tests.arena_site.compose import Service, services
+
+ROOT: Path = settings.BASE_DIR
+SECRETS = {"SECRET_KEY": "s", "ARENA_ENCRYPTION_KEYS": "k", "POSTGRES_PASSWORD": "p"}
+OURS = [service for service in services() if service.is_ours]
+each_of_ours = pytest.mark.parametrize("service", OURS, ids=lambda service: service.name)
+each_service = pytest.mark.parametrize("service", services(), ids=lambda service: service.name)
+
+
+def dockerfile() -> list[tuple[str, str]]:
+    """(instruction, rest) of each, continued lines joined."""
+    text = re.sub(r"^#.*\n", "", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE).replace("\\\n", " ")
+    return [(line.split()[0], line.split(maxsplit=1)[1].strip()) for line in text.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize(
+    ("schema", "file"),
+    [
+        ("vendor.compose-spec", "docker-compose.yml"),
+        ("vendor.compose-spec", "docker-compose.gpu.yml"),
+        ("vendor.github-workflows", ".github/workflows/test.yml"),
+    ],
+)
+def test_files_follow_their_schema(schema: str, file: str):
+    checker = Path(sys.executable).with_name("check-jsonschema")
+    subprocess.run([checker, "--builtin-schema", schema, ROOT / file], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("name", ["worker-answers", "worker-default", "sweeper", "beat"])
+def test_background_services_run_what_make_up_runs(name: str):
+    def same(command: list[str]) -> list[str]:
+        return ["…/beat-schedule" if word.endswith("/beat-schedule") else word for word in command]
+
+    program = next(program for program in Site.from_environment().background_programs() if program.name == name)
+    (service,) = [service for service in services() if service.name == name]
+    assert same(["python", *program.command[1:]]) == same(service.command())
+
+
+def exists(command: list[str]) -> bool:
+    match command:
+        case ["python", "-m", module, *_]:
+            return find_spec(module) is not None
+        case ["python", "manage.py", name, *options]:
+            load_command_class(get_commands()[name], name).create_parser("manage.py", name).parse_args(options)
+            return True
+        case ["sh", "-ec", script]:
+            file, rest = script.split(maxsplit=1)
+            return os.access(ROOT / file, os.X_OK) and exists(rest.split("|")[1].split())
+    return False
+
+
+@each_of_ours
+def test_commands_of_our_image_exist(service: Service):
+    assert exists(service.command())
+
+
+@each_of_ours
+def test_our_containers_may_do_nothing_but_run(service: Service):
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert "ports" not in service.said
+    assert "privileged" not in service.said
+
+
+def test_only_the_proxy_is_reached_from_outside():
+    assert [service.name for service in services() if service.get("ports")] == ["proxy"]
+
+
+@each_service
+def test_images_are_of_a_known_version_and_restart(service: Service):
+    assert service.is_ours or re.search(r":\d+(\.\d+)*$", service["image"])
+    assert service.ends or service["restart"] == "unless-stopped"
+
+
+@each_service
+def test_who_waits_waits_for_something_that_comes(service: Service):
+    by_name = {each.name: each for each in services()}
+    for name, how in service.get("depends_on", {}).items():
+        awaited = by_name[name]
+        if how["condition"] == "service_completed_successfully":
+            assert awaited.ends
+        else:
+            image_checks = awaited.is_ours and "healthcheck" not in awaited.said
+            assert how["condition"] == "service_healthy"
+            assert image_checks or "test" in awaited["healthcheck"]
+
+
+@each_service
+def test_what_is_mounted_is_there(service: Service):
+    volumes = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["volumes"]
+    for mount in service.get("volumes", []):
+        source = mount.split(":")[0]
+        if source.startswith("./"):
+            assert (ROOT / source).exists()
+            assert mount.endswith(":ro")
+        else:
+            assert source in volumes
+
+
+@each_service
+def test_no_secret_stands_in_the_compose_file(service: Service):
+    environment = service.get("environment", {})
+    for name in environment:
+        if re.search("KEY|SECRET|PASSWORD|TOKEN", name):
+            assert re.fullmatch(r"\$\{\w+:\?.*\}", environment[name]), name
+        assert not re.search(r"://[^/$]*:[^/$]+@", str(environment[name]))
+
+
+def test_the_image_runs_as_nobody_in_particular():
+    instructions = dockerfile()
+    assert [rest for name, rest in instructions if name == "USER"][-1] == "10001:10001"
+    assert not [rest for name, rest in instructions if name == "ADD"]
+    for name, rest in instructions:
+        if name == "FROM":
+            assert re.match(r"python:3\.11-slim-bookworm( AS packages)?$", rest)
+
+
+def test_the_image_is_told_its_health_by_a_program_that_exists():
+    (check,) = [json.loads(rest.partition("CMD ")[2]) for name, rest in dockerfile() if name == "HEALTHCHECK"]
+    assert exists(check)
+    (command,) = [json.loads(rest) for name, rest in dockerfile() if name == "CMD"]
+    assert exists(command)
+
+
+def test_image_and_compose_agree_where_things_are():
+    environment = dict(
+        word.split("=", 1) for name, rest in dockerfile() if name == "ENV" for word in rest.split() if "=" in word
+    )
+    for service in OURS:
+        said = service.environment(**SECRETS)
+        for name in ("ARENA_DATA_DIR", "ARENA_STATIC_ROOT"):
+            assert said[name] == environment[name]
+        assert "uploads:/data/uploads" in service["volumes"]
+    assert any("/data/uploads" in rest for name, rest in dockerfile() if name == "RUN")
+
+
+def let_in() -> set[str]:
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    assert lines[1] == "*"  # everything else stays out: .env, .git, tests, data
+    return {line[1:] for line in lines if line.startswith("!")}
+
+
+def test_what_the_image_needs_is_let_in_and_what_is_let_in_exists():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    packages = set(project["tool"]["importlinter"]["root_packages"])
+    ours = {"manage.py", "templates", "static", "config", "docs/method.md", "deploy/ollama_models.sh"}
+    assert let_in() == packages | ours | {"requirements/arena.txt"}
+    for path in let_in():
+        assert (ROOT / path).exists()
+    copied = [rest for name, rest in dockerfile() if name == "COPY" and "--from" not in rest]
+    assert copied == ["requirements/arena.txt /requirements.txt", ". ."]
+
+
+def test_the_workflow_runs_what_everybody_runs():
+    workflow: dict[Any, Any] = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())
+    assert set(workflow[True]) == {"push", "pull_request"}  # YAML reads "on" as a truth
+    test = workflow["jobs"]["test"]
+    assert test["container"]["image"] == "debian:12"
+    assert test["steps"][-1]["run"] == ".ci/run"
+    assert os.access(ROOT / ".ci/run", os.X_OK)
+    assert workflow["permissions"] == {"contents": "read"}
+
+
+def made_secrets() -> dict[str, str]:
+    made = subprocess.run([ROOT / "deploy/make_secrets.sh"], check=True, capture_output=True, text=True)
+    return dict(line.split("=", 1) for line in made.stdout.splitlines())
+
+
+def test_secrets_are_new_each_time_and_of_use():
+    first, second = made_secrets(), made_secrets()
+    assert set(first) == set(SECRETS)
+    assert not set(first.values()) & set(second.values())
+    assert len(first["SECRET_KEY"]) >= 50
+    Fernet(first["ARENA_ENCRYPTION_KEYS"]).encrypt(b"a key")
+    assert re.fullmatch(r"[\w-]{32}", first["POSTGRES_PASSWORD"])  # it stands in a URL
+    assert "$" not in "".join(first.values())  # Compose would fill it in
+
+
+@pytest.mark.parametrize("script", sorted(path.name for path in (ROOT / "deploy").glob("*.sh")))
+def test_scripts_are_programs(script: str):
+    assert os.access(ROOT / "deploy" / script, os.X_OK)
+    subprocess.run(["/bin/sh", "-n", ROOT / "deploy" / script], check=True)
+
+
+@pytest.mark.django_db
+def test_models_pulled_by_ollama_are_registered():
+    names = "llama3.2 hf.co/Qwen/Qwen3-1.7B_GGUF:Q4_K_M"
+    listed = subprocess.run([ROOT / "deploy/ollama_models.sh", names], check=True, capture_output=True, text=True)
+    import_models(listed.stdout)
+    models = LanguageModel.objects.order_by("-slug").values_list("slug", "upstream_name", "provider__base_url")
+    assert list(models) == [
+        ("llama3.2-ollama", "llama3.2", "http://ollama:11434/v1"),
+        ("hf.co-qwen-qwen3-1.7b-gguf-q4-k-m-ollama", names.split()[1], "http://ollama:11434/v1"),
+    ]
