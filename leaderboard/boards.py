@@ -1,6 +1,6 @@
 """Reading a board: its newest snapshot in the API's words, the same for pages, files and API."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from leaderboard.board_titles import description_of, title_of, titles_of
 from leaderboard.errors import NoSuchBoard
 from leaderboard.lines import ORDERS, SORTS, in_order, live_elo, read_standings, result_line
 from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
-from leaderboard.models.imported import SCOPE as IMPORTED
+from leaderboard.scopes import is_blind
 from models_registry.models import LanguageModel
 from models_registry.summary import model_summary
 
@@ -86,7 +86,7 @@ def board_object(
     """A snapshot with its lines in no particular order; `live` puts the Elo of now in place of the snapshot's."""
     stood = read_standings(run) if run else []
     listed = [one for one in stood if one.standing.score is not None]
-    elo = live_elo(listed) if live and not board.startswith(IMPORTED) else {}
+    elo = live_elo(listed) if live and is_blind(board) else {}
     has_style = run is not None and _has_style(run)
     with_style_control = with_style_control and has_style
     return {
@@ -123,7 +123,7 @@ def _newcomers(board: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def list_boards() -> list[dict[str, Any]]:
-    """Boards that exist, with counts: Overall first, then the other ways to battle, categories, languages, imports.
+    """Boards that exist, with counts, in the order of `board_names`.
 
     As many queries however many there are: four at most.
     """
@@ -131,11 +131,20 @@ def list_boards() -> list[dict[str, Any]]:
     newest = AggregationRun.objects.newest_of_each_board()
     runs = {run.scope: run for run in newest}
     listed = dict(newest.annotate(listed=scored).values_list("scope", "listed"))
-    titles = titles_of([OVERALL, *runs])
     return [
-        {**heading(key, runs.get(key), models=listed.get(key, 0)), "title": titles[key]}
-        for key in sorted(titles, key=lambda key: (kind_order(key), titles[key]))
+        {**heading(key, runs.get(key), models=listed.get(key, 0)), "title": title}
+        for key, title in _in_order(runs).items()
     ]
+
+
+def board_names() -> dict[str, str]:
+    """{key: title} of the boards that exist: Overall, the other ways to battle, categories, languages, imports."""
+    return _in_order(AggregationRun.objects.newest_of_each_board().values_list("scope", flat=True))
+
+
+def _in_order(boards: Iterable[str]) -> dict[str, str]:
+    titles = titles_of({OVERALL, *boards})
+    return {key: titles[key] for key in sorted(titles, key=lambda key: (kind_order(key), titles[key]))}
 
 
 def kind_order(board: str) -> int:

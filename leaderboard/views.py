@@ -152,14 +152,14 @@ def _choices() -> dict[str, list[Any]]:
     public = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).order_by()
     said = set(public.values_list("organization", "license", "license_kind"))
     return {
-        "board_choices": _grouped(boards.list_boards()),
+        "board_choices": _grouped(boards.board_names()),
         "organizations": sorted({row[0] for row in said if row[0]}),
         "licenses": sorted({row[1] or row[2] for row in said}),
     }
 
 
-def _grouped(found: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """(heading or "", boards) for the choice of a board."""
+def _grouped(titles: dict[str, str]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """(heading or "", [(key, title)]) for the choice of a board."""
     headings = {"category": _("Categories"), "language": _("Languages"), "imported": _("Imported")}
-    kinds = groupby(found, key=lambda one: headings.get(one["board"].partition(":")[0], ""))
+    kinds = groupby(titles.items(), key=lambda board: headings.get(board[0].partition(":")[0], ""))
     return [(heading, list(choices)) for heading, choices in kinds]
