@@ -64,7 +64,7 @@ def test_a_preset_fills_the_form(key: str, admin: Client):
     assert (initial["name"], initial["base_url"], initial["needs_key"], initial["api_key_env"]) == (
         preset.name, preset.base_url, preset.needs_key, preset.api_key_env,
     )  # fmt: skip
-    assert escape(preset.hint) in response.content.decode()
+    assert escape(str(preset.hint)) in response.content.decode()
 
 
 def test_a_preset_that_nobody_knows_is_the_choice_again(admin: Client):
