@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.models import OVERALL, SIDE_BY_SIDE
+from leaderboard.models import OVERALL
 from leaderboard.packed import PIECE, Integers, place_of_outcome, read_packed, read_pieces
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.bradley_terry import Places
@@ -131,13 +131,8 @@ def read_in_order(board: BoardVotes) -> OrderedVotes:
 
 def _read_log(scope: str, columns: dict[str, tuple[str, int]]) -> dict[str, Integers]:
     kind, _, name = scope.partition(":")
-    filed = {
-        "category": "mode = 'blind' AND categories @> ARRAY[%(name)s]::varchar[]",
-        "language": "mode = 'blind' AND language = %(name)s",
-        OVERALL: "mode = 'blind'",
-        SIDE_BY_SIDE: "mode = 'side_by_side'",
-    }
-    source = f"FROM battles_vote WHERE processing = 'processed' AND {filed[kind]}"
+    filed = {"category": "categories @> ARRAY[%(name)s]::varchar[]", "language": "language = %(name)s"}
+    source = f"FROM battles_vote WHERE processing = 'processed' AND {filed.get(kind, 'true')}"
     return read_packed(columns, source, {"name": name}, piece=f'"order" / {PIECE}')
 
 
