@@ -1,11 +1,11 @@
-"""Live Elo: every counted vote moves its two models at once, in the vote's own transaction."""
+"""Live Elo: every counted blind vote moves its two models at once, in the vote's own transaction."""
 
 from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 from django.dispatch import receiver
 
-from battles.models import Vote, VoteCounter
+from battles.models import Battle, Vote, VoteCounter
 from battles.signals import vote_cast
 from leaderboard.models import EloRating
 from leaderboard.rating import elo
@@ -37,7 +37,7 @@ WHERE mine.model_id = side.me AND other.model_id = side.you
 
 @receiver(vote_cast)
 def move_elo(vote: Vote, **_: Any) -> None:
-    if vote.counts:
+    if vote.counts and vote.mode == Battle.Mode.BLIND:
         facts = {
             "k": elo.K,
             "left": vote.model_left_id,
@@ -104,7 +104,8 @@ def _go_on(replay: "Replay", *, after: int, until: int = 2**63 - 1) -> int:
         "outcome": place_of_outcome("choice"),
     }
     counted = """
-        FROM battles_vote WHERE "order" > %(after)s AND "order" <= %(until)s AND excluded_reason IN ('', 'anomaly')
+        FROM battles_vote WHERE "order" > %(after)s AND "order" <= %(until)s AND mode = 'blind'
+        AND excluded_reason IN ('', 'anomaly')
     """
     votes = read_packed(columns, counted, {"after": after, "until": until}, piece=f'"order" / {PIECE}')
     if len(votes["order"]):

@@ -21,6 +21,7 @@ from leaderboard.rating.bradley_terry import mirrored
 from leaderboard.rating.elo import START
 from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
 from leaderboard.rating.style_control import Scaling
+from leaderboard.scopes import is_blind
 
 EVERY_VOTE_BELOW = 100_000
 MOST_VOTERS = 2_000_000
@@ -141,7 +142,7 @@ def _standing(
     return Standing(
         run=run,
         model=model,
-        elo=live.elo.get(model.pk, START),
+        elo=live.elo.get(model.pk, START) if is_blind(run.scope) else None,
         median_first_token_ms=live.first_token_ms.get(model.pk),
         **line,
     )

@@ -35,7 +35,7 @@ FROM {{votes}} AS vote CROSS JOIN {BOARDS_OF_VOTE} GROUP BY 1, 2, 3, 4 ORDER BY 
 """  # noqa: S608 (constants, here and below)
 _PAIRS_OF_VOTERS = """
 SELECT 'overall' AS scope, voter, model_left_id AS left_id, model_right_id AS right_id, choice AS outcome, count(*) AS n
-FROM {votes} AS vote GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+FROM {votes} AS vote WHERE mode = 'blind' GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
 """
 _PAIR = "scope, left_id, right_id, outcome"
 _PAIR_OF_VOTER = "scope, voter, left_id, right_id, outcome"
@@ -50,7 +50,7 @@ WITH marked AS (
     UPDATE battles_vote
     SET processing = CASE excluded_reason WHEN '' THEN 'processed' ELSE 'excluded' END
     WHERE processing = 'pending' AND "order" <= %s
-    RETURNING voter, model_left_id, model_right_id, choice, categories, language, processing
+    RETURNING voter, model_left_id, model_right_id, choice, mode, categories, language, processing
 ), counted AS (
     SELECT * FROM marked WHERE processing = 'processed'
 ), by_voter AS (
@@ -81,6 +81,7 @@ class CountedVote(NamedTuple):
     left: int
     right: int
     choice: str
+    mode: str
     categories: tuple[str, ...]
     language: str
 
@@ -116,9 +117,10 @@ def move(*, out: Iterable[CountedVote] = (), into: Iterable[CountedVote] = ()) -
     for votes, by in ((out, -1), (into, 1)):
         for vote in votes:
             pair = (vote.left, vote.right, vote.choice)
-            voters[(OVERALL, vote.voter, *pair)] += by
-            for scope in boards_of(vote.categories, vote.language):
+            for scope in boards_of(vote.mode, vote.categories, vote.language):
                 pairs[(scope, *pair)] += by
+                if scope == OVERALL:
+                    voters[(scope, vote.voter, *pair)] += by
     _shift(_VOTER_TALLIES, _PAIR_OF_VOTER, voters)
     _shift(_TALLIES, _PAIR, pairs)
 

@@ -85,8 +85,9 @@ def _standing(vote: Vote) -> dict[str, Any]:
 
 def _counted(vote: Vote, **changes: Any) -> CountedVote:
     facts = CountedVote(
-        vote.voter, vote.model_left_id, vote.model_right_id, vote.choice, tuple(vote.categories), vote.language
-    )
+        vote.voter, vote.model_left_id, vote.model_right_id, vote.choice, vote.mode, tuple(vote.categories),
+        vote.language,
+    )  # fmt: skip
     return facts._replace(**changes)
 
 

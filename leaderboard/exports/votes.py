@@ -11,14 +11,14 @@ from typing import Any
 import msgspec
 from django.db.models import Max
 
-from battles.models import Vote
+from battles.models import Battle, Vote
 from leaderboard.exports.rows import Style, VoteRow
-from leaderboard.models import OVERALL, AggregationRun, VoteChange
+from leaderboard.models import OVERALL, SIDE_BY_SIDE, AggregationRun, VoteChange
 
 BATCH = 5_000
 
 _FACTS = (
-    "order", "voter", "model_left__slug", "model_right__slug", "choice", "created_at", "turn_count", "style",
+    "order", "mode", "voter", "model_left__slug", "model_right__slug", "choice", "created_at", "turn_count", "style",
 )  # fmt: skip
 _STANDING = ("excluded_reason", "categories", "language")
 
@@ -81,7 +81,7 @@ def _history(first: int, last: int) -> dict[int, list[VoteChange]]:
 
 
 def _row(facts: tuple[Any, ...], changes: list[VoteChange], moment: Moment, name_of: Callable[[str], str]) -> VoteRow:
-    _, order, voter, left, right, choice, created_at, turn_count, style, *now = facts
+    _, order, mode, voter, left, right, choice, created_at, turn_count, style, *now = facts
     later = next((change.before for change in changes if change.number > moment.last_change), None)
     stood = later or dict(zip(_STANDING, now, strict=True))
     exclusions = [
@@ -97,7 +97,7 @@ def _row(facts: tuple[Any, ...], changes: list[VoteChange], moment: Moment, name
         model_right=right,
         choice=choice,
         created_at=created_at,
-        board=OVERALL,
+        board=SIDE_BY_SIDE if mode == Battle.Mode.SIDE_BY_SIDE else OVERALL,
         categories=stood["categories"],
         language=stood["language"],
         turn_count=turn_count,

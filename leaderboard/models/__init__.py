@@ -5,10 +5,19 @@ from leaderboard.models.history import VoteChange
 from leaderboard.models.imported import Contestant, ImportedBoard, ImportedVote
 from leaderboard.models.reviews import AnomalyReview, AnomalyReviewQuerySet
 from leaderboard.models.sampling import SamplingPlan
-from leaderboard.models.snapshots import OVERALL, AggregationRun, AggregationRunQuerySet, Standing
+from leaderboard.models.snapshots import (
+    COMPARE,
+    OVERALL,
+    SIDE_BY_SIDE,
+    AggregationRun,
+    AggregationRunQuerySet,
+    Standing,
+)
 
 __all__ = [
+    "COMPARE",
     "OVERALL",
+    "SIDE_BY_SIDE",
     "AggregationRun",
     "AggregationRunQuerySet",
     "AnomalyReview",

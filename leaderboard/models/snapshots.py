@@ -13,6 +13,9 @@ from leaderboard.models.imported import Contestant
 from models_registry.models import LanguageModel
 
 OVERALL = "overall"
+SIDE_BY_SIDE = "side-by-side"
+# Of stars.
+COMPARE = "compare"
 
 # From board to board along the index newest_snapshot_of_a_board, however many snapshots each has.
 _NEWEST_OF_EACH_BOARD = """

@@ -47,9 +47,10 @@ def everything_counted() -> dict[str, object]:
 
 def assert_every_counted_vote_is_in_the_tallies() -> None:
     counted = Vote.objects.filter(processing=Vote.Processing.PROCESSED)
-    filed = Counter(scope for vote in counted for scope in boards_of(vote.categories, vote.language))
+    filed = Counter(scope for vote in counted for scope in boards_of(vote.mode, vote.categories, vote.language))
     assert {scope: board.counts.total for scope, board in read_boards().items()} == filed
-    assert sum(VoterPairTally.objects.values_list("n", flat=True)) == filed["overall"] == counted.count()
+    assert sum(VoterPairTally.objects.values_list("n", flat=True)) == filed["overall"]
+    assert filed["overall"] + filed["side-by-side"] == counted.count()
     assert sum(n for scope, n in filed.items() if scope.startswith("language:")) == filed["overall"]
     assert tallies.rebuild() == 0
 
@@ -59,7 +60,7 @@ def standings_now() -> QuerySet[Standing]:
 
 
 def some_votes(number: int) -> None:
-    """Votes among four models by a few voters who return, in some categories; every tenth does not count."""
+    """Votes among four models by a few voters who return, some of them side by side; every tenth does not count."""
     chance = random.Random(number)
     models = list(LanguageModel.objects.order_by("slug")) or contestants("a", "b", "c", "d")
     for _ in range(number):
@@ -69,6 +70,7 @@ def some_votes(number: int) -> None:
             left, right, chance.choice(OUTCOMES), voter=f"user:{chance.randrange(9)}", excluded=reason,
             categories=chance.choice([[], ["coding"], ["coding", "maths"]]),
             language=chance.choice(["en", "fr", "und"]),
+            mode=chance.choice(["blind", "blind", "blind", "side_by_side"]),
             style={side: {"tokens": chance.randrange(90), "bold": chance.randrange(3)} for side in ("left", "right")},
         )  # fmt: skip
 
@@ -104,11 +106,11 @@ def test_any_batching_gives_the_same_tallies(batches):
         some_votes(60 // batches)
         aggregate()
     counted = Vote.objects.filter(excluded_reason="")
-    facts = list(counted.values_list("voter", "model_left__slug", "model_right__slug", "choice"))
+    facts = list(counted.blind().values_list("voter", "model_left__slug", "model_right__slug", "choice"))
     filed = [
         (scope, vote.model_left.slug, vote.model_right.slug, vote.choice)
         for vote in counted
-        for scope in boards_of(vote.categories, vote.language)
+        for scope in boards_of(vote.mode, vote.categories, vote.language)
     ]
     tallied = everything_counted()
     assert tallied["voters"] == {(*fact, n) for fact, n in Counter(facts).items()}
