@@ -11,6 +11,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from accounts.actor import Actor, ActorRequest, actor_of
+from accounts.errors import NotInBrowser
 from accounts.models import ApiToken, Scope, User
 from common.client_ip import client_ip, network_of
 from common.errors import NotAllowed, NotSignedIn
@@ -63,4 +64,16 @@ class HasScope(BasePermission):
         needed = getattr(view, "scopes", {}).get(request.method, Scope.READ)
         if not actor.may(needed):
             raise NotAllowed(f"This token lacks the scope “{needed}”.")
+        return True
+
+
+class IsMemberInBrowser(BasePermission):
+    """Whoever finds a token must not be able to make himself another, with more scopes or a longer life."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        actor = cast(ActorRequest, request._request).actor
+        if actor.scopes is not None:
+            raise NotInBrowser
+        if actor.user is None:
+            raise NotSignedIn
         return True

@@ -1,6 +1,6 @@
 """Refusals that have to do with who is asking."""
 
-from common.errors import ArenaError
+from common.errors import ArenaError, NotAllowed
 
 
 class IdempotencyKeyReused(ArenaError):
@@ -13,3 +13,13 @@ class StillRunning(ArenaError):
     code = "still_running"
     message = "The first request with this Idempotency-Key is still being answered."
     http_status = 409
+
+
+class TooManyTokens(ArenaError):
+    code = "too_many_tokens"
+    message = "You have as many tokens as one person can have. Please revoke one first."
+    http_status = 409
+
+
+class NotInBrowser(NotAllowed):
+    message = "Tokens are made and revoked in the browser, not with a token."

@@ -20,10 +20,16 @@ from common.errors import InvalidInput
 Method = Callable[..., Response]
 
 
+class ShownOnce(str):
+    """A secret in an answer: it is not remembered, and null when the request is repeated."""
+
+    __slots__ = ()
+
+
 def idempotent(method: Method) -> Method:
     """Honour `Idempotency-Key` on a DRF view method.
 
-    The action and its remembered result commit together. 429 and 5xx are not remembered.
+    The action and its remembered result commit together. 429 and 5xx are not remembered, nor is what is ShownOnce.
     Raises IdempotencyKeyReused for another body, StillRunning while the first request is being answered.
     """
 
@@ -78,5 +84,8 @@ def _run_once(row: IdempotencyKey, run: Callable[[], Response]) -> Response:
 
 
 def _remember(row: IdempotencyKey, response: Response) -> None:
-    body = json.loads(JSONRenderer().render(response.data))  # exactly what the first request was answered with
+    data = response.data
+    if isinstance(data, dict):
+        data = {name: None if isinstance(value, ShownOnce) else value for name, value in data.items()}
+    body = json.loads(JSONRenderer().render(data))  # otherwise exactly what the first request was answered with
     IdempotencyKey.objects.filter(pk=row.pk).update(status=response.status_code, body=body)

@@ -66,12 +66,17 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
         not_expired = models.Q(expires_at=None) | models.Q(expires_at__gt=Now())
         return self.filter(not_expired, revoked_at=None, user__is_active=True)
 
+    def held_by(self, user: User) -> "ApiTokenQuerySet":
+        """What a member has to know of: all that are not revoked, the newest first."""
+        return self.filter(user=user, revoked_at=None).order_by("-pk")
+
 
 class ApiToken(models.Model):
     """A member's key to the API. Only its digest is stored: the token is shown once."""
 
     PREFIX = "arena_"
 
+    public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     user = models.ForeignKey(User, models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=100)
     digest = models.CharField(max_length=64, unique=True, editable=False)
@@ -101,7 +106,12 @@ class ApiToken(models.Model):
         )  # fmt: skip
         return row, token
 
+    @property
+    def has_expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= timezone.now()
+
     def revoke(self) -> None:
+        """It stops working at once."""
         self.revoked_at = timezone.now()
         self.save(update_fields=["revoked_at"])
 

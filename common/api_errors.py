@@ -3,14 +3,24 @@
 import logging
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from common.errors import ArenaError, DatabaseAway, FieldErrors, InvalidInput, NotAllowed, NotFound, NotSignedIn
+from common.errors import (
+    ArenaError,
+    DatabaseAway,
+    FieldErrors,
+    InvalidInput,
+    NotAllowed,
+    NotFound,
+    NotSignedIn,
+    TooLarge,
+    UnsupportedMediaType,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +55,10 @@ def as_arena_error(error: Exception) -> ArenaError | None:
             fields = _field_errors(error.detail)
             sentence = " ".join(line for lines in (fields or {}).values() for line in lines)
             return InvalidInput(sentence, fields=fields)
+        case exceptions.UnsupportedMediaType():
+            return UnsupportedMediaType()
+        case RequestDataTooBig():
+            return TooLarge()
         case exceptions.APIException():
             translated = ArenaError(str(error.detail))
             translated.http_status = error.status_code

@@ -60,6 +60,18 @@ class NotAllowed(ArenaError):
     http_status = 403
 
 
+class TooLarge(ArenaError):
+    code = "too_large"
+    message = "This is more than can be sent at once."
+    http_status = 413
+
+
+class UnsupportedMediaType(ArenaError):
+    code = "unsupported_media_type"
+    message = "Send JSON, and say so: Content-Type: application/json."
+    http_status = 415
+
+
 class TooManyRequests(ArenaError):
     code = "rate_limited"
     message = "That was too often. Please wait a little."

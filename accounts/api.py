@@ -1,0 +1,60 @@
+"""The person behind a request, and their tokens."""
+
+from typing import Any, cast
+
+from rest_framework import status
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView
+
+from accounts import actions
+from accounts.actor import Actor, ActorRequest
+from accounts.authentication import IsMemberInBrowser
+from accounts.idempotency import idempotent
+from accounts.models import ApiToken, ApiTokenQuerySet, User
+from accounts.serializers import NewTokenSerializer, new_token, person, token_summary
+from common.errors import NotFound
+
+
+def _actor(request: Request) -> Actor:
+    return cast(ActorRequest, request._request).actor
+
+
+class Me(APIView):
+    """Who is asking, and what for."""
+
+    def get(self, request: Request) -> Response:
+        return Response(person(_actor(request)))
+
+
+class TokenSerializer(BaseSerializer[ApiToken]):
+    def to_representation(self, instance: ApiToken) -> dict[str, Any]:
+        return token_summary(instance)
+
+
+class Tokens(ListAPIView[ApiToken]):
+    permission_classes = [IsMemberInBrowser]
+    serializer_class = TokenSerializer
+
+    def get_queryset(self) -> ApiTokenQuerySet:
+        return ApiToken.objects.held_by(cast(User, self.request.user))
+
+    @idempotent
+    def post(self, request: Request) -> Response:
+        asked = NewTokenSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        row, token = actions.issue_token(user=cast(User, request.user), **asked.validated_data)
+        return Response(new_token(row, token), status=status.HTTP_201_CREATED)
+
+
+class Token(APIView):
+    permission_classes = [IsMemberInBrowser]
+
+    def delete(self, request: Request, public_id: str) -> Response:
+        row = ApiToken.objects.held_by(cast(User, request.user)).filter(public_id=public_id).first()
+        if row is None:
+            raise NotFound
+        row.revoke()
+        return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,0 +1,53 @@
+"""The person and their tokens, as OpenAPI describes them."""
+
+from typing import Literal, TypedDict
+
+from accounts.api import Me, Token, Tokens
+from accounts.errors import TooManyTokens
+from accounts.serializers import NewTokenSerializer
+from common.api_operations import Moment, Operation, Operations
+
+ScopeName = Literal["read", "battle", "vote", "benchmark", "export"]
+
+
+class Person(TypedDict):
+    """Who is asking. `scopes` are the token's; null in a browser, which may do whatever its person may."""
+
+    kind: Literal["member", "visitor"]
+    email: str | None
+    joined_at: Moment | None
+    is_staff: bool
+    scopes: list[ScopeName] | None
+
+
+class TokenSummary(TypedDict):
+    """A token that is not revoked. Of itself only the last four characters are kept."""
+
+    id: str
+    name: str
+    last_four: str
+    scopes: list[ScopeName]
+    created_at: Moment
+    expires_at: Moment | None
+    last_used_at: Moment | None
+
+
+class NewlyMadeToken(TokenSummary):
+    """With the token itself, this once: it is null when the request is repeated with its Idempotency-Key."""
+
+    token: str | None
+
+
+OPERATIONS: Operations = {
+    (Me, "get"): Operation(summary="Who you are", gives=Person),
+    (Tokens, "get"): Operation(summary="Your tokens, the newest first", gives=TokenSummary, is_list=True),
+    (Tokens, "post"): Operation(
+        summary="Make a token",
+        description="In a browser only: no token can make, see or revoke tokens.",
+        takes=NewTokenSerializer,
+        gives=NewlyMadeToken,
+        status=201,
+        refuses=(TooManyTokens,),
+    ),
+    (Token, "delete"): Operation(summary="Revoke a token: it stops working at once", status=204),
+}

@@ -1,0 +1,46 @@
+"""What members type into their account's pages."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Scope
+
+LIFETIMES = {"30": _("30 days"), "90": _("90 days"), "365": _("a year"), "": _("until it is revoked")}
+SCOPE_HINTS = {
+    Scope.READ: _("read: everything you can see"),
+    Scope.BATTLE: _("battle: start battles, ask on, stop"),
+    Scope.VOTE: _("vote: vote and give feedback"),
+    Scope.BENCHMARK: _("benchmark: run benchmarks"),
+    Scope.EXPORT: _("export: fetch all votes, under pseudonyms"),
+}
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(label=_("What it is for"), max_length=100)
+    scopes = forms.MultipleChoiceField(
+        label=_("What it may do"),
+        choices=list(SCOPE_HINTS.items()),
+        widget=forms.CheckboxSelectMultiple,
+        initial=[Scope.READ, Scope.BATTLE, Scope.VOTE],
+    )
+    days = forms.ChoiceField(
+        label=_("How long it works"), choices=list(LIFETIMES.items()), required=False, initial="90"
+    )
+
+    def clean_scopes(self) -> list[Scope]:
+        return [Scope(scope) for scope in self.cleaned_data["scopes"]]
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """As actions.issue_token takes it."""
+        days = self.cleaned_data["days"]
+        expires_at: datetime | None = timezone.now() + timedelta(days=int(days)) if days else None
+        return {
+            "name": self.cleaned_data["name"],
+            "scopes": self.cleaned_data["scopes"],
+            "expires_at": expires_at,
+        }
