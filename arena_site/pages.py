@@ -1,9 +1,14 @@
-"""Pages that belong to no floor: health, and refusals that Django itself makes."""
+"""Refusals that Django itself makes: as JSON for programs, as a page for people."""
 
-from django.http import HttpRequest, HttpResponse
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views import defaults
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
 from common.error_pages import page_for
-from common.errors import NotAllowed
+from common.errors import ArenaError, InvalidInput, NotAllowed, NotFound
 
 
 class CsrfRefused(NotAllowed):
@@ -13,3 +18,36 @@ class CsrfRefused(NotAllowed):
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return page_for(request, CsrfRefused())
+
+
+class WentWrong(ArenaError):
+    code = "server_error"
+    message = "Something went wrong on our side. It was written down."
+    http_status = 500
+
+
+class NoSuchAddress(APIView):
+    """Any method at an address of the API that does not exist."""
+
+    schema = None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        raise NotFound("There is no such address. Those that exist end in a slash and are listed at /api/v1/docs/.")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _for_program(request, InvalidInput()) or defaults.bad_request(request, exception)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _for_program(request, NotFound()) or defaults.page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    return _for_program(request, WentWrong()) or defaults.server_error(request)
+
+
+def _for_program(request: HttpRequest, error: ArenaError) -> JsonResponse | None:
+    if not request.path.startswith("/api/"):
+        return None
+    return JsonResponse(error.as_json(), status=error.http_status)

@@ -1,9 +1,9 @@
-"""Static files: the chart library out of its package, and a compression that does not hold up a start."""
+"""Static files: a few out of installed packages, and a compression that does not hold up a start."""
 
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import brotli
 from django.contrib.staticfiles.finders import BaseFinder
@@ -16,27 +16,52 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 BROTLI_QUALITY = 9
 
 
-class ChartLibraryFinder(BaseFinder):
-    """`plotly/plotly.min.js` from the installed package: of all it carries this one file, and nothing is imported."""
+class Packaged(NamedTuple):
+    """Files of an installed package that browsers load: which ones, out of which of its directories."""
 
-    FILE = "plotly.min.js"
+    package: str
+    directory: str
+    files: tuple[str, ...]
+
+
+# By the directory under which they are served.
+PACKAGED = {
+    "plotly": Packaged("plotly", "package_data", ("plotly.min.js",)),
+    "swagger-ui": Packaged(
+        "drf_spectacular_sidecar",
+        "static/drf_spectacular_sidecar/swagger-ui-dist",
+        ("swagger-ui-bundle.js", "swagger-ui.css"),
+    ),
+}
+
+
+class PackagedFilesFinder(BaseFinder):
+    """Of all that these packages carry nothing but PACKAGED is served, and nothing of them is imported."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        package = find_spec("plotly")
-        if package is None or package.origin is None:
-            raise ImportError("the package plotly is not installed")
-        self.storage = FileSystemStorage(location=Path(package.origin).parent / "package_data")
-        self.storage.prefix = "plotly"  # type: ignore[attr-defined]  # where collectstatic puts it
+        self.storages = {prefix: _storage(prefix, packaged) for prefix, packaged in PACKAGED.items()}
 
     def find(self, path: str, **options: Any) -> Any:  # type: ignore[override]
-        if path != f"plotly/{self.FILE}":
+        prefix, _, name = path.partition("/")
+        if prefix not in PACKAGED or name not in PACKAGED[prefix].files:
             return []
-        found = self.storage.path(self.FILE)
+        found = self.storages[prefix].path(name)
         return [found] if options.get("find_all") or options.get("all") else found
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
-        if not matches_patterns(self.FILE, list(ignore_patterns or [])):
-            yield self.FILE, self.storage
+        for prefix, packaged in PACKAGED.items():
+            for name in packaged.files:
+                if not matches_patterns(name, list(ignore_patterns or [])):
+                    yield name, self.storages[prefix]
+
+
+def _storage(prefix: str, packaged: Packaged) -> FileSystemStorage:
+    package = find_spec(packaged.package)
+    if package is None or package.origin is None:
+        raise ImportError(f"the package {packaged.package} is not installed")
+    storage = FileSystemStorage(location=Path(package.origin).parent / packaged.directory)
+    storage.prefix = prefix  # type: ignore[attr-defined]  # where collectstatic puts it
+    return storage
 
 
 class QuickCompressor(Compressor):  # type: ignore[misc]

@@ -4,10 +4,13 @@ from django.contrib import admin
 from django.urls import include, path
 
 from arena_site.health import livez, readyz
+from arena_site.openapi.views import Schema, documentation
+from arena_site.pages import NoSuchAddress
 
 urlpatterns = [
     path("", include("battles.urls")),
     path("", include("leaderboard.urls")),
+    path("accounts/", include("accounts.urls")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("livez", livez),
@@ -15,4 +18,13 @@ urlpatterns = [
     path("api/v1/", include("models_registry.api_urls")),
     path("api/v1/", include("battles.api_urls")),
     path("api/v1/", include("leaderboard.api_urls")),
+    path("api/v1/", include("accounts.api_urls")),
+    path("api/v1/schema/", Schema.as_view(), name="api-schema"),
+    path("api/v1/docs/", documentation, name="api-documentation"),
+    # Last: what no other address of the API is.
+    path("api/<path:rest>", NoSuchAddress.as_view()),
 ]
+
+handler400 = "arena_site.pages.bad_request"
+handler404 = "arena_site.pages.not_found"
+handler500 = "arena_site.pages.server_error"

@@ -9,6 +9,7 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from common.errors import InvalidInput
+from common.pagination import ArenaPagination
 from leaderboard import boards, snapshots
 from leaderboard.head_to_head import read_head_to_head
 from leaderboard.history import read_history
@@ -31,8 +32,8 @@ class BoardList(APIView):
     """Boards that exist, with counts."""
 
     def get(self, request: Request) -> Response:
-        results = boards.list_boards()
-        return Response({"count": len(results), "next": None, "previous": None, "results": results})
+        paginator = ArenaPagination()
+        return paginator.get_paginated_response(paginator.paginate_queryset(boards.list_boards(), request) or [])
 
 
 class ModelStandings(APIView):

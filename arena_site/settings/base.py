@@ -51,6 +51,7 @@ INSTALLED_APPS = [
     "corsheaders",
     "csp",
     "django_htmx",
+    "drf_spectacular",
     "pgtrigger",
     "rest_framework",
     "template_partials",
@@ -187,7 +188,9 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.ActorAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["accounts.authentication.HasScope"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["common.parsers.Utf8JsonParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "common.negotiation.AddressDecides",
+    "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_PAGINATION_CLASS": "common.pagination.ArenaPagination",
     "EXCEPTION_HANDLER": "common.api_errors.api_exception_handler",
     "UNAUTHENTICATED_USER": None,
@@ -195,7 +198,31 @@ REST_FRAMEWORK = {
 }
 CORS_ALLOWED_ORIGINS = env.list("ARENA_CORS_ORIGINS", default=[])
 CORS_URLS_REGEX = r"^/(api|stream)/.*$"
+CORS_ALLOW_HEADERS = [
+    "accept", "authorization", "content-type", "idempotency-key", "last-event-id",
+]  # fmt: skip
 CORS_EXPOSE_HEADERS = ["Retry-After"]
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Arena",
+    "DESCRIPTION": "Blind battles between language models, votes, and boards that anybody can recompute.",
+    "VERSION": "v1",
+    "OAS_VERSION": "3.1.0",
+    "DEFAULT_GENERATOR_CLASS": "arena_site.openapi.schema.ArenaGenerator",
+    "SCHEMA_PATH_PREFIX": "/api/v1/",
+    "POSTPROCESSING_HOOKS": ["arena_site.openapi.schema.add_shapes"],
+    "APPEND_COMPONENTS": {
+        "securitySchemes": {
+            "token": {"type": "http", "scheme": "bearer", "description": "A member's token; its scopes are named."},
+            "browser": {
+                "type": "apiKey",
+                "in": "header",
+                "name": "X-CSRFToken",
+                "description": "Cookies of a browser, with the value of the cookie `csrftoken` in this header.",
+            },
+        }
+    },
+}
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("fr", "Français")]
@@ -209,7 +236,7 @@ MEDIA_ROOT = Path(env.str("ARENA_UPLOADS_DIR", default=str(ARENA_DATA_DIR / "upl
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "arena_site.static_files.ChartLibraryFinder",
+    "arena_site.static_files.PackagedFilesFinder",
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

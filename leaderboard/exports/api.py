@@ -1,12 +1,10 @@
 """Votes as files through the API, sent as they are read."""
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import cast
 
 from django.conf import settings
 from django.http import StreamingHttpResponse
-from rest_framework.negotiation import BaseContentNegotiation
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
@@ -19,20 +17,8 @@ from leaderboard.exports import opening
 from leaderboard.exports.writing import CONTENT_TYPES, WRITERS
 
 
-class AddressDecides(BaseContentNegotiation):
-    """The address ends in the format; refusals are JSON whatever the client would rather have."""
-
-    def select_renderer(
-        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
-    ) -> tuple[BaseRenderer, str]:
-        first = next(iter(renderers))
-        return first, first.media_type
-
-
 class VoteExport(APIView):
     """Pseudonymous votes: all that were cast, those since a time or a number, or those of a snapshot."""
-
-    content_negotiation_class = AddressDecides
 
     @property
     def scopes(self) -> dict[str, Scope]:

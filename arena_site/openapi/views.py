@@ -1,0 +1,33 @@
+"""The schema as JSON and the page that reads it to people."""
+
+from functools import cache
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+
+@cache
+def schema_as_json() -> bytes:
+    """The same for everybody, made when it is first asked for."""
+    from drf_spectacular.renderers import OpenApiJsonRenderer
+
+    from arena_site.openapi.schema import ArenaGenerator
+
+    schema = ArenaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    made: bytes = OpenApiJsonRenderer().render(schema)
+    return made
+
+
+class Schema(APIView):
+    """OpenAPI 3.1 of the whole API but of this address."""
+
+    schema = None
+
+    def get(self, request: Request) -> HttpResponse:
+        return HttpResponse(schema_as_json(), content_type="application/vnd.oai.openapi+json")
+
+
+def documentation(request: HttpRequest) -> HttpResponse:
+    return render(request, "api_documentation.html")

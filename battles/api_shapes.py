@@ -1,0 +1,138 @@
+"""Sessions and battles as the API gives them. battles/blind.py decides what of it is there before the vote."""
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+from common.api_operations import Moment
+from models_registry.api_operations import Model
+
+SideName = Literal["left", "right", "1", "2", "3", "4", "5", "6"]
+Mode = Literal["blind", "side_by_side", "compare", "direct"]
+Choice = Literal["left", "right", "tie", "both_bad"]
+
+
+class Answer(TypedDict):
+    """What one side says. `html` is `text` made safe to show; `error` says only that there is one until the names are
+    known. From then on there are the fields from `id` on; `stars` only where many are compared."""
+
+    side: SideName
+    state: Literal["queued", "streaming", "done", "stopped", "failed"]
+    text: str
+    html: str
+    error: str | None
+    error_message: str
+    id: NotRequired[str]
+    reasoning: NotRequired[str]
+    prompt_tokens: NotRequired[int | None]
+    completion_tokens: NotRequired[int | None]
+    reasoning_tokens: NotRequired[int | None]
+    cost: NotRequired[str | None]
+    first_token_ms: NotRequired[int | None]
+    total_ms: NotRequired[int | None]
+    finish: NotRequired[str | None]
+    stars: NotRequired[int | None]
+
+
+class Turn(TypedDict):
+    """A prompt and what each side says to it. Models see the turns from `context_from` on."""
+
+    index: int
+    prompt: str
+    attachments: list[Any]
+    after_vote: bool
+    is_live: bool
+    is_failed_follow_up: bool
+    context_from: int
+    answers: list[Answer]
+
+
+class Vote(TypedDict):
+    """The verdict on a battle, and why it is not counted where it is not."""
+
+    choice: Choice
+    tags: dict[str, list[str]]
+    comment: str
+    created_at: Moment
+    counted: bool
+    excluded_reason: str | None
+
+
+class Side(TypedDict):
+    """Who answers on a side."""
+
+    side: SideName
+    model: Model
+
+
+class Battle(TypedDict):
+    """Models answering the same prompts. `sides` is null until the names are known: after the vote, or from the start
+    where a person chose them. `stream_url` is the live turn's, null while nothing is being answered."""
+
+    id: str
+    session: str
+    mode: Mode
+    state: Literal["answering", "awaiting_vote", "voted", "void", "open"]
+    categories: list[str]
+    turns: list[Turn]
+    vote: Vote | None
+    sides: list[Side] | None
+    stream_url: str | None
+    can_vote: bool
+    can_follow_up: bool
+    can_stop: bool
+    can_regenerate: bool
+    created_at: Moment
+
+
+class SessionHead(TypedDict):
+    id: str
+    title: str
+    created_at: Moment
+    last_active_at: Moment
+    archived: bool
+
+
+class SessionSummary(SessionHead):
+    """A session in a list."""
+
+    battle_count: int
+
+
+class Session(SessionHead):
+    """Battles that belong together, the oldest first."""
+
+    battles: list[Battle]
+
+
+class Message(TypedDict):
+    """As OpenAI's API has it."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class ExportedSide(TypedDict):
+    """One side's conversation; `model` is null until the names are known."""
+
+    side: SideName
+    model: str | None
+    messages: list[Message]
+
+
+class ExportedBattle(TypedDict):
+    """A battle as conversations."""
+
+    id: str
+    mode: Mode
+    state: str
+    created_at: Moment
+    vote: Choice | None
+    sides: list[ExportedSide]
+
+
+class ExportedSession(TypedDict):
+    """A session as a file."""
+
+    id: str
+    title: str
+    created_at: Moment
+    battles: list[ExportedBattle]

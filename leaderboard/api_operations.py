@@ -1,0 +1,72 @@
+"""Boards, snapshots and exports, as OpenAPI describes them."""
+
+from common.api_operations import TEXT, File, Operation, Operations, Parameter, one_of
+from common.errors import NotFound, TooManyRequests
+from leaderboard import api, api_shapes
+from leaderboard.exports.api import VoteExport
+from leaderboard.exports.writing import CONTENT_TYPES, WRITERS
+from leaderboard.lines import ORDERS, SORTS
+
+_BOARD = Parameter(
+    "board",
+    "`overall`, `side-by-side`, `compare`, `category:…`, `language:…` or `imported:…`, as `boards/` lists them.",
+    {**TEXT, "default": "overall"},
+)
+_A_MODEL = {"type": "string", "minLength": 1}
+
+OPERATIONS: Operations = {
+    (api.BoardList, "get"): Operation(summary="Boards that exist", gives=api_shapes.Board, is_list=True),
+    (api.Leaderboard, "get"): Operation(
+        summary="The newest snapshot of a board",
+        gives=api_shapes.Leaderboard,
+        parameters=(
+            _BOARD,
+            Parameter("category", "Short for `board=category:…`.", TEXT),
+            Parameter("language", "Short for `board=language:…`.", TEXT),
+            Parameter("style_control", "Scores with style taken out.", {"type": "boolean", "default": False}),
+            Parameter("sort_by", "What is not known comes last.", {**one_of(*SORTS), "default": "score"}),
+            Parameter("order", "Up or down.", {**one_of(*ORDERS), "default": "desc"}),
+            Parameter("search", "Part of a name, an organization or an id.", TEXT),
+            Parameter("organization", "Of this organization alone.", TEXT),
+            Parameter("license", "A licence, or `open` or `proprietary`.", TEXT),
+        ),
+        refuses=(NotFound,),
+    ),
+    (api.ModelStandings, "get"): Operation(summary="One model on every board", gives=api_shapes.ModelStandings),
+    (api.History, "get"): Operation(
+        summary="How models moved on a board in the last 90 days",
+        gives=api_shapes.History,
+        parameters=(_BOARD, Parameter("models", "Up to 50 ids, separated by commas.", _A_MODEL, required=True)),
+    ),
+    (api.HeadToHead, "get"): Operation(
+        summary="Two models compared",
+        gives=api_shapes.HeadToHead,
+        parameters=tuple(Parameter(name, "A model's id.", _A_MODEL, required=True) for name in ("a", "b")),
+        refuses=(NotFound,),
+    ),
+    (api.Matrix, "get"): Operation(
+        summary="How often each pair of a board met, and how it ended",
+        gives=api_shapes.Matrix,
+        parameters=(_BOARD,),
+        refuses=(NotFound,),
+    ),
+    (api.SnapshotList, "get"): Operation(
+        summary="Every snapshot published, the newest first",
+        gives=api_shapes.SnapshotHead,
+        is_list=True,
+        parameters=(Parameter("board", "Of this board alone.", TEXT),),
+    ),
+    (api.SnapshotDetail, "get"): Operation(summary="One snapshot as it was published", gives=api_shapes.Snapshot),
+    (VoteExport, "get"): Operation(
+        summary="Votes under pseudonyms, as a file",
+        description="Public where the operator publishes votes; otherwise a member's token with the scope `export` "
+        "reads them. Either a snapshot's votes, or those since some time, or all as they stand now.",
+        gives=tuple(File(media_type) for media_type in dict.fromkeys(CONTENT_TYPES.values())),
+        parameters=(
+            Parameter("ending", "The file's format.", one_of(*WRITERS), required=True, location="path"),
+            Parameter("snapshot", "A snapshot's id.", TEXT),
+            Parameter("since", "A time, or the number of the last vote you have.", TEXT),
+        ),
+        refuses=(TooManyRequests,),
+    ),
+}

@@ -1,0 +1,132 @@
+"""Whatever is wrong with a request to the API, the answer is JSON in one shape; and who may ask from another site."""
+
+import pytest
+from django.http.response import ResponseHeaders
+from django.test import Client
+
+from accounts.models import ApiToken, Scope
+from battles.api import SessionViewSet
+from tests import make
+
+pytestmark = pytest.mark.django_db
+SESSIONS = "/api/v1/sessions/"
+
+
+@pytest.fixture
+def program() -> Client:
+    _, secret = ApiToken.issue(user=make.user(), name="t", scopes=list(Scope))
+    return Client(headers={"Authorization": f"Bearer {secret}"}, raise_request_exception=False)
+
+
+@pytest.mark.parametrize("path", ["/api/v1/nothing/", "/api/v1/sessions", "/api/v2/models/", "/api/", "/api/v1/"])
+@pytest.mark.parametrize("method", ["get", "post", "delete", "options"])
+def test_an_address_that_does_not_exist_is_refused_in_json(program: Client, method: str, path: str):
+    refused = getattr(program, method)(path)
+    assert (refused.status_code, refused.json()["code"]) == (404, "not_found")
+
+
+def test_a_method_that_an_address_has_not_is_refused(program: Client):
+    refused = program.put(SESSIONS, {}, "application/json")
+    assert (refused.status_code, refused.json()["code"]) == (405, "method_not_allowed")
+    assert refused["Allow"] == "GET, POST, HEAD, OPTIONS"
+    assert program.options(SESSIONS).status_code == 405
+
+
+@pytest.mark.parametrize(
+    "media_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b"]
+)
+def test_anything_but_json_is_refused(program: Client, media_type: str):
+    refused = program.post(SESSIONS, b"prompt=one", media_type)
+    assert (refused.status_code, refused.json()["code"]) == (415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{", b"", b"nonsense", b'{"prompt": NaN}', b'{"prompt": Infinity}', b"\xff\xfe", b'"\xed\xa0\x80"',
+        b"[" * 100_000, b'{"a":' * 100_000, b"[1]", b'"prompt"', b"null", b"9" * 5_000,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "media_type", ["application/json", "application/json; charset=rot13", "application/json; charset=utf-7"]
+)
+def test_what_is_no_object_of_json_in_utf_8_is_refused(program: Client, body: bytes, media_type: str):
+    refused = program.generic("POST", SESSIONS, body, media_type)
+    assert refused.status_code == 400
+    assert set(refused.json()) <= {"code", "detail", "fields"}
+
+
+@pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "k"}])
+def test_more_than_fits_is_refused(program: Client, headers: dict[str, str]):
+    refused = program.post(SESSIONS, b'{"prompt": "' + b"x" * 1_000_000 + b'"}', "application/json", headers=headers)
+    assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
+
+
+@pytest.mark.parametrize("accept", ["text/event-stream", "text/html", "application/xml", "nonsense"])
+def test_the_address_decides_the_format_whatever_is_accepted(program: Client, accept: str):
+    read = program.get("/api/v1/models/", headers={"Accept": accept})
+    assert (read.status_code, read["Content-Type"]) == (200, "application/json")
+
+
+def test_a_bug_is_said_in_json_too_without_its_details(program: Client, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(SessionViewSet, "list", lambda *_, **__: 1 // 0)
+    broken = program.get(SESSIONS)
+    assert (broken.status_code, broken.json()["code"]) == (500, "server_error")
+    assert "division" not in broken.text
+
+
+def test_another_host_is_refused_in_json(program: Client):
+    refused = program.get("/api/v1/models/", headers={"Host": "evil.example"})
+    assert (refused.status_code, refused.json()["code"]) == (400, "invalid")
+
+
+@pytest.mark.parametrize("path", ["models/", "sessions/", "boards/", "leaderboard/snapshots/"])
+@pytest.mark.parametrize(
+    "asked",
+    ["limit=0", "limit=201", "limit=-1", "limit=x", "limit=", "offset=-1", f"offset={10**30}", "offset=%00", "limit=٣"],
+)
+def test_a_page_that_cannot_be_is_refused_and_not_replaced(program: Client, path: str, asked: str):
+    refused = program.get(f"/api/v1/{path}?{asked}")
+    assert (refused.status_code, list(refused.json()["fields"])) == (400, [asked.partition("=")[0]])
+
+
+def test_lists_come_in_pages_that_lead_to_each_other(client: Client):
+    names = [make.model(name=f"M{number}").slug for number in range(3)]
+    first = client.get("/api/v1/models/?limit=2").json()
+    second = client.get(first["next"]).json()
+    assert (first["count"], first["previous"], second["next"]) == (3, None, None)
+    assert sorted(model["id"] for page in (first, second) for model in page["results"]) == sorted(names)
+    assert client.get(second["previous"]).json()["results"] == first["results"]
+
+
+def preflight(client: Client, path: str, origin: str = "https://app.example") -> ResponseHeaders:
+    asked = {
+        "Origin": origin,
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization,content-type,idempotency-key",
+    }
+    return client.options(path, headers=asked).headers
+
+
+def test_no_other_site_may_read_the_api_unless_it_is_named(client: Client):
+    assert not any(name.lower().startswith("access-control") for name in preflight(client, SESSIONS))
+
+
+def test_a_named_site_may_call_with_a_token_but_never_with_this_sites_cookies(client: Client, settings):
+    settings.CORS_ALLOWED_ORIGINS = ["https://app.example"]
+    allowed = preflight(client, SESSIONS)
+    assert allowed["Access-Control-Allow-Origin"] == "https://app.example"
+    assert {"authorization", "content-type", "idempotency-key", "last-event-id"} <= set(
+        allowed["Access-Control-Allow-Headers"].split(", ")
+    )
+    assert "Access-Control-Allow-Credentials" not in allowed
+    read = client.get("/api/v1/models/", headers={"Origin": "https://app.example"})
+    assert (read["Access-Control-Allow-Origin"], read["Access-Control-Expose-Headers"]) == (
+        "https://app.example", "Retry-After",
+    )  # fmt: skip
+
+
+def test_a_site_that_is_not_named_and_pages_stay_closed(client: Client, settings):
+    settings.CORS_ALLOWED_ORIGINS = ["https://app.example"]
+    assert "Access-Control-Allow-Origin" not in preflight(client, SESSIONS, origin="https://evil.example")
+    assert "Access-Control-Allow-Origin" not in preflight(client, "/accounts/tokens/")
