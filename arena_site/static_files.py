@@ -30,7 +30,7 @@ PACKAGED = {
     "swagger-ui": Packaged(
         "drf_spectacular_sidecar",
         "static/drf_spectacular_sidecar/swagger-ui-dist",
-        ("swagger-ui-bundle.js", "swagger-ui.css"),
+        ("swagger-ui-bundle.js", "swagger-ui.css", "swagger-ui.css.map"),  # the second names the third
     ),
 }
 
