@@ -16,15 +16,15 @@ from django.db.models import Max
 from battles.labels.duplicates import repetitions
 from battles.labels.settling import settle_pending
 from battles.models import Vote
-from leaderboard import method, reviews, sampling_plan, schedule, tallies
+from leaderboard import method, reviews, sampling_plan, schedule, stars, tallies
 from leaderboard.announcing import announce_snapshot
 from leaderboard.board_votes import BoardVotes, read_boards, read_no_votes
 from leaderboard.imports.publishing import publish_outdated
 from leaderboard.latency import median_first_token_ms
 from leaderboard.live_elo import elo_after
-from leaderboard.models import OVERALL, AggregationRun, Standing, VoteChange
+from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing, VoteChange
 from leaderboard.publishing import Effort, LiveFigures, Published, fit_board, is_stale, is_to_be_thorough
-from leaderboard.scopes import BOARDS_OF_VOTE, is_of_the_arena
+from leaderboard.scopes import BOARDS_OF_VOTE, is_of_the_arena, is_of_votes
 from leaderboard.vote_changes import set_aside
 
 State = AggregationRun.State
@@ -75,14 +75,15 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
     _settle(newest.get(OVERALL), now=started_at)
     taken = tallies.count_pending()
     moment = {"last_order": _last_order(), "last_change": _last_change()}
+    last_star = _count_stars(newest.get(COMPARE))
     excluded = _votes_excluded()
     # Also boards whose last vote was set aside.
-    boards = {scope: read_no_votes(scope) for scope in (OVERALL, *newest)} | read_boards()
+    boards = {scope: read_no_votes(scope) for scope in (OVERALL, *newest)} | read_boards(last_star=last_star)
     live = _live_figures(boards[OVERALL], moment["last_order"])
     published = []
     for scope, board in boards.items():
         earlier = newest.get(scope)
-        facts = {**moment, **_counted(board, excluded[scope])}
+        facts = {**(moment if is_of_votes(scope) else _moment_of_stars(board)), **_counted(board, excluded[scope])}
         facts["votes_taken"] = taken if scope == OVERALL else _more_than_before(facts, earlier)
         if _is_news(facts, earlier, now=started_at) or (scope == OVERALL and not only_if_changed):
             run = _run(slot, scope, State.DONE, started_at, **facts)
@@ -93,6 +94,19 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
     _store(published)
     publish_outdated()
     return next(one.run for one in published if one.run.scope == OVERALL)
+
+
+def _count_stars(earlier: AggregationRun | None) -> int:
+    """Bring the comparisons by stars up to date; returns the number up to which stars are in them."""
+    last = stars.last_star()
+    if last != (earlier.last_change if earlier else 0):
+        stars.recount(last)
+    return last
+
+
+def _moment_of_stars(board: BoardVotes) -> dict[str, int]:
+    """Comparisons are numbered among themselves; what they stood after is not a change, but the last star."""
+    return {"last_order": board.counts.total, "last_change": board.last_star}
 
 
 def _settle(earlier: AggregationRun | None, *, now: datetime) -> None:
@@ -153,7 +167,9 @@ def _more_than_before(facts: dict[str, Any], earlier: AggregationRun | None) -> 
 def _is_news(facts: dict[str, Any], earlier: AggregationRun | None, *, now: datetime) -> bool:
     if earlier is None:
         return bool(facts["votes_counted"])
-    same = ("tallies_checksum", "votes_excluded")
+    same = ["tallies_checksum", "votes_excluded"]
+    if earlier.scope == COMPARE:
+        same.append("last_change")  # the mean stars
     return (
         any(getattr(earlier, name) != facts[name] for name in same)
         or earlier.parameters_hash != method.parameters_hash()

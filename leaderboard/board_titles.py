@@ -8,12 +8,16 @@ from django.utils.translation import gettext as _
 from battles.labels.categories import BUILT_IN, category_names
 from battles.labels.labels import UNDETERMINED
 from battles.models import Category
-from leaderboard.models import OVERALL, ImportedBoard
+from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE, ImportedBoard
 
 KINDS = {
     OVERALL: gettext_lazy("Overall"),
-    "side-by-side": gettext_lazy("Side by side"),
-    "compare": gettext_lazy("Compare"),
+    SIDE_BY_SIDE: gettext_lazy("Side by side"),
+    COMPARE: gettext_lazy("Compare"),
+}
+OPEN = {
+    SIDE_BY_SIDE: gettext_lazy("votes on two models whose names were known"),
+    COMPARE: gettext_lazy("stars, given with the names known: of two answers to a prompt, the one with more stars won"),
 }
 
 
@@ -29,6 +33,8 @@ def titles_of(boards: Iterable[str]) -> dict[str, str]:
 def description_of(board: str) -> str:
     """What is on the board, or where it comes from, as a sentence's part; "" where its title says enough."""
     kind, _colon, name = board.partition(":")
+    if board in OPEN:
+        return str(OPEN[board])
     if kind == "category" and name in BUILT_IN:
         return _("the prompt %(rule)s") % {"rule": BUILT_IN[name][1]}
     if kind == "category":

@@ -1,11 +1,12 @@
 """The counted votes of a board as numbers, the way its fit takes them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leaderboard.models import OVERALL
+from leaderboard import stars
+from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE
 from leaderboard.packed import PIECE, Integers, place_of_outcome, read_packed, read_pieces
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.bradley_terry import Places
@@ -28,21 +29,25 @@ _STYLE = {
 
 @dataclass(frozen=True)
 class BoardVotes:
-    """models[i] is who counts.names[i] is: models are in the order of their slugs."""
+    """models[i] is who counts.names[i] is: models are in the order of their slugs. last_star: of a board of stars."""
 
     scope: str
     models: list[LanguageModel]
     counts: Counts
+    last_star: int = 0
 
 
-def read_boards() -> dict[str, BoardVotes]:
+def read_boards(*, last_star: int = 0) -> dict[str, BoardVotes]:
     """By scope, every board of the arena's own that has a counted vote; two queries."""
     pairs = read_pieces(_PAIR, "FROM leaderboard_pairtally WHERE n > 0", {}, piece="scope")
     seen = {scope: _contestants(rows).tolist() for scope, rows in pairs.items()}
     models = LanguageModel.objects.in_bulk({model for board in seen.values() for model in board})
-    return {
+    found = {
         scope: _board(scope, [models[model] for model in seen[scope]], rows) for scope, rows in sorted(pairs.items())
     }
+    if COMPARE in found:
+        found[COMPARE] = replace(found[COMPARE], last_star=last_star)
+    return found
 
 
 def read_board(scope: str) -> BoardVotes:
@@ -74,7 +79,7 @@ def read_voters(board: BoardVotes) -> VoterVotes:
         source = "FROM leaderboard_voterpairtally WHERE scope = %(scope)s AND n > 0"
         rows = read_packed({**_VOTER, **_PAIR}, source, {"scope": OVERALL}, piece=f"id / {PIECE}")
     else:
-        rows = _read_log(board.scope, {**_VOTER, **_VOTE})
+        rows = _read_log(board, {**_VOTER, **_VOTE})
         rows["n"] = np.ones(len(rows["voter"]), dtype=np.int64)
     left, right = (_places(board.models, rows[side]) for side in ("left", "right"))
     pair = (left * len(board.models) + right) * len(OUTCOMES) + rows["outcome"]
@@ -84,7 +89,7 @@ def read_voters(board: BoardVotes) -> VoterVotes:
 
 def read_ballots(board: BoardVotes) -> Ballots:
     """The votes one by one, as they were cast, with who cast them and the style of the answers."""
-    rows = _read_log(board.scope, {**_VOTER, **_VOTE, **_STYLE, **_ORDER})
+    rows = _read_log(board, {**_VOTER, **_VOTE, **_STYLE, **_ORDER})
     now = np.argsort(rows["order"], kind="stable")
     rows = {name: column[now] for name, column in rows.items()}
     left, right = (_places(board.models, rows[side]) for side in ("left", "right"))
@@ -116,7 +121,7 @@ class OrderedVotes:
 
 
 def read_in_order(board: BoardVotes) -> OrderedVotes:
-    rows = _read_log(board.scope, {**_VOTER, **_VOTE, **_ORDER})
+    rows = _read_log(board, {**_VOTER, **_VOTE, **_ORDER})
     now = np.lexsort((rows["order"], rows["voter"]))
     rows = {name: column[now] for name, column in rows.items()}
     return OrderedVotes(
@@ -129,10 +134,17 @@ def read_in_order(board: BoardVotes) -> OrderedVotes:
     )
 
 
-def _read_log(scope: str, columns: dict[str, tuple[str, int]]) -> dict[str, Integers]:
-    kind, _, name = scope.partition(":")
-    filed = {"category": "categories @> ARRAY[%(name)s]::varchar[]", "language": "language = %(name)s"}
-    source = f"FROM battles_vote WHERE processing = 'processed' AND {filed.get(kind, 'true')}"
+def _read_log(board: BoardVotes, columns: dict[str, tuple[str, int]]) -> dict[str, Integers]:
+    if board.scope == COMPARE:
+        return read_packed(columns, f"FROM ({stars.PAIRS}) AS vote", {"last_star": board.last_star})
+    kind, _, name = board.scope.partition(":")
+    filed = {
+        "category": "mode = 'blind' AND categories @> ARRAY[%(name)s]::varchar[]",
+        "language": "mode = 'blind' AND language = %(name)s",
+        OVERALL: "mode = 'blind'",
+        SIDE_BY_SIDE: "mode = 'side_by_side'",
+    }
+    source = f"FROM battles_vote WHERE processing = 'processed' AND {filed[kind]}"
     return read_packed(columns, source, {"name": name}, piece=f'"order" / {PIECE}')
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard import method, sampling_plan
+from leaderboard import method, sampling_plan, stars
 from leaderboard.active_sampling import Plan
 from leaderboard.board_votes import BoardVotes, read_ballots, read_voters
-from leaderboard.models import OVERALL, AggregationRun, Standing
+from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing
 from leaderboard.rating.board_fit import Tastes
 from leaderboard.rating.bradley_terry import mirrored
 from leaderboard.rating.elo import START
@@ -37,7 +37,7 @@ class Effort:
 
     @classmethod
     def due(cls, board: BoardVotes, earlier: AggregationRun | None, *, now: datetime, arena: int) -> "Effort":
-        thorough = is_to_be_thorough(earlier, now=now, arena=arena)
+        thorough = board.scope == COMPARE or is_to_be_thorough(earlier, now=now, arena=arena)
         return cls(voters=thorough or (board.scope == OVERALL and arena < MOST_VOTERS), style=thorough)
 
 
@@ -81,6 +81,8 @@ def fit_board(
     )
     run.method = method.WITH_SIDES if (fit.facts["side_bias"] or {}).get("applied") else method.NAME
     run.facts = _facts(run, fit, earlier, effort)
+    if board.scope == COMPARE:
+        run.facts["stars"] = stars.means(board.last_star)
     plan = None
     if board.scope == OVERALL:
         plan = sampling_plan.new_plan(board.models, fit.board, mirrored(board.counts.n.sum(axis=0)))

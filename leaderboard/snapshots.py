@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from leaderboard import stars
 from leaderboard.boards import board_object, describe_method
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.lines import in_order
-from leaderboard.models import AggregationRun, VoteChange
+from leaderboard.models import COMPARE, AggregationRun, VoteChange
+from leaderboard.scopes import is_of_votes
 
 
 def read_snapshot(public_id: str) -> dict[str, Any]:
@@ -14,9 +16,19 @@ def read_snapshot(public_id: str) -> dict[str, Any]:
     if run is None:
         raise NoSuchSnapshot
     board = board_object(run.scope, run)
-    # Intervals allow for voters' tastes, and can be checked as far as voters are still those of that time.
-    renamed = VoteChange.objects.renamed_since(run).count()
-    return {**describe_run(run), **board, "votes_renamed_since": renamed, "results": in_order(board["results"])}
+    return {
+        **describe_run(run),
+        **board,
+        "votes_renamed_since": _renamed_since(run),
+        "results": in_order(board["results"]),
+    }
+
+
+def _renamed_since(run: AggregationRun) -> int:
+    """Intervals allow for voters' tastes, and can be checked as far as voters are still those of that time."""
+    if run.scope == COMPARE:
+        return stars.renamed_since(run)
+    return VoteChange.objects.renamed_since(run).count() if is_of_votes(run.scope) else 0
 
 
 def describe_run(run: AggregationRun) -> dict[str, Any]:

@@ -69,7 +69,7 @@ WHERE ({tally_key}) = ({given_key}) AND tally.n >= given.less
 
 _LOG = "(SELECT * FROM battles_vote WHERE processing = 'processed')"
 _DIFFERENCES = """
-SELECT count(*) FROM log FULL JOIN (SELECT * FROM {table} WHERE n > 0) AS stored USING ({key})
+SELECT count(*) FROM log FULL JOIN (SELECT * FROM {table} WHERE n > 0 AND scope <> 'compare') AS stored USING ({key})
 WHERE log.n IS DISTINCT FROM stored.n
 """
 
@@ -143,7 +143,10 @@ def _shift(table: str, key: str, changes: Counter[tuple[object, ...]]) -> None:
 
 @transaction.atomic
 def rebuild() -> int:
-    """Count again from the log of votes. Returns how many tallies were wrong; 0 means nothing was changed."""
+    """Count again from the log of votes. Returns how many tallies were wrong; 0 means nothing was changed.
+
+    Those of stars are left alone: they are counted from the beginning whenever there are new ones.
+    """
     lock()
     return sum(
         _rebuild(table, key, counted.format(votes=_LOG))
@@ -159,7 +162,7 @@ def _rebuild(table: str, key: str, counted: str) -> int:
         cursor.execute(_DIFFERENCES.format(table=table, key=key))
         wrong = int(cursor.fetchone()[0])
         if wrong:
-            cursor.execute(f"DELETE FROM {table}")  # noqa: S608
+            cursor.execute(f"DELETE FROM {table} WHERE scope <> 'compare'")  # noqa: S608
             cursor.execute(f"INSERT INTO {table} ({key}, n) SELECT {key}, n FROM log")  # noqa: S608
         cursor.execute("DROP TABLE log")
     return wrong

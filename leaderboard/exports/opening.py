@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from common.errors import InvalidInput
+from leaderboard import stars
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.exports import imported_votes, votes
 from leaderboard.exports.rows import VoteRow
-from leaderboard.models import AggregationRun
+from leaderboard.models import COMPARE, AggregationRun
 from leaderboard.models.imported import SCOPE
 
 
@@ -21,6 +22,8 @@ class Export:
 
     def batches(self) -> Iterator[list[VoteRow]]:
         """Afresh with every call: with other pseudonyms."""
+        if self.moment.scope == COMPARE:
+            return stars.batches(self.moment.last_change, votes.new_pseudonyms())
         read = imported_votes.batches if self.moment.scope.startswith(SCOPE) else votes.batches
         return read(self.moment)
 
