@@ -5,7 +5,9 @@ from urllib.parse import quote
 
 import pytest
 
+from battles.models import Side
 from battles.turn_stream import StreamToken, sign
+from models_registry.models import LanguageModel
 from tests import make
 from tests.fake_provider import CANARY, FakeProvider
 from tests.site import Reader
@@ -53,6 +55,9 @@ def test_every_byte_before_the_vote_is_free_of_identity(reader: Reader):
     answered = reader.battle(battle["id"])
     assert answered["state"] == "awaiting_vote"
     assert answered["sides"] is None
+    assert_exports_tell(reader, battle["session"])
+    answer = reader.api("POST", f"answers/{battle['id']}/rating/", {"stars": 5})
+    assert answer.status_code == 404
     reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": "and again"})
     reader.wait_until_answered(reader.battle(battle["id"]))
     reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "nobody"})
@@ -64,11 +69,50 @@ def test_every_byte_before_the_vote_is_free_of_identity(reader: Reader):
     page = reader.get(f"/s/{battle['session']}/").text
     assert f"Name {LEFT}" in page
     assert f"Name {RIGHT}" in page
+    assert_exports_tell(reader, battle["session"], f"slug-{LEFT}", f"Name {RIGHT}")
+
+
+def assert_exports_tell(reader: Reader, session: str, *names: str) -> None:
+    """Both doors, both formats: whatever they send is kept by the reader."""
+    told = ""
+    for path in (f"/s/{session}/export/", f"/api/v1/sessions/{session}/export/"):
+        for wanted in ("markdown", "json"):
+            exported = reader.get(path, params={"as": wanted})
+            assert exported.status_code == 200
+            told += exported.text
+    for name in names:
+        assert name in told
+
+
+def test_a_narrowed_draw_is_as_blind_as_any(reader: Reader, fake_provider: FakeProvider):
+    make.model("honest", at=fake_provider.base_url)
+    LanguageModel.objects.update(license_kind="open", size_b=7)
+    wanted = {"prompt": "hello", "filters": {"license_kind": "open", "max_size_b": 8}}
+    battle = reader.api("POST", "sessions/", wanted).json()["battles"][0]
+    reader.post("/", data={"prompt": "hello", "mode": "blind", "license_kind": "open", "size": "medium"})
+    reader.get("/?mode=blind")
+    assert reader.wait_until_answered(battle)["sides"] is None
+    assert_tells_nothing(reader)
+
+
+def test_an_open_battle_in_the_same_session_opens_no_blind_one(reader: Reader, fake_provider: FakeProvider):
+    for name in ("seen-1", "seen-2"):
+        make.model("honest", at=fake_provider.base_url, slug=name, name=name)
+    battle = reader.wait_until_answered(reader.start_battle())
+    body = {"prompt": "and you?", "mode": "compare", "models": ["seen-1", "seen-2"]}
+    drawn = set(LanguageModel.objects.filter(slug__startswith="slug-").values_list("pk", flat=True))
+    Side.objects.filter(position="left").update(model=min(drawn))
+    Side.objects.filter(position="right").update(model=max(drawn))
+    opened = reader.api("POST", f"sessions/{battle['session']}/battles/", body).json()
+    assert {side["model"]["id"] for side in opened["sides"]} == {"seen-1", "seen-2"}
+    reader.wait_until_answered(opened)
+    reader.get(f"/s/{battle['session']}/")
+    reader.api("GET", f"sessions/{battle['session']}/")
+    assert_exports_tell(reader, battle["session"], "seen-1", "seen-2")
+    assert_tells_nothing(reader)
 
 
 def test_an_error_before_the_vote_is_neutral(reader: Reader, fake_provider: FakeProvider):
-    from models_registry.models import LanguageModel
-
     LanguageModel.objects.update(upstream_name="status-401")
     battle = reader.wait_until_answered(reader.start_battle())
     assert battle["state"] == "void"
