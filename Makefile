@@ -31,12 +31,14 @@ bench: $(BIN)/.dev ## Measure speed and memory; BENCH="--only cpu" for a part
 bench-ratings: $(BIN)/.dev ## Check and time the ratings on simulated votes; BENCH="--quick" in a minute
 	@$(BIN)/python -m tests.bench.ratings $(BENCH)
 
-lint: $(BIN)/.dev ## Format, style, types, layers, migrations, deployment settings
+lint: $(BIN)/.dev ## Format, style, types, layers, migrations, the API's schema, deployment settings
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy .
 	@$(BIN)/lint-imports
 	@$(BIN)/python -W ignore manage.py makemigrations --check --dry-run --settings arena_site.settings.test
+	@$(BIN)/python -W ignore manage.py spectacular --validate --fail-on-warn --file /dev/null \
+		--settings arena_site.settings.test
 	@SECRET_KEY="$$(head -c 48 /dev/urandom | base64)" ARENA_ENCRYPTION_KEYS=unused ARENA_HOSTS=arena.example \
 		DATABASE_URL=postgres://nobody@127.0.0.1:1/none REDIS_URL=redis://127.0.0.1:1/0 \
 		$(BIN)/python manage.py check --deploy --fail-level WARNING --settings arena_site.settings.production

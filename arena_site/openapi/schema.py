@@ -14,6 +14,7 @@ import accounts.api_operations
 import battles.api_operations
 import leaderboard.api_operations
 import models_registry.api_operations
+from accounts.authentication import IsMemberInBrowser
 from accounts.errors import IdempotencyKeyReused, StillRunning
 from accounts.models import Scope
 from common.api_operations import LIMIT, OFFSET, TEXT, Error, File, Operation, Operations, Parameter
@@ -71,7 +72,7 @@ class ArenaSchema(AutoSchema):
     def get_auth(self) -> list[dict[str, list[str]]]:
         """A token with the scope, a browser, or nobody; a few want a browser's session."""
         view: Any = self.view
-        if getattr(view, "wants_browser", False):
+        if IsMemberInBrowser in view.permission_classes:
             return [{"browser": []}]
         scope = getattr(view, "scopes", {}).get(self.method, Scope.READ)
         return [{"token": [str(scope)]}, {"browser": []}, {}]

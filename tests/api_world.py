@@ -1,0 +1,88 @@
+"""Somebody who has done everything the API knows of, and the ids of what they have."""
+
+from dataclasses import dataclass, field
+
+from django.utils import timezone
+
+from accounts.actor import Actor
+from accounts.models import ApiToken, Scope
+from battles import actions
+from battles.lineups import Wish
+from battles.models import Answer, Battle, Turn, Vote
+from leaderboard import aggregation, schedule
+from leaderboard.models import AggregationRun
+from models_registry.models import LanguageModel
+from tests import make
+from tests.leaderboard.ballots import cast_many, contestants
+
+
+@dataclass
+class World:
+    """`ids`: by the name of what is in an address or a query, e.g. {"battles": [id…], "models": [slug…]}."""
+
+    actor: Actor
+    waiting: Battle
+    voted: Battle
+    void: Battle
+    live: Battle
+    unanswered: Battle
+    compared: Battle
+    ids: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def to_rate(self) -> str:
+        """The id of an answer that takes stars."""
+        return Answer.objects.filter(turn__battle=self.compared).earliest("pk").public_id
+
+
+def published() -> tuple[list[LanguageModel], list[AggregationRun]]:
+    """Three models with votes, and the snapshots of every board these are on."""
+    models = contestants("ada", "bob", "cyd")
+    ada, bob, cyd = models
+    cast_many(ada, bob, left=6, right=3, tie=1)
+    cast_many(bob, cyd, left=4, right=3, both_bad=1)
+    aggregation.aggregate(slot=schedule.new_slot())
+    return models, list(AggregationRun.objects.filter(state=AggregationRun.State.DONE))
+
+
+def of(actor: Actor) -> World:
+    models, snapshots = published()
+    left, right = models[:2]
+    waiting, voted, void, live = (make.answered_battle(left, right, actor=actor) for _ in range(4))
+    actions.cast_vote(actor=actor, battle=voted, choice=Vote.Choice.LEFT)
+    actions.give_feedback(battle=voted, tags={"left": ["clear"]}, comment="Short.")
+    Battle.objects.filter(pk=void.pk).update(voided_at=timezone.now())
+    Answer.objects.filter(turn__battle=void, side__position="left").update(state=Answer.State.FAILED, error="cut")
+    make.turn(live, prompt="And then?")
+    unanswered = make.answered_battle(left, right, actor=actor)
+    again = make.turn(unanswered, prompt="And then?")
+    again.answers.update(state=Answer.State.FAILED, error="cut")
+    Turn.objects.filter(pk=again.pk).update(state=Turn.State.DONE)
+    compared = _compared(actor, models)
+    battles = [waiting, voted, void, live, unanswered, compared]
+    tokens = []
+    if actor.user is not None:
+        tokens = [ApiToken.issue(user=actor.user, name="t", scopes=[Scope.READ])[0].public_id]
+    answers = Answer.objects.filter(turn__battle__in=[voted, compared])
+    return World(
+        actor, waiting, voted, void, live, unanswered, compared,
+        {
+            "battles": [battle.public_id for battle in battles],
+            "sessions": [battle.session.public_id for battle in battles],
+            "answers": list(answers.values_list("public_id", flat=True)),
+            "models": [model.slug for model in models],
+            "snapshots": [run.public_id for run in snapshots],
+            "boards": sorted({run.scope for run in snapshots}),
+            "tokens": tokens,
+        },
+    )  # fmt: skip
+
+
+def _compared(actor: Actor, models: list[LanguageModel]) -> Battle:
+    wish = Wish(Battle.Mode.COMPARE, tuple(model.slug for model in models))
+    battle = actions.start_session(actor=actor, prompt="one two three", wish=wish)
+    battle.turns.update(state=Turn.State.DONE)
+    answers = Answer.objects.filter(turn__battle=battle)
+    answers.update(state=Answer.State.DONE, text="an answer")
+    actions.give_stars(actor=actor, answer=answers[0], stars=4)
+    return battle

@@ -1,0 +1,172 @@
+"""The API's schema is whole, valid and true, and its page needs nobody else's scripts."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from arena_site.openapi.views import schema_as_json
+from tests import api_world, make
+
+pytestmark = pytest.mark.django_db
+DOCS, SCHEMA = "/api/v1/docs/", "/api/v1/schema/"
+EVENTS = {"Last-Event-ID"}
+
+
+def addresses(patterns: list[Any], prefix: str = "") -> Iterator[str]:
+    """Of all of the API's views, as the schema writes them."""
+    for pattern in patterns:
+        route = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from addresses(pattern.url_patterns, route)
+        elif isinstance(pattern, URLPattern):
+            plain = re.sub(r"\(\?P<(\w+)>[^)]*\)", r"{\1}", route)
+            yield "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", plain).replace("^", "").replace("\\.", ".").rstrip("$\\Z")
+
+
+def closed(schema: Any) -> Any:
+    """The same, with no room for fields that it does not name."""
+    if isinstance(schema, list):
+        return [closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {name: closed(part) for name, part in schema.items()}
+    return {"additionalProperties": False, **made} if "properties" in schema else made
+
+
+class Contract:
+    """The schema, held against what the API answers."""
+
+    def __init__(self) -> None:
+        self.schema = json.loads(schema_as_json())
+        self.components = closed(self.schema["components"])
+        self.seen: set[tuple[str, str]] = set()
+
+    @property
+    def operations(self) -> set[tuple[str, str]]:
+        return {(method, route) for route, methods in self.schema["paths"].items() for method in methods}
+
+    def ask(self, client: Client, method: str, route: str, body: Any = None, /, query: str = "", **ids: str) -> Any:
+        """The JSON of an answer that is as the schema says."""
+        route = f"/api/v1/{route}"
+        address = route.format(**ids) + query
+        sent = {} if body is None else {"data": body, "content_type": "application/json"}
+        response = getattr(client, method)(address, **sent)
+        said = self.schema["paths"][route][method]["responses"].get(str(response.status_code))
+        assert said is not None, f"{method} {address}: {response.status_code} is not in the schema"
+        assert response.status_code < 400, response.text
+        self.seen.add((method, route))
+        if "content" not in said:
+            assert b"".join(response) == b""
+            return None
+        media_type = response["Content-Type"].partition(";")[0]
+        assert media_type in said["content"]
+        if media_type != "application/json":
+            return None
+        shape = closed(said["content"][media_type]["schema"])
+        jsonschema.Draft202012Validator({**shape, "components": self.components}).validate(response.json())
+        return response.json()
+
+
+def test_the_schema_is_valid_and_nothing_in_it_is_guessed(tmp_path):
+    call_command("spectacular", "--validate", "--fail-on-warn", "--file", tmp_path / "schema.yml")
+
+
+def test_every_address_of_the_api_is_in_the_schema():
+    found = {address for address in addresses(get_resolver().url_patterns) if address.startswith("/api/")}
+    beside = {DOCS, SCHEMA, "/api/{rest}"}
+    assert found - beside == set(json.loads(schema_as_json())["paths"])
+    assert beside <= found
+
+
+def test_everything_the_api_gives_is_as_the_schema_says_and_nothing_more(client: Client, settings):
+    """Every operation is called, and no answer has a field that is not described."""
+    settings.ARENA_PUBLISH_VOTES = True
+    member = make.member()
+    client.force_login(member.user)
+    world, contract = api_world.of(member), Contract()
+    ids = world.ids
+
+    def ask(method: str, route: str, body: Any = None, /, **more: str) -> Any:
+        return contract.ask(client, method, route, body, **more)
+
+    ask("get", "models/", query="?limit=2&offset=1")
+    ask("get", "models/{slug}/", slug="ada")
+    for battle in ids["battles"]:
+        ask("get", "battles/{public_id}/", public_id=battle)
+    ask("get", "battles/{public_id}/stream/", public_id=world.live.public_id)
+    ask("post", "battles/{public_id}/stop/", public_id=world.live.public_id)
+    ask("post", "battles/{public_id}/feedback/", {"tags": {"right": ["wrong"]}}, public_id=world.voted.public_id)
+    ask("post", "battles/{public_id}/regenerate/", public_id=world.unanswered.public_id)
+    ask("post", "battles/{public_id}/vote/", {"choice": "tie"}, public_id=world.waiting.public_id)
+    ask("post", "battles/{public_id}/messages/", {"prompt": "And now?"}, public_id=world.voted.public_id)
+    ask("post", "answers/{public_id}/rating/", {"stars": 2}, public_id=world.to_rate)
+    ask("post", "sessions/", {"prompt": "Hello", "filters": {}})
+    ask("post", "sessions/", {"prompt": "Hello", "mode": "direct", "models": ["ada"]})
+    session = world.compared.session.public_id
+    ask("post", "sessions/{public_id}/battles/", {"prompt": "Hello"}, public_id=session)
+    ask("get", "sessions/", query="?search=one&archived=false")
+    ask("get", "sessions/{public_id}/", public_id=session)
+    for asked in ("", "?as=markdown"):
+        ask("get", "sessions/{public_id}/export/", public_id=session, query=asked)
+    ask("patch", "sessions/{public_id}/", {"title": "New", "archived": True}, public_id=session)
+    ask("delete", "sessions/{public_id}/", public_id=session)
+
+    assert len(ask("get", "boards/")["results"]) > 1
+    for board in ids["boards"]:
+        for style in ("", "&style_control=true"):
+            ask("get", "leaderboard/", query=f"?board={board}{style}&sort_by=price&order=asc")
+    assert ask("get", "leaderboard/models/{slug}/", slug="ada")["opponents"]
+    assert ask("get", "leaderboard/history/", query="?models=ada,bob")["series"][0]["points"]
+    assert ask("get", "leaderboard/head-to-head/", query="?a=ada&b=bob")["expected"]
+    ask("get", "leaderboard/head-to-head/", query="?a=ada&b=cyd")
+    assert ask("get", "leaderboard/matrix/")["pairs"]
+    ask("get", "leaderboard/snapshots/", query="?board=overall")
+    for snapshot in ids["snapshots"]:
+        ask("get", "leaderboard/snapshots/{public_id}/", public_id=snapshot)
+    for ending in ("jsonl", "csv", "parquet"):
+        ask("get", "exports/votes.{ending}", ending=ending)
+
+    ask("get", "me/")
+    made = ask("post", "me/tokens/", {"name": "t", "scopes": ["read"], "expires_at": "2100-01-01T00:00:00Z"})
+    ask("get", "me/tokens/")
+    ask("delete", "me/tokens/{public_id}/", public_id=made["id"])
+    assert contract.operations - contract.seen == set()
+
+
+def test_what_nobody_has_yet_is_as_the_schema_says(client: Client):
+    make.model(slug="ada")
+    contract = Contract()
+    for route, query in [
+        ("me/", ""), ("boards/", ""), ("leaderboard/", ""), ("leaderboard/matrix/", ""), ("leaderboard/snapshots/", ""),
+        ("sessions/", ""), ("models/", ""), ("leaderboard/history/", "?models=ada"),
+    ]:  # fmt: skip
+        contract.ask(client, "get", route, query=query)
+    contract.ask(client, "get", "leaderboard/models/{slug}/", slug="ada")
+
+
+def test_everybody_may_read_the_schema(client: Client):
+    read = client.get(SCHEMA)
+    assert (read.status_code, read["Content-Type"]) == (200, "application/vnd.oai.openapi+json")
+    assert read.json()["openapi"].startswith("3.1")
+    assert client.get(SCHEMA, headers={"Authorization": "Bearer arena_wrong"}).status_code == 401
+
+
+def test_a_call_says_which_scope_a_token_needs_for_it():
+    paths = json.loads(schema_as_json())["paths"]
+    assert paths["/api/v1/battles/{public_id}/vote/"]["post"]["security"] == [{"token": ["vote"]}, {"browser": []}, {}]
+    assert paths["/api/v1/me/tokens/"]["post"]["security"] == [{"browser": []}]
+
+
+def test_the_page_loads_scripts_and_styles_of_this_site_alone(client: Client):
+    page = client.get(DOCS).text
+    loaded = re.findall(r'<(?:script[^>]*src|link[^>]*href)="([^"]*)"', page)
+    assert any("swagger-ui-bundle" in address for address in loaded)
+    assert all(address.startswith("/static/") for address in loaded)
+    assert not re.search(r"<script(?![^>]*src)|<style|\son\w+=|style=", page)
