@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest
 
 from accounts.models import Scope, User, Visitor
 from common.client_ip import client_ip, network_of
 
-VISITOR_COOKIE = "arena_visitor"
+VISITOR_COOKIE = settings.ARENA_VISITOR_COOKIE
 _signer = signing.Signer(salt="accounts.visitor")
 
 

@@ -5,7 +5,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -15,6 +17,7 @@ from arena_site.healthcheck import is_alive
 from tests.arena_site.compose import Service, services
 from tests.arena_site.databases import database_without_tables
 from tests.arena_site.test_deployment import made_secrets
+from tests.fake_provider import FakeProvider
 from tests.faults.running import free_port, wait_for
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
@@ -42,15 +45,47 @@ def collect_static_files_as_the_image_does(environment: dict[str, str]) -> None:
     subprocess.run(command, cwd=settings.BASE_DIR, env=without_secrets | settings_for_it, check=True)
 
 
-def test_an_arena_behind_its_proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@dataclass
+class Proxy:
+    """What stands in front of the site's only name; it keeps a browser's cookies, as those are for https."""
+
+    port: int
+
+    def __post_init__(self) -> None:
+        self.headers = {"Host": "arena.example", "X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.7"}
+        self.cookies: dict[str, str] = {}
+
+    def ask(self, method: str, path: str, headers: dict[str, str] | None = None, json: object = None) -> Any:
+        cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
+        everything = self.headers | cookie | (headers or {})
+        response = httpx2.request(
+            method, f"http://127.0.0.1:{self.port}{path}", headers=everything, json=json, timeout=20
+        )
+        for set_cookie in response.headers.get_list("Set-Cookie"):
+            name, _, rest = set_cookie.partition("=")
+            assert "; Secure" in rest
+            assert not name.startswith("__Host-") or ("; Path=/" in rest and "Domain" not in rest)
+            self.cookies[name] = rest.partition(";")[0]
+        return response
+
+    def start_battle(self) -> Any:
+        self.ask("GET", "/api/v1/models/")
+        proof = {"Origin": "https://arena.example", "X-CSRFToken": self.cookies["csrftoken"]}
+        return self.ask("POST", "/api/v1/sessions/", headers=proof, json={"prompt": "one two three"})
+
+
+@contextmanager
+def deployed(tmp_path: Path, **settings_of_the_test: str) -> Iterator[Proxy]:
+    """Every container's process, without the containers."""
     by_name = {service.name: service for service in services() if service.is_ours}
     with database_without_tables() as database:
-        given = made_secrets() | {
+        given = {
             "DATABASE_URL": database,
             "REDIS_URL": f"{os.environ['REDIS_URL']}?db=1",
             "ARENA_DOMAIN": "arena.example",
         }
-        environment = by_name["web"].environment(**given) | {
+        environment = {
+            **by_name["web"].environment(**made_secrets(), **given),
             "PATH": os.environ["PATH"],
             "DJANGO_SETTINGS_MODULE": "arena_site.settings.production",
             "ARENA_PORT": str(free_port()),
@@ -58,6 +93,7 @@ def test_an_arena_behind_its_proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             "ARENA_STATIC_ROOT": str(tmp_path / "static"),
             "ARENA_UPLOADS_DIR": str(tmp_path / "uploads"),
             "ARENA_TRUSTED_PROXIES": "127.0.0.1",
+            **settings_of_the_test,
         }
         collect_static_files_as_the_image_does(environment)
         with running(by_name["prepare"], environment) as preparing:
@@ -65,15 +101,24 @@ def test_an_arena_behind_its_proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with ExitStack() as stack:
             for name in ("worker-answers", "worker-default", "sweeper", "beat", "web"):
                 stack.enter_context(running(by_name[name], environment))
-            port = int(environment["ARENA_PORT"])
-            monkeypatch.setenv("ARENA_HOSTS", environment["ARENA_HOSTS"])
-            wait_for(lambda: is_alive(port), within=60)
-            proxied = {"Host": "arena.example", "X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.7"}
-            client = httpx2.Client(base_url=f"http://127.0.0.1:{port}", headers=proxied)
-            wait_for(lambda: client.get("/readyz").status_code == 200, within=60)
-            page = client.get("/")
-            assert page.status_code == 200
-            assert all(name.startswith("__Host-") or name == "csrftoken" for name in page.cookies)
-            assert client.get("/livez", headers={"Host": "elsewhere.example"}).status_code == 400
-            assert client.get("/livez", headers={"X-Forwarded-Proto": "http"}).status_code == 301
-    assert not is_alive(port)
+            yield Proxy(int(environment["ARENA_PORT"]))
+
+
+def test_an_arena_behind_its_proxy(tmp_path: Path, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch):
+    models = tmp_path / "models.yaml"
+    entry = '- {{id: {0}, name: {0}, model: honest, base_url: "{1}", needs_key: false}}\n'
+    models.write_text("".join(entry.format(name, fake_provider.base_url) for name in ("one", "two")))
+    monkeypatch.setenv("ARENA_HOSTS", "arena.example")
+    with deployed(tmp_path, ARENA_MODELS_FILE=str(models), ARENA_ALLOW_PRIVATE_PROVIDERS="true") as proxy:
+        wait_for(lambda: is_alive(proxy.port), within=60)
+        wait_for(lambda: proxy.ask("GET", "/readyz").status_code == 200, within=60)
+        assert proxy.ask("GET", "/").status_code == 200
+        assert proxy.ask("GET", "/livez", headers={"Host": "elsewhere.example"}).status_code == 400
+        assert proxy.ask("GET", "/livez", headers={"X-Forwarded-Proto": "http"}).status_code == 301
+
+        started = proxy.start_battle()
+        assert started.status_code == 201, started.text
+        assert set(proxy.cookies) == {"csrftoken", "__Host-arena_visitor"}
+        battle = f"/api/v1/battles/{started.json()['battles'][0]['id']}/"
+        wait_for(lambda: proxy.ask("GET", battle).json()["can_vote"], within=20)
+    assert not is_alive(proxy.port)
