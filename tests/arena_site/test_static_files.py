@@ -10,7 +10,12 @@ from arena_site.static_files import PackagedFilesFinder
 
 def test_of_other_packages_only_what_is_named_is_served():
     served = [f"{storage.prefix}/{path}" for path, storage in PackagedFilesFinder().list([])]
-    assert served == ["plotly/plotly.min.js", "swagger-ui/swagger-ui-bundle.js", "swagger-ui/swagger-ui.css"]
+    assert served == [
+        "plotly/plotly.min.js",
+        "swagger-ui/swagger-ui-bundle.js",
+        "swagger-ui/swagger-ui.css",
+        "swagger-ui/swagger-ui.css.map",
+    ]
     assert finders.find("plotly/plotly.min.js").endswith("package_data/plotly.min.js")
     assert finders.find("plotly/widgetbundle.js") is None
     assert finders.find("swagger-ui/oauth2-redirect.html") is None
