@@ -3,7 +3,7 @@
 from common.api_operations import TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import NotFound, TooManyRequests
 from leaderboard import api, api_shapes
-from leaderboard.exports.api import VoteExport
+from leaderboard.exports.api import StarExport, VoteExport
 from leaderboard.exports.writing import CONTENT_TYPES, WRITERS
 from leaderboard.lines import ORDERS, SORTS
 
@@ -66,6 +66,18 @@ OPERATIONS: Operations = {
             Parameter("ending", "The file's format.", one_of(*WRITERS), required=True, location="path"),
             Parameter("snapshot", "A snapshot's id.", TEXT),
             Parameter("since", "A time, or the number of the last vote you have.", TEXT),
+        ),
+        refuses=(TooManyRequests,),
+    ),
+    (StarExport, "get"): Operation(
+        summary="Stars under pseudonyms, as a file",
+        description="Every rating that was ever given where many models are compared; `latest` says which ones count. "
+        "Public where the operator publishes votes; otherwise a member's token with the scope `export` reads them.",
+        gives=tuple(File(media_type) for media_type in dict.fromkeys(CONTENT_TYPES.values())),
+        parameters=(
+            Parameter("ending", "The file's format.", one_of(*WRITERS), required=True, location="path"),
+            Parameter("snapshot", "The id of a snapshot of the board `compare`.", TEXT),
+            Parameter("since", "A time, or the number of the last stars you have.", TEXT),
         ),
         refuses=(TooManyRequests,),
     ),

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from leaderboard import api
-from leaderboard.exports.api import VoteExport
+from leaderboard.exports.api import StarExport, VoteExport
 
 urlpatterns = [
     path("boards/", api.BoardList.as_view(), name="api-boards"),
@@ -13,4 +13,5 @@ urlpatterns = [
     path("leaderboard/snapshots/", api.SnapshotList.as_view(), name="api-snapshots"),
     path("leaderboard/snapshots/<str:public_id>/", api.SnapshotDetail.as_view(), name="api-snapshot"),
     path("exports/votes.<slug:ending>", VoteExport.as_view(), name="api-export-votes"),
+    path("exports/stars.<slug:ending>", StarExport.as_view(), name="api-export-stars"),
 ]

@@ -17,8 +17,9 @@ from leaderboard.exports import opening
 from leaderboard.exports.writing import CONTENT_TYPES, WRITERS
 
 
-class VoteExport(APIView):
-    """Pseudonymous votes: all that were cast, those since a time or a number, or those of a snapshot."""
+class _FileView(APIView):
+    def open(self, *, snapshot: str, since: str) -> opening.Export | opening.StarExport:
+        raise NotImplementedError
 
     @property
     def scopes(self) -> dict[str, Scope]:
@@ -34,12 +35,26 @@ class VoteExport(APIView):
             )
         limits.count("export", actor.kind, *{actor.key, f"network:{actor.network}"}, fail_open=True)
         asked = request.query_params
-        export = opening.open_export(snapshot=asked.get("snapshot", ""), since=asked.get("since", ""))
+        export = self.open(snapshot=asked.get("snapshot", ""), since=asked.get("since", ""))
         return StreamingHttpResponse(
-            _sent_on(WRITERS[ending](export.batches())),
+            _sent_on(WRITERS[ending](export.batches(), export.table)),
             content_type=CONTENT_TYPES[ending],
             headers={"Content-Disposition": f'attachment; filename="{export.name}.{ending}"'},
         )
+
+
+class VoteExport(_FileView):
+    """Pseudonymous votes: all that were cast, those since a time or a number, or those of a snapshot."""
+
+    def open(self, *, snapshot: str, since: str) -> opening.Export:
+        return opening.open_export(snapshot=snapshot, since=since)
+
+
+class StarExport(_FileView):
+    """Pseudonymous stars: all that were given, those since a time or a number, or those that a snapshot knew."""
+
+    def open(self, *, snapshot: str, since: str) -> opening.StarExport:
+        return opening.open_star_export(snapshot=snapshot, since=since)
 
 
 async def _sent_on(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:

@@ -1,16 +1,26 @@
 """An export's rows as the flat columns of CSV and Parquet: a style count is a column, `style_left_tokens`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from leaderboard.exports.rows import STYLE_COUNTS, VoteRow
+from leaderboard.exports.stars import StarRow
 
 _FACTS = tuple(field for field in VoteRow.__struct_fields__ if field != "style")
 SIDES = ("left", "right")
 STYLE = tuple(f"style_{side}_{count}" for side in SIDES for count in STYLE_COUNTS)
 COLUMNS = (*_FACTS, *STYLE)
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a file's columns are called, and a row's cells in their order."""
+
+    columns: tuple[str, ...]
+    flat: Callable[[Any], tuple[Any, ...]]
 
 
 def flat(row: VoteRow) -> tuple[Any, ...]:
@@ -27,3 +37,7 @@ def nested(cells: Mapping[str, Any]) -> dict[str, Any]:
     sides = {side: {count: cells.get(f"style_{side}_{count}") for count in STYLE_COUNTS} for side in SIDES}
     known = all(count is not None for counts in sides.values() for count in counts.values())
     return {**row, "style": sides if known else None}
+
+
+VOTES = Table(COLUMNS, flat)
+STARS = Table(StarRow.__struct_fields__, msgspec.structs.astuple)

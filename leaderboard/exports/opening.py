@@ -8,9 +8,24 @@ from common.errors import InvalidInput
 from leaderboard import stars
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.exports import imported_votes, votes
+from leaderboard.exports import stars as exported_stars
+from leaderboard.exports.columns import STARS, VOTES
 from leaderboard.exports.rows import VoteRow
+from leaderboard.exports.stars import StarRow
 from leaderboard.models import COMPARE, AggregationRun
 from leaderboard.models.imported import SCOPE
+
+
+@dataclass(frozen=True)
+class StarExport:
+    """As Export, of stars."""
+
+    name: str
+    moment: votes.Moment
+    table = STARS
+
+    def batches(self) -> Iterator[list[StarRow]]:
+        return exported_stars.batches(self.moment)
 
 
 @dataclass(frozen=True)
@@ -19,6 +34,7 @@ class Export:
 
     name: str
     moment: votes.Moment
+    table = VOTES
 
     def batches(self) -> Iterator[list[VoteRow]]:
         """Afresh with every call: with other pseudonyms."""
@@ -39,6 +55,22 @@ def open_export(*, snapshot: str = "", since: str = "") -> Export:
         return export_of(run_of(snapshot))
     now = votes.moment_now()
     return Export("votes", _since(now, since) if since else now)
+
+
+def open_star_export(*, snapshot: str = "", since: str = "") -> StarExport:
+    """The stars that a snapshot of the board Compare knew; those since a time or after a number; or all.
+
+    Raises NoSuchSnapshot and InvalidInput.
+    """
+    if snapshot and since:
+        raise InvalidInput("Ask for a snapshot or for what came since, not for both.")
+    if snapshot:
+        run = run_of(snapshot)
+        if run.scope != COMPARE:
+            raise NoSuchSnapshot
+        return StarExport(f"stars-{run.public_id}", votes.moment_of(run))
+    now = votes.Moment(COMPARE, last_order=0, last_change=stars.last_star())
+    return StarExport("stars", _since(now, since) if since else now)
 
 
 def run_of(snapshot: str) -> AggregationRun:

@@ -9,8 +9,7 @@ from typing import Any
 from arro3.core import Array, DataType, Field, RecordBatch, Schema, list_array
 from arro3.io import read_parquet
 
-from leaderboard.exports.columns import COLUMNS, STYLE, flat
-from leaderboard.exports.rows import VoteRow
+from leaderboard.exports.columns import STYLE, Table
 
 _WORDS = DataType.list(Field("item", DataType.string(), nullable=False))
 _TIME = DataType.timestamp("us", tz="UTC")
@@ -21,9 +20,10 @@ _TYPES = {
     "categories": _WORDS,
     "turn_count": DataType.int32(),
     "n": DataType.int64(),
+    "stars": DataType.int32(),
+    "latest": DataType.bool(),
     **dict.fromkeys(STYLE, DataType.int32()),
 }
-SCHEMA = Schema([Field(name, _TYPES.get(name, DataType.string())) for name in COLUMNS])
 _MAGIC = b"PAR1"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -33,10 +33,14 @@ class NotParquet(ValueError):
     """The file is something else, or damaged."""
 
 
-def record_batch(rows: list[VoteRow]) -> RecordBatch:
-    cells = zip(*(flat(row) for row in rows), strict=True)
-    columns = [_array(list(column), name) for name, column in zip(COLUMNS, cells, strict=True)]
-    return RecordBatch(columns, schema=SCHEMA)
+def schema_of(table: Table) -> Schema:
+    return Schema([Field(name, _TYPES.get(name, DataType.string())) for name in table.columns])
+
+
+def record_batch(rows: list[Any], table: Table) -> RecordBatch:
+    cells = zip(*(table.flat(row) for row in rows), strict=True)
+    columns = [_array(list(column), name) for name, column in zip(table.columns, cells, strict=True)]
+    return RecordBatch(columns, schema=schema_of(table))
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:

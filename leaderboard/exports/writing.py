@@ -11,32 +11,31 @@ from typing import Any
 import msgspec
 
 from leaderboard.board_csv import neutral
-from leaderboard.exports.columns import COLUMNS, flat
-from leaderboard.exports.rows import VoteRow
+from leaderboard.exports.columns import VOTES, Table
 
-Batches = Iterable[list[VoteRow]]
+Batches = Iterable[list[Any]]
 
 _PIECE = 1 << 16
 _QUOTED = re.compile(r"'+")
 
 
-def as_jsonl(batches: Batches) -> Iterator[bytes]:
+def as_jsonl(batches: Batches, table: Table = VOTES) -> Iterator[bytes]:
     """One JSON object per line."""
     encoder = msgspec.json.Encoder()
     for rows in batches:
         yield encoder.encode_lines(rows)
 
 
-def as_csv(batches: Batches) -> Iterator[bytes]:
-    """Columns as in COLUMNS; categories are separated by semicolons, what is not known is empty.
+def as_csv(batches: Batches, table: Table = VOTES) -> Iterator[bytes]:
+    """Columns as the table names them; categories are separated by semicolons, what is not known is empty.
 
     A text that a spreadsheet would run has a quote before it, and so has one that began with such a quote.
     """
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(COLUMNS)
+    writer.writerow(table.columns)
     for rows in batches:
-        writer.writerows([_cell(value) for value in flat(row)] for row in rows)
+        writer.writerows([_cell(value) for value in table.flat(row)] for row in rows)
         yield text.getvalue().encode()
         text.seek(0)
         text.truncate()
@@ -64,22 +63,22 @@ def _is_formula(text: str) -> bool:
     return bool(neutral(bare) != bare)
 
 
-def as_parquet(batches: Batches) -> Iterator[bytes]:
-    """Columns as in COLUMNS, compressed. The whole file is written to disk before its first piece is given."""
+def as_parquet(batches: Batches, table: Table = VOTES) -> Iterator[bytes]:
+    """Columns as the table names them, compressed. The whole file is on disk before its first piece is given."""
     from arro3.core import RecordBatchReader
     from arro3.io import write_parquet
 
-    from leaderboard.exports.parquet import SCHEMA, record_batch
+    from leaderboard.exports.parquet import record_batch, schema_of
 
     with tempfile.TemporaryFile() as file:
-        reader = RecordBatchReader.from_batches(SCHEMA, (record_batch(rows) for rows in batches))
+        reader = RecordBatchReader.from_batches(schema_of(table), (record_batch(rows, table) for rows in batches))
         write_parquet(reader, file, compression="zstd(3)", max_row_group_size=100_000)
         file.seek(0)
         while piece := file.read(_PIECE):
             yield piece
 
 
-WRITERS: dict[str, Callable[[Batches], Iterator[bytes]]] = {
+WRITERS: dict[str, Callable[[Batches, Table], Iterator[bytes]]] = {
     "jsonl": as_jsonl,
     "csv": as_csv,
     "parquet": as_parquet,

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from common.errors import ArenaError
 from leaderboard.exports import opening
+from leaderboard.exports.columns import VOTES
 from leaderboard.exports.writing import WRITERS
 
 
@@ -55,6 +56,6 @@ class Command(BaseCommand):
                 self.stderr.write(f"{rows:,} rows", ending="\r")
                 yield batch
 
-        for piece in WRITERS[ending](counted()):
+        for piece in WRITERS[ending](counted(), VOTES):
             out.write(piece)
         return rows
