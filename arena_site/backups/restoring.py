@@ -117,7 +117,8 @@ def _load_tables(archive: zipfile.ZipFile, manifest: Manifest) -> None:
 
 def _see_to_keys(manifest: Manifest, forget_unreadable_keys: bool) -> None:
     with_keys = Provider.objects.exclude(key_encrypted=None)
-    unreadable = [pk for pk, key in with_keys.values_list("pk", "key_encrypted") if not _is_readable(key)]
+    stored = with_keys.values_list("pk", "key_encrypted")
+    unreadable = [pk for pk, key in stored if key is not None and not _is_readable(bytes(key))]
     if unreadable and not forget_unreadable_keys:
         raise CannotRestore(
             f"ARENA_ENCRYPTION_KEYS does not decrypt the keys of {len(unreadable)} providers. The backup was made with "
