@@ -1,4 +1,7 @@
-"""A throw-away PostgreSQL and Valkey for one run of the tests, unless the environment already names some."""
+"""A throw-away PostgreSQL and Valkey for one run of the tests, unless the environment already names some.
+
+Where the tests are shared out among processes (`pytest -n 2`), each process has its own.
+"""
 
 import os
 import shutil
@@ -46,6 +49,8 @@ def stop() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(early_config: pytest.Config):
     """Before pytest-django reads the settings."""
-    early_config.add_cleanup(stop)
-    start()
+    shares_out = early_config.known_args_namespace.numprocesses and "PYTEST_XDIST_WORKER" not in os.environ
+    if not shares_out:  # whoever does runs no test itself
+        early_config.add_cleanup(stop)
+        start()
     return (yield)
