@@ -55,7 +55,7 @@ class ModelTestAdmin(HealthAdmin):
         if not form.is_valid():
             return self._page(request, model, form, status=422 if form.errors else 200)
         try:
-            test_id = model_tests.request(model, form.cleaned_data["prompt"])
+            test_id = model_tests.leave_request(model, form.cleaned_data["prompt"])
             tasks.wake_model_test(test_id)
         except (OperationalError, *UNREACHABLE):
             messages.error(request, gettext("The queue is away for a moment: try again."))
@@ -76,7 +76,8 @@ class ModelTestAdmin(HealthAdmin):
         if outcome is None and not heard.is_lost:
             stream = reverse("battles:model_test_stream", args=[model_tests.sign(test_id)]) + f"?after={heard.position}"
         failure = failure_words(outcome.error) if outcome is not None else ""
-        return self._page(request, model, ModelTestForm(), heard=heard, stream=stream, failure=failure)
+        form = ModelTestForm(initial={"prompt": heard.prompt} if heard.prompt else None)
+        return self._page(request, model, form, heard=heard, stream=stream, failure=failure)
 
     def _page(
         self, request: HttpRequest, model: LanguageModel, form: ModelTestForm, *, status: int = 200, **more: Any

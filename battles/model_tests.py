@@ -58,6 +58,10 @@ class Outcome(msgspec.Struct):
     cost: Decimal | None = None
     finish_reason: str = ""
 
+    @property
+    def cost_words(self) -> str:
+        return "" if self.cost is None else f"${self.cost.normalize():f}"
+
 
 @dataclass
 class Heard:
@@ -66,6 +70,7 @@ class Heard:
     Lost: nobody took it up in time, or it is too old to be read.
     """
 
+    prompt: str = ""
     text: str = ""
     reasoning: str = ""
     outcome: Outcome | None = None
@@ -73,8 +78,8 @@ class Heard:
     is_lost: bool = False
 
 
-def request(model: LanguageModel, prompt: str) -> str:
-    """Leave a request for a worker; its random id. Raises one of common.valkey.UNREACHABLE."""
+def leave_request(model: LanguageModel, prompt: str) -> str:
+    """For a worker to take up; the test's random id. Raises one of common.valkey.UNREACHABLE."""
     test_id = secrets.token_urlsafe(16)
     asked = msgspec.json.encode(TestRequest(model.pk, prompt)).decode()
     connection().set(_request_key(test_id), asked, ex=REQUEST_LIVES_S)
@@ -101,8 +106,9 @@ async def run_test(test_id: str, provider: ChatProvider, valkey: redis.asyncio.R
     if asked is None:
         return
     speaker = _Speaker(valkey, _stream_key(test_id))
-    await speaker.begin()
-    call = await in_database(_begin, msgspec.json.decode(asked, type=TestRequest))
+    request = msgspec.json.decode(asked, type=TestRequest)
+    await speaker.begin(request.prompt)
+    call = await in_database(_begin, request)
     if call is None:
         await speaker.end(Outcome(error=FailureCode.RATE_LIMITED))
         return
@@ -157,9 +163,9 @@ class _Speaker:
         self._key = key
         self._unsaid: list[TurnEvent] = []
 
-    async def begin(self) -> None:
+    async def begin(self, prompt: str) -> None:
         """From now on a reader knows that somebody has taken it up."""
-        self._unsaid.append(TurnEvent("reset"))
+        self._unsaid.append(TurnEvent("reset", "", prompt))
         await self._say()
 
     def hear(self, text: str, reasoning: str) -> None:
@@ -193,6 +199,8 @@ def heard(test_id: str) -> Heard:
         for event in msgspec.json.decode(fields[FIELD.decode()], type=list[TurnEvent]):
             if event.name == "state":
                 so_far.outcome = msgspec.json.decode(event.value, type=Outcome)
+            elif event.name == "reset":
+                so_far.prompt = event.value
             elif event.side == "reasoning":
                 so_far.reasoning += event.value
             elif event.side == "text":

@@ -13,7 +13,7 @@ from accounts import audit
 from models_registry import catalogue_admin, provider_admin, versions  # noqa: F401 (two register their pages)
 from models_registry.forms import LanguageModelForm
 from models_registry.health_admin import HealthAdmin, set_status
-from models_registry.models import Charge, LanguageModel, Price
+from models_registry.models import CatalogueChange, Charge, LanguageModel, Price
 from models_registry.registry_admin import RegistryAdmin
 from models_registry.spending_admin import ChargeAdmin
 
@@ -25,9 +25,13 @@ class PriceInline(admin.TabularInline):  # type: ignore[type-arg]
 
     model = Price
     extra = 1
-    fields = ["input_per_million", "output_per_million", "valid_from"]
-    readonly_fields = ["valid_from"]
+    fields = ["input_per_million", "output_per_million", "since"]
+    readonly_fields = ["since"]
     verbose_name_plural = _("prices, US dollars per million tokens (the newest is in force)")
+
+    @admin.display(description=_("since"))
+    def since(self, price: Price) -> Any:
+        return None if price._state.adding else price.valid_from
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -51,6 +55,10 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
         family = LanguageModel.objects.filter(family=OuterRef("family")).order_by("-version")
         queryset: QuerySet[LanguageModel] = super().get_queryset(request)
         return queryset.annotate(newest_version=Subquery(family.values("version")[:1])).prefetch_related("prices")
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        proposals = CatalogueChange.objects.waiting().count()
+        return super().changelist_view(request, {**(extra_context or {}), "proposals": proposals})
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         said = _("What it is called and what is sent to it. This is what people vote on.")

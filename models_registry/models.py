@@ -274,6 +274,10 @@ class LanguageModel(models.Model):
         return max(caps, default=int(settings.ARENA_MAX_TOKENS))
 
     @property
+    def sees_images(self) -> bool:
+        return self.Ability.IMAGES in self.abilities
+
+    @property
     def is_paid(self) -> bool:
         """Whether its calls cost anything."""
         return self.price is not None and self.price.is_above_zero

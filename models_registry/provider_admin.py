@@ -103,6 +103,14 @@ class ProviderAdmin(DiscoverAdmin, RegistryAdmin):
             health.forgive(obj)
         self.write_down(request, form, obj, change=change)
 
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """A new provider has neither a state nor a key to remove."""
+        hidden = {"can_be_called", "key_state", "remove_key", "probed_at"} if obj is None else set()
+        return [
+            (title, {**options, "fields": [name for name in options["fields"] if name not in hidden]})
+            for title, options in self.fieldsets
+        ]
+
     @admin.display(description=_("kind"))
     def which_kind(self, provider: Provider) -> str:
         return str(provider.known_kind.label)

@@ -8,7 +8,20 @@ from typing import Any, Protocol
 # Called with (text, reasoning) for every piece, in order, on the event loop; must not block. Returns for how many
 # seconds nothing more is needed: pieces that come meanwhile may be read together, which costs less.
 Receive = Callable[[str, str], float]
-Message = dict[str, str]
+# `role` and `content` as OpenAI has them: a text, or parts of which the others are images.
+Message = dict[str, Any]
+# The most that an image of at most 1568 pixels a side is billed as by those who say so.
+TOKENS_OF_AN_IMAGE = 5_000
+
+
+def text_in(message: Message) -> str:
+    content = message["content"]
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+
+
+def images_in(message: Message) -> int:
+    content = message["content"]
+    return 0 if isinstance(content, str) else sum(part["type"] == "image_url" for part in content)
 
 
 class FailureCode(StrEnum):

@@ -58,7 +58,7 @@ class Offer:
 
     def as_json(self) -> dict[str, Any]:
         """Without what is not said; Offer.from_json reads it."""
-        said = {name: value for name, value in vars(self).items() if value not in (None, "", (), False)}
+        said = {name: value for name, value in vars(self).items() if value not in (None, "", ()) and value is not False}
         return {name: str(value) if isinstance(value, Decimal) else value for name, value in said.items()}
 
     @classmethod

@@ -64,7 +64,7 @@ def test_the_answer_grows_on_the_page_and_ends_with_what_it_took(admin: Reader, 
     assert "one two &lt;b&gt;three&lt;/b&gt;" in shown
     assert "data-stream" not in shown
     took = rows(shown)
-    assert (took["Tokens"], took["Cost"], took["Ended with"]) == ("7 sent, 3 written", "$0.00037000", "stop")
+    assert (took["Tokens"], took["Cost"], took["Ended with"]) == ("7 sent, 3 written", "$0.00037", "stop")
     assert re.fullmatch(r"\d+ ms", took["First token"])
     [sent] = fake_provider.requests
     assert [message["content"] for message in sent["messages"]] == ["Be brief.", "one two <b>three</b>"]

@@ -66,11 +66,13 @@ LISTS: list[tuple[str, Any, list[Offer]]] = [
              "pricing": {"prompt": "-1", "completion": "-1"},
              "hugging_face_id": None, "supported_parameters": [], "context_length": 2000000,
              "architecture": {"input_modalities": ["text"], "output_modalities": ["text"]}},
+            {"id": "maker/free", "pricing": {"prompt": "0", "completion": "0"}},
             {**OPENROUTER, "id": "maker/painter", "architecture": {"output_modalities": ["image"]}},
         ]},
         [
             Offer("deepseek/deepseek-v4-flash", "DeepSeek V4 Flash", "DeepSeek", 1_048_576, None, Decimal("0.14"),
                   Decimal("0.28"), ("images", "tools"), is_open=True),
+            Offer("maker/free", price_input=Decimal(0), price_output=Decimal(0)),
             Offer("openrouter/auto", "Auto Router", "", 2_000_000),
         ],
     ),
