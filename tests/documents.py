@@ -81,8 +81,8 @@ def simple_commands(line: str) -> list[list[str]]:
         words = [word.strip("\"'") for word in re.findall(r"\"[^\"]*\"|'[^']*'|\S+", part)]
         while words and re.match(r"\w+=|export$", words[0]):
             words = words[1:]
-        if ">" in words or ">>" in words:
-            words = words[: next(place for place, word in enumerate(words) if word in (">", ">>"))]
+        redirection = next((place for place, word in enumerate(words) if word in (">", ">>", "<")), len(words))
+        words = words[:redirection]
         found += [words] if words else []
     return found
 

@@ -1,7 +1,7 @@
 """Bringing a backup into an arena that has nothing to lose."""
 
 import zipfile
-from pathlib import Path
+from typing import IO
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.base import File
@@ -26,12 +26,12 @@ class CannotRestore(Exception):
     """Why nothing was restored: a sentence for the operator."""
 
 
-def restore_backup(file: Path, *, forget_unreadable_keys: bool = False) -> Manifest:
+def restore_backup(file: IO[bytes], *, name: str, forget_unreadable_keys: bool = False) -> Manifest:
     """The database and the uploaded files as they were; all or nothing.
 
     A database without tables is brought to the state the backup was made in, filled, and migrated on; one with tables
     has to be in that state already. `forget_unreadable_keys` gives up provider keys that ARENA_ENCRYPTION_KEYS does not
-    decrypt; they can be entered again.
+    decrypt; they can be entered again. `file` is seekable, `name` what the audit calls it.
 
     Raises CannotRestore, and NotABackup for a file that is none or is damaged.
     """
@@ -41,9 +41,9 @@ def restore_backup(file: Path, *, forget_unreadable_keys: bool = False) -> Manif
             _be_in_the_state_of(manifest)
             _fill(archive, manifest, forget_unreadable_keys)
     except (zipfile.BadZipFile, EOFError) as error:
-        raise NotABackup(f"{file.name} is no backup, or it is damaged: {error}.") from error
+        raise NotABackup(f"{name} is no backup, or it is damaged: {error}.") from error
     call_command("migrate", interactive=False, verbosity=0)
-    audit.record(None, "restore", file.name, made_at=manifest.made_at)
+    audit.record(None, "restore", name, made_at=manifest.made_at)
     return manifest
 
 

@@ -69,14 +69,15 @@ def rows_of(file: Path) -> dict[str, list[bytes]]:
         return {name: sorted(archive.read(name).splitlines()) for name in tables}
 
 
-def manage(database: str, uploads: Path, *command: str) -> str:
+def manage(database: str, uploads: Path, *command: str, given: bytes = b"") -> bytes:
+    """What it printed."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "manage.py", *command, "--settings", "arena_site.settings.test"],
         cwd=site_settings.BASE_DIR,
         env=os.environ | {"DATABASE_URL": database, "ARENA_UPLOADS_DIR": str(uploads)},
-        capture_output=True, text=True, timeout=120,
+        input=given, capture_output=True, timeout=120,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stderr.decode()
     return done.stdout
 
 
@@ -108,8 +109,8 @@ def test_an_arena_that_came_back_goes_on(backup: Path):
 def test_a_database_without_tables_becomes_the_same_arena(backup: Path, tmp_path: Path):
     with database_without_tables() as elsewhere:
         uploads, again = tmp_path / "other-uploads", tmp_path / "again.zip"
-        manage(elsewhere, uploads, "restore", str(backup))
-        manage(elsewhere, uploads, "backup", str(again))
+        manage(elsewhere, uploads, "restore", "-", given=backup.read_bytes())
+        again.write_bytes(manage(elsewhere, uploads, "backup", "-"))
     before, after = rows_of(backup), rows_of(again)
     assert len(after.pop(f"{TABLES}accounts_auditentry")) == len(before.pop(f"{TABLES}accounts_auditentry")) + 1
     assert after == before

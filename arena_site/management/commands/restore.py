@@ -1,8 +1,14 @@
 """`manage.py restore FILE`: an arena as it was when the backup was made."""
 
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from arena_site.backups.archive import NotABackup
@@ -13,7 +19,7 @@ class Command(BaseCommand):
     help = "Bring a backup into an arena that nobody has used yet, or into a database without tables."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=Path, help="what `backup` wrote")
+        parser.add_argument("file", type=Path, help="what `backup` wrote; - is standard input")
         parser.add_argument(
             "--forget-unreadable-keys",
             action="store_true",
@@ -22,7 +28,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, file: Path, forget_unreadable_keys: bool, **options: Any) -> None:
         try:
-            manifest = restore_backup(file, forget_unreadable_keys=forget_unreadable_keys)
+            with opened(file) as backup:
+                manifest = restore_backup(backup, name=file.name, forget_unreadable_keys=forget_unreadable_keys)
         except (CannotRestore, NotABackup) as error:
             raise CommandError(f"{error}\nNothing was restored.") from error
         except OSError as error:
@@ -30,3 +37,16 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Back as of {manifest.made_at:%Y-%m-%d %H:%M} UTC: {manifest.rows:,} rows, {manifest.uploads:,} uploads."
         )
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[IO[bytes]]:
+    """Standard input is put down first, without a name, where there is room for uploads: its end is read before all."""
+    if str(file) != "-":
+        with file.open("rb") as backup:
+            yield backup
+        return
+    Path(settings.MEDIA_ROOT).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=settings.MEDIA_ROOT) as backup:
+        shutil.copyfileobj(sys.stdin.buffer, backup)
+        yield backup
