@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up stop test lint bench bench-ratings chaos requirements
+.PHONY: help up stop test lint fuzz bench bench-ratings chaos requirements
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -42,6 +42,9 @@ lint: $(BIN)/.dev ## Format, style, types, layers, migrations, the API's schema,
 	@SECRET_KEY="$$(head -c 48 /dev/urandom | base64)" ARENA_ENCRYPTION_KEYS=unused ARENA_HOSTS=arena.example \
 		DATABASE_URL=postgres://nobody@127.0.0.1:1/none REDIS_URL=redis://127.0.0.1:1/0 \
 		$(BIN)/python manage.py check --deploy --fail-level WARNING --settings arena_site.settings.production
+
+fuzz: $(BIN)/.dev ## Send the API what its schema allows and what not: CASES=5000
+	@FUZZ_CASES=$(or $(CASES),5000) $(BIN)/python -m pytest -q --timeout 0 tests/arena_site/test_fuzzing_the_api.py
 
 chaos: $(BIN)/.dev ## Kill parts of an arena while people vote, and check the books: SECONDS=60 SEED=1
 	@$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)

@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+from common.text import storable
+
 FieldErrors = dict[str, list[str]]
 
 
@@ -23,9 +25,10 @@ class ArenaError(Exception):
         self.retry_after = None if retry_after is None else max(1, math.ceil(retry_after))
 
     def as_json(self) -> dict[str, Any]:
-        body: dict[str, Any] = {"code": self.code, "detail": self.detail}
+        """What was sent is quoted in sentences, and may hold what can be neither encoded nor stored."""
+        body: dict[str, Any] = {"code": self.code, "detail": storable(self.detail)}
         if self.fields:
-            body["fields"] = self.fields
+            body["fields"] = {storable(name): [storable(line) for line in lines] for name, lines in self.fields.items()}
         return body
 
     @property

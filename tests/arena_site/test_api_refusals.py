@@ -57,6 +57,25 @@ def test_what_is_no_object_of_json_in_utf_8_is_refused(program: Client, body: by
 
 
 @pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "k"}])
+@pytest.mark.parametrize("odd", ["\\u0000", "\\ud800"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"prompt": "p", "filters": {"ODD": 1}}',
+        '{"prompt": "p", "mode": "ODD"}',
+        '{"prompt": "p", "models": ["ODD"], "mode": "direct"}',
+    ],
+)
+def test_a_refusal_that_quotes_what_cannot_be_stored_is_sent_and_remembered(
+    program: Client, body: str, odd: str, headers: dict[str, str]
+):
+    """Such a quotation could be neither encoded nor kept for a repeated request."""
+    for _ in range(2):
+        refused = program.generic("POST", SESSIONS, body.replace("ODD", odd), "application/json", headers=headers)
+        assert refused.status_code == 400, refused.text
+
+
+@pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "k"}])
 def test_more_than_fits_is_refused(program: Client, headers: dict[str, str]):
     refused = program.post(SESSIONS, b'{"prompt": "' + b"x" * 1_000_000 + b'"}', "application/json", headers=headers)
     assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
@@ -66,6 +85,21 @@ def test_more_than_fits_is_refused(program: Client, headers: dict[str, str]):
 def test_the_address_decides_the_format_whatever_is_accepted(program: Client, accept: str):
     read = program.get("/api/v1/models/", headers={"Accept": accept})
     assert (read.status_code, read["Content-Type"]) == (200, "application/json")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/models/%00/", "/s/a%00b/", "/leaderboard/models/%00/"])
+def test_an_address_that_no_row_can_have_is_nowhere(program: Client, path: str):
+    assert program.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/v1/leaderboard/history/?board=%00&models=a", "/api/v1/leaderboard/head-to-head/?a=%00&b=c", "/?x=%00"],
+)
+def test_a_query_that_no_row_can_match_is_refused(program: Client, path: str):
+    refused = program.get(path)
+    assert refused.status_code == 400
+    assert path.startswith("/?") or refused.json()["code"] == "invalid"
 
 
 def test_a_bug_is_said_in_json_too_without_its_details(program: Client, monkeypatch: pytest.MonkeyPatch):
@@ -83,7 +117,7 @@ def test_another_host_is_refused_in_json(program: Client):
 @pytest.mark.parametrize("path", ["models/", "sessions/", "boards/", "leaderboard/snapshots/"])
 @pytest.mark.parametrize(
     "asked",
-    ["limit=0", "limit=201", "limit=-1", "limit=x", "limit=", "offset=-1", f"offset={10**30}", "offset=%00", "limit=٣"],
+    ["limit=0", "limit=201", "limit=-1", "limit=x", "limit=", "offset=-1", f"offset={10**30}", "limit=٣"],
 )
 def test_a_page_that_cannot_be_is_refused_and_not_replaced(program: Client, path: str, asked: str):
     refused = program.get(f"/api/v1/{path}?{asked}")

@@ -1,0 +1,151 @@
+"""Whatever is sent to the API, by whomever: no 5xx, and no answer that its schema does not foresee.
+
+`make fuzz` tries thousands of cases; the suite a few of each kind for each operation.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import schemathesis
+from django.core import signals
+from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections, transaction
+from django.test import Client
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from accounts.actor import VISITOR_COOKIE, visitor_cookie_value
+from accounts.models import ApiToken, Scope
+from tests import api_world, make
+from tests.api_world import World
+
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume asynchronous iterators"),
+]
+
+CASES = int(os.environ.get("FUZZ_CASES", "400"))
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+PEOPLE, MODES = ("visitor", "member", "token"), tuple(GenerationMode)
+
+
+class Person:
+    """Who asks, with what they have; a request of theirs is believed to be theirs."""
+
+    def __init__(self, kind: str) -> None:
+        self.answers: Counter[int] = Counter()
+        self.headers: dict[str, str] = {}
+        self.cookies: dict[str, str] = {}
+        actor = make.visitor() if kind == "visitor" else make.member()
+        self.world: World = api_world.of(actor)
+        if kind == "token":
+            _, token = ApiToken.issue(user=actor.user, name="t", scopes=list(Scope))
+            self.headers["Authorization"] = f"Bearer {token}"
+            return
+        client = Client()
+        if kind == "member":
+            client.force_login(actor.user)
+        else:
+            client.cookies[VISITOR_COOKIE] = visitor_cookie_value(actor.visitor)
+        client.get("/api/v1/models/")
+        self.cookies = {name: morsel.value for name, morsel in client.cookies.items()}
+        self.headers["X-CSRFToken"] = self.cookies["csrftoken"]
+
+    def known(self, path: str, name: str) -> list[str]:
+        """What would be found under this name in the address or the query."""
+        ids = self.world.ids
+        if name == "public_id":
+            kind = path.split("/")[4 if "/leaderboard/" in path or "/me/" in path else 3]
+            return ids[kind]
+        return {
+            "slug": ids["models"],
+            "a": ids["models"],
+            "b": ids["models"],
+            "models": ids["models"],
+            "board": ids["boards"],
+            "snapshot": ids["snapshots"],
+        }.get(name, [])
+
+
+@contextmanager
+def one_connection() -> Iterator[None]:
+    """A request's end does not give back the connection that the test's transaction is on, as in Django's client."""
+    ends = (signals.request_started, signals.request_finished)
+    for end in ends:
+        end.disconnect(close_old_connections)
+    yield
+    for end in ends:
+        end.connect(close_old_connections)
+
+
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.value)
+@pytest.mark.parametrize("kind", PEOPLE)
+def test_no_request_breaks_the_api_or_its_schema(kind: str, mode: GenerationMode, settings: Any):
+    settings.ARENA_LIMITS = dict.fromkeys(settings.ARENA_LIMITS, "off")
+    settings.ARENA_PUBLISH_VOTES = True
+    person = Person(kind)
+    with one_connection():
+        failures = found_wrong_anywhere(mode, person)
+    assert not failures, "\n\n".join(failures)
+    assert sum(person.answers.values()) >= CASES / (len(PEOPLE) * len(MODES)) / 2
+    if mode is GenerationMode.POSITIVE:  # otherwise only refusals would have been tried
+        assert person.answers[200] > sum(person.answers.values()) / 10
+
+
+def found_wrong_anywhere(mode: GenerationMode, person: Person) -> list[str]:
+    schema = schemathesis.openapi.from_wsgi("/api/v1/schema/", get_wsgi_application())
+    operations = [result.ok() for result in schema.get_all_operations()]
+    each = max(1, CASES // (len(PEOPLE) * len(MODES) * len(operations)))
+    if mode is GenerationMode.NEGATIVE:  # where nothing is taken, nothing can be wrong
+        operations = [operation for operation in operations if operation.query or operation.body]
+    return [failure for operation in operations for failure in found_wrong(operation, mode, person, each)]
+
+
+def found_wrong(operation: Any, mode: GenerationMode, person: Person, cases: int) -> list[str]:
+    """What failed of an operation; whatever it changed is as before afterwards."""
+
+    @settings(
+        max_examples=cases,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy(mode), data=st.data())
+    def ask(case: Any, data: st.DataObject) -> None:
+        for values in (case.path_parameters, case.query):
+            for name in list(values or ()):
+                known = person.known(operation.path, name)
+                if known and data.draw(st.booleans()):
+                    values[name] = data.draw(st.sampled_from(known))
+        answer = case.call_and_validate(headers=person.headers, cookies=person.cookies, checks=CHECKS)
+        person.answers[answer.status_code] += 1
+
+    try:
+        with transaction.atomic():
+            try:
+                ask()
+            finally:
+                transaction.set_rollback(True)
+    except FailureGroup as group:
+        return [f"{operation.label} ({mode.value}): {failure}" for failure in group.exceptions]
+    return []
