@@ -6,6 +6,7 @@ from random import Random
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from battles.errors import TooFewModels
 from battles.pairing import Candidate, Pair, PairWeights, draw_pair
 from models_registry.models import LanguageModel
 
@@ -19,14 +20,14 @@ def _pair_weights() -> PairWeights:
     return rule
 
 
-def draw(models: Iterable[LanguageModel], random: Random) -> Pair | None:
-    """A pair of `models`, on random sides; None when there are fewer than two."""
-    return draw_pair(_candidates(models), _pair_weights(), random)
+def draw(models: Iterable[LanguageModel], random: Random) -> Pair:
+    """A pair of `models`, on random sides. Raises TooFewModels."""
+    return _enough(draw_pair(_candidates(models), _pair_weights(), random))
 
 
-def draw_partner(staying: LanguageModel, others: Iterable[LanguageModel], random: Random) -> Pair | None:
-    """Somebody (`right`) for the model that stays (`left`); None when there are no others."""
-    return draw_pair(_candidates([staying, *others]), _pair_weights(), random, staying=staying.pk)
+def draw_partner(staying: LanguageModel, others: Iterable[LanguageModel], random: Random) -> Pair:
+    """Somebody (`right`) for the model that stays (`left`). Raises TooFewModels."""
+    return _enough(draw_pair(_candidates([staying, *others]), _pair_weights(), random, staying=staying.pk))
 
 
 def redraw(
@@ -34,4 +35,13 @@ def redraw(
 ) -> Pair | None:
     """A new opponent (`right`) for the model that stays (`left`); None when nobody else is drawable."""
     others = [model for model in LanguageModel.objects.drawable() if model.pk not in (staying.pk, leaving)]
-    return draw_partner(staying, filter(may_be, others), random)
+    try:
+        return draw_partner(staying, filter(may_be, others), random)
+    except TooFewModels:
+        return None
+
+
+def _enough(pair: Pair | None) -> Pair:
+    if pair is None:
+        raise TooFewModels(retry_after=30)
+    return pair

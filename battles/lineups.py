@@ -6,7 +6,6 @@ from random import Random
 from typing import Any, NamedTuple
 
 from battles import drawing
-from battles.errors import TooFewModels
 from battles.models import NUMBERS, Battle, Position
 from common.errors import InvalidInput
 from common.text import has_unstorable, storable
@@ -106,8 +105,6 @@ class Contest:
             pair = drawing.draw_partner(self.chosen[0], self.pool, random)
         else:
             pair = drawing.draw(self.pool, random)
-        if pair is None:
-            raise TooFewModels(retry_after=30)
         known = {model.pk: model for model in (*self.chosen, *self.pool)}
         left, right = known[pair.left], known[pair.right]
         seats = [Seat(Position.LEFT, left, left in self.chosen), Seat(Position.RIGHT, right, False)]
