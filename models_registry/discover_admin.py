@@ -45,8 +45,9 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        waiting = CatalogueChange.objects.waiting().filter(model__provider=object_id) if object_id.isdecimal() else []
-        return super().change_view(request, object_id, form_url, {**(extra_context or {}), "proposals": len(waiting)})
+        provider: Provider | None = self.get_object(request, object_id)
+        waiting = CatalogueChange.objects.waiting().filter(model__provider=provider).count() if provider else 0
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), "proposals": waiting})
 
     def discover(self, request: HttpRequest, provider_id: int) -> HttpResponse:
         """Looking asks nobody: the list is asked for, and chosen from, by a form."""
@@ -59,6 +60,7 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
             return self._ask(request, provider)
         catalogue = Catalogue.objects.filter(provider=provider).first() or Catalogue(provider=provider)
         form = PickForm(request.POST or None, offers=catalogue.offers)
+        ticked = set(request.POST.getlist("names"))
         if form.is_valid():
             return self._add(request, provider, form)
         return TemplateResponse(
@@ -68,7 +70,7 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
                 **self.admin_site.each_context(request), "opts": self.opts, "original": provider, "form": form,
                 "title": gettext("Models that “%(provider)s” serves") % {"provider": provider},
                 "catalogue": catalogue, "rows": _rows(provider, catalogue, request.GET.get("q", "")),
-                "q": request.GET.get("q", ""), "ticked": set(form.data.getlist("names")) if form.is_bound else set(),
+                "q": request.GET.get("q", ""), "ticked": ticked,
             },
             status=422 if form.errors else 200,
         )  # fmt: skip

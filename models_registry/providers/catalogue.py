@@ -6,10 +6,10 @@ than names.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal, DecimalException
-from typing import Any
+from typing import Any, TypeGuard
 
 from django.utils.functional import Promise
 
@@ -63,9 +63,11 @@ class Offer:
 
     @classmethod
     def from_json(cls, said: dict[str, Any]) -> "Offer":
-        decimals = {name: Decimal(said[name]) for name in ("size_b", "price_input", "price_output") if name in said}
-        tuples = {name: tuple(said[name]) for name in ("abilities", "other_names") if name in said}
-        return cls(**{**said, **decimals, **tuples})
+        kinds: dict[str, Callable[[Any], Any]] = {
+            **dict.fromkeys(("size_b", "price_input", "price_output"), Decimal),
+            **dict.fromkeys(("abilities", "other_names"), tuple),
+        }
+        return cls(**{name: kinds.get(name, lambda same: same)(value) for name, value in said.items()})
 
 
 def read(payload: Any) -> list[Offer]:
@@ -75,7 +77,7 @@ def read(payload: Any) -> list[Offer]:
         items = payload["data"] if "data" in payload else payload.get("models")
     if not isinstance(items, list):
         raise NotACatalogue
-    offers = {}
+    offers: dict[str, Offer] = {}
     for item in items:
         name = _text(item, "id", "model", "name").removeprefix("models/")  # Gemini's
         if name and _writes_text(item):
@@ -117,7 +119,7 @@ def _offer(name: str, item: dict[str, Any]) -> Offer:
         organization=""
         if organization in ("library", "system", "llamacpp", "vllm", "organization_owner")
         else organization,
-        context_length=next((int(n) for n in contexts if _is_count(n) and n <= LONGEST_CONTEXT), None),
+        context_length=next((n for n in contexts if _is_count(n) and n <= LONGEST_CONTEXT), None),
         size_b=_size(meta.get("n_params"), details.get("parameter_size")),
         price_input=_price(pricing.get("prompt")),
         price_output=_price(pricing.get("completion")),
@@ -171,7 +173,7 @@ def _size(parameters: Any, words: Any) -> Decimal | None:
     return (Decimal(match[1]) / (1 if match[2] == "B" else 1000)).quantize(Decimal("0.001"))
 
 
-def _is_count(said: Any) -> bool:
+def _is_count(said: Any) -> TypeGuard[int]:
     return isinstance(said, int) and not isinstance(said, bool) and said > 0
 
 
