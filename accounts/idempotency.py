@@ -2,11 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, cast
 
 from django.db import transaction
+from django.http import HttpRequest
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -49,8 +50,23 @@ def idempotent(method: Method) -> Method:
 
 
 def _hash(request: Request) -> str:
-    parts = (request.method or "", request.path, request.META.get("CONTENT_TYPE", ""))
-    return hashlib.sha256("\n".join(parts).encode() + b"\n" + request._request.body).hexdigest()
+    sent = request._request
+    if sent.content_type == "multipart/form-data":  # its boundary is another one each time
+        parts = [sent.method or "", sent.path, sent.content_type, *_fields(sent)]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    head = "\n".join((sent.method or "", sent.path, sent.META.get("CONTENT_TYPE", "")))
+    return hashlib.sha256(head.encode() + b"\n" + sent.body).hexdigest()
+
+
+def _fields(sent: HttpRequest) -> Iterator[str]:
+    """What a form says, and what its files are called and hold."""
+    for name, values in sorted(sent.POST.lists()):
+        yield repr((name, values))
+    for name, files in sorted(sent.FILES.lists()):
+        for file in files:
+            digest = hashlib.sha256(b"".join(file.chunks())).hexdigest()
+            file.seek(0)
+            yield repr((name, file.name, digest))
 
 
 def _claim(actor: str, key: str, request_hash: str) -> IdempotencyKey:

@@ -18,6 +18,8 @@ django.setup(set_prefix=False)
 from django.conf import settings  # noqa: E402
 from django.db import connections  # noqa: E402
 
+from arena_site.body_limit import BodyLimit  # noqa: E402
+
 # Threads that hold a lock in the database wait for the interpreter's lock too; 5 ms a turn adds up to a queue.
 SWITCH_INTERVAL_S = 0.001
 
@@ -53,4 +55,4 @@ class SiteHandler(ASGIHandler):
 
 
 sys.setswitchinterval(SWITCH_INTERVAL_S)
-application = SiteHandler()
+application = BodyLimit(SiteHandler())

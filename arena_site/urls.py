@@ -9,6 +9,7 @@ from arena_site.pages import NoSuchAddress
 
 urlpatterns = [
     path("", include("battles.urls")),
+    path("", include("uploads.urls")),
     path("", include("leaderboard.urls")),
     path("accounts/", include("accounts.urls")),
     path("accounts/", include("allauth.urls")),
@@ -17,6 +18,7 @@ urlpatterns = [
     path("readyz", readyz),
     path("api/v1/", include("models_registry.api_urls")),
     path("api/v1/", include("battles.api_urls")),
+    path("api/v1/", include("uploads.api_urls")),
     path("api/v1/", include("leaderboard.api_urls")),
     path("api/v1/", include("accounts.api_urls")),
     path("api/v1/schema/", Schema.as_view(), name="api-schema"),

@@ -1,0 +1,175 @@
+"""Files that people bring: what came, and what was read from it."""
+
+from datetime import timedelta
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from accounts.actor import Actor
+from accounts.models import User, Visitor
+from common.ids import new_public_id
+from uploads.findings import Reason
+from uploads.reasons import WORDS, reason_words
+
+# Reading takes 15 seconds at most; whoever takes longer to say so is gone.
+LEASE = timedelta(seconds=60)
+MOST_ATTEMPTS = 2
+
+
+class UploadQuerySet(models.QuerySet["Upload"]):
+    def owned_by(self, actor: Actor) -> "UploadQuerySet":
+        if actor.user is not None:
+            return self.filter(owner_user=actor.user)
+        return self.filter(owner_visitor=actor.visitor) if actor.visitor is not None else self.none()
+
+    def kept(self) -> "UploadQuerySet":
+        """Those that were not deleted."""
+        return self.filter(deleted_at=None)
+
+    def bytes_kept(self) -> int:
+        return self.aggregate(sum=models.Sum("size"))["sum"] or 0
+
+    def waiting(self) -> "UploadQuerySet":
+        """To be read, and nobody is at it."""
+        unheld = Q(lease_until=None) | Q(lease_until__lt=Now())
+        return self.filter(unheld, state=Upload.State.EXTRACTING, deleted_at=None)
+
+    def claim(self, pk: int) -> "Upload | None":
+        """Let one worker win: the upload with its new attempt, or None when there is nothing to do."""
+        mine = self.waiting().filter(pk=pk, attempt__lt=MOST_ATTEMPTS)
+        won = mine.update(attempt=F("attempt") + 1, lease_until=Now() + LEASE)
+        return self.get(pk=pk) if won else None
+
+    def held(self, upload: "Upload") -> "UploadQuerySet":
+        """The upload as long as nobody else claimed it since."""
+        return self.filter(pk=upload.pk, attempt=upload.attempt, state=Upload.State.EXTRACTING)
+
+    def unwoken(self, patience: timedelta) -> "UploadQuerySet":
+        """Waiting ones whose wake-up call may have been lost."""
+        return self.waiting().filter(queued_at__lt=Now() - patience)
+
+    def wake_again(self, pk: int, patience: timedelta) -> bool:
+        """Note that it is woken now; False when another sweeper has just done it."""
+        return self.unwoken(patience).filter(pk=pk).update(queued_at=Now()) == 1
+
+    def given_up(self) -> "UploadQuerySet":
+        return self.waiting().filter(attempt__gte=MOST_ATTEMPTS)
+
+    def unwanted(self, after: timedelta) -> "UploadQuerySet":
+        """Files that nobody can want any more: a visitor's that was never used, and whatever has no owner."""
+        never_used = Q(owner_user=None, used_at=None, created_at__lt=Now() - after)
+        return self.filter(never_used | Q(owner_user=None, owner_visitor=None), deleted_at=None)
+
+
+class Upload(models.Model):
+    """A file as it came: its bytes are kept once for each owner. Deleted, the file is gone and this record stays."""
+
+    class Kind(models.TextChoices):
+        DOCUMENT = "document", _("document")
+        IMAGE = "image", _("image")
+
+    class State(models.TextChoices):
+        EXTRACTING = "extracting", _("being read")
+        READY = "ready", _("ready")
+        FAILED = "failed", _("cannot be used")
+
+    public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
+    owner_user = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="uploads")
+    owner_visitor = models.ForeignKey(Visitor, models.SET_NULL, null=True, blank=True, related_name="uploads")
+    name = models.CharField(max_length=120)
+    size = models.PositiveBigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    media_type = models.CharField(max_length=60)
+    kind = models.CharField(max_length=8, choices=Kind)
+    # Where the storage has it; empty once it is gone from there.
+    stored_as = models.CharField(max_length=60, blank=True)
+    state = models.CharField(max_length=10, choices=State, default=State.EXTRACTING)
+    error = models.CharField(
+        max_length=20, blank=True, choices=[(reason.value, words) for reason, words in WORDS.items()]
+    )
+    pages = models.PositiveIntegerField(null=True)
+    characters = models.PositiveIntegerField(null=True)
+    attempt = models.PositiveSmallIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True)
+    queued_at = models.DateTimeField(db_default=Now())
+    # When a prompt first used it.
+    used_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+    deleted_at = models.DateTimeField(null=True)
+
+    objects = UploadQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner_user", "sha256"], condition=Q(deleted_at=None), name="a_member_keeps_a_file_once"
+            ),
+            models.UniqueConstraint(
+                fields=["owner_visitor", "sha256"], condition=Q(deleted_at=None), name="a_visitor_keeps_a_file_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(owner_user=None) | Q(owner_visitor=None), name="an_upload_has_one_owner_at_most"
+            ),
+            models.CheckConstraint(condition=Q(state="failed") | Q(error=""), name="only_a_failed_upload_has_an_error"),
+            models.CheckConstraint(
+                condition=Q(deleted_at__isnull=False) | ~Q(stored_as=""), name="an_upload_that_is_kept_has_a_file"
+            ),
+        ]
+        indexes = [
+            # For the sweeper: UploadQuerySet.waiting.
+            models.Index(fields=["queued_at"], name="uploads_being_read", condition=Q(state="extracting")),
+            # Both for the library, and for what somebody keeps in all.
+            models.Index(fields=["owner_user", "-created_at"], name="uploads_of_a_user"),
+            models.Index(fields=["owner_visitor", "-created_at"], name="uploads_of_a_visitor"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("uploads:upload", args=[self.public_id])
+
+    @property
+    def is_ready(self) -> bool:
+        return self.state == self.State.READY
+
+    @property
+    def is_image(self) -> bool:
+        return self.kind == self.Kind.IMAGE
+
+    @property
+    def was_interrupted(self) -> bool:
+        return self.error == Reason.INTERRUPTED
+
+    @property
+    def error_words(self) -> str:
+        return reason_words(self.error)
+
+
+class Extraction(models.Model):
+    """What models are sent of an upload: a document's text by page, or an image made fit for them."""
+
+    upload = models.OneToOneField(Upload, models.CASCADE, related_name="extraction")
+    pages = ArrayField(models.TextField(), default=list)
+    image = models.BinaryField(null=True)
+    image_type = models.CharField(max_length=20, blank=True)
+    width = models.PositiveIntegerField(null=True)
+    height = models.PositiveIntegerField(null=True)
+    # What read the file: the library and its version.
+    version = models.CharField(max_length=40)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=(Q(image=None) & ~Q(pages=[])) | Q(image__isnull=False, pages=[]),
+                name="an_extraction_is_text_or_an_image",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.upload_id} {self.version}"

@@ -14,6 +14,7 @@ import accounts.api_operations
 import battles.api_operations
 import leaderboard.api_operations
 import models_registry.api_operations
+import uploads.api_operations
 from accounts.authentication import IsMemberInBrowser
 from accounts.errors import IdempotencyKeyReused, StillRunning
 from accounts.models import Scope
@@ -32,6 +33,7 @@ from common.errors import (
 OPERATIONS: Operations = {
     **models_registry.api_operations.OPERATIONS,
     **battles.api_operations.OPERATIONS,
+    **uploads.api_operations.OPERATIONS,
     **leaderboard.api_operations.OPERATIONS,
     **accounts.api_operations.OPERATIONS,
 }

@@ -159,6 +159,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": crontab(hour=4, minute=10),
         "options": {"expires": 3600},
     },
+    "tidy-up-uploads": {"task": "uploads.tasks.tidy_up", "schedule": 3600},
     "forget-old-idempotency-keys": {"task": "accounts.tasks.forget_old_idempotency_keys", "schedule": 3600},
 }
 
@@ -239,8 +240,22 @@ STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
     "arena_site.static_files.PackagedFilesFinder",
 ]
+# Uploaded files: in a directory, or in a bucket of S3 or anything that speaks as it does.
+ARENA_S3_BUCKET = env.str("ARENA_S3_BUCKET", default="")
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"}
+    if not ARENA_S3_BUCKET
+    else {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {
+            "bucket_name": ARENA_S3_BUCKET,
+            "endpoint_url": env.str("ARENA_S3_ENDPOINT", default="") or None,
+            "region_name": env.str("ARENA_S3_REGION", default="") or None,
+            "access_key": env.str("ARENA_S3_ACCESS_KEY", default="") or None,
+            "secret_key": env.str("ARENA_S3_SECRET_KEY", default="") or None,
+            "default_acl": None,
+        },
+    },
     "staticfiles": {"BACKEND": "arena_site.static_files.SiteStaticFiles"},
 }
 
@@ -292,10 +307,19 @@ ARENA_LIMITS = {
         ("vote", "member", "240/hour"),
         ("star", "visitor", "360/hour"),
         ("star", "member", "1440/hour"),
+        ("upload", "visitor", "5/hour"),
+        ("upload", "member", "40/hour"),
         ("export", "visitor", "6/hour"),
         ("export", "member", "30/hour"),
     ]
 }
+# Bytes of all the files that somebody keeps.
+ARENA_UPLOAD_QUOTAS = {
+    "visitor": env.int("ARENA_UPLOAD_QUOTA_VISITOR_MB", default=50) * 1_000_000,
+    "member": env.int("ARENA_UPLOAD_QUOTA_MEMBER_MB", default=500) * 1_000_000,
+}
+# Characters of all the files that go with one prompt.
+ARENA_ATTACHED_CHARACTERS = env.int("ARENA_ATTACHED_CHARACTERS", default=200_000)
 # US dollars a day (until midnight UTC); None is no cap. Providers have their own, in the administration.
 ARENA_BUDGETS = {
     whose: Decimal(dollars) if dollars else None

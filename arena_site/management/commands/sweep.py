@@ -9,10 +9,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, connections
 
-from battles.sweep import sweep
+from battles.sweep import sweep as sweep_battles
 from common import heartbeat
 from common.valkey import UNREACHABLE
 from models_registry.reachability import probe_keyless_providers
+from uploads.sweep import sweep as sweep_uploads
 
 EVERY_S = 2
 # Rounds between two questions to providers without a key: does your server answer?
@@ -21,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    help = "Requeue abandoned turns every two seconds and see which servers answer, until SIGTERM."
+    help = "Requeue abandoned turns and files every two seconds and see which servers answer, until SIGTERM."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="one round, then end")
@@ -39,6 +40,11 @@ class Command(BaseCommand):
             if stopped.wait(EVERY_S):
                 return
             all_was_well = one_round(all_was_well, probes=round_number % PROBE_EVERY == 0)
+
+
+def sweep() -> None:
+    sweep_battles()
+    sweep_uploads()
 
 
 def one_round(all_was_well: bool, *, probes: bool) -> bool:

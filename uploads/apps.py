@@ -1,0 +1,8 @@
+from django.apps import AppConfig
+
+
+class UploadsConfig(AppConfig):
+    name = "uploads"
+
+    def ready(self) -> None:
+        from uploads import claims  # noqa: F401 (connects its receiver)

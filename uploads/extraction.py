@@ -1,0 +1,45 @@
+"""Reading what was uploaded, in a worker: claim it, read it in a guarded child, store what was found."""
+
+from django.db import transaction
+
+from common.text import storable
+from uploads import storage
+from uploads.findings import Picture, Reason, Text, Unreadable
+from uploads.guarded_reading import read
+from uploads.models import Extraction, Upload
+from uploads.sniffing import Kind
+
+
+def read_upload(upload_id: int) -> None:
+    """May be asked for twice or by two workers: one of them reads. What ends in the middle, the sweeper finds."""
+    upload = Upload.objects.claim(upload_id)
+    if upload is None:
+        return
+    kind: Kind = "image" if upload.is_image else "document"
+    try:
+        found = read(storage.content_of(upload.stored_as), kind)
+    except Unreadable as error:
+        Upload.objects.held(upload).update(state=Upload.State.FAILED, error=error.reason, lease_until=None)
+        return
+    except FileNotFoundError:  # it was deleted meanwhile, or its storage lost it
+        Upload.objects.held(upload).update(state=Upload.State.FAILED, error=Reason.DAMAGED, lease_until=None)
+        return
+    store(upload, found)
+
+
+@transaction.atomic
+def store(upload: Upload, found: Text | Picture) -> None:
+    """What was read, unless somebody else has claimed the upload meanwhile."""
+    pages = [storable(page) for page in found.pages] if isinstance(found, Text) else []
+    held = Upload.objects.held(upload).update(
+        state=Upload.State.READY, lease_until=None,
+        pages=len(pages) or None, characters=sum(map(len, pages)) if pages else None,
+    )  # fmt: skip
+    if not held:
+        return
+    picture = found if isinstance(found, Picture) else None
+    Extraction.objects.create(
+        upload=upload, pages=pages, version=found.reader,
+        image=picture and picture.content, image_type=picture.media_type if picture else "",
+        width=picture and picture.width, height=picture and picture.height,
+    )  # fmt: skip

@@ -1,0 +1,37 @@
+"""Wake-up calls and housekeeping: a task carries an id and may arrive twice, or never."""
+
+import logging
+
+from celery import shared_task
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from common.valkey import UNREACHABLE, while_a_person_waits
+from uploads import extraction
+
+logger = logging.getLogger(__name__)
+
+
+@shared_task(ignore_result=True)
+def read_upload(upload_id: int) -> None:
+    extraction.read_upload(upload_id)
+
+
+@shared_task(ignore_result=True)
+def tidy_up() -> None:
+    from uploads import housekeeping  # what it deletes with can also wake the task above
+
+    housekeeping.tidy_up()
+
+
+def wake(upload_id: int) -> None:
+    """Tell a worker. A broker that is away is only logged: the sweeper will find the upload."""
+    try:
+        with while_a_person_waits():
+            read_upload.delay(upload_id)
+    except (OperationalError, *UNREACHABLE) as error:
+        logger.warning("nobody was woken for upload %s: %s", upload_id, error)
+
+
+def wake_after_commit(upload_id: int) -> None:
+    transaction.on_commit(lambda: wake(upload_id))

@@ -1,0 +1,90 @@
+"""Pages about files: bring them, look at what models are sent, delete them."""
+
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods
+from django_htmx.middleware import HtmxDetails
+
+from accounts.actor import ActorRequest, known_actor
+from uploads import actions, files
+from uploads.errors import NoFile
+from uploads.models import Upload
+from uploads.sending import sent_text
+
+UPLOADS_PER_PAGE = 50
+
+
+class PageRequest(ActorRequest):
+    htmx: HtmxDetails
+
+
+def get_upload_or_404(request: PageRequest, public_id: str, *, deleted: bool = False) -> Upload:
+    """The only way to an upload: it asks whose it is. deleted: also one that was."""
+    mine = Upload.objects.owned_by(request.actor).select_related("extraction")
+    found = (mine if deleted else mine.kept()).filter(public_id=public_id).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def library(request: PageRequest) -> HttpResponse:
+    if request.method == "POST":
+        return _keep(request)
+    kept = Upload.objects.owned_by(request.actor).kept()
+    page = Paginator(kept.order_by("-created_at", "-pk"), UPLOADS_PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "uploads/library.html", {"page_obj": page, "bytes_kept": kept.bytes_kept()})
+
+
+def _keep(request: PageRequest) -> HttpResponse:
+    """htmx's way: one file, and its chip for the prompt box."""
+    sent: list[UploadedFile] = request.FILES.getlist("file")  # type: ignore[assignment]
+    if not sent:
+        raise NoFile
+    actor = known_actor(request)
+    kept = [actions.keep_upload(actor=actor, content=file.read(), name=file.name or "") for file in sent]
+    if request.htmx:
+        return render(request, "uploads/chip.html", {"upload": kept[0]}, status=201)
+    return redirect("uploads:library")
+
+
+@require_GET
+def upload(request: PageRequest, public_id: str) -> HttpResponse:
+    """What is known of a file, and exactly what models are sent of it."""
+    found = get_upload_or_404(request, public_id, deleted=True)
+    sent = sent_text(found) if found.is_ready and found.deleted_at is None else ""
+    return render(request, "uploads/upload.html", {"upload": found, "sent": sent})
+
+
+@require_GET
+def chip(request: PageRequest, public_id: str) -> HttpResponse:
+    return render(request, "uploads/chip.html", {"upload": get_upload_or_404(request, public_id)})
+
+
+@require_GET
+def text(request: PageRequest, public_id: str) -> HttpResponse:
+    return files.text(get_upload_or_404(request, public_id))
+
+
+@require_GET
+def file(request: PageRequest, public_id: str) -> HttpResponse:
+    return files.original(get_upload_or_404(request, public_id))
+
+
+@require_GET
+def image(request: PageRequest, public_id: str) -> HttpResponse:
+    return files.image(get_upload_or_404(request, public_id))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: PageRequest, public_id: str) -> HttpResponse:
+    found = get_upload_or_404(request, public_id)
+    if request.method != "POST":
+        return render(request, "uploads/delete.html", {"upload": found})
+    actions.delete_upload(found)
+    messages.success(request, _("The file is deleted."))
+    return redirect("uploads:library")
