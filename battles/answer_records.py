@@ -11,10 +11,11 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from battles import call_records, drawing
+from battles.attaching import material_of
 from battles.call_records import PreparedCall, Question, Said
-from battles.conversation import first_turn_that_fits, messages_for, remembered
+from battles.conversation import Material, content_of, first_turn_that_fits, length_of, messages_for, remembered
 from battles.labels.identity import names_itself
-from battles.lineups import Filters
+from battles.lineups import Filters, Needs
 from battles.models import Answer, Battle, Side, Turn, TurnQuerySet
 from common.markdown import render
 from models_registry.providers import FailureCode
@@ -75,7 +76,7 @@ def _lock_turn(claimed: ClaimedTurn) -> None:
 
 def _locked_turn(claimed: ClaimedTurn) -> Turn:
     """The turn with its battle and session, locked for the rest of the transaction. Raises Overtaken."""
-    held = Turn.objects.held(claimed.turn_id, claimed.fence).select_related("battle__session")
+    held = Turn.objects.held(claimed.turn_id, claimed.fence).with_attachments().select_related("battle__session")
     turn = held.select_for_update(of=("self",)).first()
     if turn is None:
         raise Overtaken
@@ -93,10 +94,12 @@ def begin_calls(claimed: ClaimedTurn) -> list[PreparedCall]:
 
 def _begin_turn(claimed: ClaimedTurn, turn: Turn) -> list[PreparedCall]:
     """Inside a transaction that holds the turn's row."""
-    earlier = turn.battle.turns.filter(index__lt=turn.index).order_by("index").prefetch_related("answers")
+    earlier = turn.battle.turns.with_attachments().filter(index__lt=turn.index).order_by("index")
+    earlier = earlier.prefetch_related("answers")
     turns = [*earlier, turn] if turn.index else [turn]
     sides = list(_sides_of(turn).order_by("position"))
-    context_from = first_turn_that_fits(sides, turns, reply_tokens=settings.ARENA_MAX_TOKENS)
+    material = material_of(turns, with_images=True)
+    context_from = first_turn_that_fits(sides, turns, reply_tokens=settings.ARENA_MAX_TOKENS, material=material)
     if context_from != turn.context_from:
         turn.context_from = context_from
         turn.save(update_fields=["context_from"])
@@ -104,17 +107,21 @@ def _begin_turn(claimed: ClaimedTurn, turn: Turn) -> list[PreparedCall]:
     answers = {answer.side_id: answer for answer in unfinished}
     if not answers:  # whoever had it before stored them all
         _close_if_over(turn.pk)
-    return _begin(claimed, turn, turns, {answers[side.pk]: side for side in sides if side.pk in answers})
+    asked = {answers[side.pk]: side for side in sides if side.pk in answers}
+    return _begin(claimed, turn, turns, asked, material)
 
 
 def _sides_of(turn: Turn) -> QuerySet[Side]:
     return turn.battle.sides.select_related("model__provider").prefetch_related("model__prices")
 
 
-def _begin(claimed: ClaimedTurn, turn: Turn, turns: list[Turn], sides: dict[Answer, Side]) -> list[PreparedCall]:
+def _begin(
+    claimed: ClaimedTurn, turn: Turn, turns: list[Turn], sides: dict[Answer, Side], material: dict[str, Material]
+) -> list[PreparedCall]:
     questions = [
         Question(
-            model=side.model, messages=messages_for(side, turns, context_from=turn.context_from),
+            model=side.model,
+            messages=messages_for(side, turns, context_from=turn.context_from, material=material),
             answer=answer, side=side.position,
             turns=[known.index for known in remembered(side, turns, context_from=turn.context_from)] + [turn.index],
         )
@@ -145,13 +152,19 @@ def redraw(claimed: ClaimedTurn, failed: PreparedCall, said: Said) -> PreparedCa
         if side.redrawn or side.chosen:
             return None
         opponent = battle.sides.exclude(pk=side.pk).select_related("model").get()
-        may_be = Filters(**battle.filters).keeps
-        pair = drawing.redraw(staying=opponent.model, leaving=side.model_id, random=_random, may_be=may_be)
+        filters, material = Filters(**battle.filters), material_of([turn], with_images=True)
+        needs = Needs(battle.needs_images, length_of(content_of(turn, material)) if material else 0)
+        pair = drawing.redraw(
+            staying=opponent.model,
+            leaving=side.model_id,
+            random=_random,
+            may_be=lambda model: filters.keeps(model) and needs.met_by(model),
+        )
         if pair is None:
             return None
         Side.objects.filter(pk=side.pk).update(model_id=pair.right, redrawn=True)
         Battle.objects.filter(pk=battle.pk).update(propensity=pair.propensity)
-        return _begin(claimed, turn, [turn], {answer: _sides_of(turn).get(pk=side.pk)})[0]
+        return _begin(claimed, turn, [turn], {answer: _sides_of(turn).get(pk=side.pk)}, material)[0]
 
 
 @transaction.atomic

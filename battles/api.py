@@ -122,7 +122,7 @@ class BattleViewSet(ViewSet):
     def messages(self, request: Request, public_id: str) -> Response:
         battle = self.get_object()
         data = _valid(PromptSerializer(data=request.data))
-        actions.follow_up(actor=_actor(request), battle=battle, prompt=data["prompt"])
+        actions.follow_up(actor=_actor(request), battle=battle, prompt=data["prompt"], attachments=data["attachments"])
         return Response(_sees(battle), status=status.HTTP_201_CREATED)
 
     @action(detail=True, methods=["get"])

@@ -13,12 +13,21 @@ from battles.serializers import (
 )
 from common.api_operations import TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import TooManyRequests
+from uploads.errors import CannotBeRead, NotReadYet
 
-_STARTING = (TooManyRequests, errors.BudgetReached, errors.TooFewModels, errors.ModelsOverBudget)
+_STARTING = (
+    NotReadYet,
+    CannotBeRead,
+    TooManyRequests,
+    errors.BudgetReached,
+    errors.TooFewModels,
+    errors.ModelsOverBudget,
+)
 _HOW_TO_START = (
     "`mode` is `blind` unless said otherwise: both models are drawn, and `filters` may narrow the draw. `side_by_side` "
     "takes two `models`, or one to which another is drawn, `compare` two to six, `direct` one. The answers come on the "
-    "battle's `stream_url`."
+    "battle's `stream_url`. `attachments` are up to six uploads that have been read; with a picture, only models that "
+    "see are drawn."
 )
 _EVENTS = (
     "The address it leads to needs neither token nor cookie and is good for an hour. It sends server-sent events, each "
@@ -77,6 +86,9 @@ OPERATIONS: Operations = {
             errors.StillAnswering,
             errors.BattleIsVoid,
             errors.TooManyTurns,
+            errors.ImagesNotSeen,
+            NotReadYet,
+            CannotBeRead,
             TooManyRequests,
             errors.BudgetReached,
             errors.ModelsOverBudget,

@@ -1,6 +1,6 @@
 """Sessions and battles as the API gives them. battles/blind.py decides what of it is there before the vote."""
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from common.api_operations import Moment
 from models_registry.api_operations import Model
@@ -32,12 +32,22 @@ class Answer(TypedDict):
     stars: NotRequired[int | None]
 
 
+class AttachedFile(TypedDict):
+    """An upload that went with a prompt. What models were sent of it: `uploads/{id}/text/`."""
+
+    id: str
+    name: str
+    media_type: str
+    kind: Literal["document", "image"]
+    size: int
+
+
 class Turn(TypedDict):
     """A prompt and what each side says to it. Models see the turns from `context_from` on."""
 
     index: int
     prompt: str
-    attachments: list[Any]
+    attachments: list[AttachedFile]
     after_vote: bool
     is_live: bool
     is_failed_follow_up: bool
@@ -104,10 +114,11 @@ class Session(SessionHead):
 
 
 class Message(TypedDict):
-    """As OpenAI's API has it."""
+    """As OpenAI's API has it, and the names of the files that went with it."""
 
     role: Literal["user", "assistant"]
     content: str
+    attachments: NotRequired[list[str]]
 
 
 class ExportedSide(TypedDict):

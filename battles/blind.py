@@ -17,6 +17,7 @@ from models_registry.summary import model_summary
 # Before the vote a failed side says nothing about why: refusals differ between providers.
 NEUTRAL_ERROR = "failed"
 NEUTRAL_MESSAGE = "This side could not answer."
+_SHOWN_OF_A_FILE = ("id", "name", "media_type", "kind", "size")
 _PLACES = (*Position.values, *NUMBERS)
 
 
@@ -66,7 +67,7 @@ def _turn(turn: Turn, battle: Battle, sides: dict[int, Side], *, is_revealed: bo
     return {
         "index": turn.index,
         "prompt": turn.prompt,
-        "attachments": [],
+        "attachments": [{name: file[name] for name in _SHOWN_OF_A_FILE} for file in turn.attached],
         "after_vote": turn.after_vote,
         "is_live": turn.is_live,
         "is_failed_follow_up": turn.is_failed_follow_up,

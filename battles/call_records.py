@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from battles.call_slots import take_slots
-from battles.conversation import CHARACTERS_PER_TOKEN
+from battles.conversation import CHARACTERS_PER_TOKEN, length_of
 from battles.models import Answer, Call, CallQuerySet, Turn
 from models_registry import health, spending
 from models_registry.encryption import KeyUnreadable
@@ -179,7 +179,7 @@ def close(prepared: PreparedCall, said: Said) -> LanguageModel | None:
     call.prompt_tokens, call.completion_tokens = _believable(done.prompt_tokens), _believable(done.completion_tokens)
     if said.was_sent and (call.prompt_tokens is None or call.completion_tokens is None):
         call.tokens_estimated = True
-        sent = sum(len(message["content"]) for message in prepared.request.messages)
+        sent = sum(length_of(message["content"]) for message in prepared.request.messages)
         call.prompt_tokens = _estimated_tokens(sent)
         call.completion_tokens = _estimated_tokens(sum(map(len, said.texts + said.reasonings)))
     call.reasoning_tokens = _reasoning_tokens(call, said)

@@ -66,6 +66,12 @@ class TooManyTurns(ArenaError):
     http_status = 409
 
 
+class ImagesNotSeen(ArenaError):
+    code = "images_not_seen"
+    message = "The models of this battle were not chosen to see pictures. Start a new battle with the picture."
+    http_status = 409
+
+
 class NothingToRegenerate(ArenaError):
     code = "nothing_to_regenerate"
     message = "Only a follow-up in which a side failed can be asked again, not a finished or a stopped one."

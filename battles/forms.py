@@ -7,11 +7,13 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from accounts.actor import Actor
 from battles.lineups import Filters, Wish
-from battles.models import Battle, Session, Vote
+from battles.models import Attachment, Battle, Session, Vote
 from battles.prompts import accepted_prompt
 from common.errors import InvalidInput
 from models_registry.models import LanguageModel
+from uploads.models import Upload
 
 # What people call the sizes of models: billions of parameters, from and up to.
 SIZES: dict[str, tuple[float | None, float | None]] = {"small": (None, 4), "medium": (4, 20), "large": (20, None)}
@@ -31,29 +33,43 @@ class PromptField(forms.CharField):
             raise forms.ValidationError(error.detail) from error
 
 
+class IdsField(forms.MultipleChoiceField):
+    """Ids in the order in which they were chosen, without empty ones. Which may be had knows the action."""
+
+    def to_python(self, value: Any) -> list[str]:
+        return [public_id for public_id in super().to_python(value) if public_id]
+
+    def valid_value(self, value: Any) -> bool:
+        return True
+
+
 class PromptForm(forms.Form):
     prompt = PromptField(label=_("Your prompt"))
+    attachments = IdsField(required=False)
+
+    def __init__(self, *args: Any, actor: Actor | None = None, **kwargs: Any) -> None:
+        """actor: whose files may be attached."""
+        super().__init__(*args, **kwargs)
+        self._actor = actor
+
+    def chips(self) -> list[Upload]:
+        """The files that are attached so far; no query without any."""
+        wanted = [public_id for public_id in self["attachments"].value() or () if public_id.isprintable()]
+        if not wanted or self._actor is None:
+            return []
+        mine = Upload.objects.owned_by(self._actor).kept().filter(public_id__in=wanted[: Attachment.MOST])
+        return sorted(mine, key=lambda upload: wanted.index(upload.public_id))
 
     @property
     def most_characters(self) -> int:
         return int(settings.ARENA_PROMPT_CHARACTERS)
 
 
-class ModelsField(forms.MultipleChoiceField):
-    """Models' ids in the order of their pickers; an empty one is left to the draw. Who may be had knows the action."""
-
-    def to_python(self, value: Any) -> list[str]:
-        return [slug for slug in super().to_python(value) if slug]
-
-    def valid_value(self, value: Any) -> bool:
-        return True
-
-
 class StartForm(PromptForm):
     """A prompt, and who is to answer it."""
 
     mode = forms.ChoiceField(choices=Battle.Mode, required=False)
-    models = ModelsField(required=False)
+    models = IdsField(required=False)
     license_kind = forms.ChoiceField(choices=[("", _("any")), *LanguageModel.LicenseKind.choices], required=False)
     size = forms.ChoiceField(
         choices=[
@@ -61,13 +77,15 @@ class StartForm(PromptForm):
         ],
         required=False,
     )  # fmt: skip
+    needs_images = forms.BooleanField(required=False)
 
     @property
     def wish(self) -> Wish:
         said = self.cleaned_data
         fewest, most = SIZES.get(said["size"], (None, None))
-        filters = Filters(said["license_kind"], fewest, most)
-        return Wish(Battle.Mode(said["mode"] or Battle.Mode.BLIND), tuple(said["models"]), filters)
+        filters = Filters(said["license_kind"], fewest, most, said["needs_images"])
+        mode = Battle.Mode(said["mode"] or Battle.Mode.BLIND)
+        return Wish(mode, tuple(said["models"]), filters, tuple(said["attachments"]))
 
     def start(self, begin: Callable[[str, Wish], Battle]) -> Battle | None:
         """What `begin` makes of the prompt and the wish; None when the form now says what was wrong with it."""

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from battles import drawing
+from battles.conversation import room_of
 from battles.models import NUMBERS, Battle, Position
 from common.errors import InvalidInput
 from common.text import has_unstorable, storable
@@ -15,6 +16,8 @@ Mode = Battle.Mode
 
 # From so many who could have been drawn, the filter does not tell who was.
 FEWEST_IN_A_NARROWED_POOL = 3
+FEW_SEE = "Too few models that see pictures can be drawn now. Leave the pictures out, or choose such a model yourself."
+FEW_READ_SO_MUCH = "Too few models that can be drawn now read as much as these files hold. Attach less."
 # How many models a person may choose, and what is said to anybody who chooses otherwise.
 CHOICES: dict[str, tuple[range, str]] = {
     Mode.BLIND: (range(1), "In a blind battle both models are drawn; name none."),
@@ -31,9 +34,12 @@ class Filters:
     license_kind: str = ""
     min_size_b: float | None = None
     max_size_b: float | None = None
+    needs_images: bool = False
 
     def keeps(self, model: LanguageModel) -> bool:
         if self.license_kind and model.license_kind != self.license_kind:
+            return False
+        if self.needs_images and not model.sees_images:
             return False
         if self.min_size_b is None and self.max_size_b is None:
             return True
@@ -42,16 +48,34 @@ class Filters:
     @property
     def as_json(self) -> dict[str, Any]:
         """What is not asked for is left out: `Filters(**filters.as_json) == filters`."""
-        return {name: wanted for name, wanted in asdict(self).items() if wanted not in ("", None)}
+        return {name: wanted for name, wanted in asdict(self).items() if wanted not in ("", None, False)}
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What a person asks for beside the prompt; `models` are ids as the API gives them, in the order of the sides."""
+    """What a person asks for beside the prompt; `models` are ids as the API gives them, in the order of the sides.
+
+    attachments: ids of uploads.
+    """
 
     mode: Battle.Mode = Mode.BLIND
     models: tuple[str, ...] = ()
     filters: Filters = field(default_factory=Filters)
+    attachments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What the files of a prompt ask of a model: to see images, and to read so many characters, prompt and all."""
+
+    images: bool = False
+    characters: int = 0
+
+    def met_by(self, model: LanguageModel) -> bool:
+        return (model.sees_images or not self.images) and (not self.characters or self.characters <= room_of(model))
+
+
+NO_NEEDS = Needs()
 
 
 class Seat(NamedTuple):
@@ -74,15 +98,22 @@ class Contest:
     chosen: list[LanguageModel]
     pool: list[LanguageModel]
     filters: Filters
+    needs: Needs = NO_NEEDS
+    # Somebody is not drawn because of the files.
+    files_exclude: bool = False
 
     @classmethod
-    def of(cls, wish: Wish, drawable: Sequence[LanguageModel]) -> "Contest":
+    def of(cls, wish: Wish, drawable: Sequence[LanguageModel], needs: Needs = NO_NEEDS) -> "Contest":
         """Raises InvalidInput naming the field; asks the database only about models that cannot be had."""
         chosen = _chosen(wish, drawable)
+        for model in chosen:
+            if not needs.met_by(model):
+                raise _refused("attachments", _too_much_for(model, needs))
         if wish.filters.as_json and wish.mode != Mode.BLIND:
             raise _refused("filters", "Only the draw of a blind battle can be narrowed.")
-        pool = [model for model in drawable if wish.filters.keeps(model) and model not in chosen]
-        contest = cls(wish.mode, chosen, pool, wish.filters)
+        everybody = [model for model in drawable if wish.filters.keeps(model) and model not in chosen]
+        pool = [model for model in everybody if needs.met_by(model)]
+        contest = cls(wish.mode, chosen, pool, wish.filters, needs, len(pool) < len(everybody))
         contest.check_pool()
         return contest
 
@@ -91,7 +122,14 @@ class Contest:
         """Whether anybody is."""
         return self.mode == Mode.BLIND or (self.mode == Mode.SIDE_BY_SIDE and len(self.chosen) == 1)
 
+    @property
+    def needs_images(self) -> bool:
+        return self.needs.images or self.filters.needs_images
+
     def check_pool(self) -> None:
+        fewest = FEWEST_IN_A_NARROWED_POOL if self.mode == Mode.BLIND else 1
+        if self.files_exclude and self.is_drawn and len(self.pool) < fewest:
+            raise _refused("attachments", FEW_SEE if self.needs.images else FEW_READ_SO_MUCH)
         if self.filters.as_json and len(self.pool) < FEWEST_IN_A_NARROWED_POOL:
             raise _refused("filters", "Fewer than three models are left to draw from. Please ask for less.")
 
@@ -142,6 +180,12 @@ def _why_not_this(slug: str, model: LanguageModel | None) -> str:
     if model.status != LanguageModel.Status.ACTIVE:
         return f"{model} is {model.get_status_display()}."
     return f"{model} cannot be asked at the moment."
+
+
+def _too_much_for(model: LanguageModel, needs: Needs) -> str:
+    if needs.images and not model.sees_images:
+        return f"{model} does not see pictures."
+    return f"These files hold more than {model} can read."
 
 
 def _refused(name: str, *sentences: str) -> InvalidInput:

@@ -1,17 +1,19 @@
 """The money of a turn, set aside before anybody is woken, so that a refusal is an answer and not a failed side."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from accounts.actor import Actor
+from battles.attaching import material_of, material_of_uploads, unsaved_turn
 from battles.conversation import messages_for
 from battles.errors import BudgetReached
 from battles.models import Side, Turn
 from models_registry import spending
 from models_registry.ledger import seconds_until_tomorrow
 from models_registry.models import Charge, LanguageModel
+from uploads.models import Upload
 
 
-def check_allowance(actor: Actor, models: Iterable[LanguageModel], prompt: str) -> None:
+def check_allowance(actor: Actor, models: Iterable[LanguageModel], prompt: str, uploads: Sequence[Upload] = ()) -> None:
     """Raises BudgetReached unless the person can pay for the two dearest of `models`.
 
     Whatever pair is drawn afterwards is then affordable: a refusal tells nothing about it, and asking again
@@ -20,8 +22,8 @@ def check_allowance(actor: Actor, models: Iterable[LanguageModel], prompt: str) 
     rest = spending.personal_rest(actor.key)
     if rest is None:
         return
-    turn = [Turn(prompt=prompt)]
-    messages = {model: messages_for(Side(model=model), turn, context_from=0) for model in models}
+    turn, material = [unsaved_turn(prompt, uploads)], material_of_uploads(uploads)
+    messages = {model: messages_for(Side(model=model), turn, context_from=0, material=material) for model in models}
     bills = [spending.bill(model, messages[model], person=actor.key) for model in messages]
     dearest = sorted((bill.most for bill in bills if bill is not None), reverse=True)[:2]
     if dearest and sum(dearest) > rest:
@@ -38,7 +40,8 @@ def set_aside(turns: Iterable[Turn], sides: Iterable[Side], *, person: str) -> d
     if not paid:
         return {}
     conversation = list(turns)
-    messages = {side: messages_for(side, conversation, context_from=0) for side in paid}
+    material = material_of(conversation)
+    messages = {side: messages_for(side, conversation, context_from=0, material=material) for side in paid}
     bills = {side: spending.bill(side.model, messages[side], person=person) for side in paid}
     sure = {side: bill for side, bill in bills.items() if bill is not None}
     return dict(zip(sure, spending.reserve(list(sure.values())), strict=True))

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from battles.blind import shown_battle
 from battles.lineups import Filters, Wish
-from battles.models import Battle, Session, Vote
+from battles.models import Attachment, Battle, Session, Vote
 from battles.prompts import accepted_prompt
 from common.errors import InvalidInput
 from common.text import has_unstorable
@@ -23,6 +23,9 @@ FEEDBACK_TAGS = (
 class PromptSerializer(serializers.Serializer[Any]):
     # Neither trimmed nor checked by DRF: accepted_prompt is the one rule.
     prompt = serializers.CharField(trim_whitespace=False, allow_blank=True)
+    attachments = serializers.ListField(
+        child=serializers.CharField(max_length=40), max_length=Attachment.MOST, required=False, default=list
+    )
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         """Text that cannot be stored is refused in our words, before DRF's field finds its own."""
@@ -38,6 +41,7 @@ class PromptSerializer(serializers.Serializer[Any]):
 class FiltersSerializer(serializers.Serializer[Any]):
     license_kind = serializers.ChoiceField(choices=LanguageModel.LicenseKind.choices, required=False)
     min_size_b = serializers.DecimalField(max_digits=9, decimal_places=3, min_value=Decimal(0), required=False)
+    needs_images = serializers.BooleanField(required=False)
     max_size_b = serializers.DecimalField(max_digits=9, decimal_places=3, min_value=Decimal(0), required=False)
 
     def to_internal_value(self, data: Any) -> Any:
@@ -49,7 +53,7 @@ class FiltersSerializer(serializers.Serializer[Any]):
 
     def validate(self, filters: dict[str, Any]) -> Filters:
         sizes = {name: float(filters[name]) for name in ("min_size_b", "max_size_b") if name in filters}
-        return Filters(license_kind=filters.get("license_kind", ""), **sizes)
+        return Filters(filters.get("license_kind", ""), **sizes, needs_images=filters.get("needs_images", False))
 
 
 class StartBattleSerializer(PromptSerializer):
@@ -60,7 +64,7 @@ class StartBattleSerializer(PromptSerializer):
     @property
     def wish(self) -> Wish:
         data = self.validated_data
-        return Wish(Battle.Mode(data["mode"]), tuple(data["models"]), data["filters"])
+        return Wish(Battle.Mode(data["mode"]), tuple(data["models"]), data["filters"], tuple(data["attachments"]))
 
 
 class CastVoteSerializer(serializers.Serializer[Any]):

@@ -50,7 +50,8 @@ def _battle(battle: Shown) -> Shown:
 def _messages(battle: Shown, side: str) -> Iterator[Shown]:
     """What a side did not answer has no assistant's message."""
     for turn in battle["turns"]:
-        yield {"role": "user", "content": turn["prompt"]}
+        files = [file["name"] for file in turn["attachments"]]
+        yield {"role": "user", "content": turn["prompt"], **({"attachments": files} if files else {})}
         answer = _answer(turn, side)
         if answer["text"]:
             yield {"role": "assistant", "content": answer["text"]}
@@ -64,6 +65,8 @@ def as_markdown(session: Shown) -> str:
         parts.append(f"## {' · '.join(_name(side, names) for side in _sides(battle))}")
         for turn in battle["turns"]:
             parts.append(_quoted(turn["prompt"]))
+            if turn["attachments"]:
+                parts.append(f"**Attached:** {', '.join(file['name'] for file in turn['attachments'])}")
             for side in _sides(battle):
                 parts += [f"### {_name(side, names)}{_stars(_answer(turn, side))}", _said(_answer(turn, side))]
         if battle["vote"]:

@@ -17,6 +17,7 @@ from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, Stil
 from battles.forms import PromptForm, RenameForm, StarsForm, StartForm, VoteForm
 from battles.models import Answer, Battle, Session, Vote
 from common import sse
+from common.errors import InvalidInput
 from models_registry import roster
 from models_registry.models import LanguageModel
 
@@ -51,7 +52,7 @@ def go_to(request: PageRequest, url: str) -> HttpResponse:
 def new(request: PageRequest) -> HttpResponse:
     models = roster.drawable()
     if request.method == "POST":
-        form = StartForm(request.POST)
+        form = StartForm(request.POST, actor=request.actor)
         battle = form.start(
             lambda prompt, wish: actions.start_session(actor=known_actor(request), prompt=prompt, wish=wish)
         )
@@ -59,7 +60,12 @@ def new(request: PageRequest) -> HttpResponse:
             return go_to(request, battle.session.get_absolute_url())
     else:
         form = StartForm(
-            initial={"mode": request.GET.get("mode", Battle.Mode.BLIND), "models": request.GET.getlist("models")}
+            initial={
+                "mode": request.GET.get("mode", Battle.Mode.BLIND),
+                "models": request.GET.getlist("models"),
+                "attachments": request.GET.getlist("attach"),
+            },
+            actor=request.actor,
         )
     context = {"form": form, "drawable_count": len(models), **pickers(form, models)}
     return _form_page(request, form, "battles/new.html", "prompt", context)
@@ -84,7 +90,7 @@ def session(request: PageRequest, public_id: str) -> HttpResponse:
 @require_POST
 def new_battle(request: PageRequest, public_id: str) -> HttpResponse:
     session = get_session_or_404(request, public_id)
-    form = StartForm(request.POST)
+    form = StartForm(request.POST, actor=request.actor)
     battle = form.start(
         lambda prompt, wish: actions.start_battle(actor=request.actor, session=session, prompt=prompt, wish=wish)
     )
@@ -153,12 +159,19 @@ def vote(request: PageRequest, public_id: str) -> HttpResponse:
 @require_POST
 def follow_up(request: PageRequest, public_id: str) -> HttpResponse:
     battle = get_battle_or_404(request, public_id)
-    form = PromptForm(request.POST)
+    form = PromptForm(request.POST, actor=request.actor)
     if not form.is_valid():
         if not request.htmx:
             return session_page(request, battle.session, form)
         return _battle_fragment(request, public_id, form)
-    actions.follow_up(actor=request.actor, battle=battle, prompt=form.cleaned_data["prompt"])
+    said = form.cleaned_data
+    try:
+        actions.follow_up(actor=request.actor, battle=battle, prompt=said["prompt"], attachments=said["attachments"])
+    except InvalidInput as error:
+        form.add_error("prompt", error.detail)
+        return (
+            _battle_fragment(request, public_id, form) if request.htmx else session_page(request, battle.session, form)
+        )
     return _battle_fragment(request, public_id)
 
 

@@ -8,9 +8,11 @@ from django.db.models.functions import Now
 
 from battles.announcing import announce_end
 from battles.answer_records import end_at_once
-from battles.models import Answer, Session, StarRating, Turn, Vote, VoteQuerySet
+from battles.models import Answer, Attachment, Session, StarRating, Turn, Vote, VoteQuerySet
 from battles.signals import voter_changes
 from common.ids import new_public_id
+from uploads.actions import delete_upload
+from uploads.models import Upload
 
 
 def update_session(session: Session, **changes: Any) -> None:
@@ -31,7 +33,7 @@ def file_stars_under(voter: str, stars: QuerySet[StarRating]) -> None:
 
 @transaction.atomic
 def delete_session(session: Session) -> None:
-    """Text and owner go; counted votes and stars stay, without a name."""
+    """Text, files and owner go; counted votes and stars stay, without a name."""
     turns = Turn.objects.filter(battle__session=session)
     for turn in turns.exclude(state=Turn.State.DONE).select_related("battle").select_for_update(of=("self",)):
         end_at_once(turn)
@@ -41,6 +43,17 @@ def delete_session(session: Session) -> None:
     nobody = f"deleted:{new_public_id()}"
     file_votes_under(nobody, votes)
     file_stars_under(nobody, StarRating.objects.filter(answer__turn__battle__session=session))
+    _delete_files(turns)
     Answer.objects.filter(turn__in=turns).update(text="", html="", reasoning="")
     turns.update(prompt="")
     Session.objects.filter(pk=session.pk).update(owner_user=None, owner_visitor=None, title="")
+
+
+def _delete_files(turns: QuerySet[Turn]) -> None:
+    """Files that no other session uses. What went with which prompt is forgotten."""
+    of_session = Attachment.objects.filter(turn__in=turns)
+    attached = list(Upload.objects.filter(attachments__in=of_session).distinct())
+    of_session.delete()
+    for upload in attached:
+        if not Attachment.objects.filter(upload=upload).exists():
+            delete_upload(upload)

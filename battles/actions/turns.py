@@ -1,7 +1,8 @@
 """What goes on in a battle: the next prompt, a failed one asked again, a stop."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from django.conf import settings
 from django.db import transaction
@@ -9,7 +10,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from accounts.actor import Actor
-from battles import reserving
+from battles import attaching, reserving
 from battles.announcing import announce_end
 from battles.answer_records import end_at_once
 from battles.errors import (
@@ -17,12 +18,14 @@ from battles.errors import (
     AlreadyVoted,
     BattleIsVoid,
     BudgetReached,
+    ImagesNotSeen,
     ModelsOverBudget,
     NothingToRegenerate,
     NothingToStop,
     StillAnswering,
     TooManyTurns,
 )
+from battles.lineups import Needs
 from battles.models import Answer, Battle, Session, Side, Turn, Vote
 from battles.prompts import accepted_prompt
 from battles.stopping import shout_stop
@@ -32,13 +35,14 @@ from models_registry.ledger import seconds_until_tomorrow
 from models_registry.spending import OverBudget
 
 
-def follow_up(*, actor: Actor, battle: Battle, prompt: str) -> Turn:
+def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequence[str] = ()) -> Turn:
     """Ask both sides the next thing, each with its own history. After the vote it goes on, but does not count.
 
-    Raises InvalidInput, StillAnswering, BattleIsVoid, TooManyTurns, TooManyRequests, ServiceAway, BudgetReached,
-    ModelsOverBudget.
+    attachments: ids of uploads. Raises InvalidInput, NotReadYet, CannotBeRead, ImagesNotSeen, StillAnswering,
+    BattleIsVoid, TooManyTurns, TooManyRequests, ServiceAway, BudgetReached, ModelsOverBudget.
     """
     prompt = accepted_prompt(prompt)
+    uploads = attaching.chosen_uploads(actor, attachments)
     with transaction.atomic():
         battle = Battle.objects.select_for_update().get(pk=battle.pk)  # one follow-up at a time
         if battle.is_void:
@@ -48,13 +52,29 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str) -> Turn:
             raise StillAnswering
         if last.index + 1 >= settings.ARENA_TURNS_PER_BATTLE:
             raise TooManyTurns
+        sides = _sides_of(battle)
+        if uploads:
+            _check_that_they_can_read(battle, sides, attaching.needs_of(prompt, uploads))
         limits.count("turn", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
         has_vote = Vote.objects.filter(battle=battle).exists()
         turn = Turn.objects.create(battle=battle, index=last.index + 1, prompt=prompt, after_vote=has_vote)
         with _refusing_what_does_not_fit():
-            ask(turn, _turns_of(battle), _sides_of(battle), person=actor.key)
+            attaching.attach(turn, uploads)
+            ask(turn, _turns_of(battle), sides, person=actor.key)
         Session.objects.filter(pk=battle.session_id).update(last_active_at=Now())
     return turn
+
+
+def _check_that_they_can_read(battle: Battle, sides: Iterable[Side], needs: Needs) -> None:
+    """Whether models of a blind battle see images must not be found out by trying.
+
+    Raises ImagesNotSeen, InvalidInput.
+    """
+    see = battle.needs_images if battle.is_blind else all(side.model.sees_images for side in sides)
+    if needs.images and not see:
+        raise ImagesNotSeen
+    if not all(replace(needs, images=False).met_by(side.model) for side in sides):
+        raise attaching.refused("These files hold more than the models of this battle can read.")
 
 
 def ask(turn: Turn, turns: Iterable[Turn], sides: Iterable[Side], *, person: str) -> list[Answer]:
@@ -66,7 +86,7 @@ def ask(turn: Turn, turns: Iterable[Turn], sides: Iterable[Side], *, person: str
 
 
 def _turns_of(battle: Battle) -> QuerySet[Turn]:
-    return battle.turns.order_by("index").prefetch_related("answers")
+    return battle.turns.with_attachments().order_by("index").prefetch_related("answers")  # type: ignore[attr-defined]
 
 
 def _sides_of(battle: Battle) -> QuerySet[Side]:

@@ -78,7 +78,7 @@ def _labels(battle: Battle, judged: list[Turn]) -> LabelColumns:
             "categories": battle.categories, "language": battle.language, "labelled_by": battle.labelled_by,
             "prompt_digest": battle.prompt_digest,
         }  # fmt: skip
-    return label([turn.prompt for turn in judged])
+    return label([turn.prompt for turn in judged], files=[file for turn in judged for file in turn.attached])
 
 
 def _style_of(side: Side, turns: list[Turn]) -> StyleCounts:

@@ -15,6 +15,7 @@ BUILT_IN = {
     ),
     "hard-prompt": (_("Hard prompts"), _("asks to weigh, derive or design, in a technical matter or at length")),
     "long-prompt": (_("Long prompts"), _("has about 500 tokens or more")),
+    "images": (_("Images"), _("comes with a picture")),
     "multi-turn": (_("Multi-turn"), _("goes on for more than one turn")),
 }
 

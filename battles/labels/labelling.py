@@ -1,12 +1,15 @@
 """Labels of battles and votes, from what people asked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 from battles.labels import own_categories
 from battles.labels.classifier import VERSION, classify
 from battles.labels.own_rules import Rule, digest_of
 from battles.labels.prompt_digest import prompt_digest
+
+# What a picture goes with.
+IMAGES = "images"
 
 
 class LabelColumns(TypedDict):
@@ -23,14 +26,19 @@ def version(rules: Sequence[Rule]) -> str:
     return f"{VERSION} own-{digest_of(rules)}" if rules else VERSION
 
 
-def label(prompts: Sequence[str], rules: Sequence[Rule] | None = None) -> LabelColumns:
-    """prompts: what was asked in the turns that are judged. rules: of the operator's categories, if at hand."""
+def label(
+    prompts: Sequence[str], rules: Sequence[Rule] | None = None, *, files: Sequence[Mapping[str, str]] = ()
+) -> LabelColumns:
+    """prompts: what was asked in the turns that are judged. rules: of the operator's categories, if at hand.
+
+    files: `kind` and `sha256` of those that went with the prompts.
+    """
     rules = own_categories.rules() if rules is None else rules
     found = classify(prompts)
     own = {rule.slug for rule in rules if rule.holds(prompts, found.language)}
     return {
-        "categories": sorted({*found.categories, *own}),
+        "categories": sorted({*found.categories, *own, *(IMAGES for file in files if file["kind"] == "image")}),
         "language": found.language,
         "labelled_by": version(rules),
-        "prompt_digest": prompt_digest(prompts),
+        "prompt_digest": prompt_digest(prompts, [file["sha256"] for file in files]),
     }

@@ -64,10 +64,12 @@ def _labels_now(vote_ids: Iterable[int], rules: list[Rule]) -> dict[int, LabelCo
     """By vote; those whose text is gone are not in it."""
     battles = dict(Vote.objects.filter(pk__in=list(vote_ids)).values_list("battle_id", "pk"))
     prompts: dict[int, list[str]] = defaultdict(list)
+    files: dict[int, list[dict[str, str]]] = defaultdict(list)
     turns = Turn.objects.judged().filter(battle__in=battles).exclude(prompt="").order_by("index")
-    for battle_id, prompt in turns.values_list("battle_id", "prompt"):
+    for battle_id, prompt, attached in turns.with_attachments().values_list("battle_id", "prompt", "attached"):
         prompts[battles[battle_id]].append(prompt)
-    return {vote_id: labelling.label(asked, rules) for vote_id, asked in prompts.items()}
+        files[battles[battle_id]] += attached
+    return {vote_id: labelling.label(asked, rules, files=files[vote_id]) for vote_id, asked in prompts.items()}
 
 
 @transaction.atomic

@@ -4,12 +4,13 @@ from battles.models.battles import NUMBERS, Battle, Position, Side
 from battles.models.calls import Call, CallQuerySet
 from battles.models.categories import Category
 from battles.models.sessions import Session
-from battles.models.turns import Answer, Turn, TurnQuerySet
+from battles.models.turns import Answer, Attachment, Turn, TurnQuerySet
 from battles.models.votes import StarRating, Vote, VoteCounter, VoteQuerySet
 
 __all__ = [
     "NUMBERS",
     "Answer",
+    "Attachment",
     "Battle",
     "Call",
     "CallQuerySet",

@@ -41,7 +41,7 @@ class BattleQuerySet(models.QuerySet["Battle"]):
         return self.select_related("session", "vote").prefetch_related(
             models.Prefetch("sides", Side.objects.select_related("model")),
             "sides__model__prices",
-            models.Prefetch("turns", Turn.objects.order_by("index")),
+            models.Prefetch("turns", Turn.objects.with_attachments().order_by("index")),
             models.Prefetch("turns__answers", Answer.objects.in_order().select_related("call").defer("call__request")),
         )
 
@@ -72,6 +72,8 @@ class Battle(models.Model):
     propensity = models.FloatField()
     # What the pool was narrowed to before the draw: battles.lineups.Filters; for a redraw to keep to.
     filters = models.JSONField(default=dict, db_default={}, blank=True)
+    # Whoever is drawn sees images: follow-ups may have some.
+    needs_images = models.BooleanField(default=False, db_default=False)
     voided_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())
 

@@ -1,16 +1,18 @@
 """Prompts and what is said to them. Battles, sides and calls are named, not imported: they build on this."""
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.functions import Now
+from django.db.models.functions import JSONObject, Now
 from django.utils.translation import gettext_lazy as _
 
 from common.fields import SafeHtmlField
 from common.ids import new_public_id
 from models_registry.models import Charge
+from uploads.models import Upload
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
@@ -27,7 +29,7 @@ class TurnQuerySet(models.QuerySet["Turn"]):
             fence=F("fence") + 1,
             lease_until=Now() + lease,
         )
-        return self.select_related("battle").get(pk=pk) if won else None
+        return self.with_attachments().select_related("battle").get(pk=pk) if won else None
 
     def held(self, pk: int, fence: int) -> "TurnQuerySet":
         """The turn if this fence still holds it: whoever was overtaken finds nothing to change."""
@@ -50,6 +52,12 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         """Those that a vote is on: asked before it, and every side said something a person can compare."""
         said = Q(state=Answer.State.DONE) | Q(state=Answer.State.STOPPED, text__regex=r"\S")
         return self.filter(after_vote=False).exclude(answers__in=Answer.objects.exclude(said))
+
+    def with_attachments(self) -> "TurnQuerySet":
+        """`attached`: the facts of each turn's files in order, without another query; see Attachment.facts."""
+        facts = {name: f"upload__{field}" for name, field in Attachment.FACTS.items()}
+        of_turn = Attachment.objects.filter(turn=models.OuterRef("pk")).order_by("position")
+        return self.annotate(attached=ArraySubquery(of_turn.values_list(JSONObject(**facts))))
 
     def wake_again(self, pk: int, patience: timedelta) -> bool:
         """Note that a waiting turn is woken now; False when another sweeper has just done it."""
@@ -85,6 +93,9 @@ class Turn(models.Model):
 
     if TYPE_CHECKING:
         answers: RelatedManager["Answer"]
+        attachments: RelatedManager["Attachment"]
+        # There only where it was asked for with TurnQuerySet.with_attachments.
+        attached: list[dict[str, Any]]
 
     class Meta:
         constraints = [
@@ -122,6 +133,35 @@ class Turn(models.Model):
     def can_be_judged(self) -> bool:
         """Whether every side said something a person can compare."""
         return all(answer.can_be_judged for answer in self.answers.all())
+
+
+class Attachment(models.Model):
+    """A file that goes with a prompt to every side."""
+
+    MOST = 6
+    # What is kept at hand of an attached file (TurnQuerySet.with_attachments), by the upload's fields.
+    FACTS = {
+        "id": "public_id", "name": "name", "media_type": "media_type", "kind": "kind", "size": "size",
+        "sha256": "sha256",
+    }  # fmt: skip
+
+    turn = models.ForeignKey(Turn, models.PROTECT, related_name="attachments")
+    upload = models.ForeignKey(Upload, models.PROTECT, related_name="attachments")
+    position = models.PositiveSmallIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["turn", "upload"], name="a_file_goes_with_a_prompt_once"),
+            models.UniqueConstraint(fields=["turn", "position"], name="a_prompt_has_its_files_in_order"),
+            models.CheckConstraint(condition=Q(position__lt=6), name="six_files_go_with_a_prompt_at_most"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.turn_id} {self.position}"
+
+    @staticmethod
+    def facts(upload: Upload) -> dict[str, Any]:
+        return {name: getattr(upload, field) for name, field in Attachment.FACTS.items()}
 
 
 class AnswerQuerySet(models.QuerySet["Answer"]):

@@ -1,0 +1,31 @@
+"""`{% uses_of uploads as uses %}` and `{{ uses|of_upload:upload }}`: the sessions in which files were used."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from django import template
+
+from battles.models import Attachment, Session
+from uploads.models import Upload
+
+register = template.Library()
+
+Uses = dict[int, list[Session]]
+
+
+@register.simple_tag
+def uses_of(uploads: Upload | Iterable[Upload]) -> Uses:
+    """By upload, the latest first; one query for all of them."""
+    wanted = [uploads] if isinstance(uploads, Upload) else list(uploads)
+    uses: Uses = defaultdict(list)
+    used = Attachment.objects.filter(upload__in=wanted).select_related("turn__battle__session").order_by("-pk")
+    for attachment in used:
+        session = attachment.turn.battle.session
+        if session not in uses[attachment.upload_id]:
+            uses[attachment.upload_id].append(session)
+    return dict(uses)
+
+
+@register.filter
+def of_upload(uses: Uses, upload: Upload) -> list[Session]:
+    return uses.get(upload.pk, [])

@@ -1,0 +1,22 @@
+"""What battles make of it when an upload goes, or turns out to be another one's twin."""
+
+from typing import Any
+
+from django.dispatch import receiver
+
+from battles.models import Attachment, Turn
+from uploads.errors import IsBeingAnswered
+from uploads.models import Upload
+from uploads.signals import upload_deleted, uploads_merged
+
+
+@receiver(upload_deleted)
+def keep_while_models_answer(upload: Upload, **_: Any) -> None:
+    """Otherwise a side that is asked later than the other would be sent something else."""
+    if Attachment.objects.filter(upload=upload).exclude(turn__state=Turn.State.DONE).exists():
+        raise IsBeingAnswered
+
+
+@receiver(uploads_merged)
+def use_the_other(before: Upload, after: Upload, **_: Any) -> None:
+    Attachment.objects.filter(upload=before).update(upload=after)

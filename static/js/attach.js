@@ -1,0 +1,103 @@
+// Files for a prompt: chosen, dropped or pasted; sent at once, one after the other; their chips go with the form.
+const boxOf = (element) => element.closest("form")?.querySelector(".attachments");
+
+function token(form) {
+  return form.querySelector("[name=csrfmiddlewaretoken]").value;
+}
+
+function notice(template) {
+  document.getElementById("notices").replaceChildren(template.content.cloneNode(true));
+}
+
+function add(box, files) {
+  const chips = box.querySelector(".chips");
+  for (const file of files) {
+    if (chips.children.length >= Number(box.dataset.atMost)) return notice(box.querySelector("[data-too-many]"));
+    const chip = box.querySelector("[data-chip]").content.firstElementChild.cloneNode(true);
+    chip.querySelector(".chip-name").textContent = file.name;
+    chips.append(chip);
+    send(box, chip, file);
+  }
+}
+
+// XMLHttpRequest, because fetch does not say how much has been sent.
+function send(box, chip, file) {
+  const request = new XMLHttpRequest();
+  const form = new FormData();
+  form.append("file", file, file.name);
+  request.open("POST", box.dataset.uploadsTo);
+  request.setRequestHeader("X-CSRFToken", token(box.closest("form")));
+  request.setRequestHeader("HX-Request", "true");
+  request.upload.addEventListener("progress", ({ loaded, total }) => {
+    chip.querySelector("progress").value = loaded / total;
+  });
+  request.addEventListener("load", () => {
+    if (!chip.isConnected) return;
+    if (request.status === 201) return replace(chip, request.responseText);
+    chip.remove();
+    if (request.getResponseHeader("HX-Retarget")) htmx.swap("#notices", request.responseText, { swapStyle: "innerHTML" });
+    else notice(document.getElementById(request.status === 413 ? "notice-too-large" : "notice-went-wrong"));
+  });
+  request.addEventListener("error", () => {
+    chip.remove();
+    notice(document.getElementById("notice-no-answer"));
+  });
+  chip.abort = () => request.abort();
+  request.send(form);
+}
+
+function replace(chip, html) {
+  const parsed = new DOMParser().parseFromString(html, "text/html");
+  const made = document.importNode(parsed.querySelector(".chip"), true);
+  chip.replaceWith(made);
+  htmx.process(made); // one that is being read asks for itself until it has been
+}
+
+document.addEventListener("change", ({ target }) => {
+  if (!target.matches?.("[data-attach]")) return;
+  add(boxOf(target), target.files);
+  target.value = "";
+});
+
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest?.("[data-detach]");
+  if (!button) return;
+  const chip = button.closest(".chip");
+  const form = chip.closest("form");
+  chip.abort?.();
+  chip.remove();
+  form.querySelector("textarea").focus();
+});
+
+document.addEventListener("paste", (event) => {
+  const files = event.clipboardData?.files ?? [];
+  if (!files.length || !boxOf(event.target)) return;
+  event.preventDefault();
+  add(boxOf(event.target), files);
+});
+
+// Anywhere on the page, so that a file that misses the box does not replace the page.
+const carriesFiles = ({ dataTransfer }) => dataTransfer?.types.includes("Files");
+document.addEventListener("dragover", (event) => {
+  const box = document.querySelector(".composer .attachments");
+  if (!box || !carriesFiles(event)) return;
+  event.preventDefault();
+  box.closest(".composer").classList.add("dropping");
+});
+function dropped() {
+  document.querySelector(".composer.dropping")?.classList.remove("dropping");
+}
+document.addEventListener("dragleave", ({ relatedTarget }) => relatedTarget === null && dropped());
+document.addEventListener("drop", (event) => {
+  const box = document.querySelector(".composer .attachments");
+  dropped();
+  if (!box || !carriesFiles(event)) return;
+  event.preventDefault();
+  add(box, event.dataTransfer.files);
+});
+
+// A follow-up that was taken leaves the box empty for the next one.
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  if (detail.xhr.status !== 200 || !detail.elt.matches("[data-follow-up]")) return;
+  detail.elt.form.querySelector(".attachments .chips").replaceChildren();
+});

@@ -1,0 +1,196 @@
+"""PDFs, honest and hostile, written by hand: a PDF library would refuse to write half of these."""
+
+import zlib
+from collections.abc import Sequence
+
+FONT = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
+Bodies = dict[int, bytes]
+
+
+def pdf(bodies: Bodies, trailer: bytes = b"") -> bytes:
+    """bodies: by object number; 1 is the catalog."""
+    out = bytearray(b"%PDF-1.7\n")
+    places = {}
+    for number, body in sorted(bodies.items()):
+        places[number] = len(out)
+        out += b"%d 0 obj\n" % number + body + b"\nendobj\n"
+    start = len(out)
+    out += b"xref\n0 1\n0000000000 65535 f \n"
+    for number, place in sorted(places.items()):
+        out += b"%d 1\n%010d 00000 n \n" % (number, place)
+    size = max(bodies) + 1
+    return bytes(out + b"trailer<</Size %d/Root 1 0 R%s>>\nstartxref\n%d\n%%%%EOF\n" % (size, trailer, start))
+
+
+def stream(content: bytes, *, more: bytes = b"", squeezed: bool = True) -> bytes:
+    body = zlib.compress(content, 9) if squeezed else content
+    how = b"/Filter/FlateDecode" if squeezed else b""
+    return b"<</Length %d%s%s>>stream\n" % (len(body), how, more) + body + b"\nendstream"
+
+
+def lines(texts: Sequence[str]) -> bytes:
+    """A content stream that writes one line below the other."""
+    shown = b"".join(b"(%s)Tj 0 -14 Td\n" % text.encode("latin-1") for text in texts)
+    return b"BT /F1 12 Tf 50 800 Td\n" + shown + b"ET"
+
+
+def of_pages(contents: Sequence[bytes], *, trailer: bytes = b"") -> bytes:
+    """contents: a content stream for each page."""
+    bodies: Bodies = {1: b"<</Type/Catalog/Pages 2 0 R>>", 3: FONT}
+    kids = []
+    for index, content in enumerate(contents):
+        page = 4 + 2 * index
+        kids.append(b"%d 0 R" % page)
+        bodies[page] = _page(page + 1)
+        bodies[page + 1] = stream(content)
+    bodies[2] = b"<</Type/Pages/Count %d/Kids[%s]>>" % (len(kids), b" ".join(kids))
+    return pdf(bodies, trailer)
+
+
+def _page(contents: int) -> bytes:
+    what = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>>>/Contents %d 0 R>>"
+    return what % contents
+
+
+def saying(*pages: str) -> bytes:
+    return of_pages([lines(page.split("\n")) for page in pages])
+
+
+def book(pages: int) -> bytes:
+    """Forty full lines on each page."""
+    words = "the quick brown fox jumps over the lazy dog and thinks about page"
+    return saying(*("\n".join(f"{words} {number} {line}" for line in range(40)) for number in range(pages)))
+
+
+def table(pages: int, rows: int = 50, columns: int = 10) -> bytes:
+    """Every cell placed on its own, as spreadsheets print them."""
+    contents = []
+    for page in range(pages):
+        cells = b"".join(
+            b"BT /F1 8 Tf 1 0 0 1 %d %d Tm (%d)Tj ET\n" % (30 + 55 * column, 800 - 15 * row, page * row + column)
+            for row in range(rows)
+            for column in range(columns)
+        )
+        contents.append(cells)
+    return of_pages(contents)
+
+
+def scanned() -> bytes:
+    return of_pages([b"q 595 0 0 842 0 0 cm Q"] * 2)
+
+
+def _one_page(content: bytes, **more: bytes) -> bytes:
+    bodies: Bodies = {
+        1: b"<</Type/Catalog/Pages 2 0 R>>",
+        2: b"<</Type/Pages/Count 1/Kids[4 0 R]>>",
+        3: FONT,
+        4: _page(5),
+        5: stream(content, **more),
+    }
+    return pdf(bodies)
+
+
+def many_operators() -> bytes:
+    return _one_page(b"BT /F1 12 Tf " + b"(a)Tj " * 3_000_000 + b"ET")
+
+
+def huge_string() -> bytes:
+    return _one_page(b"BT /F1 12 Tf (" + b"A" * 60_000_000 + b")Tj ET")
+
+
+def pages_sharing_a_stream() -> bytes:
+    shared = lines(["word " * 200] * 40)
+    kids = [b"%d 0 R" % number for number in range(10, 910)]
+    bodies: Bodies = {
+        1: b"<</Type/Catalog/Pages 2 0 R>>",
+        2: b"<</Type/Pages/Count %d/Kids[%s]>>" % (len(kids), b" ".join(kids)),
+        3: FONT,
+        5: stream(shared * 12),
+        **{number: _page(5) for number in range(10, 910)},
+    }
+    return pdf(bodies)
+
+
+def thousands_of_pages() -> bytes:
+    kids = b" ".join([b"4 0 R"] * 50_000)
+    bodies: Bodies = {
+        1: b"<</Type/Catalog/Pages 2 0 R>>",
+        2: b"<</Type/Pages/Count 50000/Kids[%s]>>" % kids,
+        3: FONT,
+        4: _page(5),
+        5: stream(lines(["again"])),
+    }
+    return pdf(bodies)
+
+
+def deep_arrays() -> bytes:
+    return _one_page(b"[" * 200_000 + b"]" * 200_000 + b" TJ")
+
+
+def deep_objects() -> bytes:
+    bodies: Bodies = {
+        1: b"<</Type/Catalog/Pages 2 0 R/Deep " + b"[" * 100_000 + b"]" * 100_000 + b">>",
+        2: b"<</Type/Pages/Count 0/Kids[]>>",
+    }
+    return pdf(bodies)
+
+
+def cyclic_pages() -> bytes:
+    bodies: Bodies = {
+        1: b"<</Type/Catalog/Pages 2 0 R>>",
+        2: b"<</Type/Pages/Count 2/Kids[3 0 R 2 0 R]>>",
+        3: b"<</Type/Pages/Parent 2 0 R/Count 2/Kids[2 0 R 3 0 R]>>",
+    }
+    return pdf(bodies)
+
+
+def forms_in_forms() -> bytes:
+    """Each form draws the next one ten times."""
+    resources = b"/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</Font<</F1 3 0 R>>/XObject<</X %d 0 R>>>>"
+    bodies: Bodies = {
+        1: b"<</Type/Catalog/Pages 2 0 R>>",
+        2: b"<</Type/Pages/Count 1/Kids[4 0 R]>>",
+        3: FONT,
+        4: b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Resources<</XObject<</X 10 0 R>>>>/Contents 5 0 R>>",
+        5: stream(b"/X Do " * 10),
+        **{n: stream(b"/X Do " * 10, more=resources % (n + 1)) for n in range(10, 20)},
+        20: stream(b"BT /F1 9 Tf (deep)Tj ET", more=b"/Type/XObject/Subtype/Form/BBox[0 0 9 9]"),
+    }
+    return pdf(bodies)
+
+
+def zip_bomb() -> bytes:
+    """A kilobyte that is a gigabyte after three rounds of decompression."""
+    squeezed = zlib.compress(zlib.compress(zlib.compress(b"0" * 200_000_000, 9), 9), 9)
+    filters = b"<</Length %d/Filter[/FlateDecode/FlateDecode/FlateDecode]>>stream\n" % len(squeezed)
+    bodies: Bodies = {
+        1: b"<</Type/Catalog/Pages 2 0 R>>",
+        2: b"<</Type/Pages/Count 1/Kids[4 0 R]>>",
+        3: FONT,
+        4: _page(5),
+        5: filters + squeezed + b"\nendstream",
+    }
+    return pdf(bodies)
+
+
+def encrypted() -> bytes:
+    """By the standard security handler, with a password nobody has."""
+    secret = b"/Encrypt<</Filter/Standard/V 1/R 2/Length 40/P -4/O<%s>/U<%s>>>/ID[<00><00>]" % (b"41" * 32, b"42" * 32)
+    return of_pages([lines(["secret"])], trailer=secret)
+
+
+def truncated() -> bytes:
+    return book(3)[:700]
+
+
+def of_nothing() -> bytes:
+    return b"%PDF-1.7\n"
+
+
+HOSTILE = {
+    make.__name__: make
+    for make in (
+        many_operators, huge_string, pages_sharing_a_stream, thousands_of_pages, deep_arrays, deep_objects,
+        cyclic_pages, forms_in_forms, zip_bomb, encrypted, truncated, of_nothing, scanned,
+    )
+}  # fmt: skip
