@@ -13,7 +13,9 @@ from leaderboard import aggregation, schedule
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
 from tests import make
-from tests.leaderboard.ballots import cast_many, contestants
+from tests.leaderboard import ballots
+
+NAMES = ("ada", "bob", "cyd")
 
 
 @dataclass
@@ -35,18 +37,21 @@ class World:
         return Answer.objects.filter(turn__battle=self.compared).earliest("pk").public_id
 
 
-def published() -> tuple[list[LanguageModel], list[AggregationRun]]:
-    """Three models with votes, and the snapshots of every board these are on."""
-    models = contestants("ada", "bob", "cyd")
-    ada, bob, cyd = models
-    cast_many(ada, bob, left=6, right=3, tie=1)
-    cast_many(bob, cyd, left=4, right=3, both_bad=1)
+def contestants() -> list[LanguageModel]:
+    return list(LanguageModel.objects.filter(slug__in=NAMES).order_by("slug")) or ballots.contestants(*NAMES)
+
+
+def publish() -> list[AggregationRun]:
+    """Votes between all of them, and the snapshots of every board these are on."""
+    ada, bob, cyd = contestants()
+    ballots.cast_many(ada, bob, left=6, right=3, tie=1)
+    ballots.cast_many(bob, cyd, left=4, right=3, both_bad=1)
     aggregation.aggregate(slot=schedule.new_slot())
-    return models, list(AggregationRun.objects.filter(state=AggregationRun.State.DONE))
+    return list(AggregationRun.objects.filter(state=AggregationRun.State.DONE))
 
 
-def of(actor: Actor) -> World:
-    models, snapshots = published()
+def of(actor: Actor, *, with_boards: bool = False) -> World:
+    models, snapshots = contestants(), publish() if with_boards else []
     left, right = models[:2]
     waiting, voted, void, live = (make.answered_battle(left, right, actor=actor) for _ in range(4))
     actions.cast_vote(actor=actor, battle=voted, choice=Vote.Choice.LEFT)

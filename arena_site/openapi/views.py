@@ -4,6 +4,7 @@ from functools import cache
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.http import require_safe
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
@@ -29,5 +30,6 @@ class Schema(APIView):
         return HttpResponse(schema_as_json(), content_type="application/vnd.oai.openapi+json")
 
 
+@require_safe
 def documentation(request: HttpRequest) -> HttpResponse:
     return render(request, "api_documentation.html")

@@ -1,0 +1,251 @@
+"""Who may do what, at every address of the site: what belongs to somebody else is not there.
+
+An address that none of the tables here names fails the first test.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from urllib.parse import urlencode
+
+import pytest
+from django.db import transaction
+from django.test import Client
+
+from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
+from accounts.models import ApiToken, Scope
+from tests import api_world, make
+from tests.addresses import addresses
+from tests.api_world import World
+
+pytestmark = pytest.mark.django_db
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+SENT, FORM = {"prompt": "Hello", "choice": "left", "stars": 3, "title": "T"}, "application/x-www-form-urlencoded"
+HIDDEN, NOT_ALLOWED, NO_SUCH_METHOD = 404, 403, 405
+
+# What anybody may see or send; nothing there is anybody's.
+OPEN = [
+    "/", "/livez", "/readyz",
+    "/leaderboard/", "/leaderboard/charts/", "/leaderboard/stream/", "/leaderboard/models/{slug}/",
+    "/leaderboard/compare/", "/leaderboard/compare/{a}/{b}/", "/leaderboard/snapshots/",
+    "/leaderboard/snapshots/{public_id}/", "/leaderboard/method/",
+    "/api/v1/models/", "/api/v1/models/{slug}/", "/api/v1/boards/", "/api/v1/leaderboard/",
+    "/api/v1/leaderboard/models/{slug}/", "/api/v1/leaderboard/history/", "/api/v1/leaderboard/head-to-head/",
+    "/api/v1/leaderboard/matrix/", "/api/v1/leaderboard/snapshots/", "/api/v1/leaderboard/snapshots/{public_id}/",
+    "/api/v1/schema/", "/api/v1/docs/", "/api/{rest}",
+]  # fmt: skip
+# For whoever has the signed word in it, for an hour.
+SIGNED = ["/stream/{token}/", "/stream/model-test/{token}/"]
+# Everybody's own, by who asks.
+ONES_OWN = ["/sessions/", "/api/v1/sessions/", "/api/v1/me/"]
+# Members' votes, under pseudonyms (tests/leaderboard/public_data asks who may have them).
+EXPORTS = ["/api/v1/exports/votes.{ending}", "/api/v1/exports/stars.{ending}"]
+MEMBERS_PAGES = ["/accounts/tokens/"]
+MEMBERS_LISTS = ["/api/v1/me/tokens/"]
+
+# Somebody's: whose id is in the address, and the scope a token needs for each method, where a token will do.
+READ, BATTLE, VOTE = {"GET": Scope.READ, "HEAD": Scope.READ}, {"POST": Scope.BATTLE}, {"POST": Scope.VOTE}
+SOMEBODYS: dict[str, tuple[Callable[[World], str], dict[str, Scope]]] = {
+    "/api/v1/sessions/{public_id}/": (
+        lambda world: world.waiting.session.public_id,
+        {**READ, "PATCH": Scope.BATTLE, "DELETE": Scope.BATTLE},
+    ),
+    "/api/v1/sessions/{public_id}/battles/": (lambda world: world.waiting.session.public_id, BATTLE),
+    "/api/v1/sessions/{public_id}/export/": (lambda world: world.waiting.session.public_id, READ),
+    "/api/v1/battles/{public_id}/": (lambda world: world.waiting.public_id, READ),
+    "/api/v1/battles/{public_id}/stream/": (lambda world: world.live.public_id, READ),
+    "/api/v1/battles/{public_id}/stop/": (lambda world: world.live.public_id, BATTLE),
+    "/api/v1/battles/{public_id}/messages/": (lambda world: world.waiting.public_id, BATTLE),
+    "/api/v1/battles/{public_id}/regenerate/": (lambda world: world.unanswered.public_id, BATTLE),
+    "/api/v1/battles/{public_id}/vote/": (lambda world: world.waiting.public_id, VOTE),
+    "/api/v1/battles/{public_id}/feedback/": (lambda world: world.voted.public_id, VOTE),
+    "/api/v1/answers/{public_id}/rating/": (lambda world: world.to_rate, VOTE),
+}
+SOMEBODYS_PAGES: dict[str, Callable[[World], str]] = {
+    "/s/{public_id}/": lambda world: world.waiting.session.public_id,
+    "/s/{public_id}/battles/": lambda world: world.waiting.session.public_id,
+    "/s/{public_id}/rename/": lambda world: world.waiting.session.public_id,
+    "/s/{public_id}/archive/": lambda world: world.waiting.session.public_id,
+    "/s/{public_id}/delete/": lambda world: world.waiting.session.public_id,
+    "/s/{public_id}/export/": lambda world: world.waiting.session.public_id,
+    "/battles/{public_id}/": lambda world: world.waiting.public_id,
+    "/battles/{public_id}/vote/": lambda world: world.waiting.public_id,
+    "/battles/{public_id}/messages/": lambda world: world.waiting.public_id,
+    "/battles/{public_id}/stop/": lambda world: world.live.public_id,
+    "/battles/{public_id}/regenerate/": lambda world: world.unanswered.public_id,
+    "/answers/{public_id}/rating/": lambda world: world.to_rate,
+}
+# A member's, in a browser and never with a token.
+MEMBERS_TOKENS = {"/api/v1/me/tokens/{public_id}/": "DELETE", "/accounts/tokens/{public_id}/revoke/": "POST"}
+
+
+def ask(client: Client, method: str, path: str) -> int:
+    """The status of the answer to all that any of them takes; what the request changed is as before."""
+    is_json = path.startswith("/api/")
+    data, media_type = (json.dumps(SENT), "application/json") if is_json else (urlencode(SENT), FORM)
+    with transaction.atomic():
+        status = client.generic(method, path, data, media_type).status_code
+        transaction.set_rollback(True)
+    return status
+
+
+def browser(actor: Actor, **options: bool) -> Client:
+    client = Client(**options)
+    if actor.user is not None:
+        client.force_login(actor.user)
+    elif actor.visitor is not None:
+        client.cookies[VISITOR_COOKIE] = visitor_cookie_value(actor.visitor)
+    return client
+
+
+def program(actor: Actor, *scopes: Scope) -> Client:
+    _, token = ApiToken.issue(user=actor.user, name="t", scopes=list(scopes))
+    return Client(headers={"Authorization": f"Bearer {token}"})
+
+
+@pytest.fixture(autouse=True)
+def _nobody_is_too_quick(settings) -> None:
+    settings.ARENA_LIMITS = dict.fromkeys(settings.ARENA_LIMITS, "off")
+
+
+@pytest.fixture(params=["visitor", "member"])
+def owned(request: pytest.FixtureRequest) -> World:
+    return api_world.of(make.visitor() if request.param == "visitor" else make.member())
+
+
+@pytest.fixture
+def others() -> dict[str, Client]:
+    moderator, member = make.member(is_staff=True), make.member()
+    return {
+        "nobody": Client(),
+        "another visitor": browser(make.visitor()),
+        "another member": browser(member),
+        "a moderator": browser(moderator),
+        "another's program": program(member, *Scope),
+    }
+
+
+def test_every_address_is_in_one_of_these_tables():
+    tables = [OPEN, SIGNED, ONES_OWN, EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, SOMEBODYS, SOMEBODYS_PAGES, MEMBERS_TOKENS]
+    named = [address for table in tables for address in table]
+    found = {path for path in addresses() if not path.startswith(("/admin/", "/accounts/")) or path in named}
+    assert sorted(found) == sorted(named)
+
+
+@pytest.mark.parametrize("address", [*SOMEBODYS, *SOMEBODYS_PAGES])
+def test_what_is_somebodys_is_there_for_its_owner_alone(owned: World, others: dict[str, Client], address: str):
+    id_in = SOMEBODYS_PAGES[address] if address in SOMEBODYS_PAGES else SOMEBODYS[address][0]
+    path = address.format(public_id=id_in(owned))
+    owner = browser(owned.actor)
+    there = {method for method in METHODS if ask(owner, method, path) != NO_SUCH_METHOD}
+    assert there
+    for method in sorted(there):
+        assert ask(owner, method, path) not in (401, NOT_ALLOWED, HIDDEN, 500), method
+        answers = {who: ask(client, method, path) for who, client in others.items()}
+        assert answers == dict.fromkeys(others, HIDDEN), method
+    for method in sorted(set(METHODS) - there):
+        assert ask(others["another visitor"], method, path) in (NO_SUCH_METHOD, HIDDEN)
+
+
+@pytest.mark.parametrize("address", SOMEBODYS)
+def test_a_members_token_goes_as_far_as_its_scopes(address: str):
+    member = make.member()
+    owned = api_world.of(member)
+    id_in, needed = SOMEBODYS[address]
+    path = address.format(public_id=id_in(owned))
+    for scope in Scope:
+        client = program(member, scope)
+        for method, wanted in needed.items():
+            status = ask(client, method, path)
+            allowed = status not in (401, NOT_ALLOWED, HIDDEN, 500)
+            assert allowed if scope == wanted else status == NOT_ALLOWED, (scope, method, status)
+
+
+@pytest.mark.parametrize("address", [*SOMEBODYS, *SOMEBODYS_PAGES])
+def test_nothing_is_changed_in_a_browser_without_its_csrf_token(owned: World, address: str):
+    id_in = SOMEBODYS_PAGES[address] if address in SOMEBODYS_PAGES else SOMEBODYS[address][0]
+    path = address.format(public_id=id_in(owned))
+    strict = browser(owned.actor, enforce_csrf_checks=True)
+    refused = {method: ask(strict, method, path) for method in ("POST", "PUT", "PATCH", "DELETE")}
+    assert refused == dict.fromkeys(refused, NOT_ALLOWED)
+
+
+@pytest.mark.parametrize(("address", "method"), MEMBERS_TOKENS.items())
+def test_tokens_are_their_members_own(address: str, method: str, others: dict[str, Client]):
+    member = make.member()
+    row, _ = ApiToken.issue(user=member.user, name="t", scopes=[Scope.READ])
+    path = address.format(public_id=row.public_id)
+    assert ask(browser(member), method, path) in (204, 302)
+    answers = {who: ask(client, method, path) for who, client in others.items()}
+    strangers = {"another member": HIDDEN, "a moderator": HIDDEN}
+    signed_out = 401 if path.startswith("/api/") else 302
+    no_token = NOT_ALLOWED if path.startswith("/api/") else 302
+    assert answers == {
+        "nobody": signed_out, "another visitor": signed_out, "another's program": no_token, **strangers,
+    }  # fmt: skip
+    assert ask(program(member, *Scope), method, path) == no_token
+    assert ApiToken.objects.usable().filter(pk=row.pk).exists()
+
+
+@pytest.mark.parametrize("path", MEMBERS_PAGES)
+def test_members_pages_send_everybody_else_to_sign_in(path: str, others: dict[str, Client]):
+    answers = {who: ask(client, "GET", path) for who, client in others.items()}
+    assert answers == {
+        "nobody": 302, "another visitor": 302, "another's program": 302, "another member": 200, "a moderator": 200,
+    }  # fmt: skip
+
+
+def test_lists_show_ones_own(owned: World, others: dict[str, Client]):
+    mine = browser(owned.actor)
+    assert mine.get("/api/v1/sessions/").json()["count"] == len(owned.ids["sessions"])
+    assert owned.waiting.session.public_id in mine.get("/sessions/").text
+    for client in others.values():
+        assert client.get("/api/v1/sessions/").json()["count"] == 0
+        assert owned.waiting.session.public_id not in client.get("/sessions/").text
+
+
+@pytest.mark.parametrize("path", [path for path in OPEN if path.startswith(("/api/", "/leaderboard/"))])
+def test_what_is_open_is_the_same_for_everybody(path: str, others: dict[str, Client]):
+    world = api_world.of(make.visitor(), with_boards=True)
+    filled = path.format(slug="ada", a="ada", b="bob", public_id=world.ids["snapshots"][0], rest="nothing/")
+    answers = {who: ask(client, "GET", filled) for who, client in others.items() if who != "another's program"}
+    assert len(set(answers.values())) == 1
+    for method in ("POST", "PUT", "PATCH", "DELETE"):
+        assert ask(others["another visitor"], method, filled) in (NO_SUCH_METHOD, HIDDEN)
+
+
+@pytest.mark.parametrize("path", SIGNED)
+def test_no_stream_opens_to_a_word_that_was_not_signed_here(path: str, others: dict[str, Client]):
+    for word in ("nonsense", "a:b:c"):
+        answers = {who: ask(client, "GET", path.format(token=word)) for who, client in others.items()}
+        assert answers == dict.fromkeys(others, HIDDEN)
+
+
+def administration() -> Iterator[str]:
+    for path in addresses():
+        if path.startswith("/admin/") and path not in ("/admin/login/", "/admin/logout/", "/admin/{url}"):
+            yield path.replace("{content_type_id}", "1").replace("{object_id}", "1")
+
+
+def test_the_administration_is_for_staff_at_every_address_of_it(others: dict[str, Client]):
+    paths = [path for path in administration() if "{" not in path]
+    assert len(paths) > 50
+    for who in ("nobody", "another visitor", "another member", "another's program"):
+        for path in paths:
+            for method in ("GET", "POST"):
+                response = others[who].generic(method, path)
+                assert response.status_code == 302, (who, method, path)
+                assert response["Location"].startswith("/admin/login/"), (who, method, path)
+
+
+def test_staff_without_a_right_change_and_see_nothing_in_the_administration(others: dict[str, Client]):
+    harmless = {
+        "/admin/",
+        "/admin/logout/",
+        "/admin/password_change/",
+        "/admin/password_change/done/",
+        "/admin/jsi18n/",
+    }
+    for path in set(administration()) - harmless:
+        if "{" not in path:
+            assert ask(others["a moderator"], "GET", path) in (NOT_ALLOWED, HIDDEN, NO_SUCH_METHOD, 302), path
