@@ -22,7 +22,7 @@ def prepared(content: bytes) -> Picture:
 
     Anything else it raises means a damaged or hostile file.
     """
-    with Image.open(io.BytesIO(content), formats=FORMATS) as image:
+    with _opened(content) as image:
         if image.width * image.height > MOST_PIXELS:  # from the header: nothing is decoded yet
             raise Unreadable(Reason.TOO_MANY_PIXELS)
         had_few_colours = image.format in ("PNG", "GIF")
@@ -34,6 +34,13 @@ def prepared(content: bytes) -> Picture:
         return Picture(png, "image/png", pixels.width, pixels.height, READER)
     jpeg = _encoded(pixels, "JPEG", quality=JPEG_QUALITY)
     return Picture(jpeg, "image/jpeg", pixels.width, pixels.height, READER)
+
+
+def _opened(content: bytes) -> Image.Image:
+    try:
+        return Image.open(io.BytesIO(content), formats=FORMATS)
+    except Image.DecompressionBombError as error:
+        raise Unreadable(Reason.TOO_MANY_PIXELS) from error
 
 
 def _on_white(image: Image.Image) -> Image.Image:

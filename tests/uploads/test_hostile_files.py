@@ -1,0 +1,149 @@
+"""Files made to do harm are refused by a child process that they cannot leave, and honest ones are read."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import make
+from tests.uploads import pdfs, pictures
+from uploads import actions, guarded_reading
+from uploads.extraction import read_upload
+from uploads.findings import Picture, Reason, Text, Unreadable
+from uploads.guarded_reading import read
+from uploads.models import Upload
+
+REASONS = {
+    "many_operators": Reason.TOO_DEMANDING,
+    "huge_string": Reason.TOO_DEMANDING,
+    "pages_sharing_a_stream": Reason.TOO_LONG,
+    "thousands_of_pages": Reason.TOO_DEMANDING,
+    "deep_arrays": Reason.DAMAGED,
+    "deep_objects": Reason.DAMAGED,
+    "cyclic_pages": Reason.DAMAGED,
+    "forms_in_forms": Reason.NO_TEXT,
+    "zip_bomb": Reason.TOO_DEMANDING,
+    "encrypted": Reason.ENCRYPTED,
+    "truncated": Reason.DAMAGED,
+    "of_nothing": Reason.DAMAGED,
+    "scanned": Reason.NO_TEXT,
+}
+
+
+@pytest.mark.parametrize("name", pdfs.HOSTILE)
+def test_a_hostile_pdf_is_refused_with_a_reason(name: str):
+    with pytest.raises(Unreadable) as refused:
+        read(pdfs.HOSTILE[name](), "document")
+    assert refused.value.reason == REASONS[name]
+
+
+def test_honest_pdfs_are_read_however_many_pages_and_cells_they_have():
+    book = read(pdfs.book(200), "document")
+    assert isinstance(book, Text)
+    assert len(book.pages) == 200
+    assert book.pages[199].endswith("about page 199 39")
+    table = read(pdfs.table(30), "document")
+    assert isinstance(table, Text)
+    assert table.pages[0].split()[:3] == ["0", "1", "2"]
+
+
+def test_a_reader_that_takes_too_long_is_killed(monkeypatch):
+    started: list[subprocess.Popen[bytes]] = []
+
+    def note(*args: object, **options: object) -> "subprocess.Popen[bytes]":
+        started.append(popen(*args, **options))
+        return started[-1]
+
+    popen = subprocess.Popen
+    monkeypatch.setattr(guarded_reading, "WALL_S", 0.3)
+    monkeypatch.setattr(subprocess, "Popen", note)
+    with pytest.raises(Unreadable) as refused:
+        read(pdfs.many_operators(), "document")
+    assert refused.value.reason == Reason.TOO_DEMANDING
+    assert started[0].poll() is not None
+    with pytest.raises(ProcessLookupError):
+        os.kill(started[0].pid, 0)
+
+
+@pytest.mark.parametrize(
+    ("crime", "status", "words"),
+    [
+        ("while True: pass", -9, b""),
+        ("bytearray(2 << 30)", 1, b"MemoryError"),
+        ("with open('written', 'w') as file: file.write('x')", 1, b"File too large"),
+    ],
+)
+def test_the_kernel_ends_a_reader_that_takes_more_than_its_share(crime: str, status: int, words: bytes, tmp_path: Path):
+    limited = "from uploads import extraction_child as child; child.CPU_S = 1; child._limit()"
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{limited}\n{crime}"],
+        cwd=tmp_path, env={"PYTHONPATH": str(guarded_reading.CODE)}, capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert ended.returncode == status
+    assert words in ended.stderr
+
+
+def test_the_reader_is_told_none_of_the_sites_secrets(monkeypatch):
+    told: dict[str, object] = {}
+    popen = subprocess.Popen
+
+    def note(*args: object, **options: object) -> "subprocess.Popen[bytes]":
+        told.update(options)
+        return popen(*args, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", note)
+    read(pdfs.saying("hello"), "document")
+    assert told["env"] == {"PYTHONDONTWRITEBYTECODE": "1"}
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (pictures.png_that_claims(5000, 4801), Reason.TOO_MANY_PIXELS),
+        (pictures.png_that_claims(200_000, 200_000), Reason.TOO_MANY_PIXELS),
+        (pictures.png_that_claims(100, 100), Reason.DAMAGED),
+        (pictures.picture("JPEG")[:200], Reason.DAMAGED),
+        (b"GIF89a" + b"\xff" * 500, Reason.DAMAGED),
+        (b"RIFF\xff\xff\xff\xffWEBPVP8L" + b"\0" * 40, Reason.DAMAGED),
+    ],
+)
+def test_a_hostile_picture_is_refused_with_a_reason(content: bytes, reason: Reason):
+    with pytest.raises(Unreadable) as refused:
+        read(content, "image")
+    assert refused.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("content", "media_type", "size"),
+    [
+        (pictures.picture("PNG", width=4000, height=6000), "image/png", (1045, 1568)),
+        (pictures.picture("PNG", mode="RGBA"), "image/png", (40, 20)),
+        (pictures.picture("PNG", mode="1"), "image/png", (40, 20)),
+        (pictures.picture("PNG", mode="I;16"), "image/png", (40, 20)),
+        (pictures.picture("JPEG", mode="CMYK"), "image/jpeg", (40, 20)),
+        (pictures.picture("WEBP", width=2000, height=10), "image/jpeg", (1568, 8)),
+        (pictures.animation(), "image/png", (30, 30)),
+        (pictures.photograph_with_metadata(), "image/jpeg", (523, 1568)),
+    ],
+)
+def test_a_picture_is_made_small_upright_and_without_metadata(content: bytes, media_type: str, size: tuple[int, int]):
+    found = read(content, "image")
+    assert isinstance(found, Picture)
+    assert (found.media_type, found.width, found.height) == (media_type, *size)
+    seen = pictures.opened(found.content)
+    assert (seen.size, seen.info.keys() & {"exif", "comment", "icc_profile"}, dict(seen.getexif())) == (size, set(), {})
+    assert getattr(seen, "n_frames", 1) == 1
+    assert pictures.SECRET not in found.content
+
+
+@pytest.mark.django_db
+def test_after_a_bomb_the_next_file_is_read(monkeypatch):
+    actor = make.member()
+    bomb = actions.keep_upload(actor=actor, content=pdfs.zip_bomb(), name="bomb.pdf")
+    letter = actions.keep_upload(actor=actor, content=pdfs.saying("Dear arena"), name="letter.pdf")
+    for upload in (bomb, letter):
+        read_upload(upload.pk)
+    states = dict(Upload.objects.values_list("name", "state"))
+    assert states == {"bomb.pdf": "failed", "letter.pdf": "ready"}
