@@ -13,10 +13,13 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
+from common.formulas import MATHML_ATTRIBUTES, MATHML_TAGS, read_formulas
+
 # Highlighting costs more than it helps beyond this many characters of one code block.
 HIGHLIGHT_CHARACTERS = 20_000
 
 _ATTRIBUTES: dict[str, set[str]] = {
+    **MATHML_ATTRIBUTES,
     "a": {"href", "title"},
     "code": {"class"},
     "div": {"class"},
@@ -28,6 +31,7 @@ _ATTRIBUTES: dict[str, set[str]] = {
 }
 _TAGS = {
     *_ATTRIBUTES,
+    *MATHML_TAGS,
     *("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "li", "em", "strong", "s", "del"),
     *("table", "thead", "tbody", "tr"),
 }
@@ -57,6 +61,7 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("js-default", {"linkify": False, "breaks": False})
     parser.disable("image")
     parser.add_render_rule("fence", _fence)
+    read_formulas(parser)
     return parser
 
 

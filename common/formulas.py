@@ -1,0 +1,192 @@
+"""LaTeX in Markdown: which characters are a formula, and how it becomes MathML."""
+
+import html
+import re
+from contextlib import suppress
+from typing import Any
+from xml.etree.ElementTree import Element, tostring
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+
+# Beyond these a formula is shown as its source: MathML is about twenty times as long as what it comes from.
+MOST_CHARACTERS_OF_ONE = 4_000
+MOST_CHARACTERS_OF_A_TEXT = 20_000
+LONGEST_EM = 20.0
+
+_CLOSES = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$"}
+_IS_DISPLAYED = {"$$", "\\["}
+# A definition may call another twice, which calls another twice: 30 of them are a billion symbols.
+_DEFINITION = re.compile(r"\\(?:def|newcommand|newenvironment|DeclareMathOperator)(?![a-zA-Z])")
+# Environments that the converter would read as a row of letters, by the one it knows that looks like them.
+_ENVIRONMENT = re.compile(r"(\\(?:begin|end))\s*\{([a-z]+\*?)\}")
+_KNOWN_AS = {
+    "aligned": "align*",
+    "dcases": "cases",
+    "eqnarray": "align*",
+    "eqnarray*": "align*",
+    "equation": "matrix",
+    "equation*": "matrix",
+    "flalign": "align*",
+    "flalign*": "align*",
+    "gather": "matrix",
+    "gather*": "matrix",
+    "gathered": "matrix",
+    "multline": "matrix",
+    "multline*": "matrix",
+}
+_LENGTH = re.compile(r"([+-]?[\d.]+)([a-z]*)")
+_EM = {"em": 1.0, "ex": 0.5, "pt": 0.1, "px": 0.0625, "": 1.0}
+_LENGTHS = {"width", "height", "depth", "lspace", "rspace", "voffset", "minsize", "maxsize"}
+
+# Neither colours, which nobody checked for contrast, nor links, styles and classes.
+MATHML_ATTRIBUTES: dict[str, set[str]] = {
+    "math": {"display", "alttext"},
+    "menclose": {"notation"},
+    "mfrac": {"linethickness"},
+    "mi": {"mathvariant"},
+    "mo": {"stretchy", "fence", "form", "minsize", "maxsize", "movablelimits", "lspace", "rspace", "largeop", "accent"},
+    "mover": {"accent"},
+    "mpadded": {"width", "height", "depth", "lspace", "voffset"},
+    "mspace": {"width", "height", "depth"},
+    "mstyle": {"displaystyle", "scriptlevel"},
+    "mtable": {"columnalign", "columnlines", "rowlines", "columnspacing", "rowspacing", "displaystyle"},
+    "mtd": {"columnalign"},
+    "munder": {"accentunder"},
+}
+MATHML_TAGS = {
+    *MATHML_ATTRIBUTES,
+    *("mrow", "mn", "mtext", "msqrt", "mroot", "msub", "msup", "msubsup", "munderover"),
+    *("mtr", "mphantom", "mmultiscripts", "mprescripts", "none"),
+}
+
+
+def read_formulas(parser: MarkdownIt) -> None:
+    r"""Teach a parser `$…$` and `\(…\)` in a line, `$$…$$` and `\[…\]` displayed."""
+    parser.inline.ruler.before("escape", "formula", _inline_rule)
+    parser.block.ruler.before(
+        "fence", "formula", _block_rule, {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    )
+    parser.add_render_rule("formula", _render)
+
+
+def to_mathml(source: str, *, displayed: bool) -> str:
+    """A well-formed `<math>` with everything a formula says escaped; its source stays in `alttext`.
+
+    Raises ValueError for what cannot be read, defines commands, or is too long.
+    """
+    # Late: the table of symbols costs 10 MB and 0.3 s, and most processes render no answer.
+    from latex2mathml.converter import Converter
+
+    if len(source) > MOST_CHARACTERS_OF_ONE or _DEFINITION.search(source):
+        raise ValueError("a formula that is not converted")
+    try:
+        math = Converter(display="block" if displayed else "inline").convert_to_element(_in_known_environments(source))
+        for element in math.iter():
+            _tidy(element)
+        math.set("alttext", source.strip())
+        return tostring(math, encoding="unicode")
+    except Exception as error:  # its own dozen, IndexError, KeyError, RecursionError: whatever a model may have written
+        raise ValueError("not LaTeX") from error
+
+
+def _in_known_environments(source: str) -> str:
+    return _ENVIRONMENT.sub(lambda match: f"{match[1]}{{{_KNOWN_AS.get(match[2], match[2])}}}", source)
+
+
+def _tidy(element: Element) -> None:
+    """The converter keeps characters as references, which are text by now, and lets lengths grow over the page."""
+    element.text = element.text and html.unescape(element.text)
+    allowed = MATHML_ATTRIBUTES.get(element.tag, set())
+    for name, value in list(element.attrib.items()):
+        if name not in allowed or (name in _LENGTHS and not _is_modest(value)):
+            del element.attrib[name]
+
+
+def _is_modest(length: str) -> bool:
+    match = _LENGTH.fullmatch(length)
+    with suppress(ValueError):
+        return match is not None and abs(float(match[1])) * _EM.get(match[2], 10.0) <= LONGEST_EM
+    return False
+
+
+def _inline_rule(state: StateInline, silent: bool) -> bool:
+    opens = next((opens for opens in _CLOSES if state.src.startswith(opens, state.pos)), "")
+    if not opens:
+        return False
+    start = state.pos + len(opens)
+    end = _closing(state.src, start, _CLOSES[opens])
+    content = state.src[start:end] if end > start else ""
+    if not content.strip() or not _is_meant(state, opens, content, end + len(opens)):
+        return False
+    if not silent:
+        _push(state, opens, content)
+    state.pos = end + len(opens)
+    return True
+
+
+def _is_meant(state: StateInline, opens: str, content: str, after: int) -> bool:
+    r"""Tells a formula from prices, variables of a shell, and brackets escaped for Markdown's sake.
+
+    "$5 and $6", "US$5", "$HOME:$PATH" and "\[text\](address)" are none; "the $n$th" is one.
+    """
+    following = state.src[after : after + 1]
+    if opens == "$":
+        before = state.src[state.pos - 1 : state.pos]
+        if content[0].isspace() or content[-1].isspace() or "`" in content:
+            return False
+        return not (before.isalnum() or following.isdigit() or following.isupper())
+    return opens != "\\[" or following != "("
+
+
+def _block_rule(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """A displayed formula over lines of its own, which Markdown would take for lists and headings."""
+    start = state.bMarks[first] + state.tShift[first]
+    opens = state.src[start : start + 2]
+    if opens not in _IS_DISPLAYED or state.is_code_block(first):
+        return False
+    lines = [state.src[start + 2 : state.eMarks[first]]]
+    line = first
+    while not lines[-1].rstrip().endswith(_CLOSES[opens]):
+        line += 1
+        if line >= last or state.isEmpty(line) or state.sCount[line] < state.blkIndent:
+            return False
+        lines.append(state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]])
+    content = "\n".join(lines).rstrip()[:-2]
+    if not content.strip() or _CLOSES[opens] in content:
+        return False
+    if not silent:
+        _push(state, opens, content).block = True
+    state.line = line + 1
+    return True
+
+
+def _closing(text: str, start: int, closes: str) -> int:
+    """Where the closing delimiter begins, -1 without one; a dollar after a backslash is a dollar."""
+    limit = start + MOST_CHARACTERS_OF_ONE
+    end = text.find(closes, start, limit)
+    while end > 0 and closes.startswith("$") and text[end - 1] == "\\":
+        end = text.find(closes, end + 1, limit)
+    return end
+
+
+def _push(state: StateInline | StateBlock, opens: str, content: str) -> Token:
+    token = state.push("formula", "math", 0)
+    token.content, token.markup = content, opens
+    return token
+
+
+def _render(_renderer: RendererHTML, tokens: list[Token], index: int, _options: Any, env: dict[str, Any]) -> str:
+    token = tokens[index]
+    env["formula_characters"] = env.get("formula_characters", 0) + len(token.content)
+    after = "\n" if token.block else ""
+    try:
+        if env["formula_characters"] > MOST_CHARACTERS_OF_A_TEXT:
+            raise ValueError("more formulas than one text may have")
+        return to_mathml(token.content, displayed=token.markup in _IS_DISPLAYED) + after
+    except ValueError:
+        source = html.escape(f"{token.markup}{token.content}{_CLOSES[token.markup]}")
+        return f'<code class="formula">{source}</code>{after}'

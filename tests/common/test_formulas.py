@@ -1,0 +1,122 @@
+"""LaTeX in answers: what is a formula, what is not, and that none of it can be anything but one."""
+
+import re
+
+import pytest
+
+from battles.blocks import GrowingMarkdown
+from common import formulas
+from common.markdown import render
+
+
+@pytest.mark.parametrize(
+    ("text", "mathml"),
+    [
+        ("so $x^2$ is", "<msup><mi>x</mi><mn>2</mn></msup>"),
+        (r"so \(a<b\) is", "<mi>a</mi><mo>&lt;</mo><mi>b</mi>"),
+        ("**$x$**", "<strong><math"),
+        ("the $n$th and ($n$)", "</math>th and (<math"),
+        (r"inline \[x\] displayed", 'display="block"'),
+        ("| $x$ |\n|---|\n| $y$ |", "<td><math"),
+        (r"$\text{for } x$", "<mtext>for&nbsp;</mtext>"),
+        (r"$\mathbb{R}$", "<mi>ℝ</mi>"),
+        ("$$\na\n= b\n- c\n$$\nafter", "<mo>=</mo><mi>b</mi><mo>−</mo><mi>c</mi>"),
+        ("> $$\n> a+b\n> $$", "<blockquote>\n<math"),
+        ("1. so\n   \\[\n   a\n   \\]\n2. two", '<li>so<math display="block"'),
+        (r"\[\begin{aligned}a &= b \\ c &= d\end{aligned}\]", "<mtable"),
+    ],
+)
+def test_formulas_of_every_notation_become_mathml(text, mathml):
+    assert mathml in render(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$5 and $6",
+        "US$5 or CA$6",
+        "$5-$10",
+        "$HOME:$PATH and ${HOME}",
+        "$ x $",
+        "`$x$`",
+        "```\n$$x$$\n```",
+        r"\$x\$",
+        r"\[text\](https://example.com)",
+        "$$",
+        r"\(unclosed",
+        "$$\nunclosed\n\nby a blank line $$",
+    ],
+)
+def test_prices_variables_and_code_are_no_formulas(text):
+    assert "<math" not in render(text)
+
+
+def test_what_is_no_latex_is_shown_as_it_was_written():
+    assert render(r"$\frac{<b>$") == '<p><code class="formula">$\\frac{&lt;b&gt;$</code></p>\n'
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"\text{<script>alert(1)</script>}",
+        r"\text{</mtext></math><img src=x onerror=alert(1)>}",
+        r"\href{javascript:alert(1)}{x}",
+        r"\href{https://evil.example}{x}",
+        r"\style{background:url(https://evil.example)}{x}",
+        r"\class{x\" onload=\"alert(1)}{y}",
+        r"\unicode{3c}script\unicode{3e}",
+        r"\operatorname{</math><svg onload=alert(1)>}",
+        r"\verb|<img src=x onerror=alert(1)>|",
+        r"\color{red;background:url(//evil.example)}{x}",
+        r"\begin{array}{c\" onclick=\"a}x\end{array}",
+        r"\mbox{<style>*{display:none}</style>}",
+        r"\text{&lt;script&gt;alert(1)&lt;/script&gt;}",
+        '\\frac{1}{2}" onmouseover="alert(1)',
+    ],
+)
+@pytest.mark.parametrize(("opens", "closes"), [("$", "$"), ("\\[", "\\]")])
+def test_a_formula_brings_no_markup_links_or_styles(opens, closes, formula):
+    html = re.sub(r'alttext="[^"]*"', "", render(opens + formula + closes))
+    assert not re.search(r"<(?!/?(p|code|m[a-z]+)\b)", html)
+    assert not re.search(r"<[^>]*(href|\bstyle=|class=\"(?!formula)|on\w+=|url\()", html)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "{" * 3_000,
+        r"\frac" * 500,
+        r"\def\a{xx}\def\b{\a\a}\def\c{\b\b}\c",
+        r"\newcommand{\x}{\x\x}\x",
+        "x" * (formulas.MOST_CHARACTERS_OF_ONE + 1),
+        r"\left(\frac12",
+    ],
+)
+def test_a_formula_that_would_cost_too_much_or_cannot_be_read_stays_source(formula):
+    with pytest.raises(ValueError):
+        formulas.to_mathml(formula, displayed=False)
+    assert "<math" not in render(f"${formula}$")
+
+
+def test_an_answer_full_of_formulas_grows_only_so_far():
+    html = render("$a$ " * 30_000)
+    assert html.count("<math") == formulas.MOST_CHARACTERS_OF_A_TEXT
+    assert '<code class="formula">$a$</code>' in html
+
+
+def test_a_formula_cannot_be_wider_than_a_page():
+    assert "width" not in render(r"$\hspace{9999em}\kern{-500em}$")
+    assert 'width="1em"' in render(r"$a\quad b$")
+
+
+def test_the_source_of_a_formula_is_kept_for_copying():
+    assert 'alttext="a &lt; \\frac{b}{c}"' in render(r"$a < \frac{b}{c}$")
+
+
+def test_a_growing_answer_shows_a_formula_when_its_block_is_complete():
+    answer = GrowingMarkdown()
+    pieces = ["So\n\n$$\na\n", "= b\n$$\n", "\nand", " on\n"]
+    shown = [[render(block) for block in answer.feed(piece)] for piece in pieces]
+    assert shown[:2] == [["<p>So</p>\n"], []]
+    assert shown[3][0].startswith('<math display="block"')
+    assert answer.open == "and on\n"
