@@ -52,7 +52,7 @@ def test_prices_variables_and_code_are_no_formulas(text):
 
 
 def test_what_is_no_latex_is_shown_as_it_was_written():
-    assert render(r"$\frac{<b>$") == '<p><code class="formula">$\\frac{&lt;b&gt;$</code></p>\n'
+    assert render(r"$<b>\frac{$") == '<p><code class="formula">$&lt;b&gt;\\frac{$</code></p>\n'
 
 
 @pytest.mark.parametrize(
