@@ -42,7 +42,8 @@ class File:
 class Operation:
     """One method at one address.
 
-    gives: what comes with `status`: a TypedDict, Files, or None for nothing. In a list, what it lists.
+    gives: what comes with `status`, or any of `also`: a TypedDict, Files, or None for nothing. In a list, what it
+    lists.
     takes: the JSON body. refuses: beside what everything refuses (see arena_site.openapi.schema).
     """
 
@@ -50,6 +51,7 @@ class Operation:
     description: str = ""
     gives: Any = None
     status: int = 200
+    also: tuple[int, ...] = ()
     is_list: bool = False
     takes: type[BaseSerializer[Any]] | None = None
     parameters: tuple[Parameter, ...] = ()

@@ -71,7 +71,7 @@ class TooLarge(ArenaError):
 
 class UnsupportedMediaType(ArenaError):
     code = "unsupported_media_type"
-    message = "Send JSON, and say so: Content-Type: application/json."
+    message = "Send JSON and say so in Content-Type (application/json); for a file, multipart/form-data."
     http_status = 415
 
 

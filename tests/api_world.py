@@ -14,6 +14,9 @@ from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
 from tests import make
 from tests.leaderboard import ballots
+from tests.uploads import pictures
+from uploads.actions import keep_upload
+from uploads.models import Upload
 
 NAMES = ("ada", "bob", "cyd")
 
@@ -29,6 +32,8 @@ class World:
     live: Battle
     unanswered: Battle
     compared: Battle
+    document: Upload
+    picture: Upload
     ids: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -64,13 +69,15 @@ def of(actor: Actor, *, with_boards: bool = False) -> World:
     again.answers.update(state=Answer.State.FAILED, error="cut")
     Turn.objects.filter(pk=again.pk).update(state=Turn.State.DONE)
     compared = _compared(actor, models)
+    document = keep_upload(actor=actor, content=b"A lighthouse by the sea.", name="notes.txt")
+    picture = keep_upload(actor=actor, content=pictures.picture(), name="red.png")
     battles = [waiting, voted, void, live, unanswered, compared]
     tokens = []
     if actor.user is not None:
         tokens = [ApiToken.issue(user=actor.user, name="t", scopes=[Scope.READ])[0].public_id]
     answers = Answer.objects.filter(turn__battle__in=[voted, compared])
     return World(
-        actor, waiting, voted, void, live, unanswered, compared,
+        actor, waiting, voted, void, live, unanswered, compared, document, picture,
         {
             "battles": [battle.public_id for battle in battles],
             "sessions": [battle.session.public_id for battle in battles],
@@ -79,6 +86,7 @@ def of(actor: Actor, *, with_boards: bool = False) -> World:
             "snapshots": [run.public_id for run in snapshots],
             "boards": sorted({run.scope for run in snapshots}),
             "tokens": tokens,
+            "uploads": [document.public_id, picture.public_id],
         },
     )  # fmt: skip
 

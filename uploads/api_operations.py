@@ -38,6 +38,7 @@ OPERATIONS: Operations = {
         takes=NewUploadSerializer,
         gives=Upload,
         status=201,
+        also=(202,),
         refuses=(
             errors.FileTooLarge,
             errors.UnknownFileType,
@@ -58,7 +59,5 @@ OPERATIONS: Operations = {
         gives=File("text/plain"),
         refuses=(errors.NotReadYet, errors.CannotBeRead),
     ),
-    (UploadViewSet, "file"): Operation(
-        summary="The file as it came", gives=File("application/octet-stream"), refuses=(NotFound,)
-    ),
+    (UploadViewSet, "file"): Operation(summary="The file as it came", gives=File("*/*"), refuses=(NotFound,)),
 }

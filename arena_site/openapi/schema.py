@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from itertools import product
 from typing import Any
 
 import msgspec
@@ -109,15 +110,12 @@ class ArenaSchema(AutoSchema):
         said = self.operation
         given = said.gives if isinstance(said.gives, tuple) else (said.gives,)
         found: dict[Any, OpenApiResponse] = {}
-        for what in given:
+        for status, what in product((said.status, *said.also), given):
             if isinstance(what, File):
-                found[said.status, what.media_type.partition(";")[0]] = OpenApiResponse(
-                    {"type": "string"}, said.summary
-                )
+                schema, media_type = {"type": "string"}, what.media_type.partition(";")[0]
             else:
-                found[said.status, "application/json"] = OpenApiResponse(
-                    _given(what, is_list=said.is_list), said.summary
-                )
+                schema, media_type = _given(what, is_list=said.is_list), "application/json"
+            found[status, media_type] = OpenApiResponse(schema, said.summary)
         for status, errors in _by_status(self._refusals()).items():
             words = "\n".join(f"- `{error.code}`: {error.message}" for error in errors)
             found[status, "application/json"] = OpenApiResponse(_reference(Error), words)

@@ -37,7 +37,7 @@ OPEN = [
 # For whoever has the signed word in it, for an hour.
 SIGNED = ["/stream/{token}/", "/stream/model-test/{token}/"]
 # Everybody's own, by who asks.
-ONES_OWN = ["/sessions/", "/api/v1/sessions/", "/api/v1/me/"]
+ONES_OWN = ["/sessions/", "/uploads/", "/api/v1/sessions/", "/api/v1/uploads/", "/api/v1/me/"]
 # Members' votes, under pseudonyms (tests/leaderboard/public_data asks who may have them).
 EXPORTS = ["/api/v1/exports/votes.{ending}", "/api/v1/exports/stars.{ending}"]
 MEMBERS_PAGES = ["/accounts/tokens/"]
@@ -60,6 +60,9 @@ SOMEBODYS: dict[str, tuple[Callable[[World], str], dict[str, Scope]]] = {
     "/api/v1/battles/{public_id}/vote/": (lambda world: world.waiting.public_id, VOTE),
     "/api/v1/battles/{public_id}/feedback/": (lambda world: world.voted.public_id, VOTE),
     "/api/v1/answers/{public_id}/rating/": (lambda world: world.to_rate, VOTE),
+    "/api/v1/uploads/{public_id}/": (lambda world: world.document.public_id, {**READ, "DELETE": Scope.BATTLE}),
+    "/api/v1/uploads/{public_id}/text/": (lambda world: world.document.public_id, READ),
+    "/api/v1/uploads/{public_id}/file/": (lambda world: world.picture.public_id, READ),
 }
 SOMEBODYS_PAGES: dict[str, Callable[[World], str]] = {
     "/s/{public_id}/": lambda world: world.waiting.session.public_id,
@@ -74,6 +77,12 @@ SOMEBODYS_PAGES: dict[str, Callable[[World], str]] = {
     "/battles/{public_id}/stop/": lambda world: world.live.public_id,
     "/battles/{public_id}/regenerate/": lambda world: world.unanswered.public_id,
     "/answers/{public_id}/rating/": lambda world: world.to_rate,
+    "/uploads/{public_id}/": lambda world: world.document.public_id,
+    "/uploads/{public_id}/chip/": lambda world: world.document.public_id,
+    "/uploads/{public_id}/text/": lambda world: world.document.public_id,
+    "/uploads/{public_id}/file/": lambda world: world.document.public_id,
+    "/uploads/{public_id}/image/": lambda world: world.picture.public_id,
+    "/uploads/{public_id}/delete/": lambda world: world.document.public_id,
 }
 # A member's, in a browser and never with a token.
 MEMBERS_TOKENS = {"/api/v1/me/tokens/{public_id}/": "DELETE", "/accounts/tokens/{public_id}/revoke/": "POST"}
@@ -198,10 +207,14 @@ def test_members_pages_send_everybody_else_to_sign_in(path: str, others: dict[st
 def test_lists_show_ones_own(owned: World, others: dict[str, Client]):
     mine = browser(owned.actor)
     assert mine.get("/api/v1/sessions/").json()["count"] == len(owned.ids["sessions"])
+    assert mine.get("/api/v1/uploads/").json()["count"] == len(owned.ids["uploads"])
     assert owned.waiting.session.public_id in mine.get("/sessions/").text
+    assert owned.document.public_id in mine.get("/uploads/").text
     for client in others.values():
         assert client.get("/api/v1/sessions/").json()["count"] == 0
+        assert client.get("/api/v1/uploads/").json()["count"] == 0
         assert owned.waiting.session.public_id not in client.get("/sessions/").text
+        assert owned.document.public_id not in client.get("/uploads/").text
 
 
 @pytest.mark.parametrize("path", [path for path in OPEN if path.startswith(("/api/", "/leaderboard/"))])

@@ -75,7 +75,7 @@ class Person:
         ids = self.world.ids
         if name == "public_id":
             kind = path.split("/")[4 if "/leaderboard/" in path or "/me/" in path else 3]
-            return ids[kind]
+            return ids.get(kind, [])
         return {
             "slug": ids["models"],
             "a": ids["models"],
