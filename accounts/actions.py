@@ -1,11 +1,13 @@
-"""What members do with their keys to the API."""
+"""What people do with their accounts and their keys to the API."""
 
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models.functions import Now
 
-from accounts.errors import TooManyTokens
-from accounts.models import ApiToken, Scope, User
+from accounts import audit
+from accounts.errors import InvitationUsed, TooManyTokens
+from accounts.models import ApiToken, Invitation, Scope, User
 
 MOST_TOKENS = 50
 
@@ -19,3 +21,29 @@ def issue_token(
     if ApiToken.objects.held_by(user).count() >= MOST_TOKENS:
         raise TooManyTokens
     return ApiToken.issue(user=user, name=name, scopes=scopes, expires_at=expires_at)
+
+
+@transaction.atomic
+def invite(*, by: User, email: str = "", expires_at: datetime) -> tuple[Invitation, str]:
+    """A new row and the token of its link, which nobody can read again. With `email`, for this address alone."""
+    invitation, token = Invitation.issue(email=email.lower(), expires_at=expires_at, created_by=by)
+    audit.record(by, "invite", invitation, expires_at=expires_at)
+    return invitation, token
+
+
+def accept_invitation(*, token: str, user: User) -> None:
+    """In the transaction that makes the account. Of two people with one link the first is let in.
+
+    Raises InvitationUsed when it is not open any more.
+    """
+    of_link = Invitation.objects.filter(digest=Invitation.digest_of(token))
+    if of_link.open().update(used_at=Now(), used_by=user) != 1:
+        raise InvitationUsed
+    audit.record(user, "accept invitation", of_link.get())
+
+
+@transaction.atomic
+def revoke_invitation(*, by: User, invitation: Invitation) -> None:
+    """Its link opens nothing from now on; one that was used stays as it is."""
+    if Invitation.objects.open().filter(pk=invitation.pk).update(revoked_at=Now()):
+        audit.record(by, "revoke invitation", invitation)

@@ -3,8 +3,56 @@
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from accounts import actions
+from accounts.access import SignUp
+from accounts.models import Invitation, User
 
 
 class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    error_messages = {
+        **DefaultAccountAdapter.error_messages,
+        "invited_under_another_address": _("Your invitation is for another e-mail address."),
+    }
+
     def populate_username(self, request: Any, user: Any) -> None:
         """There are no user names: the e-mail address is the only name."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        match SignUp(settings.ARENA_SIGNUP):
+            case SignUp.OPEN:
+                return True
+            case SignUp.INVITATION:
+                return _invitation_of(request) is not None
+            case SignUp.CLOSED:
+                return False
+
+    def clean_email(self, email: str) -> str:
+        """Asked by every form that takes a new address; of these only sign-up comes with an invitation."""
+        invitation = _invitation_of(self.request)
+        if invitation is not None and invitation.email and invitation.email != email.lower():
+            raise ValidationError(self.error_messages["invited_under_another_address"])
+        return str(super().clean_email(email))
+
+    def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
+        """The account and the use of its invitation are stored together or not at all. Raises InvitationUsed."""
+        with transaction.atomic():
+            saved: User = super().save_user(request, user, form, commit)
+            if SignUp(settings.ARENA_SIGNUP) is SignUp.INVITATION:
+                actions.accept_invitation(token=_invitation_token(request), user=saved)
+        return saved
+
+
+def _invitation_token(request: HttpRequest) -> str:
+    """The link brings it to the form, and the form sends it on: nothing is kept in between."""
+    return request.POST.get("invitation") or request.GET.get("invitation") or ""
+
+
+def _invitation_of(request: HttpRequest) -> Invitation | None:
+    token = _invitation_token(request)
+    return Invitation.objects.open().filter(digest=Invitation.digest_of(token)).first() if token else None

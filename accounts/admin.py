@@ -1,5 +1,6 @@
-"""The window onto people: members, visitors, API tokens and what staff changed."""
+"""The window onto people: members, visitors, invitations, API tokens and what staff changed."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
@@ -8,12 +9,14 @@ from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from accounts import audit
-from accounts.models import ApiToken, AuditEntry, Scope, User, Visitor
+from accounts import actions, audit
+from accounts.models import ApiToken, AuditEntry, Invitation, Scope, User, Visitor
 
 
 class LowerCaseEmail(forms.ModelForm):  # type: ignore[type-arg]
@@ -56,6 +59,58 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         (_("Dates"), {"fields": ["date_joined", "last_login"]}),
     ]
     add_fieldsets = [(None, {"classes": ["wide"], "fields": ["email", "usable_password", "password1", "password2"]})]
+
+
+class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = Invitation
+        fields = ["email", "expires_at"]
+
+    def clean_expires_at(self) -> datetime:
+        moment: datetime = self.cleaned_data["expires_at"]
+        if moment <= timezone.now():
+            raise forms.ValidationError(_("This moment is over."))
+        return moment
+
+
+@admin.register(Invitation)
+class InvitationAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """A link is shown once, when it is made; afterwards it can only be revoked."""
+
+    form = InvitationForm
+    list_display = ["__str__", "email", "created_by", "created_at", "expires_at", "used_by", "revoked_at"]
+    list_select_related = ["created_by", "used_by"]
+    list_filter = ["used_at", "revoked_at"]
+    search_fields = ["email", "used_by__email"]
+    actions = ["revoke"]
+
+    def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> list[Any]:
+        asked = ["email", "expires_at"]
+        return asked if obj is None else [*asked, "created_by", "created_at", "used_by", "used_at", "revoked_at"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Invitation | None = None) -> list[str]:
+        return [] if obj is None else self.get_fields(request, obj)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        return {"expires_at": timezone.now() + timedelta(days=14)}
+
+    def has_delete_permission(self, request: HttpRequest, obj: Invitation | None = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Invitation, form: Any, change: bool) -> None:
+        if change:
+            return
+        row, token = actions.invite(by=request.user, email=obj.email, expires_at=obj.expires_at)  # type: ignore[arg-type]
+        obj.pk = row.pk
+        link = request.build_absolute_uri(f"{reverse('account_signup')}?invitation={token}")
+        sentence = _("Copy the link now, it will not be shown again: {}")
+        messages.warning(request, format_html(str(sentence), format_html("<code>{}</code>", link)))
+
+    @admin.action(description=_("Revoke: the links open nothing any more"), permissions=["change"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[Invitation]) -> None:
+        for invitation in queryset:
+            actions.revoke_invitation(by=request.user, invitation=invitation)  # type: ignore[arg-type]
+        messages.success(request, _("The links that were still open are revoked."))
 
 
 class ApiTokenForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -10,6 +10,7 @@ from rest_framework.authentication import BaseAuthentication, CSRFCheck, get_aut
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from accounts import access
 from accounts.actor import Actor, ActorRequest, actor_of
 from accounts.errors import NotInBrowser
 from accounts.models import ApiToken, Scope, User
@@ -22,7 +23,7 @@ NOTED_AT_MOST_EVERY = timedelta(minutes=1)
 
 class ActorAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[User | None, Actor]:
-        """(user, actor) for every request; raises NotSignedIn for a token that is not usable."""
+        """(user, actor) for every request; raises NotSignedIn for a token that is not usable, and what access does."""
         header = get_authorization_header(request).decode("latin-1")
         if header:
             actor = self._actor_of_token(request, header)
@@ -30,6 +31,7 @@ class ActorAuthentication(BaseAuthentication):
             get_token(request._request)  # the contract: the csrftoken cookie comes with any GET
             self._enforce_csrf(request)
             actor = actor_of(request._request)
+        access.admit(actor, request._request)
         cast(ActorRequest, request._request).actor = actor
         return actor.user, actor
 

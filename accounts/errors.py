@@ -1,6 +1,6 @@
 """Refusals that have to do with who is asking."""
 
-from common.errors import ArenaError, NotAllowed
+from common.errors import ArenaError, NotAllowed, NotSignedIn
 
 
 class IdempotencyKeyReused(ArenaError):
@@ -23,3 +23,13 @@ class TooManyTokens(ArenaError):
 
 class NotInBrowser(NotAllowed):
     message = "Tokens are made and revoked in the browser, not with a token."
+
+
+class SignInNeeded(NotSignedIn):
+    message = "Please sign in: this arena is for its members."
+
+
+class InvitationUsed(ArenaError):
+    code = "invitation_used"
+    message = "This invitation was used already, or is not open any more. Please ask for another."
+    http_status = 409

@@ -3,11 +3,13 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from allauth.core import context
 from django import forms
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Scope
+from accounts.models import Scope, User
 
 LIFETIMES = {"30": _("30 days"), "90": _("90 days"), "365": _("a year"), "": _("until it is revoked")}
 SCOPE_HINTS = {
@@ -17,6 +19,19 @@ SCOPE_HINTS = {
     Scope.BENCHMARK: _("benchmark: run benchmarks"),
     Scope.EXPORT: _("export: fetch all votes, under pseudonyms"),
 }
+
+
+class SignUpForm(forms.Form):
+    """What allauth's form has beside its own fields."""
+
+    invitation = forms.CharField(required=False, max_length=100, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["invitation"].initial = context.request.GET.get("invitation", "")
+
+    def signup(self, request: HttpRequest, user: User) -> None:
+        """allauth wants it; the adapter's save_user did what there is to do."""
 
 
 class TokenForm(forms.Form):

@@ -1,4 +1,4 @@
-"""People and what they hold: users, visitors, API tokens, idempotency keys, audit entries."""
+"""People and what they hold: users, visitors, invitations, API tokens, idempotency keys, audit entries."""
 
 import hashlib
 import secrets
@@ -51,6 +51,48 @@ class Visitor(models.Model):
 
     def __str__(self) -> str:
         return f"visitor {self.pk}"
+
+
+class InvitationQuerySet(models.QuerySet["Invitation"]):
+    def open(self) -> "InvitationQuerySet":
+        return self.filter(used_at=None, revoked_at=None, expires_at__gt=Now())
+
+
+class Invitation(models.Model):
+    """A link with which one person signs up, once. Only its token's digest is stored: the link is shown once."""
+
+    email = models.EmailField(_("for"), blank=True, help_text=_("Empty: for whoever has the link."))
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    created_by = models.ForeignKey(User, models.SET_NULL, null=True, editable=False, related_name="invitations_made")
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField(_("opens the door until"))
+    used_at = models.DateTimeField(null=True, editable=False)
+    used_by = models.OneToOneField(User, models.SET_NULL, null=True, editable=False, related_name="invitation")
+    revoked_at = models.DateTimeField(null=True, editable=False)
+
+    objects = InvitationQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(used_at=None) | models.Q(revoked_at=None),
+                name="a_revoked_invitation_was_used_by_nobody",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"invitation {self.pk}"
+
+    @staticmethod
+    def digest_of(token: str) -> str:
+        return hashlib.sha256(token.encode()).hexdigest()
+
+    @classmethod
+    def issue(cls, *, email: str, expires_at: Any, created_by: User) -> tuple["Invitation", str]:
+        """A new row and the token itself, which nobody can read again."""
+        token = secrets.token_urlsafe(32)
+        digest = cls.digest_of(token)
+        return cls.objects.create(email=email, expires_at=expires_at, created_by=created_by, digest=digest), token
 
 
 class Scope(models.TextChoices):

@@ -80,6 +80,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "accounts.middleware.ActorMiddleware",
     "common.error_pages.ArenaErrorMiddleware",
+    "accounts.access.AccessMiddleware",
 ]
 
 ROOT_URLCONF = "arena_site.urls"
@@ -94,6 +95,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "accounts.context_processors.admission",
                 "battles.context_processors.sidebar",
             ],
         },
@@ -163,6 +165,9 @@ CELERY_BEAT_SCHEDULE = {
     "forget-old-idempotency-keys": {"task": "accounts.tasks.forget_old_idempotency_keys", "schedule": 3600},
 }
 
+# Who is let in, and who may make an account (accounts.access).
+ARENA_ACCESS = env.str("ARENA_ACCESS", default="open", choices=("open", "members", "private"))
+ARENA_SIGNUP = env.str("ARENA_SIGNUP", default="open", choices=("open", "invitation", "closed"))
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
@@ -178,6 +183,7 @@ ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_RATE_LIMITS = {"login_failed": "5/15m/key,20/15m/ip"}
 ACCOUNT_ADAPTER = "accounts.adapter.ArenaAccountAdapter"
+ACCOUNT_SIGNUP_FORM_CLASS = "accounts.forms.SignUpForm"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 LOGIN_REDIRECT_URL = "battles:new"
 ACCOUNT_LOGOUT_REDIRECT_URL = "battles:new"

@@ -1,0 +1,18 @@
+"""What pages need to know about whoever reads them."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from accounts.access import may_battle
+
+
+def admission(request: HttpRequest) -> dict[str, Any]:
+    """`has_to_sign_in`: in order to battle. Looked up by pages that ask for it."""
+
+    def has_to_sign_in() -> bool:
+        actor = getattr(request, "actor", None)
+        return actor is not None and not may_battle(actor)
+
+    return {"has_to_sign_in": SimpleLazyObject(has_to_sign_in)}
