@@ -3,80 +3,43 @@
 
     python3 examples/play_battles.py http://127.0.0.1:8000 arena_… --battles 10
 
-Make the token with: .venv/bin/python manage.py create_api_token you@example.org --name play --scopes read,battle,vote
+Make the token under Account, API tokens, or with:
+.venv/bin/python manage.py create_api_token you@example.org --name play --scopes read,battle,vote
 This script votes for the longer answer of the two: an example of the calls, not of good judgement.
 """
 
 import argparse
 import json
-import urllib.request
 import uuid
-from collections import Counter
 from typing import Any
+from urllib.request import Request, urlopen
 
-PROMPTS = [
-    "Name three rivers and one fact about each.",
-    "Write two sentences that begin with the same word.",
-    "What is a prime number? Give the first five.",
-    "Explain rain to a child.",
-    "Suggest a name for a small bakery and say why.",
-    "How do I boil an egg?",
-    "Write a polite reply that declines an invitation.",
-    "What does HTTP stand for?",
-]
+PROMPTS = ["Name three rivers and one fact about each.", "Explain rain to a child.", "How do I boil an egg?"]
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("site")
+parser.add_argument("token")
+parser.add_argument("--battles", type=int, default=10)
+given = parser.parse_args()
 
 
-class Arena:
-    def __init__(self, site: str, token: str) -> None:
-        self.site, self.token = site.rstrip("/"), token
-
-    def request(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        if method == "POST":
-            headers["Idempotency-Key"] = str(uuid.uuid4())  # send the same one again to repeat a call safely
-        data = None if body is None else json.dumps(body).encode()
-        return urllib.request.urlopen(urllib.request.Request(self.site + path, data, headers, method=method))
-
-    def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        with self.request(method, f"/api/v1/{path}", body) as response:
-            return json.load(response)
-
-    def events(self, stream_url: str) -> Any:
-        """(name, data) of each server-sent event until the turn is stored."""
-        with self.request("GET", stream_url) as response:
-            name = ""
-            for line in response:
-                field, _, value = line.decode().rstrip("\n").partition(": ")
-                if field == "event":
-                    name = value
-                elif field == "data":
-                    yield name, json.loads(value)
+def ask(method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+    headers = {"Authorization": f"Bearer {given.token}", "Content-Type": "application/json"}
+    if method == "POST":
+        headers["Idempotency-Key"] = str(uuid.uuid4())  # send the same one again to repeat a call safely
+    data = None if body is None else json.dumps(body).encode()
+    return urlopen(Request(given.site.rstrip("/") + path, data, headers, method=method))
 
 
-def play(arena: Arena, prompt: str) -> Counter[str]:
-    """One battle; returns who won it."""
-    session = arena.call("POST", "sessions/", {"prompt": prompt})
-    battle = session["battles"][0]
-    pieces = sum(name == "text" for name, _ in arena.events(battle["stream_url"]))
-    battle = arena.call("GET", f"battles/{battle['id']}/")
+for number in range(given.battles):
+    battle = json.load(ask("POST", "/api/v1/sessions/", {"prompt": PROMPTS[number % len(PROMPTS)]}))["battles"][0]
+    pieces = sum(line == b"event: text\n" for line in ask("GET", battle["stream_url"]))  # until both have answered
+    battle = json.load(ask("GET", f"/api/v1/battles/{battle['id']}/"))
     if not battle["can_vote"]:
-        print(f"{battle['state']}: {prompt}")
-        return Counter()
-    left, right = battle["turns"][0]["answers"]
-    longer = "left" if len(left["text"]) > len(right["text"]) else "right"
-    voted = arena.call("POST", f"battles/{battle['id']}/vote/", {"choice": longer})
+        print(f"No vote: the battle is {battle['state']}")
+        continue
+    said = {answer["side"]: answer["text"] for answer in battle["turns"][0]["answers"]}
+    longer = max(said, key=lambda side: len(said[side]))
+    voted = json.load(ask("POST", f"/api/v1/battles/{battle['id']}/vote/", {"choice": longer}))
     names = {side["side"]: side["model"]["name"] for side in voted["sides"]}
     print(f"{names['left']} – {names['right']}: {names[longer]} ({pieces} pieces)")
-    return Counter([names[longer]])
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("site")
-    parser.add_argument("token")
-    parser.add_argument("--battles", type=int, default=10)
-    given = parser.parse_args()
-    won: Counter[str] = Counter()
-    for number in range(given.battles):
-        won += play(Arena(given.site, given.token), PROMPTS[number % len(PROMPTS)])
-    print(won.most_common())

@@ -1,0 +1,54 @@
+"""docs/api.md does what it says, call by call, against a running site."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings
+
+from accounts.models import ApiToken, Scope
+from battles.models import Vote
+from tests import make
+from tests.documents import Document, shell_lines
+from tests.fake_provider import FakeProvider
+from tests.site import Reader
+from tests.test_docs import sent
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PAGE = Document.read(settings.BASE_DIR / "docs" / "api.md")
+
+
+@pytest.fixture
+def token(fake_provider: FakeProvider) -> str:
+    for name in ("Ada", "Grace"):  # late: whoever reads on at once still finds them answering
+        make.model("late", at=fake_provider.base_url, name=name)
+    return ApiToken.issue(user=make.user(), name="tour", scopes=[Scope.READ, Scope.BATTLE, Scope.VOTE])[1]
+
+
+def test_the_calls_with_curl_work_one_after_the_other(site: str, token: str):
+    reader, battle = Reader(site, token), ""
+    answers = []
+    for line in [line for language, text in PAGE.blocks if language == "sh" for line in shell_lines(text)]:
+        if line.startswith("curl "):
+            answers.append(sent(reader, line.replace("$TOKEN", token).replace("$BATTLE", battle)))
+            if not battle:
+                battle = reader.api("GET", "sessions/").json()["results"][0]["id"]
+                battle = reader.api("GET", f"sessions/{battle}/").json()["battles"][0]["id"]
+            if "/stream/" in line:
+                reader.wait_until_answered(reader.battle(battle))
+    assert answers == [201, 307, 200, 201, 200, 200]
+    assert Vote.objects.count() == 1
+
+
+def test_the_program_in_python_prints_what_was_said_and_the_names(site: str, token: str):
+    (program,) = [text for language, text in PAGE.blocks if language == "python"]
+    environment = {**os.environ, "ARENA": site, "TOKEN": token}
+    played = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert played.stderr == ""
+    assert "event: text" in played.stdout
+    assert "event: end" in played.stdout
+    assert sorted(eval(played.stdout.splitlines()[-1])) == ["Ada", "Grace"]
+    assert Vote.objects.get().choice == Vote.Choice.TIE
