@@ -94,7 +94,7 @@ def begin_calls(claimed: ClaimedTurn) -> list[PreparedCall]:
 
 def _begin_turn(claimed: ClaimedTurn, turn: Turn) -> list[PreparedCall]:
     """Inside a transaction that holds the turn's row."""
-    earlier = turn.battle.turns.with_attachments().filter(index__lt=turn.index).order_by("index")
+    earlier = Turn.objects.with_attachments().filter(battle=turn.battle, index__lt=turn.index).order_by("index")
     earlier = earlier.prefetch_related("answers")
     turns = [*earlier, turn] if turn.index else [turn]
     sides = list(_sides_of(turn).order_by("position"))

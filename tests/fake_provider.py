@@ -1,6 +1,6 @@
 """A provider that is a real HTTP server; the model's name says how it behaves.
 
-honest            repeats the prompt's words, with usage and a finish reason
+honest            repeats the prompt's words, and the format and size of each picture, with usage and a finish reason
 honest-<anything> the same (another contestant)
 slow              the same, 50 ms between words
 steady            the same, 5 ms between words
@@ -21,19 +21,29 @@ misbehaves: /html, /not-json, /not-a-list, /status-<code>, /redirect, /endless, 
 """
 
 import asyncio
+import base64
 import gzip
+import io
 import json
 import threading
 from collections import Counter
 from typing import Any
 
 from aiohttp import web
+from PIL import Image
 
 from tests.streams import STREAMS, Step
 
 # What a leaky upstream says about itself, everywhere it can.
 CANARY = "canary-upstream-7f3a"
 SERVES = {"object": "list", "data": [{"id": "honest", "object": "model"}]}
+
+
+def _seen(data_url: str) -> str:
+    head, _, encoded = data_url.partition(",")
+    assert head in ("data:image/png;base64", "data:image/jpeg;base64")
+    with Image.open(io.BytesIO(base64.b64decode(encoded, validate=True))) as picture:
+        return f"{picture.format} {picture.width}x{picture.height}"
 
 
 class FakeProvider:
@@ -190,8 +200,15 @@ class FakeProvider:
             return []
         if model == "long":
             return [f"word{n} " for n in range(800)]
-        prompt = body["messages"][-1]["content"]
+        prompt = self._heard(body["messages"][-1]["content"])
         return [word + " " for word in prompt.split(" ")]
+
+    def _heard(self, content: str | list[dict[str, Any]]) -> str:
+        """The prompt, and of each picture its format and size, as a model says them that sees."""
+        if isinstance(content, str):
+            return content
+        text, *pictures = content
+        return " ".join([text["text"], *(_seen(picture["image_url"]["url"]) for picture in pictures)])
 
     def _chunk(self, model: str, delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
         chunk = {

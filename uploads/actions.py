@@ -25,8 +25,8 @@ MOST_BYTES = 20_000_000
 def keep_upload(*, actor: Actor, content: bytes, name: str) -> Upload:
     """Keep a file as it came, and have it read; text is read at once. The same bytes again are the same upload.
 
-    Raises NoFile, FileTooLarge, UnknownFileType, QuotaReached, StorageFull, TooManyRequests, and ServiceAway for
-    visitors while limits cannot be counted.
+    Raises NoFile, FileTooLarge, UnknownFileType, QuotaReached, StorageFull, StorageAway, TooManyRequests, and
+    ServiceAway for visitors while limits cannot be counted.
     """
     if not content:
         raise NoFile("The file is empty.")

@@ -44,6 +44,7 @@ OPERATIONS: Operations = {
             errors.UnknownFileType,
             errors.QuotaReached,
             errors.StorageFull,
+            errors.StorageAway,
             TooManyRequests,
         ),
     ),

@@ -34,6 +34,11 @@ class StorageFull(ServiceAway):
         super().__init__(message, retry_after=retry_after)
 
 
+class StorageAway(ServiceAway):
+    code = "storage_away"
+    message = "The arena's storage for files is away for a moment. Yours was not kept; please try again."
+
+
 class NotReadYet(ArenaError):
     code = "upload_not_ready"
     message = "A file is still being read. Please wait a moment."

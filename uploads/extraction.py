@@ -1,5 +1,7 @@
 """Reading what was uploaded, in a worker: claim it, read it in a guarded child, store what was found."""
 
+from typing import Any
+
 from django.db import transaction
 
 from common.text import storable
@@ -37,9 +39,15 @@ def store(upload: Upload, found: Text | Picture) -> None:
     )  # fmt: skip
     if not held:
         return
-    picture = found if isinstance(found, Picture) else None
     Extraction.objects.create(
         upload=upload, pages=pages, version=found.reader,
-        image=picture and picture.content, image_type=picture.media_type if picture else "",
-        width=picture and picture.width, height=picture and picture.height,
+        **_picture_columns(found),
     )  # fmt: skip
+
+
+def _picture_columns(found: Text | Picture) -> dict[str, Any]:
+    if isinstance(found, Text):
+        return {}
+    return {
+        "image": found.content, "image_type": found.media_type, "width": found.width, "height": found.height,
+    }  # fmt: skip

@@ -1,6 +1,7 @@
 """The text of a PDF. No Django: only the guarded child process calls it (uploads.extraction_child)."""
 
 import io
+from typing import Any
 
 import pypdf
 from pypdf.errors import DependencyError, FileNotDecryptedError, LimitReachedError, PyPdfError
@@ -12,7 +13,7 @@ MOST_PAGES = 1_000
 READER = f"pypdf-{pypdf.__version__}"
 
 # Honest files of a thousand pages stay below a tenth of each; pypdf's own limits let 11 kB work for 22 s.
-LIMITS = {
+LIMITS: dict[str, Any] = {
     "maximum_declared_stream_length": 20_000_000,
     "array_based_stream_maximum_output_length": 20_000_000,
     "array_maximum_element_count": 50_000,

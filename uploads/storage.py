@@ -11,7 +11,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from uploads.errors import StorageFull
+from uploads.errors import StorageAway, StorageFull
 
 logger = logging.getLogger(__name__)
 
@@ -19,17 +19,16 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def keep(content: bytes) -> str:
-    """Store it; the name it has there. Raises StorageFull, and leaves nothing behind then."""
+    """Store it; the name it has there. Raises StorageFull or StorageAway, and leaves nothing behind then."""
     name = _new_name()
     try:
         return default_storage.save(name, ContentFile(content))
-    except BaseException as error:
+    except Exception as error:  # each kind of storage raises its own
+        logger.exception("an upload was not kept")
         with suppress(Exception):  # what was written of it before there was no room
             default_storage.delete(name)
-        if isinstance(error, OSError) and error.errno in _NO_ROOM:
-            logger.error("an upload was refused: the storage is full (%s)", error)
-            raise StorageFull from error
-        raise
+        is_full = isinstance(error, OSError) and error.errno in _NO_ROOM
+        raise (StorageFull if is_full else StorageAway) from error
 
 
 def _new_name() -> str:

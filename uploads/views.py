@@ -1,7 +1,8 @@
 """Pages about files: bring them, look at what models are sent, delete them."""
 
+from typing import Any
+
 from django.contrib import messages
-from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -42,7 +43,7 @@ def library(request: PageRequest) -> HttpResponse:
 
 def _keep(request: PageRequest) -> HttpResponse:
     """htmx's way: one file, and its chip for the prompt box."""
-    sent: list[UploadedFile] = request.FILES.getlist("file")  # type: ignore[assignment]
+    sent: list[Any] = request.FILES.getlist("file")
     if not sent:
         raise NoFile
     actor = known_actor(request)

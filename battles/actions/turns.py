@@ -86,7 +86,7 @@ def ask(turn: Turn, turns: Iterable[Turn], sides: Iterable[Side], *, person: str
 
 
 def _turns_of(battle: Battle) -> QuerySet[Turn]:
-    return battle.turns.with_attachments().order_by("index").prefetch_related("answers")  # type: ignore[attr-defined]
+    return Turn.objects.with_attachments().filter(battle=battle).order_by("index").prefetch_related("answers")
 
 
 def _sides_of(battle: Battle) -> QuerySet[Side]:

@@ -65,10 +65,10 @@ def _labels_now(vote_ids: Iterable[int], rules: list[Rule]) -> dict[int, LabelCo
     battles = dict(Vote.objects.filter(pk__in=list(vote_ids)).values_list("battle_id", "pk"))
     prompts: dict[int, list[str]] = defaultdict(list)
     files: dict[int, list[dict[str, str]]] = defaultdict(list)
-    turns = Turn.objects.judged().filter(battle__in=battles).exclude(prompt="").order_by("index")
-    for battle_id, prompt, attached in turns.with_attachments().values_list("battle_id", "prompt", "attached"):
-        prompts[battles[battle_id]].append(prompt)
-        files[battles[battle_id]] += attached
+    turns = Turn.objects.judged().filter(battle__in=battles).exclude(prompt="").with_attachments()
+    for turn in turns.only("battle_id", "prompt").order_by("index"):
+        prompts[battles[turn.battle_id]].append(turn.prompt)
+        files[battles[turn.battle_id]] += turn.attached
     return {vote_id: labelling.label(asked, rules, files=files[vote_id]) for vote_id, asked in prompts.items()}
 
 

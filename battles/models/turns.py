@@ -57,7 +57,7 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         """`attached`: the facts of each turn's files in order, without another query; see Attachment.facts."""
         facts = {name: f"upload__{field}" for name, field in Attachment.FACTS.items()}
         of_turn = Attachment.objects.filter(turn=models.OuterRef("pk")).order_by("position")
-        return self.annotate(attached=ArraySubquery(of_turn.values_list(JSONObject(**facts))))
+        return self.annotate(**{"attached": ArraySubquery(of_turn.values_list(JSONObject(**facts)))})
 
     def wake_again(self, pk: int, patience: timedelta) -> bool:
         """Note that a waiting turn is woken now; False when another sweeper has just done it."""

@@ -9,6 +9,9 @@ function notice(template) {
   document.getElementById("notices").replaceChildren(template.content.cloneNode(true));
 }
 
+// One after the other: the first may be what makes a newcomer known, and the others go with the same cookie.
+let sent = Promise.resolve();
+
 function add(box, files) {
   const chips = box.querySelector(".chips");
   for (const file of files) {
@@ -16,12 +19,13 @@ function add(box, files) {
     const chip = box.querySelector("[data-chip]").content.firstElementChild.cloneNode(true);
     chip.querySelector(".chip-name").textContent = file.name;
     chips.append(chip);
-    send(box, chip, file);
+    sent = sent.then(() => send(box, chip, file));
   }
 }
 
 // XMLHttpRequest, because fetch does not say how much has been sent.
 function send(box, chip, file) {
+  if (!chip.isConnected) return null;
   const request = new XMLHttpRequest();
   const form = new FormData();
   form.append("file", file, file.name);
@@ -43,7 +47,10 @@ function send(box, chip, file) {
     notice(document.getElementById("notice-no-answer"));
   });
   chip.abort = () => request.abort();
-  request.send(form);
+  return new Promise((over) => {
+    request.addEventListener("loadend", over);
+    request.send(form);
+  });
 }
 
 function replace(chip, html) {
@@ -94,6 +101,14 @@ document.addEventListener("drop", (event) => {
   if (!box || !carriesFiles(event)) return;
   event.preventDefault();
   add(box, event.dataTransfer.files);
+});
+
+// A prompt does not leave without its files.
+document.addEventListener("htmx:confirm", (event) => {
+  const form = event.target.closest?.(".composer");
+  if (!form || event.detail.verb !== "post" || !form.querySelector('.chip:is([data-state="uploading"], [data-state="extracting"])')) return;
+  event.preventDefault();
+  notice(form.querySelector("[data-wait]"));
 });
 
 // A follow-up that was taken leaves the box empty for the next one.

@@ -1,0 +1,273 @@
+"""Files go with prompts: the same to both sides, and pictures only to models that see."""
+
+import time
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.actor import Actor
+from accounts.models import Visitor
+from battles import actions as battle_actions
+from battles.errors import BudgetReached
+from battles.lineups import Filters, Wish
+from battles.models import Attachment, Battle, Turn, Vote
+from models_registry.models import LanguageModel
+from tests import make
+from tests.fake_provider import FakeProvider
+from tests.site import Reader
+from tests.uploads import pdfs, pictures
+from uploads import actions
+from uploads.extraction import read_upload
+from uploads.models import Upload
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _contestants(fake_provider: FakeProvider):
+    for number in range(3):
+        make.model(f"honest-{number}", at=fake_provider.base_url)
+
+
+@pytest.fixture
+def person(reader: Reader, settings) -> Actor:
+    """Whom the reader's browser is known as; without a limit on uploads."""
+    settings.ARENA_LIMITS = {**settings.ARENA_LIMITS, ("upload", "visitor"): "off"}
+    reader.post("/api/v1/uploads/", files={"file": ("first.txt", b"to become known")})
+    return Actor(visitor=Visitor.objects.get(), network="127.0.0.1")
+
+
+def keep(person: Actor, content: bytes, name: str) -> str:
+    """The id of a file that has been read."""
+    upload = actions.keep_upload(actor=person, content=content, name=name)
+    read_upload(upload.pk)
+    while upload.state == Upload.State.EXTRACTING:  # a worker was quicker
+        time.sleep(0.05)
+        upload.refresh_from_db()
+    return upload.public_id
+
+
+def see(*models: LanguageModel) -> None:
+    LanguageModel.objects.filter(pk__in=[model.pk for model in models]).update(abilities=["images"])
+
+
+def start(reader: Reader, *attachments: str, prompt: str = "What is it?", **more: object):
+    return reader.api("POST", "sessions/", {"prompt": prompt, "attachments": attachments, **more})
+
+
+def refusal(response) -> tuple[int, str]:
+    return response.status_code, response.json()["code"]
+
+
+def test_both_sides_are_sent_the_same_text_with_names_and_pages(
+    reader: Reader, person: Actor, fake_provider: FakeProvider
+):
+    report = keep(person, pdfs.saying("first page", "second page"), "report.pdf")
+    notes = keep(person, b"Some notes.", "notes.md")
+    battle = start(reader, report, notes).json()["battles"][0]
+    assert battle["turns"][0]["attachments"] == [
+        {"id": report, "name": "report.pdf", "media_type": "application/pdf", "kind": "document",
+         "size": Upload.objects.get(public_id=report).size},
+        {"id": notes, "name": "notes.md", "media_type": "text/markdown", "kind": "document", "size": 11},
+    ]  # fmt: skip
+    reader.wait_until_answered(battle)
+    left, right = (request["messages"] for request in fake_provider.requests)
+    assert left == right
+    sent = left[-1]["content"]
+    assert sent == (
+        "--- File “report.pdf” ---\n[Page 1]\nfirst page\n\n[Page 2]\nsecond page\n--- End of “report.pdf” ---\n\n"
+        "--- File “notes.md” ---\nSome notes.\n--- End of “notes.md” ---\n\n"
+        "What is it?"
+    )
+    for public_id in (report, notes):
+        assert reader.get(f"/uploads/{public_id}/text/").text in sent
+    page = reader.get(f"/s/{battle['session']}/").text
+    assert "report.pdf" in page
+    assert battle["session"] in reader.get("/uploads/").text
+
+
+def test_a_follow_up_is_told_the_file_again_and_may_bring_another(
+    reader: Reader, person: Actor, fake_provider: FakeProvider
+):
+    one, two = keep(person, b"File one.", "one.txt"), keep(person, b"File two.", "two.txt")
+    battle = reader.wait_until_answered(start(reader, one).json()["battles"][0])
+    fake_provider.forget()
+    body = {"prompt": "And this?", "attachments": [two]}
+    battle = reader.api("POST", f"battles/{battle['id']}/messages/", body).json()
+    reader.wait_until_answered(battle)
+    for request in fake_provider.requests:
+        first, _, last = (message["content"] for message in request["messages"])
+        assert "File one." in first
+        assert "File two." in last
+    exported = reader.api("GET", f"sessions/{battle['session']}/export/").json()
+    assert exported["battles"][0]["sides"][0]["messages"][0] == {
+        "role": "user", "content": "What is it?", "attachments": ["one.txt"],
+    }  # fmt: skip
+
+
+def test_a_picture_goes_to_models_that_see_and_only_they_are_drawn(
+    reader: Reader, person: Actor, fake_provider: FakeProvider
+):
+    seeing = [make.model(f"honest-sees-{number}", at=fake_provider.base_url) for number in range(3)]
+    see(*seeing)
+    photograph = keep(person, pictures.photograph_with_metadata(), "tower.jpg")
+    for _ in range(4):
+        battle = reader.wait_until_answered(start(reader, photograph).json()["battles"][0])
+        assert [answer["text"] for answer in battle["turns"][0]["answers"]] == ["What is it? JPEG 523x1568 "] * 2
+    drawn = {side.model for battle in Battle.objects.all() for side in battle.sides.all()}
+    assert drawn <= set(seeing)
+    assert set(Battle.objects.values_list("needs_images", flat=True)) == {True}
+    body = {"prompt": "And now?", "attachments": [photograph]}
+    assert reader.api("POST", f"battles/{battle['id']}/messages/", body).status_code == 201
+    reader.wait_until_answered(reader.battle(battle["id"]))
+    reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "tie"})
+    assert "images" in Vote.objects.get().categories
+
+
+def test_a_redraw_for_a_picture_is_among_models_that_see(reader: Reader, person: Actor, fake_provider: FakeProvider):
+    see(*(make.model("status-500", at=fake_provider.base_url) for _ in range(3)))
+    photograph = keep(person, pictures.picture(), "red.png")
+    battle = reader.wait_until_answered(start(reader, photograph).json()["battles"][0])
+    assert battle["state"] == "void"
+    assert set(fake_provider.calls) == {"status-500"}
+
+
+def test_a_picture_is_refused_where_the_draw_would_tell_who_answers(reader: Reader, person: Actor):
+    see(*LanguageModel.objects.all()[:2])
+    photograph = keep(person, pictures.picture(), "red.png")
+    response = start(reader, photograph)
+    assert refusal(response) == (400, "invalid")
+    assert response.json()["fields"].keys() == {"attachments"}
+    assert Battle.objects.count() == 0
+
+
+def test_a_picture_in_a_follow_up_needs_a_pair_that_was_drawn_for_pictures(reader: Reader, person: Actor):
+    see(*LanguageModel.objects.all())
+    photograph = keep(person, pictures.picture(), "red.png")
+    body = {"prompt": "And this?", "attachments": [photograph]}
+    blind = reader.wait_until_answered(reader.start_battle())
+    assert refusal(reader.api("POST", f"battles/{blind['id']}/messages/", body)) == (409, "images_not_seen")
+    asked_for = reader.api("POST", "sessions/", {"prompt": "hello", "filters": {"needs_images": True}})
+    drawn_for_it = reader.wait_until_answered(asked_for.json()["battles"][0])
+    assert reader.api("POST", f"battles/{drawn_for_it['id']}/messages/", body).status_code == 201
+
+
+def test_a_chosen_model_that_does_not_see_is_named(reader: Reader, person: Actor):
+    blind_model, seeing_model, _ = LanguageModel.objects.order_by("pk")
+    see(seeing_model)
+    photograph = keep(person, pictures.picture(), "red.png")
+    refused = start(reader, photograph, mode="direct", models=[blind_model.slug])
+    assert refused.json()["detail"] == f"{blind_model} does not see pictures."
+    assert start(reader, photograph, mode="direct", models=[seeing_model.slug]).status_code == 201
+
+
+def test_a_file_that_cannot_be_used_is_refused_with_a_reason(reader: Reader, person: Actor, site: str):
+    waiting = actions.keep_upload(actor=person, content=pdfs.saying("later"), name="later.pdf")
+    Upload.objects.filter(pk=waiting.pk).update(state="extracting", attempt=1, lease_until="2999-01-01T00:00Z")
+    assert refusal(start(reader, waiting.public_id)) == (409, "upload_not_ready")
+    scanned = keep(person, pdfs.scanned(), "scan.pdf")
+    assert refusal(start(reader, scanned)) == (409, "upload_failed")
+    theirs = keep(make.visitor(), b"not yours", "secret.txt")
+    deleted = keep(person, b"gone", "gone.txt")
+    reader.api("DELETE", f"uploads/{deleted}/")
+    mine = keep(person, b"mine", "mine.txt")
+    for attachments in ([theirs], [deleted], ["nothing"], ["\x00"], [mine, mine], [str(n) for n in range(7)]):
+        response = start(reader, *attachments)
+        assert refusal(response) == (400, "invalid")
+        assert "attachments" in response.json()["fields"]
+    assert Battle.objects.count() == 0
+
+
+def test_files_that_hold_too_much_are_refused_with_the_count(reader: Reader, person: Actor, settings):
+    long = keep(person, b"word " * 1000, "long.txt")
+    settings.ARENA_ATTACHED_CHARACTERS = 4000
+    assert "5,000 characters; at most 4,000" in start(reader, long).json()["detail"]
+    settings.ARENA_ATTACHED_CHARACTERS = 10_000
+    LanguageModel.objects.filter(slug=LanguageModel.objects.first().slug).update(context_length=3000)
+    assert "Attach less" in start(reader, long).json()["detail"]
+    LanguageModel.objects.update(context_length=5000)
+    assert start(reader, long).status_code == 201
+
+
+def test_files_are_paid_for_like_any_prompt(person: Actor, settings):
+    for model in LanguageModel.objects.all():
+        model.prices.create(input_per_million=10, output_per_million=0)
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": Decimal("0.10")}
+    long = keep(person, b"word " * 2000, "long.txt")
+    with pytest.raises(BudgetReached):
+        battle_actions.start_session(actor=person, prompt="hello", wish=Wish(attachments=(long,)))
+    battle_actions.start_session(actor=person, prompt="hello")
+
+
+def test_a_file_stays_as_long_as_models_answer_about_it_and_later_turns_are_told_that_it_went(
+    reader: Reader, person: Actor, fake_provider: FakeProvider
+):
+    notes = keep(person, b"The secret.", "notes.txt")
+    battle = start(reader, notes, prompt="What?").json()["battles"][0]
+    reader.wait_until_answered(battle)
+    Turn.objects.update(state="answering", lease_until="2999-01-01T00:00Z")
+    assert refusal(reader.api("DELETE", f"uploads/{notes}/")) == (409, "upload_in_use")
+    Turn.objects.update(state="done", lease_until=None)
+    assert reader.api("DELETE", f"uploads/{notes}/").status_code == 204
+    fake_provider.forget()
+    reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": "Again?"})
+    reader.wait_until_answered(reader.battle(battle["id"]))
+    for request in fake_provider.requests:
+        assert request["messages"][0]["content"] == "[The file “notes.txt” was deleted by its owner.]\n\nWhat?"
+    assert "notes.txt" in reader.get(f"/s/{battle['session']}/").text
+
+
+def test_a_deleted_session_takes_its_files_along_but_not_those_of_others(person: Actor):
+    own, shared = keep(person, b"only here", "own.txt"), keep(person, b"here and there", "shared.txt")
+    wish = Wish(attachments=(own, shared))
+    first = battle_actions.start_session(actor=person, prompt="one", wish=wish)
+    battle_actions.start_session(actor=person, prompt="two", wish=Wish(attachments=(shared,)))
+    battle_actions.delete_session(first.session)
+    kept = Upload.objects.kept().filter(name__in=["own.txt", "shared.txt"])
+    assert [upload.name for upload in kept] == ["shared.txt"]
+    assert Attachment.objects.count() == 1
+
+
+def test_the_same_question_about_other_files_is_another_question(person: Actor):
+    digests = set()
+    for number in range(2):
+        attached = keep(person, b"text %d" % number, "a.txt")
+        battle = battle_actions.start_session(
+            actor=person, prompt="Summarise this.", wish=Wish(attachments=(attached,))
+        )
+        digests.add(battle.prompt_digest)
+    digests.add(battle_actions.start_session(actor=person, prompt="Summarise this.").prompt_digest)
+    assert len(digests) == 3
+
+
+def test_the_page_attaches_what_was_chosen_in_the_library(reader: Reader, person: Actor):
+    notes = keep(person, b"The notes.", "notes.txt")
+    page = reader.get(f"/?attach={notes}").text
+    assert f'name="attachments" value="{notes}"' in page
+    response = reader.post("/", data={"prompt": "", "attachments": [notes]})
+    assert (response.status_code, f'value="{notes}"' in response.text) == (422, True)
+    response = reader.post("/", data={"prompt": "What?", "attachments": [notes]})
+    assert response.status_code == 303
+    assert Attachment.objects.get().upload.public_id == notes
+
+
+def test_pages_and_battles_ask_no_more_when_prompts_have_files(person: Actor):
+    def asked(actor: Actor) -> int:
+        with CaptureQueriesContext(connection) as questions:
+            battle = Battle.objects.for_showing().get(session__owner_visitor=actor.visitor)
+            [turn.attached for turn in battle.turns.all()]
+        return len(questions)
+
+    without = make.visitor()
+    battle_actions.start_session(actor=without, prompt="hello")
+    files = tuple(keep(person, b"text %d" % number, "a.txt") for number in range(4))
+    battle_actions.start_session(actor=person, prompt="hello", wish=Wish(attachments=files))
+    assert asked(without) == asked(person)
+
+
+def test_a_narrowed_draw_for_pictures_is_kept_for_a_redraw(person: Actor):
+    see(*LanguageModel.objects.all())
+    battle = battle_actions.start_session(actor=person, prompt="hi", wish=Wish(filters=Filters(needs_images=True)))
+    assert (battle.filters, battle.needs_images) == ({"needs_images": True}, True)

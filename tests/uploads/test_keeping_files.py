@@ -1,0 +1,148 @@
+"""Files outlive workers and services, go where they should, and go when nobody wants them."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.utils import timezone
+
+from accounts.actor import Actor
+from accounts.claims import visitor_claimed
+from accounts.models import Visitor
+from battles import actions as battle_actions
+from battles.lineups import Wish
+from battles.models import Attachment
+from tests import make
+from tests.uploads import pdfs
+from tests.uploads.conftest import stored_files
+from tests.uploads.s3 import FakeS3
+from uploads import actions, extraction, housekeeping, storage
+from uploads.errors import StorageAway
+from uploads.models import Upload
+from uploads.sending import sent_text
+from uploads.sweep import sweep
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def keep(actor: Actor, content: bytes = b"some text", name: str = "notes.txt") -> Upload:
+    return actions.keep_upload(actor=actor, content=content, name=name)
+
+
+def test_a_file_whose_reader_died_is_read_by_the_next(monkeypatch):
+    upload = keep(make.member(), pdfs.saying("hello"), "letter.pdf")
+    assert Upload.objects.claim(upload.pk) is not None  # and then nothing more was heard of it
+    woken: list[int] = []
+    monkeypatch.setattr("uploads.sweep.wake", woken.append)
+    sweep()
+    assert woken == []
+    Upload.objects.update(
+        lease_until=timezone.now() - timedelta(seconds=1), queued_at=timezone.now() - timedelta(hours=1)
+    )
+    sweep()
+    sweep()
+    assert woken == [upload.pk]
+    extraction.read_upload(upload.pk)
+    upload.refresh_from_db()
+    assert (upload.state, upload.pages) == ("ready", 1)
+
+
+def test_a_file_that_kills_its_readers_is_given_up_and_may_be_brought_again():
+    actor = make.member()
+    upload = keep(actor, pdfs.saying("hello"), "letter.pdf")
+    Upload.objects.update(attempt=2, lease_until=timezone.now() - timedelta(seconds=1))
+    sweep()
+    upload.refresh_from_db()
+    assert (upload.state, upload.error) == ("failed", "interrupted")
+    assert keep(actor, pdfs.saying("hello"), "letter.pdf").state == "extracting"
+    extraction.read_upload(upload.pk)
+    upload.refresh_from_db()
+    assert upload.state == "ready"
+
+
+def test_a_reader_that_was_overtaken_changes_nothing(monkeypatch):
+    upload = keep(make.member(), pdfs.saying("hello"), "letter.pdf")
+    read = extraction.read
+
+    def be_overtaken(content: bytes, kind: str):
+        Upload.objects.update(attempt=2)
+        return read(content, kind)
+
+    monkeypatch.setattr(extraction, "read", be_overtaken)
+    extraction.read_upload(upload.pk)
+    extraction.read_upload(upload.pk)
+    upload.refresh_from_db()
+    assert (upload.state, upload.pages) == ("extracting", None)
+
+
+def test_what_nobody_wants_is_tidied_up_and_what_is_used_or_a_members_is_kept():
+    visitor, member = make.visitor(), make.member()
+    for number in range(2):
+        make.model(f"honest-{number}")
+    unused, used = keep(visitor, b"unused"), keep(visitor, b"used")
+    theirs, new = keep(member, b"a member's"), keep(visitor, b"new")
+    battle_actions.start_session(actor=visitor, prompt="What?", wish=Wish(attachments=(used.public_id,)))
+    two_days_ago = timezone.now() - timedelta(days=2)
+    Upload.objects.exclude(pk=new.pk).update(created_at=two_days_ago)
+    housekeeping.tidy_up()
+    kept = set(Upload.objects.kept().values_list("pk", flat=True))
+    assert kept == {used.pk, theirs.pk, new.pk}
+    assert len(stored_files()) == 3
+    assert Upload.objects.get(pk=unused.pk).stored_as == ""
+
+
+def test_files_that_no_row_knows_and_deletions_that_failed_are_made_good(monkeypatch):
+    upload = keep(make.member())
+    stray = default_storage.save("ab/stray", ContentFile(b"x"))
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "forget", lambda name: (_ for _ in ()).throw(OSError("away")))
+        with pytest.raises(OSError, match="away"):
+            actions.delete_upload(upload)
+    assert Upload.objects.get().deleted_at is not None
+    housekeeping.tidy_up()
+    assert stored_files() == [stray]
+    monkeypatch.setattr(housekeeping, "KEPT_UNUSED", timedelta(seconds=-5))
+    housekeeping.tidy_up()
+    assert stored_files() == []
+
+
+def test_what_a_visitor_brought_is_the_members_after_signing_in():
+    visitor, member = make.visitor(), make.member()
+    for number in range(2):
+        make.model(f"honest-{number}")
+    mine, twin = keep(member, b"both have it"), keep(visitor, b"both have it")
+    other = keep(visitor, b"only the visitor has it")
+    battle_actions.start_session(
+        actor=visitor, prompt="What?", wish=Wish(attachments=(twin.public_id, other.public_id))
+    )
+    visitor_claimed.send(sender=Visitor, visitor=visitor.visitor, user=member.user)
+    kept = Upload.objects.owned_by(member).kept()
+    assert set(kept) == {mine, other}
+    assert list(Attachment.objects.order_by("position").values_list("upload_id", flat=True)) == [mine.pk, other.pk]
+    assert len(stored_files()) == 2
+
+
+def test_files_can_be_kept_in_a_bucket(settings, monkeypatch):
+    with FakeS3("arena-files") as bucket:
+        options = {
+            "bucket_name": "arena-files", "endpoint_url": bucket.url, "region_name": "nowhere-1",
+            "access_key": "key", "secret_key": "secret", "default_acl": None,
+        }  # fmt: skip
+        settings.STORAGES = {
+            **settings.STORAGES,
+            "default": {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options},
+        }
+        actor = make.member()
+        upload = keep(actor, pdfs.saying("in a bucket"), "letter.pdf")
+        assert bucket.objects == {upload.stored_as: pdfs.saying("in a bucket")}
+        extraction.read_upload(upload.pk)
+        upload.refresh_from_db()
+        assert "in a bucket" in sent_text(upload)
+        assert list(storage.names_older_than(timedelta(seconds=-5))) == [upload.stored_as]
+        actions.delete_upload(upload)
+        assert bucket.objects == {}
+        bucket.is_full = True
+        with pytest.raises(StorageAway):
+            keep(actor, b"no room")
+        assert Upload.objects.kept().count() == 0
