@@ -1,0 +1,58 @@
+"""The API's documentation and the page of tokens, in a real browser under the site's policy."""
+
+import shutil
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.faults.running import Arena
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="module")
+def arena() -> Iterator[Arena]:
+    directory = Path(tempfile.mkdtemp(prefix="arena-browser-", dir="/tmp"))
+    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
+    arena = Arena(directory / "data")
+    try:
+        arena.start()
+        yield arena
+    finally:
+        arena.stop()
+        shutil.rmtree(directory)
+
+
+def test_the_documentation_shows_every_call_and_tries_one_out(arena: Arena, page: Page):
+    page.goto(f"{arena.url}/api/v1/docs/")
+    expect(page.locator(".opblock-summary-path").get_by_text("/api/v1/battles/{public_id}/vote/")).to_be_visible()
+    page.locator("#operations-models-models_list .opblock-summary-control").click()
+    page.get_by_role("button", name="Try it out").click()
+    page.get_by_role("button", name="Execute").click()
+    expect(page.locator("#operations-models-models_list .live-responses-table")).to_contain_text('"count"')
+
+
+def test_a_member_makes_a_token_copies_it_and_revokes_it(arena: Arena, page: Page):
+    page.goto(f"{arena.url}/accounts/signup/")
+    page.locator("input[name=email]").fill("someone@example.org")
+    page.locator("input[name=password1]").fill("a-good-password-7")
+    page.locator("main form").get_by_role("button").click()
+    page.goto(f"{arena.url}/accounts/email/")
+    page.get_by_role("link", name="API tokens").click()
+    page.get_by_label("What it is for").fill("<b>script</b>")
+    page.get_by_role("button", name="Make a token").click()
+    token = page.get_by_label("Copy your new token now").input_value()
+    asked = urllib.request.Request(f"{arena.url}/api/v1/me/", headers={"Authorization": f"Bearer {token}"})
+    assert b"someone@example.org" in urllib.request.urlopen(asked).read()
+    page.get_by_role("link", name="API tokens").click()
+    expect(page.get_by_text("<b>script</b>")).to_be_visible()
+    assert token not in page.content()
+    page.get_by_role("button", name="Revoke").click()
+    expect(page.get_by_text("” is revoked.")).to_be_visible()
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        urllib.request.urlopen(asked)
