@@ -1,4 +1,4 @@
-"""Who is let in at all: the one place that pages and the API ask.
+"""Who is let in, and who may take part: the one place that pages and the API ask.
 
 A stream of answers is not asked again: its address holds a signed word that only somebody who was let in was given.
 """
@@ -7,17 +7,24 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
+from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
-from accounts.errors import SignInNeeded
+from accounts.bans import refuse_the_banned
+from accounts.errors import Banned, SignInNeeded
 from common.error_pages import page_for
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 # Beginnings of the routes behind which somebody signs in, or that know by themselves whom they are for.
 DOORS = ("accounts/", "admin/", "livez", "readyz", "stream/")
+# What is one's own even when one is banned.
+ACCOUNT = "api/v1/me/"
 
 
 class Access(StrEnum):
@@ -39,10 +46,23 @@ def may_battle(actor: Actor) -> bool:
 
 
 def admit(actor: Actor, request: HttpRequest) -> None:
-    """Raises SignInNeeded. With open access nobody is looked up."""
-    looks = request.method in SAFE and settings.ARENA_ACCESS != Access.PRIVATE
-    if not looks and not may_battle(actor):
+    """Raises SignInNeeded or Banned. Whoever only looks at an arena that is not private is not looked up."""
+    looks = request.method in SAFE
+    if not (looks and settings.ARENA_ACCESS != Access.PRIVATE) and not may_battle(actor):
         raise SignInNeeded
+    if not looks and not _route(request).startswith(ACCOUNT):
+        refuse_the_banned(actor, request)
+
+
+def _route(request: HttpRequest) -> str:
+    return request.resolver_match.route if request.resolver_match else ""
+
+
+def needs_second_factor(request: HttpRequest) -> bool:
+    """Whether this is staff that has to set one up before the administration opens."""
+    if not settings.ARENA_STAFF_SECOND_FACTOR or not request.user.is_staff:
+        return False
+    return not is_mfa_enabled(request.user)
 
 
 class AccessMiddleware:
@@ -55,13 +75,18 @@ class AccessMiddleware:
         return self.get_response(request)
 
     def process_view(self, request: Any, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
-        is_api = hasattr(view, "cls")
-        if is_api or request.resolver_match.route.startswith(DOORS):
+        route, is_api = _route(request), hasattr(view, "cls")
+        if route.startswith("admin/") and route != "admin/logout/" and needs_second_factor(request):
+            messages.warning(request, _("Set up a second factor: the administration opens with it."))
+            return redirect("mfa_activate_totp")
+        if is_api or route.startswith(DOORS):
             return None
         try:
             admit(request.actor, request)
         except SignInNeeded as refusal:
             if request.method == "GET" and not request.htmx:
                 return redirect_to_login(request.get_full_path())
+            return page_for(request, refusal)
+        except Banned as refusal:
             return page_for(request, refusal)
         return None

@@ -4,10 +4,11 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from accounts import audit
 from accounts.errors import InvitationUsed, TooManyTokens
-from accounts.models import ApiToken, Invitation, Scope, User
+from accounts.models import ApiToken, Ban, Invitation, Scope, User
 
 MOST_TOKENS = 50
 
@@ -47,3 +48,21 @@ def revoke_invitation(*, by: User, invitation: Invitation) -> None:
     """Its link opens nothing from now on; one that was used stays as it is."""
     if Invitation.objects.open().filter(pk=invitation.pk).update(revoked_at=Now()):
         audit.record(by, "revoke invitation", invitation)
+
+
+@transaction.atomic
+def ban(ban: Ban, *, by: User) -> None:
+    """Whom it names takes part in nothing any more, within bans.FRESH_FOR_S on every machine."""
+    ban.created_by = by
+    ban.save()
+    audit.record(by, "ban", ban, ban.reason, whom=ban.whom, expires_at=ban.expires_at)
+
+
+@transaction.atomic
+def lift_ban(ban: Ban, *, by: User) -> None:
+    """One that is over or lifted already stays as it is."""
+    in_force = Ban.objects.in_force().select_for_update().filter(pk=ban.pk).first()
+    if in_force is not None:
+        in_force.lifted_at, in_force.lifted_by = timezone.now(), by
+        in_force.save(update_fields=["lifted_at", "lifted_by"])
+        audit.record(by, "lift ban", in_force, whom=in_force.whom)

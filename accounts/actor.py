@@ -8,7 +8,7 @@ from django.core import signing
 from django.http import HttpRequest
 
 from accounts.models import Scope, User, Visitor
-from common.client_ip import client_ip, network_of
+from common.client_ip import network_word
 
 VISITOR_COOKIE = settings.ARENA_VISITOR_COOKIE
 _signer = signing.Signer(salt="accounts.visitor")
@@ -16,7 +16,7 @@ _signer = signing.Signer(salt="accounts.visitor")
 
 @dataclass(frozen=True)
 class Actor:
-    """`scopes` is None for a browser, which may do whatever its person may."""
+    """`scopes` is None for a browser, which may do whatever its person may; `network` is network_word's."""
 
     user: User | None = None
     visitor: Visitor | None = None
@@ -47,7 +47,7 @@ class ActorRequest(HttpRequest):
 
 def actor_of(request: HttpRequest) -> Actor:
     """The person behind a browser's request (one or two queries)."""
-    network = network_of(client_ip(request))
+    network = network_word(request)
     if request.user.is_authenticated:
         return Actor(user=request.user, network=network)
     return Actor(visitor=visitor_in_cookie(request), network=network)
@@ -57,7 +57,7 @@ def known_actor(request: ActorRequest) -> Actor:
     """The actor, with a visitor row made now when this browser had none; its cookie goes out with the response."""
     actor = request.actor
     if actor.user is None and actor.visitor is None:
-        visitor = Visitor.objects.create()
+        visitor = Visitor.objects.create(network=actor.network)
         request.new_visitor = visitor
         actor = Actor(visitor=visitor, network=actor.network)
         request.actor = actor

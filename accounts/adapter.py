@@ -1,6 +1,6 @@
 """allauth, told how the arena wants it."""
 
-from typing import Any
+from typing import Any, cast
 
 from allauth.account.adapter import DefaultAccountAdapter
 from django.conf import settings
@@ -11,6 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts import actions
 from accounts.access import SignUp
+from accounts.actor import ActorRequest
+from accounts.bans import refuse_the_banned
 from accounts.models import Invitation, User
 
 
@@ -24,6 +26,8 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """There are no user names: the e-mail address is the only name."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Raises Banned: whoever is blocked does not come back under another name from the same place."""
+        refuse_the_banned(cast(ActorRequest, request).actor, request)
         match SignUp(settings.ARENA_SIGNUP):
             case SignUp.OPEN:
                 return True

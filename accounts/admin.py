@@ -1,4 +1,4 @@
-"""The window onto people: members, visitors, invitations, API tokens and what staff changed."""
+"""The window onto people: members, visitors, bans, invitations, API tokens and what staff changed."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from accounts import actions, audit
-from accounts.models import ApiToken, AuditEntry, Invitation, Scope, User, Visitor
+from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, User, Visitor
 
 
 class LowerCaseEmail(forms.ModelForm):  # type: ignore[type-arg]
@@ -59,6 +59,61 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         (_("Dates"), {"fields": ["date_joined", "last_login"]}),
     ]
     add_fieldsets = [(None, {"classes": ["wide"], "fields": ["email", "usable_password", "password1", "password2"]})]
+
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Whoever may only look has no use for what is left of a password."""
+        fieldsets = super().get_fieldsets(request, obj)
+        if obj is None or self.has_change_permission(request, obj):
+            return fieldsets
+        return [(None, {"fields": ["email"]}), *fieldsets[1:]]
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        changed = [name for name in form.changed_data if not name.startswith("password")]
+        audit.record(request.user, "change user" if change else "add user", f"user {obj.pk}", changed=changed)  # type: ignore[arg-type]
+
+
+@admin.register(Ban)
+class BanAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """A ban is made and lifted, not edited: what was said to somebody stays on record."""
+
+    list_display = [
+        "__str__",
+        "user",
+        "visitor",
+        "network",
+        "reason",
+        "created_by",
+        "created_at",
+        "expires_at",
+        "lifted_at",
+    ]
+    list_select_related = ["user", "visitor", "created_by"]
+    list_filter = ["lifted_at"]
+    search_fields = ["user__email", "network", "reason"]
+    autocomplete_fields = ["user"]
+    raw_id_fields = ["visitor"]
+    actions = ["lift"]
+
+    def get_fields(self, request: HttpRequest, obj: Ban | None = None) -> list[Any]:
+        asked = ["user", "visitor", "network", "reason", "expires_at"]
+        return asked if obj is None else [*asked, "created_by", "created_at", "lifted_by", "lifted_at"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Ban | None = None) -> list[str]:
+        return [] if obj is None else self.get_fields(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Ban | None = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Ban, form: Any, change: bool) -> None:
+        if not change:
+            actions.ban(obj, by=request.user)  # type: ignore[arg-type]
+
+    @admin.action(description=_("Lift: they may take part again"), permissions=["change"])
+    def lift(self, request: HttpRequest, queryset: QuerySet[Ban]) -> None:
+        for ban in queryset:
+            actions.lift_ban(ban, by=request.user)  # type: ignore[arg-type]
+        messages.success(request, _("They may take part again."))
 
 
 class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -178,9 +233,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 class VisitorAdmin(ReadOnlyAdmin):
     """Without the key: it is what a visitor's cookie proves."""
 
-    list_display = ["__str__", "created_at", "claimed_by"]
+    list_display = ["__str__", "created_at", "network", "claimed_by"]
     list_select_related = ["claimed_by"]
-    fields = ["created_at", "claimed_by"]
+    search_fields = ["=pk", "network"]
+    fields = ["created_at", "network", "claimed_by"]
 
 
 @admin.register(AuditEntry)

@@ -14,7 +14,7 @@ from accounts import access
 from accounts.actor import Actor, ActorRequest, actor_of
 from accounts.errors import NotInBrowser
 from accounts.models import ApiToken, Scope, User
-from common.client_ip import client_ip, network_of
+from common.client_ip import network_word
 from common.errors import NotAllowed, NotSignedIn
 
 # A busy token's row is not written, and not waited for, with every request.
@@ -48,7 +48,7 @@ class ActorAuthentication(BaseAuthentication):
         if row.last_used_at is None or timezone.now() - row.last_used_at > NOTED_AT_MOST_EVERY:
             ApiToken.objects.filter(pk=row.pk).update(last_used_at=Now())
         scopes = frozenset(Scope(scope) for scope in row.scopes)
-        return Actor(user=row.user, scopes=scopes, network=network_of(client_ip(request._request)))
+        return Actor(user=row.user, scopes=scopes, network=network_word(request._request))
 
     def _enforce_csrf(self, request: Request) -> None:
         check = CSRFCheck(lambda _: None)  # type: ignore[arg-type]

@@ -33,3 +33,8 @@ class InvitationUsed(ArenaError):
     code = "invitation_used"
     message = "This invitation was used already, or is not open any more. Please ask for another."
     http_status = 409
+
+
+class Banned(NotAllowed):
+    code = "banned"
+    message = "You are blocked from taking part in this arena."

@@ -1,4 +1,4 @@
-"""People and what they hold: users, visitors, invitations, API tokens, idempotency keys, audit entries."""
+"""People and what they hold: users, visitors, bans, invitations, API tokens, idempotency keys, audit entries."""
 
 import hashlib
 import secrets
@@ -47,10 +47,57 @@ class Visitor(models.Model):
 
     key = models.CharField(max_length=22, unique=True, default=new_public_id)
     created_at = models.DateTimeField(db_default=Now())
+    # common.client_ip.network_word at the first visit: what a moderator needs to keep a whole network out.
+    network = models.CharField(max_length=32, blank=True, db_default="", editable=False)
     claimed_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="visitors")
 
     def __str__(self) -> str:
         return f"visitor {self.pk}"
+
+
+class BanQuerySet(models.QuerySet["Ban"]):
+    def in_force(self) -> "BanQuerySet":
+        not_over = models.Q(expires_at=None) | models.Q(expires_at__gt=Now())
+        return self.filter(not_over, lifted_at=None)
+
+
+class Ban(models.Model):
+    """Somebody, or a whole network, that takes part in nothing any more. They may look, and are told why."""
+
+    user = models.ForeignKey(User, models.CASCADE, null=True, blank=True, related_name="bans")
+    visitor = models.ForeignKey(Visitor, models.CASCADE, null=True, blank=True, related_name="bans")
+    network = models.CharField(
+        max_length=32, blank=True, help_text=_("As a visitor's page shows it; everybody in it is blocked.")
+    )
+    reason = models.CharField(max_length=500, help_text=_("Shown to whoever is blocked."))
+    created_by = models.ForeignKey(User, models.SET_NULL, null=True, editable=False, related_name="bans_made")
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField(null=True, blank=True, help_text=_("Empty: until it is lifted."))
+    lifted_at = models.DateTimeField(null=True, editable=False)
+    lifted_by = models.ForeignKey(User, models.SET_NULL, null=True, editable=False, related_name="bans_lifted")
+
+    objects = BanQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(user__isnull=False, visitor=None, network="")
+                | models.Q(user=None, visitor__isnull=False, network="")
+                | (models.Q(user=None, visitor=None) & ~models.Q(network="")),
+                name="a_ban_is_of_one_person_or_one_network",
+                violation_error_message=_("Name one of them: a user, a visitor, or a network."),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"ban {self.pk}"
+
+    @property
+    def whom(self) -> str:
+        """Without what would make the audit log a list of addresses."""
+        if self.user_id is not None:
+            return f"user {self.user_id}"
+        return f"visitor {self.visitor_id}" if self.visitor_id is not None else f"network {self.network}"
 
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):

@@ -1,11 +1,15 @@
 """Every address of the site."""
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
 from arena_site.health import livez, readyz
 from arena_site.openapi.views import Schema, documentation
 from arena_site.pages import NoSuchAddress
+
+# One door: with its limit on wrong passwords and its second factor.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     path("", include("battles.urls")),

@@ -1,9 +1,15 @@
-"""Whose network a request comes from; forwarding headers are believed only from configured proxies."""
+"""Whose network a request comes from; forwarding headers are believed only from configured proxies.
+
+An address is looked at and forgotten: what is counted or stored is a word for its network that only this site can make,
+another one every month.
+"""
 
 import ipaddress
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 
 def client_ip(request: HttpRequest) -> str:
@@ -25,6 +31,17 @@ def network_of(address: str) -> str:
     if isinstance(ip, ipaddress.IPv6Address):
         return str(ipaddress.IPv6Network((int(ip), 64), strict=False))
     return "unknown" if ip is None else str(ip)
+
+
+def network_word(request: HttpRequest, month: str = "") -> str:
+    """At most 32 characters, e.g. 2026-11:5f0c…: the same for the whole network all through `month` (now: this one)."""
+    month = month or f"{timezone.now():%Y-%m}"
+    digest = salted_hmac(f"common.client_ip:{month}", network_of(client_ip(request)), algorithm="sha256").hexdigest()
+    return f"{month}:{digest[:24]}"
+
+
+def month_of(word: str) -> str:
+    return word.partition(":")[0]
 
 
 def _is_in(address: str, networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network]) -> bool:

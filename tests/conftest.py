@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from django.core.cache import cache
 
+from accounts import bans
 from battles import engine as battles_engine
 from battles.engine import Engine
 from battles.labels import own_categories
@@ -48,6 +49,12 @@ def _categories_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None
     """One test's categories are not the next one's."""
     monkeypatch.setattr(own_categories, "FRESH_FOR_S", 0.0)
     monkeypatch.setattr(own_categories, "_known_until", 0.0)
+
+
+@pytest.fixture(autouse=True)
+def _bans_are_looked_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One test's bans are not the next one's."""
+    monkeypatch.setattr(bans, "_known_until", 0.0)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import leaderboard.api_operations
 import models_registry.api_operations
 import uploads.api_operations
 from accounts.authentication import IsMemberInBrowser
-from accounts.errors import IdempotencyKeyReused, StillRunning
+from accounts.errors import Banned, IdempotencyKeyReused, StillRunning
 from accounts.models import Scope
 from common.api_operations import LIMIT, OFFSET, TEXT, Error, File, Operation, Operations, Parameter
 from common.errors import (
@@ -128,6 +128,8 @@ class ArenaSchema(AutoSchema):
             refusals.append(NotFound)
         if self.method == "POST":
             refusals += [StillRunning, IdempotencyKeyReused]
+        if self.method != "GET":
+            refusals.append(Banned)
         if said.takes:
             refusals += [TooLarge, UnsupportedMediaType]
         return list(dict.fromkeys([*refusals, *said.refuses, ServiceAway]))

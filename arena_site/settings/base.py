@@ -168,6 +168,8 @@ CELERY_BEAT_SCHEDULE = {
 # Who is let in, and who may make an account (accounts.access).
 ARENA_ACCESS = env.str("ARENA_ACCESS", default="open", choices=("open", "members", "private"))
 ARENA_SIGNUP = env.str("ARENA_SIGNUP", default="open", choices=("open", "invitation", "closed"))
+# Whether the administration opens only to staff with a second factor.
+ARENA_STAFF_SECOND_FACTOR = env.bool("ARENA_STAFF_SECOND_FACTOR", default=False)
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",

@@ -22,7 +22,7 @@ KEY = "sk-live-4f9c-do-not-show-7Q2z"
 @pytest.fixture
 def admin(reader: Reader) -> Reader:
     make.user("admin@example.org", is_staff=True, is_superuser=True)
-    reader.post("/admin/login/", data={"username": "admin@example.org", "password": "a-good-password"})
+    reader.post("/accounts/login/", data={"login": "admin@example.org", "password": "a-good-password"})
     return reader
 
 
@@ -167,7 +167,7 @@ def test_a_test_that_nobody_knows_says_so(admin: Reader):
 def test_without_the_right_to_change_models_nobody_tests_or_listens(reader: Reader, fake_provider: FakeProvider):
     model = make.model("honest", at=fake_provider.base_url)
     make.user("staff@example.org", is_staff=True)
-    reader.post("/admin/login/", data={"username": "staff@example.org", "password": "a-good-password"})
+    reader.post("/accounts/login/", data={"login": "staff@example.org", "password": "a-good-password"})
     path = f"/admin/models_registry/languagemodel/{model.pk}/test/"
     assert reader.post(path, data={"prompt": "hello"}).status_code == 403
     assert reader.get(path + "x/").status_code == 403

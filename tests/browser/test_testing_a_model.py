@@ -22,9 +22,9 @@ def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
 @pytest.fixture
 def admin_page(arena: Arena, page: Page) -> Page:
     page.goto(f"{arena.url}/admin/")
-    page.locator("#id_username").fill(EMAIL)
+    page.locator("#id_login").fill(EMAIL)
     page.locator("#id_password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("button", name="Sign In", exact=True).click()
     return page
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 from django.test import RequestFactory
+from django.utils import timezone
 
-from common.client_ip import client_ip, network_of
+from common.client_ip import client_ip, month_of, network_of, network_word
 
 
 def seen(remote: str, forwarded: str | None = None) -> str:
@@ -54,3 +55,26 @@ def test_a_socket_without_an_address_is_this_machine():
 )
 def test_a_network_is_an_ipv4_address_or_the_64_of_an_ipv6_address(address, network):
     assert network_of(address) == network
+
+
+def word(remote: str, month: str = "2026-11") -> str:
+    return network_word(RequestFactory().get("/", REMOTE_ADDR=remote), month)
+
+
+def test_what_is_kept_of_an_address_is_a_word_for_its_network():
+    assert word("2001:db8:1:2::7") == word("2001:db8:1:2:ffff::1") != word("2001:db8:1:3::7")
+    assert word("203.0.113.5") != word("203.0.113.6")
+    assert month_of(word("203.0.113.5")) == "2026-11"
+    assert "203.0.113" not in word("203.0.113.5")
+
+
+def test_the_word_is_another_one_every_month_and_on_every_site(settings):
+    november, december = word("203.0.113.5"), word("203.0.113.5", "2026-12")
+    assert november.split(":")[1] != december.split(":")[1]
+    settings.SECRET_KEY = "another site's"
+    assert word("203.0.113.5") != november
+
+
+def test_without_a_month_it_is_this_months():
+    now = RequestFactory().get("/", REMOTE_ADDR="203.0.113.5")
+    assert network_word(now) == word("203.0.113.5", f"{timezone.now():%Y-%m}")

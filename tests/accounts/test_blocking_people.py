@@ -1,0 +1,159 @@
+"""Whoever is blocked takes part in nothing, is told why, and may still look and leave."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts import actions
+from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
+from accounts.models import ApiToken, AuditEntry, Ban, Scope, User, Visitor
+from battles.models import Session, Vote
+from tests import make
+
+pytestmark = pytest.mark.django_db
+SIGN_UP = {"email": "new@example.org", "password1": "a-good-password"}
+HOME, ELSEWHERE = {"REMOTE_ADDR": "203.0.113.5"}, {"REMOTE_ADDR": "203.0.113.6"}
+
+
+@pytest.fixture(autouse=True)
+def _two_models() -> None:
+    make.model()
+    make.model()
+
+
+@pytest.fixture
+def staff() -> User:
+    return make.user("admin@example.org", is_staff=True, is_superuser=True)
+
+
+def ban(staff: User, **whom: object) -> Ban:
+    made = Ban(**{"reason": "Advertising.", **whom})
+    actions.ban(made, by=staff)
+    return made
+
+
+def browser_of(actor: Actor, **extra: str) -> Client:
+    client = Client(**extra)
+    if actor.user is not None:
+        client.force_login(actor.user)
+    else:
+        client.cookies[VISITOR_COOKIE] = visitor_cookie_value(actor.visitor)
+    return client
+
+
+def start(client: Client, **headers: str) -> tuple[int, str]:
+    response = client.post("/api/v1/sessions/", {"prompt": "Hello"}, "application/json", headers=headers)
+    return response.status_code, response.json().get("detail", "")
+
+
+@pytest.mark.parametrize("kind", ["visitor", "member"])
+def test_a_person_who_is_blocked_starts_nothing_and_votes_on_nothing(staff: User, kind: str):
+    actor = make.visitor() if kind == "visitor" else make.member()
+    battle, client = make.answered_battle(make.model(), make.model(), actor=actor), browser_of(actor)
+    ban(staff, user=actor.user, visitor=actor.visitor)
+    assert start(client) == (403, "You are blocked from taking part in this arena: Advertising.")
+    page = client.post(f"/battles/{battle.public_id}/vote/", {"choice": "left"})
+    assert (page.status_code, "Advertising." in page.text) == (403, True)
+    assert not Vote.objects.exists()
+    assert client.get(battle.session.get_absolute_url()).status_code == 200
+    assert start(browser_of(make.visitor()))[0] == 201
+
+
+def test_a_blocked_members_programs_are_blocked_too(staff: User):
+    member = make.user()
+    ban(staff, user=member)
+    _, token = ApiToken.issue(user=member, name="t", scopes=list(Scope))
+    assert start(Client(), Authorization=f"Bearer {token}")[0] == 403
+    assert Client().get("/api/v1/sessions/", headers={"Authorization": f"Bearer {token}"}).status_code == 200
+
+
+def test_a_network_is_blocked_whoever_comes_from_it(staff: User):
+    first = Client(**HOME)
+    assert start(first)[0] == 201
+    ban(staff, network=Visitor.objects.get().network)
+    for client in (first, Client(**HOME), browser_of(make.member(), **HOME)):
+        assert start(client)[0] == 403
+    assert Client(**HOME).post("/accounts/signup/", SIGN_UP).status_code == 403
+    assert not User.objects.filter(email="new@example.org").exists()
+    assert start(Client(**ELSEWHERE))[0] == 201
+
+
+def test_a_network_stays_blocked_in_the_months_after(staff: User, monkeypatch: pytest.MonkeyPatch):
+    start(Client(**HOME))
+    ban(staff, network=Visitor.objects.get().network)
+    later = timezone.now() + timedelta(days=40)
+    monkeypatch.setattr("common.client_ip.timezone.now", lambda: later)
+    assert start(Client(**HOME))[0] == 403
+
+
+def test_of_a_visitors_address_only_a_word_is_stored():
+    start(Client(**HOME))
+    assert "203.0.113" not in str(Visitor.objects.values())
+
+
+def test_a_ban_ends_by_itself_and_says_when(staff: User):
+    actor = make.visitor()
+    ban(staff, visitor=actor.visitor, expires_at=timezone.now() + timedelta(days=30))
+    status, detail = start(browser_of(actor))
+    assert (status, "until" in detail) == (403, True)
+    Ban.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    Ban.objects.get().save()  # as two seconds later
+    assert start(browser_of(actor))[0] == 201
+
+
+def test_whoever_is_blocked_may_sign_out_and_see_who_they_are(staff: User):
+    member = make.member()
+    client = browser_of(member)
+    ban(staff, user=member.user)
+    assert client.get("/api/v1/me/").status_code == 200
+    row, _ = ApiToken.issue(user=member.user, name="t", scopes=[Scope.READ])
+    assert client.delete(f"/api/v1/me/tokens/{row.public_id}/").status_code == 204
+    assert client.post("/accounts/logout/").status_code == 302
+
+
+def test_while_nobody_is_blocked_a_second_vote_asks_nothing_about_it(staff: User):
+    client = Client()
+    start(client)
+    with CaptureQueriesContext(connection) as asked:
+        start(client)
+    assert not [query for query in asked if "accounts_ban" in query["sql"]]
+
+
+def test_in_the_administration_bans_are_made_and_lifted_with_a_record(staff: User):
+    client, actor = Client(), make.visitor()
+    client.force_login(staff)
+    form = {"visitor": actor.visitor.pk, "reason": "Advertising.", "expires_at_0": "", "expires_at_1": ""}
+    assert client.post("/admin/accounts/ban/add/", form).status_code == 302
+    made = Ban.objects.get()
+    assert made.created_by == staff
+    assert start(browser_of(actor))[0] == 403
+    client.post(f"/admin/accounts/ban/{made.pk}/change/", {"reason": "Another."})
+    client.post("/admin/accounts/ban/", {"action": "lift", "_selected_action": [made.pk]})
+    made.refresh_from_db()
+    assert (made.reason, made.lifted_by) == ("Advertising.", staff)
+    assert start(browser_of(actor))[0] == 201
+    taken = [(entry.action, entry.user, entry.reason, entry.details["whom"]) for entry in AuditEntry.objects.all()]
+    whom = f"visitor {actor.visitor.pk}"
+    assert taken == [("lift ban", staff, "", whom), ("ban", staff, "Advertising.", whom)]
+
+
+@pytest.mark.parametrize("named", [[], ["user", "visitor"], ["user", "network"]])
+def test_a_ban_names_one_person_or_one_network(staff: User, named: list[str]):
+    whom = {"user": make.user(), "visitor": make.visitor().visitor, "network": "2026-11:x"}
+    made = Ban(reason="r", **{name: whom[name] for name in named})
+    with pytest.raises(ValidationError, match="Name one of them"):
+        made.full_clean()
+    with pytest.raises(IntegrityError, match="a_ban_is_of_one_person_or_one_network"):
+        made.save()
+
+
+def test_what_a_visitor_had_before_the_ban_stays_theirs(staff: User):
+    actor = make.visitor()
+    make.battle(make.model(), make.model(), actor=actor)
+    ban(staff, visitor=actor.visitor)
+    assert Session.objects.owned_by(actor).count() == 1

@@ -1,0 +1,128 @@
+"""What moderators may and may not, and the one door through which staff comes."""
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.contrib.auth.models import Group
+from django.core.management import call_command
+from django.test import Client
+
+from accounts.models import AuditEntry, Ban, User
+from arena_site.moderators import MODERATORS, permissions
+from battles.actions import cast_vote
+from tests import make
+from tests.addresses import addresses
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "a-good-password"
+SEEN = {
+    "accounts/user", "accounts/visitor", "accounts/ban", "battles/session", "battles/battle", "battles/answer",
+    "battles/vote", "uploads/upload", "leaderboard/votechange", "leaderboard/anomalyreview",
+    "leaderboard/aggregationrun", "leaderboard/standing",
+}  # fmt: skip
+
+
+@pytest.fixture
+def moderator() -> User:
+    user = make.user("moderator@example.org", is_staff=True)
+    user.groups.add(Group.objects.get(name=MODERATORS))
+    return user
+
+
+@pytest.fixture
+def at_work(client: Client, moderator: User) -> Client:
+    client.force_login(moderator)
+    return client
+
+
+def test_moderators_have_exactly_their_permissions(moderator: User):
+    assert moderator.get_all_permissions() == permissions()
+
+
+def test_what_was_added_to_the_group_by_hand_goes_with_the_next_migration(moderator: User):
+    group = Group.objects.get(name=MODERATORS)
+    group.permissions.set([])
+    call_command("migrate", verbosity=0)
+    assert User.objects.get(pk=moderator.pk).get_all_permissions() == permissions()
+
+
+def test_moderators_see_what_they_judge_and_nothing_with_a_key_or_a_setting(at_work: Client):
+    lists = [path for path in addresses() if path.startswith("/admin/") and path.count("/") == 4 and "{" not in path]
+    lists = [path for path in lists if not path.startswith(("/admin/password_change", "/admin/r/"))]
+    seen = {path.removeprefix("/admin/").strip("/") for path in lists if at_work.get(path).status_code == 200}
+    assert seen == SEEN
+
+
+def test_moderators_change_nobodys_rights_and_see_nothing_of_a_password(at_work: Client):
+    member = make.user("someone@example.org")
+    path = f"/admin/accounts/user/{member.pk}/change/"
+    page = at_work.get(path)
+    assert (page.status_code, "someone@example.org" in page.text) == (200, True)
+    assert member.password[-8:-4] not in page.text
+    assert "algorithm" not in page.text
+    assert at_work.post(path, {"email": "someone@example.org", "is_superuser": "on"}).status_code == 403
+
+
+def test_moderators_exclude_votes_and_block_people(at_work: Client):
+    cast_vote(
+        actor=(voter := make.visitor()),
+        battle=make.answered_battle(make.model(), make.model(), actor=voter),
+        choice="left",
+    )
+    assert 'value="exclude_votes"' in at_work.get("/admin/battles/vote/").text
+    form = {"visitor": voter.visitor.pk, "reason": "Advertising.", "expires_at_0": "", "expires_at_1": ""}
+    assert at_work.post("/admin/accounts/ban/add/", form).status_code == 302
+    assert Ban.objects.in_force().count() == 1
+
+
+def test_what_changes_about_a_person_is_written_down_without_a_password(client: Client):
+    admin = make.user("admin@example.org", is_staff=True, is_superuser=True)
+    client.force_login(admin)
+    member = make.user("someone@example.org")
+    client.post(f"/admin/accounts/user/{member.pk}/change/", {"email": "someone@example.org", "is_staff": "on"})
+    entry = AuditEntry.objects.get()
+    assert (entry.user, entry.action, entry.subject) == (admin, "change user", f"user {member.pk}")
+    assert {"is_active", "is_staff"} <= set(entry.details["changed"])
+
+
+def test_the_administration_has_no_door_of_its_own(client: Client):
+    make.user("admin@example.org", is_staff=True, is_superuser=True)
+    signed_in = client.post("/admin/login/?next=/admin/", {"username": "admin@example.org", "password": PASSWORD})
+    assert signed_in["Location"].startswith("/accounts/login/?next=")
+    assert client.get("/admin/").status_code == 302
+    client.post("/accounts/login/?next=/admin/", {"login": "admin@example.org", "password": PASSWORD})
+    assert client.get("/admin/").status_code == 200
+
+
+def test_staff_without_a_second_factor_is_sent_to_set_one_up(settings, at_work: Client):
+    assert at_work.get("/admin/").status_code == 200
+    settings.ARENA_STAFF_SECOND_FACTOR = True
+    for path in ("/admin/", "/admin/battles/vote/", "/admin/jsi18n/"):
+        assert at_work.get(path)["Location"] == "/accounts/2fa/totp/activate/"
+    assert "Set up a second factor" in at_work.get("/accounts/2fa/", follow=True).text
+    assert at_work.get("/").status_code == 200
+
+
+def test_with_a_second_factor_the_administration_opens(settings, at_work: Client, moderator: User):
+    settings.ARENA_STAFF_SECOND_FACTOR = True
+    TOTP.activate(moderator, generate_totp_secret())
+    assert at_work.get("/admin/").status_code == 200
+
+
+def test_whoever_has_a_second_factor_is_asked_for_it_at_the_door(settings, client: Client, moderator: User):
+    settings.ARENA_STAFF_SECOND_FACTOR = True
+    TOTP.activate(moderator, generate_totp_secret())
+    asked = client.post("/accounts/login/?next=/admin/", {"login": moderator.email, "password": PASSWORD})
+    assert asked["Location"].startswith("/accounts/2fa/authenticate/")
+    assert client.get("/admin/").status_code == 302
+
+
+def test_a_lost_second_factor_is_deleted_without_being_shown(client: Client):
+    client.force_login(make.user(is_staff=True, is_superuser=True))
+    lost = TOTP.activate(make.user("lost@example.org"), secret := generate_totp_secret()).instance
+    path = f"/admin/mfa/authenticator/{lost.pk}"
+    page = client.get(f"{path}/change/")
+    assert (page.status_code, secret in page.text) == (200, False)
+    client.post(f"{path}/delete/", {"post": "yes"})
+    assert not Authenticator.objects.exists()
+    assert AuditEntry.objects.get().action == "delete second factor"
