@@ -22,7 +22,7 @@ _ATTRIBUTES: dict[str, set[str]] = {
     **MATHML_ATTRIBUTES,
     "a": {"href", "title"},
     "code": {"class"},
-    "div": {"class"},
+    "div": {"class", "tabindex"},
     "ol": {"start"},
     "pre": {"class", "tabindex"},
     "span": {"class"},
@@ -52,7 +52,16 @@ def _fence(_renderer: RendererHTML, tokens: list[Token], index: int, _options: A
     label = nh3.clean_text(language)
     # tabindex: a block wider than its pane must be scrollable by keyboard.
     pre = f'<pre tabindex="0"><code>{code}</code></pre>'
-    return f'<div class="code"><span class="code-language">{label}</span>{pre}</div>\n'
+    return f'<div class="code"><div class="code-head">{label}</div>{pre}</div>\n'
+
+
+def _table_open(*_: Any) -> str:
+    """A frame that scrolls by itself, by keyboard too: a table that scrolls is no table to some screen readers."""
+    return '<div class="wide" tabindex="0"><table>\n'
+
+
+def _table_close(*_: Any) -> str:
+    return "</table></div>\n"
 
 
 @cache
@@ -61,6 +70,8 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("js-default", {"linkify": False, "breaks": False})
     parser.disable("image")
     parser.add_render_rule("fence", _fence)
+    parser.add_render_rule("table_open", _table_open)
+    parser.add_render_rule("table_close", _table_close)
     read_formulas(parser)
     return parser
 

@@ -1,0 +1,64 @@
+"""What models write, in a real browser: formulas, code and tables are read, copied, and widen no page."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.arenas import ask, echoing  # noqa: F401 (a fixture)
+from tests.faults.running import Arena
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+ANSWER = (
+    """The sum $\\sum_{i=1}^n i$ for $5 and $6:
+
+$$
+\\frac{n(n+1)}{2}
+$$
+
+```python
+print("a line that is much longer than the pane in which it is shown, and longer than any phone is wide")
+```
+
+| A long heading of a column | Another long heading | One more of them | And the last one of all |
+|---|---|---|---|
+| incomprehensibilities | incomprehensibilities | incomprehensibilities | 4 |
+
+هذا نص عربي.
+
+"""
+    + "averyveryvery" * 30
+)
+
+
+@pytest.mark.parametrize("width", [1280, 360, 320])
+def test_nothing_in_an_answer_makes_the_page_wider(echoing: Arena, page: Page, width: int):  # noqa: F811
+    page.set_viewport_size({"width": width, "height": 740})
+    ask(page, echoing, ANSWER)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    table = page.locator(".answer .wide").first
+    assert table.evaluate("frame => frame.scrollWidth > frame.clientWidth && frame.tabIndex === 0")
+    assert page.locator(".answer").first.evaluate("answer => answer.scrollWidth <= answer.clientWidth")
+
+
+def test_formulas_are_drawn_and_paragraphs_read_from_their_own_side(echoing: Arena, page: Page):  # noqa: F811
+    ask(page, echoing, ANSWER)
+    formula = page.locator(".answer math[display=block]").first
+    assert formula.evaluate("math => math.namespaceURI") == "http://www.w3.org/1998/Math/MathML"
+    fraction = formula.locator("mfrac").bounding_box()
+    assert fraction is not None
+    assert fraction["height"] > 24  # one above the other
+    arabic = page.locator(".answer p", has_text="عربي").first
+    assert arabic.evaluate("p => getComputedStyle(p).unicodeBidi") == "plaintext"
+
+
+def test_code_and_whole_answers_are_copied_as_they_were_written(echoing: Arena, page: Page):  # noqa: F811
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    ask(page, echoing, ANSWER)
+    page.get_by_role("button", name="Copy this code").first.click()
+    expect(page.locator("#announcer")).to_have_text("Copied.")
+    assert page.evaluate("navigator.clipboard.readText()").startswith('print("a line')
+    page.locator("#announcer").evaluate("line => line.textContent = ''")
+    page.get_by_role("button", name="Copy this answer").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#announcer")).to_have_text("Copied.")
+    assert page.evaluate("navigator.clipboard.readText()").strip() == ANSWER.strip()
