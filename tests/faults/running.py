@@ -44,6 +44,17 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+def _children_of(pid: int) -> list[int]:
+    return [int(child) for file in Path(f"/proc/{pid}/task").glob("*/children") for child in file.read_text().split()]
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def wait_for(condition: Callable[[], bool], within: float) -> None:
     deadline = time.monotonic() + within
     while not condition():
@@ -122,8 +133,7 @@ class Arena:
         found = {}
         waiting = [self.launcher.pid]
         while waiting:
-            files = Path(f"/proc/{waiting.pop()}/task").glob("*/children")
-            for child in [int(child) for file in files for child in file.read_text().split()]:
+            for child in _children_of(waiting.pop()):
                 with suppress(OSError):  # it ended meanwhile
                     command = Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ")
                     found[f"{command} {child}"] = Process.of(child)
@@ -156,7 +166,10 @@ class Arena:
         """Killed, and brought back by nobody meanwhile: the launcher sleeps."""
         self.launcher.send_signal(signal.SIGSTOP)
         try:
+            children = _children_of(self.pid_of(program) or 0)
             self.signal(program)
+            # A killed PostgreSQL's connections serve on until they have noticed it.
+            wait_for(lambda: not any(map(_runs, children)), within=10)
             yield
         finally:
             self.launcher.send_signal(signal.SIGCONT)
