@@ -7,8 +7,10 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from accounts import audit
-from accounts.errors import InvitationUsed, TooManyTokens
-from accounts.models import ApiToken, Ban, Invitation, Scope, User
+from accounts.actor import Actor
+from accounts.errors import InvitationUsed, LastAdministrator, TooManyTokens
+from accounts.models import ApiToken, Ban, IdempotencyKey, Invitation, Scope, User, Visitor
+from accounts.personal_data import account_goes
 
 MOST_TOKENS = 50
 
@@ -66,3 +68,21 @@ def lift_ban(ban: Ban, *, by: User) -> None:
         in_force.lifted_at, in_force.lifted_by = timezone.now(), by
         in_force.save(update_fields=["lifted_at", "lifted_by"])
         audit.record(by, "lift ban", in_force, whom=in_force.whom)
+
+
+@transaction.atomic
+def delete_account(user: User) -> None:
+    """What they wrote goes, and all that says who they were; votes and ratings stay without a name.
+
+    Raises LastAdministrator.
+    """
+    administrators = User.objects.filter(is_superuser=True, is_active=True).select_for_update(of=("self",))
+    if [administrator.pk for administrator in administrators] == [user.pk]:
+        raise LastAdministrator
+    account_goes.send(sender=User, user=user)
+    visits = Visitor.objects.filter(claimed_by=user)
+    persons = [Actor(user=user).key, *(Actor(visitor=visit).key for visit in visits)]
+    IdempotencyKey.objects.filter(actor__in=persons).delete()  # they hold what was answered
+    visits.delete()
+    audit.record(None, "member deleted the account", f"user {user.pk}")
+    user.delete()

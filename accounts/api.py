@@ -1,7 +1,10 @@
-"""The person behind a request, and their tokens."""
+"""The person behind a request, their tokens and their data."""
 
 from typing import Any, cast
 
+from allauth.account.internal.flows.reauthentication import is_reauthentication_required
+from django.contrib.auth import logout
+from django.http import HttpResponse
 from rest_framework import status
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
@@ -12,8 +15,10 @@ from rest_framework.views import APIView
 from accounts import actions
 from accounts.actor import Actor, ActorRequest
 from accounts.authentication import IsMemberInBrowser
+from accounts.errors import ConfirmFirst
 from accounts.idempotency import idempotent
 from accounts.models import ApiToken, ApiTokenQuerySet, User
+from accounts.personal_data import everything_as_a_file
 from accounts.serializers import NewTokenSerializer, new_token, person, token_summary
 from common.errors import NotFound
 
@@ -25,8 +30,26 @@ def _actor(request: Request) -> Actor:
 class Me(APIView):
     """Who is asking, and what for."""
 
+    in_browser = ("DELETE",)
+
     def get(self, request: Request) -> Response:
         return Response(person(_actor(request)))
+
+    def delete(self, request: Request) -> Response:
+        """A browser that somebody left open is not enough."""
+        if is_reauthentication_required(request._request, app=""):
+            raise ConfirmFirst
+        user = cast(User, request.user)
+        actions.delete_account(user)
+        logout(request._request)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Export(APIView):
+    permission_classes = [IsMemberInBrowser]
+
+    def get(self, request: Request) -> HttpResponse:
+        return everything_as_a_file(_actor(request))
 
 
 class TokenSerializer(BaseSerializer[ApiToken]):

@@ -1,11 +1,12 @@
 """The person and their tokens, as OpenAPI describes them."""
 
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
-from accounts.api import Me, Token, Tokens
-from accounts.errors import TooManyTokens
+from accounts.api import Export, Me, Token, Tokens
+from accounts.errors import ConfirmFirst, LastAdministrator, TooManyTokens
 from accounts.serializers import NewTokenSerializer
 from common.api_operations import Moment, Operation, Operations
+from common.errors import TooManyRequests
 
 ScopeName = Literal["read", "battle", "vote", "benchmark", "export"]
 
@@ -38,8 +39,34 @@ class NewlyMadeToken(TokenSummary):
     token: str | None
 
 
+class Everything(TypedDict):
+    """`sessions` and `uploads` are as the API shows them elsewhere."""
+
+    exported_at: Moment
+    account: dict[str, Any]
+    tokens: list[TokenSummary]
+    bans: list[dict[str, Any]]
+    sessions: list[dict[str, Any]]
+    uploads: list[dict[str, Any]]
+
+
 OPERATIONS: Operations = {
     (Me, "get"): Operation(summary="Who you are", gives=Person),
+    (Me, "delete"): Operation(
+        summary="Delete your account",
+        description=(
+            "In a browser whose person has just typed the password again, at /accounts/reauthenticate/. What you wrote "
+            "and uploaded goes, and all that says who you were; your votes stay, without a name."
+        ),
+        status=204,
+        refuses=(ConfirmFirst, LastAdministrator),
+    ),
+    (Export, "get"): Operation(
+        summary="Everything the arena knows of you",
+        description="In a browser only. Your account, tokens, sessions and files; blind battles stay blind.",
+        gives=Everything,
+        refuses=(TooManyRequests,),
+    ),
     (Tokens, "get"): Operation(summary="Your tokens, the newest first", gives=TokenSummary, is_list=True),
     (Tokens, "post"): Operation(
         summary="Make a token",

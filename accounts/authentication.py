@@ -59,9 +59,14 @@ class ActorAuthentication(BaseAuthentication):
 
 
 class HasScope(BasePermission):
-    """A view says which scope each method needs: `scopes = {"POST": Scope.BATTLE}`; reading needs `read`."""
+    """A view says which scope each method needs: `scopes = {"POST": Scope.BATTLE}`; reading needs `read`.
+
+    And for which of them no token will do: `in_browser = ("DELETE",)`.
+    """
 
     def has_permission(self, request: Request, view: Any) -> bool:
+        if request.method in getattr(view, "in_browser", ()):
+            return IsMemberInBrowser().has_permission(request, view)
         actor = cast(ActorRequest, request._request).actor
         needed = getattr(view, "scopes", {}).get(request.method, Scope.READ)
         if not actor.may(needed):

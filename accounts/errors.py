@@ -22,7 +22,7 @@ class TooManyTokens(ArenaError):
 
 
 class NotInBrowser(NotAllowed):
-    message = "Tokens are made and revoked in the browser, not with a token."
+    message = "This is done in the browser, not with a token."
 
 
 class SignInNeeded(NotSignedIn):
@@ -38,3 +38,14 @@ class InvitationUsed(ArenaError):
 class Banned(NotAllowed):
     code = "banned"
     message = "You are blocked from taking part in this arena."
+
+
+class LastAdministrator(ArenaError):
+    code = "last_administrator"
+    message = "You are this arena's only administrator. Please make somebody else one first."
+    http_status = 409
+
+
+class ConfirmFirst(NotAllowed):
+    code = "reauthentication_required"
+    message = "Please confirm who you are first at /accounts/reauthenticate/, then repeat this within five minutes."

@@ -59,3 +59,17 @@ class TokenForm(forms.Form):
             "scopes": self.cleaned_data["scopes"],
             "expires_at": expires_at,
         }
+
+
+class DeleteForm(forms.Form):
+    email = forms.CharField(label=_("Type your e-mail address"), widget=forms.EmailInput(attrs={"autocomplete": "off"}))
+
+    def __init__(self, *args: Any, email: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._email = email
+
+    def clean_email(self) -> str:
+        typed: str = self.cleaned_data["email"]
+        if typed.lower() != self._email.lower():
+            raise forms.ValidationError(_("This is not the address of your account."))
+        return typed

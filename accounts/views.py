@@ -2,17 +2,21 @@
 
 from typing import cast
 
+from allauth.account.decorators import reauthentication_required
 from django.contrib import messages
+from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts import actions
-from accounts.forms import TokenForm
+from accounts.actor import ActorRequest
+from accounts.forms import DeleteForm, TokenForm
 from accounts.models import ApiToken, User
+from accounts.personal_data import everything_as_a_file
 from common.errors import NotFound
 
 
@@ -41,3 +45,31 @@ def revoke_token(request: HttpRequest, public_id: str) -> HttpResponse:
     row.revoke()
     messages.success(request, _("The token “%(name)s” is revoked.") % {"name": row.name})
     return redirect("account_tokens")
+
+
+@login_required
+@require_GET
+def my_data(request: HttpRequest) -> HttpResponse:
+    return render(request, "account/data.html")
+
+
+@login_required
+@never_cache
+@require_GET
+def export(request: HttpRequest) -> HttpResponse:
+    return everything_as_a_file(cast(ActorRequest, request).actor)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@reauthentication_required  # type: ignore[untyped-decorator]
+def delete(request: HttpRequest) -> HttpResponse:
+    """Even the question is asked only of somebody who has just said who they are."""
+    user = cast(User, request.user)
+    form = DeleteForm(request.POST or None, email=user.email)
+    if not form.is_valid():
+        return render(request, "account/delete.html", {"form": form}, status=422 if form.is_bound else 200)
+    actions.delete_account(user)
+    logout(request)
+    messages.success(request, _("Your account is deleted. Your votes stay, without your name."))
+    return redirect("battles:new")

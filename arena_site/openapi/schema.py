@@ -75,7 +75,7 @@ class ArenaSchema(AutoSchema):
     def get_auth(self) -> list[dict[str, list[str]]]:
         """A token with the scope, a browser, or nobody; a few want a browser's session."""
         view: Any = self.view
-        if IsMemberInBrowser in view.permission_classes:
+        if IsMemberInBrowser in view.permission_classes or self.method in getattr(view, "in_browser", ()):
             return [{"browser": []}]
         scope = getattr(view, "scopes", {}).get(self.method, Scope.READ)
         return [{"token": [str(scope)]}, {"browser": []}, {}]

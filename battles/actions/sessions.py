@@ -32,15 +32,18 @@ def file_stars_under(voter: str, stars: QuerySet[StarRating]) -> None:
 
 
 @transaction.atomic
-def delete_session(session: Session) -> None:
-    """Text, files and owner go; counted votes and stars stay, without a name."""
+def delete_session(session: Session, *, voter: str = "") -> None:
+    """Text, files and owner go; counted votes and stars stay, without a name.
+
+    voter: under which they are filed; a new one otherwise, which no other votes have.
+    """
     turns = Turn.objects.filter(battle__session=session)
     for turn in turns.exclude(state=Turn.State.DONE).select_related("battle").select_for_update(of=("self",)):
         end_at_once(turn)
         transaction.on_commit(lambda turn=turn: announce_end(turn))  # type: ignore[misc]
     votes = Vote.objects.filter(battle__session=session)
     votes.update(comment="")
-    nobody = f"deleted:{new_public_id()}"
+    nobody = voter or f"deleted:{new_public_id()}"
     file_votes_under(nobody, votes)
     file_stars_under(nobody, StarRating.objects.filter(answer__turn__battle__session=session))
     _delete_files(turns)

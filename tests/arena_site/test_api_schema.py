@@ -139,6 +139,9 @@ def test_everything_the_api_gives_is_as_the_schema_says_and_nothing_more(client:
     made = ask("post", "me/tokens/", {"name": "t", "scopes": ["read"], "expires_at": "2100-01-01T00:00:00Z"})
     ask("get", "me/tokens/")
     ask("delete", "me/tokens/{public_id}/", public_id=made["id"])
+    ask("get", "me/export/")
+    client.post("/accounts/reauthenticate/", {"password": "a-good-password"})
+    ask("delete", "me/")
     assert contract.operations - contract.seen == set()
 
 

@@ -41,8 +41,9 @@ SIGNED = ["/stream/{token}/", "/stream/model-test/{token}/"]
 ONES_OWN = ["/sessions/", "/uploads/", "/api/v1/sessions/", "/api/v1/uploads/", "/api/v1/me/"]
 # Members' votes, under pseudonyms (tests/leaderboard/public_data asks who may have them).
 EXPORTS = ["/api/v1/exports/votes.{ending}", "/api/v1/exports/stars.{ending}"]
-MEMBERS_PAGES = ["/accounts/tokens/"]
-MEMBERS_LISTS = ["/api/v1/me/tokens/"]
+MEMBERS_PAGES = ["/accounts/tokens/", "/accounts/data/", "/accounts/data/export/"]
+# For members in a browser (tests/accounts); so is to delete one's account at me/.
+MEMBERS_LISTS = ["/api/v1/me/tokens/", "/api/v1/me/export/"]
 
 # Somebody's: whose id is in the address, and the scope a token needs for each method, where a token will do.
 READ, BATTLE, VOTE = {"GET": Scope.READ, "HEAD": Scope.READ}, {"POST": Scope.BATTLE}, {"POST": Scope.VOTE}

@@ -1,0 +1,53 @@
+"""Everything the arena knows of a member: to be taken along, and to be forgotten."""
+
+import json
+from typing import Any, cast
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.dispatch import Signal
+from django.http import HttpResponse
+from django.utils import timezone
+
+from accounts.actor import Actor
+from accounts.models import User
+from accounts.serializers import token_summary
+from common import limits
+from common.errors import NotSignedIn
+
+# Sent with `user`; a receiver gives {name: plain data} of what its app holds of them.
+asked_for_everything = Signal()
+
+# Sent with `user` inside the transaction that deletes the account, while its rows are still the user's: text goes,
+# votes stay without a name.
+account_goes = Signal()
+
+
+def everything_about(user: User) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "exported_at": timezone.now(),
+        "account": {
+            "email": user.email,
+            "first_name": user.first_name,
+            "last_name": user.last_name,
+            "joined_at": user.date_joined,
+            "last_signed_in_at": user.last_login,
+        },
+        "tokens": [token_summary(token) for token in user.api_tokens.order_by("pk")],
+        "bans": list(user.bans.order_by("pk").values("reason", "created_at", "expires_at", "lifted_at")),
+    }
+    for _receiver, held in asked_for_everything.send(sender=User, user=user):
+        found.update(cast(dict[str, Any], held))
+    return found
+
+
+def everything_as_a_file(actor: Actor) -> HttpResponse:
+    """JSON, for the page and the API alike. Raises NotSignedIn and TooManyRequests."""
+    if actor.user is None:
+        raise NotSignedIn
+    limits.count("export", actor.kind, actor.key, fail_open=True)
+    text = json.dumps(everything_about(actor.user), cls=DjangoJSONEncoder, ensure_ascii=False, indent=2) + "\n"
+    return HttpResponse(
+        text,
+        content_type="application/json",
+        headers={"Content-Disposition": 'attachment; filename="my-arena-data.json"', "Cache-Control": "no-store"},
+    )

@@ -1,0 +1,37 @@
+"""What battles knows of a member: sessions with everything in them, taken along or forgotten."""
+
+from collections import defaultdict
+from typing import Any
+
+from django.dispatch import receiver
+
+from accounts.models import User
+from accounts.personal_data import account_goes, asked_for_everything
+from battles.actions import delete_session
+from battles.models import Battle, Session
+from battles.serializers import session_detail
+from common.ids import new_public_id
+
+SESSIONS_AT_ONCE = 100
+
+
+@receiver(asked_for_everything)
+def sessions_of(user: User, **_: Any) -> dict[str, list[dict[str, Any]]]:
+    """As the API shows them: a blind battle without a vote stays blind."""
+    shown: list[dict[str, Any]] = []
+    sessions = list(Session.objects.filter(owner_user=user).order_by("pk"))
+    for start in range(0, len(sessions), SESSIONS_AT_ONCE):
+        some = sessions[start : start + SESSIONS_AT_ONCE]
+        battles: dict[int, list[Battle]] = defaultdict(list)
+        for battle in Battle.objects.filter(session__in=some).for_showing().order_by("pk"):
+            battles[battle.session_id].append(battle)
+        shown += [session_detail(session, battles[session.pk]) for session in some]
+    return {"sessions": shown}
+
+
+@receiver(account_goes)
+def forget_sessions(user: User, **_: Any) -> None:
+    """The votes stay one person's, nobody knows whose: intervals take into account who voted often."""
+    nobody = f"deleted:{new_public_id()}"
+    for session in Session.objects.filter(owner_user=user):
+        delete_session(session, voter=nobody)

@@ -1,0 +1,201 @@
+"""A member takes everything along, or leaves: the text goes, the votes stay, the boards do not move."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts import actions
+from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
+from accounts.models import ApiToken, AuditEntry, IdempotencyKey, Scope, User, Visitor
+from battles.actions import cast_vote, give_feedback
+from battles.models import Session, Turn, Vote
+from leaderboard.aggregation import aggregate
+from leaderboard.models import Standing
+from tests import make
+from uploads.models import Upload
+
+pytestmark = pytest.mark.django_db
+PASSWORD, ME, EXPORT, DELETE = "a-good-password", "/api/v1/me/", "/api/v1/me/export/", "/accounts/delete/"
+SECRETS = ("Where do I live?", "My comment", "diary.txt", "someone@example.org")
+
+
+@pytest.fixture
+def member() -> Actor:
+    return Actor(user=make.user("someone@example.org"))
+
+
+def signed_in(user: User) -> Client:
+    """As somebody who has just typed the password again."""
+    client = Client()
+    client.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    return client
+
+
+def voted(actor: Actor, prompt: str = "Where do I live?") -> Vote:
+    battle = make.battle(make.model(), make.model(), actor=actor, prompt=prompt)
+    battle.turns.update(state=Turn.State.DONE)
+    for answer in (answers := battle.turns.get().answers).all():
+        answers.filter(pk=answer.pk).update(state="done", text="At home.")
+    vote = cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+    give_feedback(battle=battle, tags=["accurate"], comment="My comment")
+    return vote
+
+
+def kept_file(actor: Actor) -> Upload:
+    return Upload.objects.create(
+        owner_user=actor.user, name="diary.txt", size=1, sha256="0" * 64, media_type="text/plain",
+        kind="document", stored_as="x", state="ready",
+    )  # fmt: skip
+
+
+def everything_stored() -> str:
+    found = []
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names():
+            cursor.execute(f'SELECT * FROM "{table}"')
+            found.append(str(cursor.fetchall()))
+    return "\n".join(found)
+
+
+def test_everything_comes_in_one_file(member: Actor):
+    vote, file = voted(member), kept_file(member)
+    ApiToken.issue(user=member.user, name="nightly", scopes=[Scope.READ])
+    voted(make.member(), "A stranger's")
+    client = signed_in(member.user)
+    for path in (EXPORT, "/accounts/data/export/"):
+        answer = client.get(path)
+        assert answer["Content-Disposition"] == 'attachment; filename="my-arena-data.json"'
+        said = json.loads(answer.text)
+        assert said["account"]["email"] == "someone@example.org"
+        assert [token["name"] for token in said["tokens"]] == ["nightly"]
+        assert [session["id"] for session in said["sessions"]] == [vote.battle.session.public_id]
+        [battle] = said["sessions"][0]["battles"]
+        assert battle["turns"][0]["prompt"] == "Where do I live?"
+        assert (battle["vote"]["choice"], battle["vote"]["comment"]) == ("left", "My comment")
+        assert [upload["id"] for upload in said["uploads"]] == [file.public_id]
+
+
+def test_a_battle_that_is_blind_stays_blind_in_the_file(member: Actor):
+    make.answered_battle(make.model(name="Canary"), make.model(), actor=member)
+    text = signed_in(member.user).get(EXPORT).text
+    assert "an answer" in text
+    assert "Canary" not in text
+
+
+def test_more_sessions_are_no_more_queries(member: Actor):
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as made:
+            client.get(EXPORT)
+        return len(made)
+
+    client = signed_in(member.user)
+    voted(member)
+    few = queries()
+    for _ in range(4):
+        voted(member)
+    assert queries() == few
+
+
+def test_the_file_is_for_members_in_a_browser(client: Client, member: Actor):
+    _, token = ApiToken.issue(user=member.user, name="t", scopes=list(Scope))
+    bearer = {"Authorization": f"Bearer {token}"}
+    assert client.get(EXPORT).status_code == 401
+    assert client.get(EXPORT, headers=bearer).status_code == 403
+    assert client.delete(ME, headers=bearer).status_code == 403
+    assert client.delete(ME).status_code == 401
+    assert User.objects.filter(pk=member.user.pk).exists()
+
+
+def by_page(client: Client, user: User) -> None:
+    assert client.post(DELETE, {"email": user.email})["Location"] == "/"
+
+
+def by_api(client: Client, user: User) -> None:
+    assert client.delete(ME).status_code == 204
+
+
+@pytest.mark.parametrize("leave", [by_page, by_api])
+def test_whoever_leaves_leaves_nothing_but_votes_without_a_name(member: Actor, leave: Callable[[Client, User], None]):
+    vote = voted(member)
+    kept_file(member)
+    _, token = ApiToken.issue(user=member.user, name="t", scopes=[Scope.READ])
+    IdempotencyKey.objects.create(actor=member.key, key="k", request_hash="x", body={"prompt": "Where do I live?"})
+    client = signed_in(member.user)
+    assert all(secret in everything_stored() for secret in SECRETS)
+    leave(client, member.user)
+    stored = everything_stored()
+    assert [secret for secret in SECRETS if secret in stored] == []
+    vote.refresh_from_db()
+    assert (vote.choice, vote.voter.startswith("deleted:")) == ("left", True)
+    assert client.get(ME).json()["kind"] == "visitor"
+    assert Client().get(ME, headers={"Authorization": f"Bearer {token}"}).status_code == 401
+    assert AuditEntry.objects.get().action == "member deleted the account"
+
+
+def published(slot: str) -> list[tuple[object, ...]]:
+    standings = Standing.objects.filter(run=aggregate(slot=slot)).order_by("model_id")
+    return list(standings.values_list("model_id", "score", "ci_low", "ci_high", "rank", "votes", "elo"))
+
+
+def test_the_boards_do_not_move(settings, member: Actor):
+    first, second = make.model(), make.model()
+    for number in range(12):
+        actor = member if number % 2 else make.member()
+        battle = make.answered_battle(first, second, actor=actor)
+        cast_vote(actor=actor, battle=battle, choice="right" if number % 3 else "left")
+    before = published("before")
+    actions.delete_account(member.user)
+    settings.ARENA_LISTED_FROM_VOTES = 4  # otherwise a board that did not change is not computed again
+    assert len(before) == 2
+    assert published("after") == before
+
+
+def test_all_votes_of_one_person_stay_one_persons(member: Actor):
+    voted(member)
+    voted(member)
+    actions.delete_account(member.user)
+    assert len(set(Vote.objects.values_list("voter", flat=True))) == 1
+
+
+def test_what_was_battled_before_signing_in_goes_too(member: Actor):
+    visitor = make.visitor()
+    battle = make.battle(make.model(), make.model(), actor=visitor)
+    client = Client()
+    client.cookies[VISITOR_COOKIE] = visitor_cookie_value(visitor.visitor)
+    client.post("/accounts/login/", {"login": member.user.email, "password": PASSWORD})
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    by_api(client, member.user)
+    session = Session.objects.get(pk=battle.session_id)
+    assert (session.owner_user, session.owner_visitor, session.title) == (None, None, "")
+    assert not Visitor.objects.filter(pk=visitor.visitor.pk).exists()
+
+
+def test_a_browser_left_open_is_asked_for_the_password_first(client: Client, member: Actor):
+    client.force_login(member.user)  # long ago
+    assert client.get(DELETE)["Location"].startswith("/accounts/reauthenticate/")
+    refused = client.delete(ME)
+    assert (refused.status_code, refused.json()["code"]) == (403, "reauthentication_required")
+    client.post(DELETE, {"email": member.user.email})
+    assert User.objects.filter(pk=member.user.pk).exists()
+
+
+def test_the_page_asks_for_the_address_and_explains(member: Actor):
+    client = signed_in(member.user)
+    assert "cannot be undone" in client.get(DELETE).text
+    assert "without your name" in client.get("/accounts/data/").text
+    refused = client.post(DELETE, {"email": "other@example.org"})
+    assert (refused.status_code, "not the address" in refused.text) == (422, True)
+    assert User.objects.filter(pk=member.user.pk).exists()
+
+
+def test_the_last_administrator_stays():
+    last = make.user(is_staff=True, is_superuser=True)
+    refused = signed_in(last).delete(ME)
+    assert (refused.status_code, refused.json()["code"]) == (409, "last_administrator")
+    make.user(is_staff=True, is_superuser=True)
+    assert signed_in(last).delete(ME).status_code == 204
