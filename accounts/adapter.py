@@ -9,11 +9,15 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from accounts import actions
+from accounts import actions, sign_in_limit
 from accounts.access import SignUp
 from accounts.actor import ActorRequest
 from accounts.bans import refuse_the_banned
 from accounts.models import Invitation, User
+from common import limits
+from common.client_ip import network_word
+
+NOT_COUNTED = "Signing up is paused for a moment: part of the arena is away. Please try again."
 
 
 class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -24,6 +28,24 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def populate_username(self, request: Any, user: Any) -> None:
         """There are no user names: the e-mail address is the only name."""
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """allauth's own counters, too, are by network and know no address."""
+        return network_word(request)
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """In place of allauth's counter, which says nothing of how long to wait. Raises TooManyRequests."""
+        sign_in_limit.count(credentials.get("email", ""), network_word(request))
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
+        user: User | None = super().authenticate(request, **credentials)
+        if user is not None:
+            sign_in_limit.give_back(credentials.get("email", ""), network_word(request))
+        return user
+
+    def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:
+        """allauth calls it when a password was set anew by e-mail."""
+        sign_in_limit.forget(credentials.get("email", ""))
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Raises Banned: whoever is blocked does not come back under another name from the same place."""
@@ -44,7 +66,11 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return str(super().clean_email(email))
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
-        """The account and the use of its invitation are stored together or not at all. Raises InvitationUsed."""
+        """The account and the use of its invitation are stored together or not at all.
+
+        Raises InvitationUsed and TooManyRequests.
+        """
+        limits.count("signup", "network", f"network:{network_word(request)}", fail_open=False, not_counted=NOT_COUNTED)
         with transaction.atomic():
             saved: User = super().save_user(request, user, form, commit)
             if SignUp(settings.ARENA_SIGNUP) is SignUp.INVITATION:

@@ -14,6 +14,7 @@ from accounts import access
 from accounts.actor import Actor, ActorRequest, actor_of
 from accounts.errors import NotInBrowser
 from accounts.models import ApiToken, Scope, User
+from common import limits
 from common.client_ip import network_word
 from common.errors import NotAllowed, NotSignedIn
 
@@ -44,6 +45,7 @@ class ActorAuthentication(BaseAuthentication):
             raise NotSignedIn
         row = ApiToken.objects.usable().select_related("user").filter(digest=ApiToken.digest_of(token)).first()
         if row is None:
+            limits.count("token", "network", f"network:{network_word(request._request)}", fail_open=True)
             raise NotSignedIn
         if row.last_used_at is None or timezone.now() - row.last_used_at > NOTED_AT_MOST_EVERY:
             ApiToken.objects.filter(pk=row.pk).update(last_used_at=Now())

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from common.error_pages import page_for
-from common.errors import ArenaError, InvalidInput, NotAllowed, NotFound
+from common.errors import ArenaError, InvalidInput, NotAllowed, NotFound, TooManyRequests
 
 
 class CsrfRefused(NotAllowed):
@@ -18,6 +18,11 @@ class CsrfRefused(NotAllowed):
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return page_for(request, CsrfRefused())
+
+
+def too_many_requests(request: HttpRequest) -> HttpResponse:
+    """allauth asks for it; none of the limits it keeps itself is for longer than that."""
+    return page_for(request, TooManyRequests(retry_after=60))
 
 
 class WentWrong(ArenaError):

@@ -33,4 +33,5 @@ urlpatterns = [
 
 handler400 = "arena_site.pages.bad_request"
 handler404 = "arena_site.pages.not_found"
+handler429 = "arena_site.pages.too_many_requests"
 handler500 = "arena_site.pages.server_error"

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from contextlib import suppress
 from functools import cache
 
 from django.conf import settings
@@ -28,11 +29,11 @@ def limits_of(action: str, who: str) -> list[RateLimitItem]:
     return [] if setting == "off" else parse_many(setting.replace(",", ";"))
 
 
-def count(action: str, who: str, *keys: str, fail_open: bool) -> None:
+def count(action: str, who: str, *keys: str, fail_open: bool, not_counted: str = NOT_COUNTED) -> None:
     """Count one `action` against each of `keys` (a person, a network).
 
     Raises TooManyRequests with the seconds to wait. When Valkey is away: passes if `fail_open`,
-    otherwise raises ServiceAway.
+    otherwise raises ServiceAway, saying `not_counted`.
     """
     try:
         with while_a_person_waits():
@@ -40,7 +41,22 @@ def count(action: str, who: str, *keys: str, fail_open: bool) -> None:
     except UNREACHABLE as error:
         logger.warning("limits are not counted: Valkey is away (%s)", error)
         if not fail_open:
-            raise ServiceAway(NOT_COUNTED) from error
+            raise ServiceAway(not_counted) from error
+
+
+def give_back(action: str, who: str, *keys: str) -> None:
+    """One that was counted turned out to be none. When Valkey is away, it stays counted."""
+    with suppress(*UNREACHABLE), while_a_person_waits():
+        for item in limits_of(action, who):
+            for key in keys:
+                _limiter().hit(item, action, key, cost=-1)
+
+
+def forget(action: str, who: str, key: str) -> None:
+    """Counting begins anew. When Valkey is away, it does not."""
+    with suppress(*UNREACHABLE), while_a_person_waits():
+        for item in limits_of(action, who):
+            _limiter().clear(item, action, key)
 
 
 def _hit(action: str, items: list[RateLimitItem], keys: tuple[str, ...]) -> None:

@@ -28,6 +28,7 @@ from common.errors import (
     NotSignedIn,
     ServiceAway,
     TooLarge,
+    TooManyRequests,
     UnsupportedMediaType,
 )
 
@@ -132,7 +133,7 @@ class ArenaSchema(AutoSchema):
             refusals.append(Banned)
         if said.takes:
             refusals += [TooLarge, UnsupportedMediaType]
-        return list(dict.fromkeys([*refusals, *said.refuses, ServiceAway]))
+        return list(dict.fromkeys([*refusals, *said.refuses, TooManyRequests, ServiceAway]))
 
     def _is_list_view(self, serializer: Any = None) -> bool:
         return False  # lists are described as what they are

@@ -183,6 +183,7 @@ ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_EMAIL_VERIFICATION = "optional"
+# Wrong second factors; wrong passwords are counted in accounts.sign_in_limit.
 ACCOUNT_RATE_LIMITS = {"login_failed": "5/15m/key,20/15m/ip"}
 ACCOUNT_ADAPTER = "accounts.adapter.ArenaAccountAdapter"
 ACCOUNT_SIGNUP_FORM_CLASS = "accounts.forms.SignUpForm"
@@ -319,6 +320,11 @@ ARENA_LIMITS = {
         ("upload", "member", "40/hour"),
         ("export", "visitor", "6/hour"),
         ("export", "member", "30/hour"),
+        # Wrong passwords for one e-mail address and from one network, new accounts, wrong API tokens.
+        ("signin", "address", "5/15 minutes"),
+        ("signin", "network", "20/15 minutes"),
+        ("signup", "network", "20/hour"),
+        ("token", "network", "60/minute"),
     ]
 }
 # Bytes of all the files that somebody keeps.

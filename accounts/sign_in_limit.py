@@ -1,0 +1,34 @@
+"""How many wrong passwords there may be: for an address, whether somebody has it or not, and from a network."""
+
+from django.utils.crypto import salted_hmac
+
+from common import limits
+
+NOT_COUNTED = "Signing in is paused for a moment: part of the arena is away. Please try again."
+
+
+def count(email: str, network: str) -> None:
+    """Before the password is looked at: of many tries at once, no more than the limit are. A right one is given back.
+
+    Raises TooManyRequests, and ServiceAway when nobody can count.
+    """
+    for who, key in _counters(email, network):
+        limits.count("signin", who, key, fail_open=False, not_counted=NOT_COUNTED)
+
+
+def give_back(email: str, network: str) -> None:
+    for who, key in _counters(email, network):
+        limits.give_back("signin", who, key)
+
+
+def forget(email: str) -> None:
+    """Somebody proved by e-mail whose address it is."""
+    limits.forget("signin", "address", _address(email))
+
+
+def _counters(email: str, network: str) -> list[tuple[str, str]]:
+    return [("network", f"network:{network}"), ("address", _address(email))]
+
+
+def _address(email: str) -> str:
+    return f"address:{salted_hmac('accounts.sign_in_limit', email.lower(), algorithm='sha256').hexdigest()[:32]}"
