@@ -162,6 +162,7 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 3600},
     },
     "tidy-up-uploads": {"task": "uploads.tasks.tidy_up", "schedule": 3600},
+    "purge": {"task": "arena_site.tasks.purge", "schedule": crontab(hour=3, minute=50)},
     "forget-old-idempotency-keys": {"task": "accounts.tasks.forget_old_idempotency_keys", "schedule": 3600},
 }
 
@@ -346,6 +347,12 @@ ARENA_BUDGETS = {
 ARENA_PAID_CALLS = env.bool("ARENA_PAID_CALLS", default=True)
 # Whether providers may be on this machine and in private networks; link-local and metadata addresses never are.
 ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", default=True)
+# Days after which something is forgotten (arena_site.retention); 0 is for ever.
+ARENA_KEEP_DAYS = {
+    "networks": env.int("ARENA_KEEP_NETWORKS_DAYS", default=60),
+    "visitor_sessions": env.int("ARENA_KEEP_VISITOR_SESSIONS_DAYS", default=0),
+    "member_sessions": env.int("ARENA_KEEP_MEMBER_SESSIONS_DAYS", default=0),
+}
 ARENA_BREAKER_FAILURES = env.int("ARENA_BREAKER_FAILURES", default=3)
 ARENA_BREAKER_COOLDOWN_S = env.float("ARENA_BREAKER_COOLDOWN_S", default=30)
 # Whether anybody may fetch the votes, under pseudonyms; otherwise members with a token for it.

@@ -1,0 +1,76 @@
+"""What is older than the operator keeps it is forgotten; votes and boards stay."""
+
+from datetime import timedelta
+
+import pytest
+from django.conf import settings as as_shipped
+from django.contrib.sessions.models import Session as BrowserSession
+from django.db.models import F
+from django.utils import timezone
+
+from accounts.actor import Actor
+from accounts.models import Visitor
+from arena_site.tasks import purge
+from battles.actions import cast_vote
+from battles.models import Session, Turn, Vote
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def session_of(actor: Actor, *, days_ago: int) -> Session:
+    """With one vote in it."""
+    battle = make.answered_battle(make.model(), make.model(), actor=actor)
+    cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+    Session.objects.filter(pk=battle.session_id).update(last_active_at=timezone.now() - timedelta(days=days_ago))
+    return battle.session
+
+
+def kept() -> set[int]:
+    return set(Session.objects.exclude(owner_user=None, owner_visitor=None).values_list("pk", flat=True))
+
+
+def test_as_shipped_sessions_are_kept_for_ever_and_networks_for_two_months():
+    assert as_shipped.ARENA_KEEP_DAYS == {"networks": 60, "visitor_sessions": 0, "member_sessions": 0}
+    old = session_of(make.visitor(), days_ago=5000)
+    purge()
+    assert kept() == {old.pk}
+
+
+@pytest.mark.parametrize("whose", ["visitor", "member"])
+def test_sessions_that_nobody_touched_for_so_long_are_deleted(settings, whose: str):
+    settings.ARENA_KEEP_DAYS = {**settings.ARENA_KEEP_DAYS, f"{whose}_sessions": 30}
+    theirs, other = (make.visitor, make.member) if whose == "visitor" else (make.member, make.visitor)
+    old, new = session_of(theirs(), days_ago=31), session_of(theirs(), days_ago=29)
+    others = session_of(other(), days_ago=31)
+    purge()
+    assert kept() == {new.pk, others.pk}
+    assert Turn.objects.get(battle__session=old).prompt == ""
+    assert Turn.objects.get(battle__session=new).prompt != ""
+    assert Vote.objects.count() == 3
+    assert Vote.objects.get(battle__session=old).voter.startswith("deleted:")
+
+
+def test_the_word_for_a_visitors_network_is_forgotten():
+    for days_ago in (59, 61):
+        visitor = Visitor.objects.create(network="2026-09:word")
+        Visitor.objects.filter(pk=visitor.pk).update(created_at=F("created_at") - timedelta(days=days_ago))
+    purge()
+    assert list(Visitor.objects.order_by("pk").values_list("network", flat=True)) == ["2026-09:word", ""]
+
+
+def test_what_is_left_of_a_browser_that_was_signed_in_goes_when_it_is_over():
+    for number, hours in enumerate((-1, 1)):
+        over = timezone.now() + timedelta(hours=hours)
+        BrowserSession.objects.create(session_key=f"k{number}", session_data="", expire_date=over)
+    purge()
+    assert [row.session_key for row in BrowserSession.objects.all()] == ["k1"]
+
+
+def test_purging_twice_is_purging_once(settings):
+    settings.ARENA_KEEP_DAYS = {"networks": 1, "visitor_sessions": 1, "member_sessions": 1}
+    session_of(make.visitor(), days_ago=2)
+    purge()
+    voter = Vote.objects.get().voter
+    purge()
+    assert Vote.objects.get().voter == voter
