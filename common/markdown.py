@@ -55,6 +55,12 @@ def _fence(_renderer: RendererHTML, tokens: list[Token], index: int, _options: A
     return f'<div class="code"><div class="code-head">{label}</div>{pre}</div>\n'
 
 
+def _heading(_renderer: RendererHTML, tokens: list[Token], index: int, _options: Any, env: dict[str, Any]) -> str:
+    token = tokens[index]
+    tag = f"h{min(6, int(token.tag[1]) + env.get('first_heading', 1) - 1)}"
+    return f"<{tag}>" if token.nesting == 1 else f"</{tag}>\n"
+
+
 def _table_open(*_: Any) -> str:
     """A frame that scrolls by itself, by keyboard too: a table that scrolls is no table to some screen readers."""
     return '<div class="wide" tabindex="0"><table>\n'
@@ -70,6 +76,8 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("js-default", {"linkify": False, "breaks": False})
     parser.disable("image")
     parser.add_render_rule("fence", _fence)
+    parser.add_render_rule("heading_open", _heading)
+    parser.add_render_rule("heading_close", _heading)
     parser.add_render_rule("table_open", _table_open)
     parser.add_render_rule("table_close", _table_close)
     read_formulas(parser)
@@ -89,9 +97,12 @@ def make_safe(html: str) -> SafeString:
     return mark_safe(cleaned)  # noqa: S308 (nh3 has just cleaned it)
 
 
-def render(text: str) -> SafeString:
-    """Safe HTML of a Markdown text. Deep nesting that defeats the parser is shown as plain text."""
+def render(text: str, *, first_heading: int = 4) -> SafeString:
+    """Safe HTML of a Markdown text. Deep nesting that defeats the parser is shown as plain text.
+
+    first_heading: the level that "# …" becomes; an answer's headings stand below those of the page around it.
+    """
     try:
-        return make_safe(_parser().render(text))
+        return make_safe(_parser().render(text, {"first_heading": first_heading}))
     except RecursionError:
         return make_safe(f"<pre>{nh3.clean_text(text)}</pre>")

@@ -140,7 +140,7 @@ def method(request: HttpRequest) -> HttpResponse:
 
 @cache
 def _method_text() -> SafeString:
-    return markdown.render((settings.BASE_DIR / "docs" / "method.md").read_text())
+    return markdown.render((settings.BASE_DIR / "docs" / "method.md").read_text(), first_heading=1)
 
 
 def _compared_models() -> list[tuple[str, str]]:
