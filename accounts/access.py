@@ -17,8 +17,10 @@ from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
 from accounts.bans import refuse_the_banned
-from accounts.errors import Banned, SignInNeeded
-from common.error_pages import page_for
+from accounts.errors import SignInNeeded
+from common.database import AWAY
+from common.error_pages import page_for_exception
+from common.errors import ArenaError
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 # Beginnings of the routes behind which somebody signs in, or that know by themselves whom they are for.
@@ -75,7 +77,14 @@ class AccessMiddleware:
         return self.get_response(request)
 
     def process_view(self, request: Any, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
-        route, is_api = _route(request), hasattr(view, "cls")
+        """Django passes to nobody what is raised here."""
+        try:
+            return self._stopped(request, is_api=hasattr(view, "cls"))
+        except (ArenaError, *AWAY) as error:
+            return page_for_exception(request, error)
+
+    def _stopped(self, request: Any, *, is_api: bool) -> HttpResponse | None:
+        route = _route(request)
         if route.startswith("admin/") and route != "admin/logout/" and needs_second_factor(request):
             messages.warning(request, _("Set up a second factor: the administration opens with it."))
             return redirect("mfa_activate_totp")
@@ -83,10 +92,8 @@ class AccessMiddleware:
             return None
         try:
             admit(request.actor, request)
-        except SignInNeeded as refusal:
+        except SignInNeeded:
             if request.method == "GET" and not request.htmx:
                 return redirect_to_login(request.get_full_path())
-            return page_for(request, refusal)
-        except Banned as refusal:
-            return page_for(request, refusal)
+            raise
         return None

@@ -3,13 +3,14 @@
 import logging
 from collections.abc import Awaitable, Callable
 
+import redis
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django_htmx.http import reswap, retarget
 
 from common.database import AWAY
-from common.errors import ArenaError, DatabaseAway
+from common.errors import ArenaError, DatabaseAway, ServiceAway
 
 logger = logging.getLogger(__name__)
 
@@ -25,8 +26,19 @@ def page_for(request: HttpRequest, error: ArenaError) -> HttpResponse:
     return response
 
 
+def page_for_exception(request: HttpRequest, exception: Exception) -> HttpResponse | None:
+    """Of a refusal, or of a service that is away; None for what is a bug."""
+    if isinstance(exception, AWAY):
+        logger.warning("the database is away: %s", str(exception).strip())
+        return page_for(request, DatabaseAway())
+    if isinstance(exception, (redis.ConnectionError, redis.TimeoutError)):  # allauth's own limits, for example
+        logger.warning("Valkey is away: %s", exception)
+        return page_for(request, ServiceAway())
+    return page_for(request, exception) if isinstance(exception, ArenaError) else None
+
+
 class ArenaErrorMiddleware:
-    """Turns an ArenaError, or a database that is away, into a page; the API has its own handler."""
+    """Turns an ArenaError, or a service that is away, into a page; the API has its own handler."""
 
     sync_capable = True
     async_capable = True
@@ -40,7 +52,4 @@ class ArenaErrorMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        if isinstance(exception, AWAY):
-            logger.warning("the database is away: %s", str(exception).strip())
-            return page_for(request, DatabaseAway())
-        return page_for(request, exception) if isinstance(exception, ArenaError) else None
+        return page_for_exception(request, exception)

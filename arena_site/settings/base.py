@@ -184,8 +184,8 @@ ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_EMAIL_VERIFICATION = "optional"
-# Wrong second factors; wrong passwords are counted in accounts.sign_in_limit.
-ACCOUNT_RATE_LIMITS = {"login_failed": "5/15m/key,20/15m/ip"}
+# Passwords are counted in accounts.sign_in_limit; this is for wrong second factors.
+ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "5/15m/key,20/15m/ip"}
 ACCOUNT_ADAPTER = "accounts.adapter.ArenaAccountAdapter"
 ACCOUNT_SIGNUP_FORM_CLASS = "accounts.forms.SignUpForm"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, connection
+from django.db import IntegrityError, OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts import actions
+from accounts import actions, bans
 from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
 from accounts.models import ApiToken, AuditEntry, Ban, Scope, User, Visitor
 from battles.models import Session, Vote
@@ -122,6 +122,16 @@ def test_while_nobody_is_blocked_a_second_vote_asks_nothing_about_it(staff: User
     with CaptureQueriesContext(connection) as asked:
         start(client)
     assert not [query for query in asked if "accounts_ban" in query["sql"]]
+
+
+def test_while_the_database_is_away_the_page_says_so_and_keeps_what_was_typed(monkeypatch: pytest.MonkeyPatch):
+    def away() -> None:
+        raise OperationalError("the server closed the connection")
+
+    monkeypatch.setattr(bans, "_in_force", away)
+    page = Client().post("/", {"prompt": "My long prompt", "mode": "blind"})
+    assert (page.status_code, "My long prompt" in page.text) == (503, True)
+    assert start(Client())[0] == 503
 
 
 def test_in_the_administration_bans_are_made_and_lifted_with_a_record(staff: User):

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
+import redis
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.core import mail
 from django.test import Client
@@ -155,3 +156,13 @@ def test_after_five_wrong_second_factors_there_is_no_sixth_try(client: Client, m
     sign_in(client, RIGHT)
     said = [client.post("/accounts/2fa/authenticate/", {"code": f"{number:06d}"}).text for number in range(6)]
     assert ["Too many failed login attempts" in text for text in said] == [False] * 5 + [True]
+
+
+def test_while_valkey_is_away_what_allauth_counts_waits_too(client: Client, monkeypatch: pytest.MonkeyPatch):
+    class Away:
+        def __getattr__(self, name: str) -> None:
+            raise redis.ConnectionError("away")
+
+    monkeypatch.setattr("allauth.core.internal.ratelimit.cache", Away())
+    refused = client.post("/accounts/password/reset/", {"email": "someone@example.org"})
+    assert (refused.status_code, refused["Retry-After"]) == (503, "5")
