@@ -1,0 +1,54 @@
+"""`python -m tests.browser.injected 0`: payloads in the fields of a running arena that a browser is shown."""
+
+import os
+import sys
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
+django.setup()
+
+from accounts.models import User  # noqa: E402
+from battles.models import Session  # noqa: E402
+from models_registry.models import LanguageModel  # noqa: E402
+from tests.browser.payloads import PAYLOADS, ROUNDS  # noqa: E402
+from uploads.models import Upload  # noqa: E402
+
+
+def one_each(user: User) -> None:
+    """A session, a file and a model named by every payload."""
+    Session.objects.bulk_create(Session(owner_user=user, title=payload[:120]) for payload in PAYLOADS)
+    Upload.objects.bulk_create(
+        Upload(
+            owner_user=user, name=payload[:120], size=1, sha256=f"{number:064x}", stored_as="gone", kind="document",
+            state="ready", pages=1, characters=1,
+        )
+        for number, payload in enumerate(PAYLOADS)
+    )  # fmt: skip
+    provider = LanguageModel.objects.get(slug="left-one").provider
+    for number, payload in enumerate(PAYLOADS):
+        LanguageModel.objects.create(
+            provider=provider, upstream_name="steady", slug=f"payload-{number}", name=payload[:120],
+            organization=payload[:120], license=payload[:120], status="active",
+        )  # fmt: skip
+
+
+def several_each(part: int) -> None:
+    """The models that have battled bear a quarter of the payloads."""
+    payloads = PAYLOADS[part::ROUNDS]
+    models = list(LanguageModel.objects.exclude(slug__startswith="payload-"))
+    names = [(model, field) for model in models for field in ("name", "organization", "license")]
+    filled = dict.fromkeys(names, "")
+    for number, payload in enumerate(payloads):
+        model, field = place = names[number % len(names)]
+        filled[place] = (filled[place] + payload)[:120]
+        setattr(model, field, filled[place])
+    for model in models:
+        model.save()
+
+
+if __name__ == "__main__":
+    part = int(sys.argv[1])
+    if part == 0:
+        one_each(User.objects.get())
+    several_each(part)

@@ -1,0 +1,106 @@
+"""What people and models write runs nowhere and fetches nothing; the page fixture hears of blocked scripts, too."""
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.arenas import ask
+from tests.browser.payloads import PAYLOADS, ROUNDS
+from tests.browser.test_everyone import MEMBER, sign_in
+from tests.fake_provider import FakeProvider
+from tests.faults.running import Arena, arena_with
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(500)]
+
+# Hovering, focusing and clicking are left to no chance: every element is told that they happened.
+PROVOKE = """() => {
+  for (const element of document.querySelectorAll("main *")) {
+    for (const name of ["mouseover", "pointerenter", "focus", "animationstart", "toggle", "error", "load"])
+      element.dispatchEvent(new Event(name));
+  }
+  return window.ran === true;
+}"""
+ODD_LINKS = """() => [...document.querySelectorAll("main a[href]")].map((a) => a.protocol)
+  .filter((protocol) => !["http:", "https:", "mailto:"].includes(protocol))"""
+FOREIGN_ATTRIBUTES = """() => [...document.querySelectorAll(".answer *")].flatMap((element) =>
+  element.getAttributeNames().filter((name) => /^(on|style$|srcdoc$|(data-)?hx-|sse-)/.test(name)
+    && !element.closest("[id$='-done'] ~ *")))"""
+
+
+@pytest.fixture(scope="module")
+def arena() -> Iterator[Arena]:
+    provider = FakeProvider().start()
+    with arena_with(provider) as arena:
+        for command in (["-m", "tests.browser.votes"], ["manage.py", "shell", "-c", MEMBER]):
+            done = arena.run(sys.executable, *command)
+            assert done.returncode == 0, done.stderr
+        yield arena
+    provider.stop()
+
+
+NOTICE = "for (const name of ['alert', 'confirm', 'prompt', 'print']) window[name] = () => (window.ran = true);"
+
+
+@pytest.fixture
+def watched(page: Page) -> Page:
+    page.add_init_script(NOTICE)
+    return page
+
+
+def look(page: Page, address: str) -> None:
+    response = page.goto(address)
+    assert response is not None
+    assert response.status < 400, address
+    assert "alert(1)" in page.content()
+    assert page.evaluate(PROVOKE) is False
+    assert page.evaluate(ODD_LINKS) == []
+
+
+def test_there_are_enough_of_them():
+    assert len(set(PAYLOADS)) >= 150
+
+
+def test_where_nothing_stops_them_they_do_run(browser: Browser):
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    ran = 0
+    for payload in PAYLOADS[:54]:
+        page.set_content(f"<main></main><script>{NOTICE}</script>")
+        page.locator("main").evaluate("(main, html) => (main.innerHTML = html)", payload)
+        ran += page.evaluate(PROVOKE)
+    context.close()
+    assert ran > 25
+
+
+def test_nothing_runs_from_a_prompt_or_an_answer_while_it_grows_or_after_it(arena: Arena, watched: Page):
+    for start in range(0, len(PAYLOADS), 40):
+        ask(watched, arena, "\n\n".join(PAYLOADS[start : start + 40]))
+        assert watched.evaluate(PROVOKE) is False
+        assert watched.evaluate(ODD_LINKS) == []
+        assert watched.evaluate(FOREIGN_ATTRIBUTES) == []
+        assert (
+            watched.locator(
+                ":is(.answer, .question) :is(script, iframe, object, embed, form, base, link, style, img)"
+            ).count()
+            == 0
+        )
+        for link in watched.locator(".answer a[href]").all()[:5]:
+            assert link.get_attribute("rel") == "noopener noreferrer nofollow"
+        look(watched, watched.url)
+
+
+def test_nothing_runs_from_names_titles_and_files(arena: Arena, watched: Page):
+    sign_in(watched, arena)
+    for part in range(ROUNDS):
+        done = arena.run(sys.executable, "-m", "tests.browser.injected", str(part), within=120)
+        assert done.returncode == 0, done.stderr
+        for address in ("", "charts/", "models/gold/", "compare/gold/silver/", "compare/"):
+            look(watched, f"{arena.url}/leaderboard/{address}")
+    for page_number in range(1, len(PAYLOADS) // 50 + 2):
+        look(watched, f"{arena.url}/sessions/?page={page_number}")
+        look(watched, f"{arena.url}/uploads/?page={page_number}")
+    look(watched, f"{arena.url}/?mode=compare")
+    assert watched.locator(".pick").count() > len(PAYLOADS) / 2
+    look(watched, f"{arena.url}/?mode=side_by_side")
