@@ -24,6 +24,15 @@ class ArenaError(Exception):
         self.fields = fields
         self.retry_after = None if retry_after is None else max(1, math.ceil(retry_after))
 
+    @property
+    def wait_minutes(self) -> int:
+        """For people: 0 when seconds, or hours, say it better."""
+        return math.ceil((self.retry_after or 0) / 60) if 120 < (self.retry_after or 0) <= 7_200 else 0
+
+    @property
+    def wait_hours(self) -> int:
+        return math.ceil((self.retry_after or 0) / 3_600) if (self.retry_after or 0) > 7_200 else 0
+
     def as_json(self) -> dict[str, Any]:
         """What was sent is quoted in sentences, and may hold what can be neither encoded nor stored."""
         body: dict[str, Any] = {"code": self.code, "detail": storable(self.detail)}

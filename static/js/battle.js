@@ -18,9 +18,17 @@ document.addEventListener(
     if (!(target instanceof Element) || !target.matches(".answer")) return;
     const atEnd = target.scrollHeight - target.scrollTop - target.clientHeight < NEAR_END_PX;
     atEnd ? leftBehind.delete(target) : leftBehind.add(target);
+    const latest = target.parentElement.querySelector(".latest");
+    if (latest) latest.hidden = atEnd;
   },
   { capture: true, passive: true },
 );
+document.addEventListener("click", ({ target }) => {
+  if (!target.matches(".latest")) return;
+  const pane = target.parentElement.querySelector(".answer");
+  pane.focus({ preventScroll: true });
+  pane.scrollTop = pane.scrollHeight;
+});
 document.addEventListener("htmx:sseMessage", ({ target }) => {
   for (const pane of target.closest("[data-live]")?.querySelectorAll(".answer") ?? []) {
     if (!leftBehind.has(pane)) pane.scrollTop = pane.scrollHeight;

@@ -62,3 +62,20 @@ def test_code_and_whole_answers_are_copied_as_they_were_written(echoing: Arena, 
     page.keyboard.press("Enter")
     expect(page.locator("#announcer")).to_have_text("Copied.")
     assert page.evaluate("navigator.clipboard.readText()").strip() == ANSWER.strip()
+
+
+def test_a_reader_who_scrolled_up_stays_there_and_jumps_back_to_the_latest(echoing: Arena, page: Page):  # noqa: F811
+    page.goto(echoing.url)
+    page.locator("#prompt").fill("\n\n".join(f"part-{number}" + " a" * 12 for number in range(500)))
+    page.get_by_role("button", name="Start the battle").click()
+    page.wait_for_url("**/s/**")
+    pane, latest = page.locator(".answer").first, page.locator(".latest").first
+    pane.get_by_text("part-40 a").wait_for()
+    expect(latest).to_be_hidden()
+    pane.evaluate("pane => pane.scrollTop = 10")
+    expect(latest).to_be_visible()
+    page.wait_for_timeout(500)
+    assert pane.evaluate("pane => pane.scrollTop") == 10
+    latest.click()
+    expect(latest).to_be_hidden()
+    assert pane.evaluate("pane => pane.scrollHeight - pane.scrollTop - pane.clientHeight") < 60
