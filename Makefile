@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up stop test lint fuzz bench bench-ratings chaos requirements
+.PHONY: help up stop test lint fuzz bench bench-ratings chaos screenshots requirements
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -48,6 +48,9 @@ fuzz: $(BIN)/.dev ## Send the API what its schema allows and what not: CASES=500
 
 chaos: $(BIN)/.dev ## Kill parts of an arena while people vote, and check the books: SECONDS=60 SEED=1
 	@$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)
+
+screenshots: $(BIN)/.dev ## Take pictures of a running arena, voting in it: URL=http://127.0.0.1:8000 TO=docs/screenshots
+	@$(BIN)/python -m tests.browser.screenshots --url $(or $(URL),http://127.0.0.1:8000) --to $(or $(TO),docs/screenshots)
 
 requirements: $(BIN)/.dev ## Compile pyproject.toml into hash-pinned lists
 	$(COMPILE) -o requirements/arena.txt pyproject.toml
