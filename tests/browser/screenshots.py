@@ -1,4 +1,4 @@
-"""`python -m tests.browser.screenshots`: pictures of a running arena, in which it asks and votes; light, dark, phone."""
+"""`python -m tests.browser.screenshots`: a running arena, in which it asks and votes, in light, dark and on a phone."""
 
 import argparse
 from pathlib import Path
