@@ -2,7 +2,13 @@
 
 import pytest
 from allauth.mfa.models import Authenticator
-from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from allauth.mfa.totp.internal.auth import (
+    TOTP,
+    format_hotp_value,
+    generate_totp_secret,
+    hotp_value,
+    yield_hotp_counters_from_time,
+)
 from django.contrib.auth.models import Group
 from django.core.management import call_command
 from django.test import Client
@@ -101,6 +107,18 @@ def test_staff_without_a_second_factor_is_sent_to_set_one_up(settings, at_work: 
         assert at_work.get(path)["Location"] == "/accounts/2fa/totp/activate/"
     assert "Set up a second factor" in at_work.get("/accounts/2fa/", follow=True).text
     assert at_work.get("/").status_code == 200
+
+
+def test_an_administrator_sets_up_a_second_factor_and_is_in(settings, client: Client):
+    settings.ARENA_STAFF_SECOND_FACTOR = True
+    admin = make.user("admin@example.org", is_staff=True, is_superuser=True)
+    client.post("/accounts/login/", {"login": admin.email, "password": PASSWORD})
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    client.get("/admin/", follow=True)
+    now = next(yield_hotp_counters_from_time())
+    code = format_hotp_value(hotp_value(client.session["mfa.totp.secret"], now))
+    client.post("/accounts/2fa/totp/activate/", {"code": code})
+    assert client.get("/admin/").status_code == 200
 
 
 def test_with_a_second_factor_the_administration_opens(settings, at_work: Client, moderator: User):
