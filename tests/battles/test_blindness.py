@@ -5,7 +5,6 @@ from urllib.parse import quote
 
 import pytest
 
-from battles.models import Side
 from battles.turn_stream import StreamToken, sign
 from models_registry.models import LanguageModel
 from tests import make
@@ -96,13 +95,10 @@ def test_a_narrowed_draw_is_as_blind_as_any(reader: Reader, fake_provider: FakeP
 
 
 def test_an_open_battle_in_the_same_session_opens_no_blind_one(reader: Reader, fake_provider: FakeProvider):
-    for name in ("seen-1", "seen-2"):
-        make.model("honest", at=fake_provider.base_url, slug=name, name=name)
     battle = reader.wait_until_answered(reader.start_battle())
+    for name in ("seen-1", "seen-2"):  # too late to be drawn
+        make.model("honest", at=fake_provider.base_url, slug=name, name=name)
     body = {"prompt": "and you?", "mode": "compare", "models": ["seen-1", "seen-2"]}
-    drawn = set(LanguageModel.objects.filter(slug__startswith="slug-").values_list("pk", flat=True))
-    Side.objects.filter(position="left").update(model=min(drawn))
-    Side.objects.filter(position="right").update(model=max(drawn))
     opened = reader.api("POST", f"sessions/{battle['session']}/battles/", body).json()
     assert {side["model"]["id"] for side in opened["sides"]} == {"seen-1", "seen-2"}
     reader.wait_until_answered(opened)

@@ -47,7 +47,7 @@ def test_what_cannot_be_exported_is_refused_before_anything_is_sent(client):
     for address, status, code in [
         (f"{API}xlsx", 404, "not_found"),
         (f"{API}jsonl?snapshot=unheard-of", 404, "not_found"),
-        (f"{API}jsonl?snapshot=%00", 404, "not_found"),
+        (f"{API}jsonl?snapshot=%00", 400, "invalid"),
         (f"{API}jsonl?since=yesterday", 400, "invalid"),
         (f"{API}jsonl?since=1{'0' * 30}", 400, "invalid"),
         (f"{API}jsonl?since=%00", 400, "invalid"),
