@@ -25,7 +25,7 @@ SHELL = ("sh", "bash", "")
 PATH = re.compile(
     r"(?:[\w.-]+/)+(?:[\w.-]+\.(?:py|md|yaml|yml|txt|json|html|sh|toml))?|[\w-]+\.(?:py|yaml|toml|example)"
 )
-VARIABLE = re.compile(r"(?:ARENA|POSTGRES|OLLAMA|DATABASE|REDIS|SECRET|EMAIL|COMPOSE)_[A-Z_…]*[A-Z…]")
+VARIABLE = re.compile(r"(?:ARENA|POSTGRES|OLLAMA|DATABASE|REDIS|SECRET|EMAIL|COMPOSE)_[A-Z0-9_…]*[A-Z…]")
 
 
 class WrongUsage(Exception):
@@ -193,7 +193,7 @@ def variables(document: Document) -> set[str]:
     found: set[str] = set()
     for said in [*document.said, *(text for language, text in document.blocks if language in SHELL)]:
         for name in VARIABLE.findall(said):
-            pattern = re.escape(name).replace("…", "[A-Z_]+")
+            pattern = re.escape(name).replace("…", "[A-Z0-9_]+")
             found |= {each for each in known_variables() if re.fullmatch(pattern, each)} or {name}
     return found
 
