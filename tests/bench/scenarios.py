@@ -120,7 +120,8 @@ import json
 owner = User.objects.get(email="bench@example.org")
 left, right = LanguageModel.objects.order_by("pk")[:2]
 sessions = Session.objects.bulk_create([Session(owner_user=owner, title="bench") for _ in range({number})])
-battles = Battle.objects.bulk_create([Battle(session=session, propensity=1, language="en", labelled_by="bench") for session in sessions])
+filed = {{"language": "en", "labelled_by": "bench"}}
+battles = Battle.objects.bulk_create([Battle(session=session, propensity=1, **filed) for session in sessions])
 sides = Side.objects.bulk_create(
     [Side(battle=battle, position=p, model=m) for battle in battles for p, m in (("left", left), ("right", right))]
 )
