@@ -8,6 +8,11 @@ from playwright.sync_api import Page
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 
+ONLY_ECHOES_ARE_DRAWN = """
+from models_registry.models import LanguageModel
+LanguageModel.objects.exclude(slug__endswith="-one").update(status="paused")
+"""
+
 
 @pytest.fixture(scope="module")
 def echoing() -> Iterator[Arena]:

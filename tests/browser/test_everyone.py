@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.arenas import ask
+from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 
@@ -19,10 +19,6 @@ from allauth.account.models import EmailAddress
 from accounts.models import User
 user = User.objects.create_superuser("{EMAIL}", "{PASSWORD}")
 EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
-"""
-ONLY_ECHOES_ARE_DRAWN = """
-from models_registry.models import LanguageModel
-LanguageModel.objects.exclude(slug__endswith="-one").update(status="paused")
 """
 # All but /api/v1/docs/: what Swagger UI draws is not ours, and its schema is linked beside it.
 ANYBODYS = [

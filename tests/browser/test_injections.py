@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.arenas import ask
+from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask
 from tests.browser.payloads import PAYLOADS, ROUNDS
 from tests.browser.test_everyone import MEMBER, sign_in
 from tests.fake_provider import FakeProvider
@@ -33,7 +33,9 @@ FOREIGN_ATTRIBUTES = """() => [...document.querySelectorAll(".answer *")].flatMa
 def arena() -> Iterator[Arena]:
     provider = FakeProvider().start()
     with arena_with(provider) as arena:
-        for command in (["-m", "tests.browser.votes"], ["manage.py", "shell", "-c", MEMBER]):
+        # Only those that answer are drawn: the models behind the votes would end a battle void.
+        prepared = (["manage.py", "shell", "-c", command] for command in (MEMBER, ONLY_ECHOES_ARE_DRAWN))
+        for command in (["-m", "tests.browser.votes"], *prepared):
             done = arena.run(sys.executable, *command)
             assert done.returncode == 0, done.stderr
         yield arena
