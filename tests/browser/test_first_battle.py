@@ -57,12 +57,16 @@ def test_prompt_two_growing_answers_vote_by_keyboard_names_board(arena: Arena, p
 
     page.wait_for_timeout(800)  # an arrow pressed as the bar appears is taken for scrolling
     page.locator("body").press("ArrowLeft")
-    expect(page.get_by_text("SmolLM2 135M").first).to_be_visible()
-    assert page.content().count("SmolLM2 135M") >= 2
+    revealed = page.locator(".reveal .card h3 bdi")
+    expect(revealed).to_have_count(2)
+    names = revealed.all_inner_texts()
+    assert all(name.startswith("SmolLM2 135M") for name in names)
+    assert names[0] != names[1]
 
     aggregate(arena)
     page.goto(f"{arena.url}/leaderboard/")
-    expect(page.get_by_role("table").get_by_text("SmolLM2 135M")).to_have_count(2)
+    for name in names:
+        expect(page.get_by_role("rowheader", name=name).get_by_text(name, exact=True)).to_have_count(1)
 
 
 def test_a_reload_in_the_middle_loses_nothing(arena: Arena, page: Page):
