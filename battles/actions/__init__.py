@@ -1,5 +1,6 @@
-"""What people change in the arena: start, follow up, regenerate, stop, vote, and look after their sessions."""
+"""What people change in the arena: start, follow up, regenerate, stop, vote, publish, look after their sessions."""
 
+from battles.actions.publishing import publish, withdraw
 from battles.actions.sessions import delete_session, file_stars_under, file_votes_under, update_session
 from battles.actions.starting import start_battle, start_session
 from battles.actions.turns import follow_up, regenerate, stop
@@ -13,9 +14,11 @@ __all__ = [
     "follow_up",
     "give_feedback",
     "give_stars",
+    "publish",
     "regenerate",
     "start_battle",
     "start_session",
     "stop",
     "update_session",
+    "withdraw",
 ]

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from battles.announcing import announce_end
 from battles.answer_records import end_at_once
-from battles.models import Answer, Attachment, Session, StarRating, Turn, Vote, VoteQuerySet
+from battles.models import Answer, Attachment, Session, Share, StarRating, Turn, Vote, VoteQuerySet
 from battles.signals import voter_changes
 from common.ids import new_public_id
 from uploads.actions import delete_upload
@@ -49,6 +49,7 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     _delete_files(turns)
     Answer.objects.filter(turn__in=turns).update(text="", html="", reasoning="")
     turns.update(prompt="")
+    Share.objects.filter(battle__session=session).delete()
     Session.objects.filter(pk=session.pk).update(owner_user=None, owner_visitor=None, title="")
 
 

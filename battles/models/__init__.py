@@ -4,6 +4,7 @@ from battles.models.battles import NUMBERS, Battle, Position, Side
 from battles.models.calls import Call, CallQuerySet
 from battles.models.categories import Category
 from battles.models.sessions import Session
+from battles.models.shares import Share
 from battles.models.turns import Answer, Attachment, Turn, TurnQuerySet
 from battles.models.votes import StarRating, Vote, VoteCounter, VoteQuerySet
 
@@ -17,6 +18,7 @@ __all__ = [
     "Category",
     "Position",
     "Session",
+    "Share",
     "Side",
     "StarRating",
     "Turn",

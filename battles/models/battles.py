@@ -19,6 +19,7 @@ from models_registry.models import LanguageModel
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
+    from battles.models.shares import Share
     from battles.models.votes import Vote
 
 
@@ -38,7 +39,7 @@ class BattleQuerySet(models.QuerySet["Battle"]):
 
     def for_showing(self) -> "BattleQuerySet":
         """Everything a battle shows, in a fixed number of queries."""
-        return self.select_related("session", "vote").prefetch_related(
+        return self.select_related("session", "vote", "share").prefetch_related(
             models.Prefetch("sides", Side.objects.select_related("model")),
             "sides__model__prices",
             models.Prefetch("turns", Turn.objects.with_attachments().order_by("index")),
@@ -83,6 +84,7 @@ class Battle(models.Model):
         sides: RelatedManager["Side"]
         turns: RelatedManager["Turn"]
         vote: "Vote"
+        share: "Share"
 
     class Meta:
         constraints = [
@@ -100,7 +102,7 @@ class Battle(models.Model):
 
     def remember(self, *, sides: "list[Side]", turns: list[Turn], answers: list[Answer]) -> None:
         """What for_showing would read of a battle that was just made: nobody has voted, and these are its parts."""
-        self._state.fields_cache["vote"] = None
+        self._state.fields_cache["vote"] = self._state.fields_cache["share"] = None
         _prefetched(self, "sides", sides)
         _prefetched(self, "turns", turns)
         for turn in turns:
@@ -109,6 +111,10 @@ class Battle(models.Model):
     @property
     def vote_or_none(self) -> "Vote | None":
         return getattr(self, "vote", None)
+
+    @property
+    def share_or_none(self) -> "Share | None":
+        return getattr(self, "share", None)
 
     @property
     def is_void(self) -> bool:

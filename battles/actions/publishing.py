@@ -1,0 +1,26 @@
+"""People publish battles, and withdraw them."""
+
+from django.db.models import Count, Q
+
+from battles.errors import BattleIsVoid, NotVotedYet, StillAnswering
+from battles.models import Battle, Share, Turn, Vote
+
+
+def publish(*, battle: Battle) -> Share:
+    """Give the battle a public page with all that was said so far, or bring the one it has up to date.
+
+    Raises BattleIsVoid, StillAnswering, and NotVotedYet while the names are not known.
+    """
+    if battle.is_void:
+        raise BattleIsVoid
+    if battle.is_blind and not Vote.objects.filter(battle=battle).exists():
+        raise NotVotedYet
+    turns = battle.turns.aggregate(said=Count("pk"), live=Count("pk", filter=~Q(state=Turn.State.DONE)))
+    if turns["live"]:
+        raise StillAnswering
+    share, _ = Share.objects.update_or_create(battle=battle, defaults={"turn_count": turns["said"]})
+    return share
+
+
+def withdraw(*, battle: Battle) -> None:
+    Share.objects.filter(battle=battle).delete()
