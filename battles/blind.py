@@ -8,15 +8,17 @@ makers' rules.
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext_lazy as _
 
-from battles.models import NUMBERS, Answer, Battle, Position, Side, Turn, Vote
+from battles.models import NUMBERS, Answer, Battle, Position, Share, Side, Turn, Vote
 from battles.turn_stream import PAIR, Format, StreamToken, sign
+from common.money import plain
 from models_registry.failure_words import failure_words
 from models_registry.summary import model_summary
 
 # Before the vote a failed side says nothing about why: refusals differ between providers.
 NEUTRAL_ERROR = "failed"
-NEUTRAL_MESSAGE = "This side could not answer."
+NEUTRAL_MESSAGE = _("This side could not answer.")
 _SHOWN_OF_A_FILE = ("id", "name", "media_type", "kind", "size")
 _PLACES = (*Position.values, *NUMBERS)
 
@@ -42,7 +44,18 @@ def shown_battle(battle: Battle, *, stream_format: Format = "api") -> dict[str, 
         "can_follow_up": live is None and not battle.is_void,
         "can_stop": live is not None and live.stop_requested_at is None,
         "can_regenerate": turns[-1].can_be_regenerated and (vote is None or turns[-1].after_vote),
+        "can_publish": is_revealed and live is None and not battle.is_void,
+        "share": shown_share(battle.share) if battle.share_or_none is not None else None,
         "created_at": battle.created_at,
+    }
+
+
+def shown_share(share: Share) -> dict[str, Any]:
+    return {
+        "id": share.public_id,
+        "url": share.get_absolute_url(),
+        "turn_count": share.turn_count,
+        "published_at": share.published_at,
     }
 
 
@@ -90,7 +103,7 @@ def _answer(answer: Answer, position: str, turn: Turn, battle: Battle, *, is_rev
         "text": "" if is_streaming else answer.text,
         "html": "" if is_streaming else answer.html,
         "error": NEUTRAL_ERROR if has_failed else None,
-        "error_message": NEUTRAL_MESSAGE if has_failed else "",
+        "error_message": str(NEUTRAL_MESSAGE) if has_failed else "",
     }
     if is_revealed:
         shown |= _numbers(answer)
@@ -109,7 +122,7 @@ def _numbers(answer: Answer) -> dict[str, Any]:
         "prompt_tokens": call.prompt_tokens if call else None,
         "completion_tokens": call.completion_tokens if call else None,
         "reasoning_tokens": call.reasoning_tokens if call else None,
-        "cost": f"{call.cost:f}" if call and call.cost is not None else None,
+        "cost": plain(call.cost) if call and call.cost is not None else None,
         "first_token_ms": call.first_token_ms if call else None,
         "total_ms": call.total_ms if call else None,
         "finish": (call.finish_reason or None) if call else None,

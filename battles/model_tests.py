@@ -22,6 +22,7 @@ from battles.turn_stream import BEGINNING, FIELD, TurnEvent, entry
 from common import sse
 from common.database import in_database
 from common.errors import NotFound
+from common.money import plain
 from common.valkey import connection
 from models_registry import health
 from models_registry.models import Breaker, LanguageModel
@@ -60,7 +61,7 @@ class Outcome(msgspec.Struct):
 
     @property
     def cost_words(self) -> str:
-        return "" if self.cost is None else f"${self.cost.normalize():f}"
+        return "" if self.cost is None else f"${plain(self.cost)}"
 
 
 @dataclass

@@ -4,6 +4,9 @@ from typing import Any
 
 from django.db import connection
 
+from common.money import plain
+from models_registry.spending import SMALLEST
+
 CALLS = 1000
 
 _SUMMARY = """
@@ -37,5 +40,5 @@ def recent_calls(model_id: int) -> dict[str, Any] | None:
     for name in ("first_token_p50_ms", "first_token_p95_ms", "total_p50_ms", "total_p95_ms", "mean_tokens"):
         found[name] = None if found[name] is None else round(found[name])
     if found["mean_cost"] is not None:
-        found["mean_cost"] = f"{found['mean_cost']:.8f}".rstrip("0").rstrip(".")
+        found["mean_cost"] = plain(found["mean_cost"].quantize(SMALLEST))
     return found

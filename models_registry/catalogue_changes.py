@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts import audit
 from accounts.models import User
+from common.money import plain
 from models_registry import versions
 from models_registry.catalogues import CatalogueChange
 from models_registry.models import LanguageModel, Provider
@@ -69,7 +70,7 @@ def _differences(model: LanguageModel, offer: Offer | None) -> Iterable[tuple[st
 
 
 def _price(input_per_million: Decimal, output_per_million: Decimal) -> dict[str, Any]:
-    return {"input": f"{input_per_million.normalize():f}", "output": f"{output_per_million.normalize():f}"}
+    return {"input": plain(input_per_million), "output": plain(output_per_million)}
 
 
 @transaction.atomic

@@ -7,6 +7,8 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 
+from common.money import plain
+
 
 class Price(models.Model):
     """US dollars per million tokens from a moment on.
@@ -27,7 +29,7 @@ class Price(models.Model):
         ordering = ["-valid_from"]
 
     def __str__(self) -> str:
-        return f"${self.input_per_million.normalize():f} in, ${self.output_per_million.normalize():f} out"
+        return f"${plain(self.input_per_million)} in, ${plain(self.output_per_million)} out"
 
     @property
     def is_above_zero(self) -> bool:

@@ -1,5 +1,6 @@
 """The window onto providers: a new one begins with a preset, and a key goes in once."""
 
+from decimal import Decimal
 from typing import Any
 
 from django.contrib import admin, messages
@@ -14,6 +15,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
+from common.money import plain
 from models_registry import health
 from models_registry.discover_admin import DiscoverAdmin
 from models_registry.forms import ProviderForm
@@ -133,8 +135,8 @@ class ProviderAdmin(DiscoverAdmin, RegistryAdmin):
 
     @admin.display(description=_("spent today"), ordering="spent")
     def spent_today(self, provider: Any) -> str:
-        spent = f"${provider.spent or 0:f}"
-        return spent if provider.daily_budget is None else f"{spent} / ${provider.daily_budget.normalize():f}"
+        spent = f"${plain(provider.spent or Decimal(0))}"
+        return spent if provider.daily_budget is None else f"{spent} / ${plain(provider.daily_budget)}"
 
     @admin.display(description=_("models"), ordering="models_served")
     def model_count(self, provider: Any) -> int:

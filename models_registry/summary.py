@@ -1,9 +1,9 @@
 """What everybody may know about a model, in the API's words."""
 
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from typing import Any
 
+from common.money import plain
 from models_registry.models import LanguageModel, Price
 
 
@@ -22,8 +22,8 @@ def model_summary(model: LanguageModel, *, prices: Mapping[int, Price] | None = 
         "context_length": model.context_length,
         "abilities": model.abilities,
         "status": model.status,
-        "price_input": None if price is None else _money(price.input_per_million),
-        "price_output": None if price is None else _money(price.output_per_million),
+        "price_input": None if price is None else plain(price.input_per_million),
+        "price_output": None if price is None else plain(price.output_per_million),
         "version": model.version,
     }
 
@@ -32,7 +32,3 @@ def prices_in_force(model_ids: Iterable[int]) -> dict[int, Price]:
     """By model, now; one query. For hundreds of models it costs a third of prefetching their prices."""
     newest = Price.objects.filter(model__in=list(model_ids)).order_by("model_id", "-valid_from", "-pk")
     return {price.model_id: price for price in newest.distinct("model_id")}
-
-
-def _money(amount: Decimal) -> str:
-    return format(amount.normalize(), "f")

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.test import Client
 
-from battles.models import Answer, Battle, Side, StarRating, Turn
+from battles.models import Answer, Battle, Call, Side, StarRating, Turn
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -136,3 +136,13 @@ def test_the_session_page_asks_as_much_for_six_models_as_for_two(client: Client,
     answer(battle)
     with django_assert_max_num_queries(12):
         page_of(battle, client)
+
+
+@pytest.mark.parametrize(("cost", "shown"), [("0.00230000", "$0.0023"), ("0.00000012", "$0.00000012"), ("0", "$0")])
+def test_what_an_answer_cost_is_said_without_digits_that_say_nothing(client: Client, cost: str, shown: str):
+    battle = start(client, mode="direct", models=["bee"])
+    answer(battle)
+    said = Answer.objects.get()
+    said.call = Call.objects.create(answer=said, model=said.side.model, attempt=1, fence=1, state="done", cost=cost)
+    said.save()
+    assert f"<span>{shown}</span>" in page_of(battle, client)
