@@ -17,7 +17,7 @@ from accounts.models import Invitation, User
 from common import limits
 from common.client_ip import network_word
 
-NOT_COUNTED = "Signing up is paused for a moment: part of the arena is away. Please try again."
+NOT_COUNTED = _("Signing up is paused for a moment: part of the arena is away. Please try again.")
 
 
 class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]

@@ -1,9 +1,10 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class AccountsConfig(AppConfig):
     name = "accounts"
-    verbose_name = "People"
+    verbose_name = _("People")
 
     def ready(self) -> None:
         from accounts import claims  # noqa: F401 (connects its receiver)

@@ -6,6 +6,7 @@ from typing import Any, cast
 from django.db.models.functions import Now
 from django.middleware.csrf import get_token
 from django.utils import timezone
+from django.utils.translation import gettext
 from rest_framework.authentication import BaseAuthentication, CSRFCheck, get_authorization_header
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -57,7 +58,9 @@ class ActorAuthentication(BaseAuthentication):
         check.process_request(request._request)
         reason = check.process_view(request._request, None, (), {})  # type: ignore[arg-type]
         if reason:
-            raise NotAllowed("The CSRF token is missing or wrong: send the csrftoken cookie's value as X-CSRFToken.")
+            raise NotAllowed(
+                gettext("The CSRF token is missing or wrong: send the csrftoken cookie's value as X-CSRFToken.")
+            )
 
 
 class HasScope(BasePermission):
@@ -72,7 +75,7 @@ class HasScope(BasePermission):
         actor = cast(ActorRequest, request._request).actor
         needed = getattr(view, "scopes", {}).get(request.method, Scope.READ)
         if not actor.may(needed):
-            raise NotAllowed(f"This token lacks the scope “{needed}”.")
+            raise NotAllowed(gettext("This token lacks the scope “%(scope)s”.") % {"scope": needed})
         return True
 
 

@@ -1,51 +1,53 @@
 """Refusals that have to do with who is asking."""
 
+from django.utils.translation import gettext_lazy as _
+
 from common.errors import ArenaError, NotAllowed, NotSignedIn
 
 
 class IdempotencyKeyReused(ArenaError):
     code = "idempotency_key_reused"
-    message = "This Idempotency-Key was used with another request."
+    message = _("This Idempotency-Key was used with another request.")
     http_status = 422
 
 
 class StillRunning(ArenaError):
     code = "still_running"
-    message = "The first request with this Idempotency-Key is still being answered."
+    message = _("The first request with this Idempotency-Key is still being answered.")
     http_status = 409
 
 
 class TooManyTokens(ArenaError):
     code = "too_many_tokens"
-    message = "You have as many tokens as one person can have. Please revoke one first."
+    message = _("You have as many tokens as one person can have. Please revoke one first.")
     http_status = 409
 
 
 class NotInBrowser(NotAllowed):
-    message = "This is done in the browser, not with a token."
+    message = _("This is done in the browser, not with a token.")
 
 
 class SignInNeeded(NotSignedIn):
-    message = "Please sign in: this arena is for its members."
+    message = _("Please sign in: this arena is for its members.")
 
 
 class InvitationUsed(ArenaError):
     code = "invitation_used"
-    message = "This invitation was used already, or is not open any more. Please ask for another."
+    message = _("This invitation was used already, or is not open any more. Please ask for another.")
     http_status = 409
 
 
 class Banned(NotAllowed):
     code = "banned"
-    message = "You are blocked from taking part in this arena."
+    message = _("You are blocked from taking part in this arena.")
 
 
 class LastAdministrator(ArenaError):
     code = "last_administrator"
-    message = "You are this arena's only administrator. Please make somebody else one first."
+    message = _("You are this arena's only administrator. Please make somebody else one first.")
     http_status = 409
 
 
 class ConfirmFirst(NotAllowed):
     code = "reauthentication_required"
-    message = "Please confirm who you are first at /accounts/reauthenticate/, then repeat this within five minutes."
+    message = _("Please confirm who you are first at /accounts/reauthenticate/, then repeat this within five minutes.")

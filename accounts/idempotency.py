@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -40,7 +41,7 @@ def idempotent(method: Method) -> Method:
         if not key:
             return method(view, request, *args, **kwargs)
         if len(key) > 255:
-            raise InvalidInput("Idempotency-Key may have at most 255 characters.")
+            raise InvalidInput(_("Idempotency-Key may have at most 255 characters."))
         row = _claim(known_actor(cast(ActorRequest, request._request)).key, key, _hash(request))
         if row.status is not None:
             return Response(row.body, status=row.status)

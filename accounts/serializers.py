@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from accounts.actor import Actor
@@ -21,7 +22,7 @@ class NewTokenSerializer(serializers.Serializer[Any]):
 
     def validate_expires_at(self, moment: datetime | None) -> datetime | None:
         if moment is not None and moment <= timezone.now():
-            raise serializers.ValidationError("This moment is over.")
+            raise serializers.ValidationError(_("This moment is over."))
         return moment
 
 

@@ -1,10 +1,11 @@
 """How many wrong passwords there may be: for an address, whether somebody has it or not, and from a network."""
 
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext_lazy as _
 
 from common import limits
 
-NOT_COUNTED = "Signing in is paused for a moment: part of the arena is away. Please try again."
+NOT_COUNTED = _("Signing in is paused for a moment: part of the arena is away. Please try again.")
 
 
 def count(email: str, network: str) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext_lazy as _
 from django.views import defaults
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -13,7 +14,7 @@ from common.errors import ArenaError, InvalidInput, NotAllowed, NotFound, TooMan
 
 class CsrfRefused(NotAllowed):
     code = "csrf_failed"
-    message = "Your form was open for too long or came from another site. Please go back and send it again."
+    message = _("Your form was open for too long or came from another site. Please go back and send it again.")
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -27,7 +28,7 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
 
 class WentWrong(ArenaError):
     code = "server_error"
-    message = "Something went wrong on our side. It was written down."
+    message = _("Something went wrong on our side. It was written down.")
     http_status = 500
 
 
@@ -37,7 +38,7 @@ class NoSuchAddress(APIView):
     schema = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        raise NotFound("There is no such address. Those that exist end in a slash and are listed at /api/v1/docs/.")
+        raise NotFound(_("There is no such address. Those that exist end in a slash and are listed at /api/v1/docs/."))
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -4,6 +4,7 @@ from typing import Any, cast
 
 from django.db.models import Count
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 from rest_framework import status
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -14,7 +15,7 @@ from accounts.actor import Actor, ActorRequest, known_actor
 from accounts.idempotency import idempotent
 from accounts.models import Scope
 from battles import actions
-from battles.blind import shown_battle
+from battles.blind import shown_battle, shown_share
 from battles.models import Answer, Battle, Session, Vote
 from battles.serializers import (
     CastVoteSerializer,
@@ -106,7 +107,7 @@ class BattleViewSet(ViewSet):
 
     @property
     def scopes(self) -> dict[str, Scope]:
-        return {"POST": Scope.VOTE if self.action in ("vote", "feedback") else Scope.BATTLE}
+        return {"POST": Scope.VOTE if self.action in ("vote", "feedback") else Scope.BATTLE, "DELETE": Scope.BATTLE}
 
     def get_object(self) -> Battle:
         battle = Battle.objects.owned_by(_actor(self.request)).filter(public_id=self.kwargs["public_id"]).first()
@@ -130,7 +131,7 @@ class BattleViewSet(ViewSet):
         """307 to the live turn's events; 404 when nothing is being answered."""
         url = _sees(self.get_object())["stream_url"]
         if url is None:
-            raise NotFound("Nothing is being answered; fetch the battle.")
+            raise NotFound(_("Nothing is being answered; fetch the battle."))
         return HttpResponse(status=307, headers={"Location": url})
 
     @action(detail=True, methods=["post"])
@@ -161,6 +162,16 @@ class BattleViewSet(ViewSet):
         battle = self.get_object()
         actions.give_feedback(battle=battle, **_valid(FeedbackSerializer(data=request.data)))
         return Response(_sees(battle))
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def publish(self, request: Request, public_id: str) -> Response:
+        return Response(shown_share(actions.publish(battle=self.get_object())))
+
+    @publish.mapping.delete
+    def withdraw(self, request: Request, public_id: str) -> Response:
+        actions.withdraw(battle=self.get_object())
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class AnswerViewSet(ViewSet):

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Sequence
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
 from battles.conversation import Material, content_of, length_of
 from battles.lineups import Needs
 from battles.models import Attachment, Turn
 from common.errors import InvalidInput
+from common.numbers import grouped
 from uploads import sending
 from uploads.actions import note_use
 from uploads.files import require_ready
@@ -23,20 +25,22 @@ def chosen_uploads(actor: Actor, ids: Sequence[str]) -> list[Upload]:
     if not ids:
         return []
     if len(ids) > Attachment.MOST:
-        raise refused(f"At most {Attachment.MOST} files go with a prompt; these are {len(ids)}.")
+        raise refused(
+            _("At most %(most)d files go with a prompt; these are %(n)d.") % {"most": Attachment.MOST, "n": len(ids)}
+        )
     if len(set(ids)) < len(ids):
-        raise refused("Attach each file once.")
+        raise refused(_("Attach each file once."))
     mine = Upload.objects.owned_by(actor).kept().select_related("extraction").defer("extraction__image")
     known = {upload.public_id: upload for upload in mine.filter(public_id__in=[i for i in ids if i.isprintable()])}
     if len(known) < len(ids):
-        raise refused("One of the files is not there, or was deleted.")
+        raise refused(_("One of the files is not there, or was deleted."))
     for upload in known.values():
         require_ready(upload)
     uploads = [known[public_id] for public_id in ids]
     characters = sum(upload.characters or 0 for upload in uploads)
     if characters > settings.ARENA_ATTACHED_CHARACTERS:
-        most = settings.ARENA_ATTACHED_CHARACTERS
-        raise refused(f"The files have {characters:,} characters; at most {most:,} go with a prompt.")
+        sentence = _("The files have %(characters)s characters; at most %(most)s go with a prompt.")
+        raise refused(sentence % grouped(characters=characters, most=settings.ARENA_ATTACHED_CHARACTERS))
     return uploads
 
 

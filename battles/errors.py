@@ -1,23 +1,25 @@
 """Refusals a person can cause in a battle."""
 
+from django.utils.translation import gettext_lazy as _
+
 from common.errors import ArenaError
 
 
 class TooFewModels(ArenaError):
     code = "too_few_models"
-    message = "Fewer than two models can be drawn at the moment. An administrator has to add or wake one."
+    message = _("Fewer than two models can be drawn at the moment. An administrator has to add or wake one.")
     http_status = 503
 
 
 class BudgetReached(ArenaError):
     code = "budget_reached"
-    message = "You have used up what you may spend here today. It begins anew at midnight UTC."
+    message = _("You have used up what you may spend here today. It begins anew at midnight UTC.")
     http_status = 429
 
 
 class ModelsOverBudget(ArenaError):
     code = "models_over_budget"
-    message = (
+    message = _(
         "The arena's budget for the models of this battle is used up for today. Please vote on what they said, or take "
         "others."
     )
@@ -26,65 +28,65 @@ class ModelsOverBudget(ArenaError):
 
 class StillAnswering(ArenaError):
     code = "still_answering"
-    message = "The answers are not complete yet. Please wait for them."
+    message = _("The answers are not complete yet. Please wait for them.")
     http_status = 409
 
 
 class AlreadyVoted(ArenaError):
     code = "already_voted"
-    message = "This battle has its vote already; it cannot be changed."
+    message = _("This battle has its vote already; it cannot be changed.")
     http_status = 409
 
 
 class BattleIsVoid(ArenaError):
     code = "battle_void"
-    message = "A side could not answer, so this battle does not count. Please start a new one."
+    message = _("A side could not answer, so this battle does not count. Please start a new one.")
     http_status = 409
 
 
 class TakesNoVote(ArenaError):
     code = "takes_no_vote"
-    message = "Only a battle of two takes a vote. Where many are compared, give the answers stars."
+    message = _("Only a battle of two takes a vote. Where many are compared, give the answers stars.")
     http_status = 409
 
 
 class TakesNoStars(ArenaError):
     code = "takes_no_stars"
-    message = "Only complete answers take stars, where many models are compared."
+    message = _("Only complete answers take stars, where many models are compared.")
     http_status = 409
 
 
 class NotVotedYet(ArenaError):
     code = "not_voted_yet"
-    message = "Please vote first."
+    message = _("Please vote first.")
     http_status = 409
 
 
 class TooManyTurns(ArenaError):
     code = "too_many_turns"
-    message = "This battle has as many turns as a battle can have. Please start a new one."
+    message = _("This battle has as many turns as a battle can have. Please start a new one.")
     http_status = 409
 
 
 class ImagesNotSeen(ArenaError):
     code = "images_not_seen"
-    message = "The models of this battle were not chosen to see pictures. Start a new battle with the picture."
+    message = _("The models of this battle were not chosen to see pictures. Start a new battle with the picture.")
     http_status = 409
 
 
 class NothingToRegenerate(ArenaError):
     code = "nothing_to_regenerate"
-    message = "Only a follow-up in which a side failed can be asked again, not a finished or a stopped one."
+    message = _("Only a follow-up in which a side failed can be asked again, not a finished or a stopped one.")
     http_status = 409
 
 
 class AlreadyRegenerated(ArenaError):
     code = "already_regenerated"
-    message = "This follow-up was asked again already. Vote on the turns before it, or ask something else."
+    message = _("This follow-up was asked again already. Vote on the turns before it, or ask something else.")
     http_status = 409
 
 
 class NothingToStop(ArenaError):
     code = "nothing_to_stop"
-    message = "Nothing is being answered."
+    message = _("Nothing is being answered.")
     http_status = 409

@@ -5,6 +5,10 @@ from dataclasses import asdict, dataclass, field, replace
 from random import Random
 from typing import Any, NamedTuple
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from battles import drawing
 from battles.conversation import room_of
 from battles.models import NUMBERS, Battle, Position
@@ -16,14 +20,16 @@ Mode = Battle.Mode
 
 # From so many who could have been drawn, the filter does not tell who was.
 FEWEST_IN_A_NARROWED_POOL = 3
-FEW_SEE = "Too few models that see pictures can be drawn now. Leave the pictures out, or choose such a model yourself."
-FEW_READ_SO_MUCH = "Too few models that can be drawn now read as much as these files hold. Attach less."
+FEW_SEE = _(
+    "Too few models that see pictures can be drawn now. Leave the pictures out, or choose such a model yourself."
+)
+FEW_READ_SO_MUCH = _("Too few models that can be drawn now read as much as these files hold. Attach less.")
 # How many models a person may choose, and what is said to anybody who chooses otherwise.
-CHOICES: dict[str, tuple[range, str]] = {
-    Mode.BLIND: (range(1), "In a blind battle both models are drawn; name none."),
-    Mode.SIDE_BY_SIDE: (range(1, 3), "Choose two models, or one to which another is drawn."),
-    Mode.COMPARE: (range(2, len(NUMBERS) + 1), "Choose two to six models."),
-    Mode.DIRECT: (range(1, 2), "Choose one model."),
+CHOICES: dict[str, tuple[range, Promise]] = {
+    Mode.BLIND: (range(1), _("In a blind battle both models are drawn; name none.")),
+    Mode.SIDE_BY_SIDE: (range(1, 3), _("Choose two models, or one to which another is drawn.")),
+    Mode.COMPARE: (range(2, len(NUMBERS) + 1), _("Choose two to six models.")),
+    Mode.DIRECT: (range(1, 2), _("Choose one model.")),
 }
 
 
@@ -110,7 +116,7 @@ class Contest:
             if not needs.met_by(model):
                 raise _refused("attachments", _too_much_for(model, needs))
         if wish.filters.as_json and wish.mode != Mode.BLIND:
-            raise _refused("filters", "Only the draw of a blind battle can be narrowed.")
+            raise _refused("filters", _("Only the draw of a blind battle can be narrowed."))
         everybody = [model for model in drawable if wish.filters.keeps(model) and model not in chosen]
         pool = [model for model in everybody if needs.met_by(model)]
         contest = cls(wish.mode, chosen, pool, wish.filters, needs, len(pool) < len(everybody))
@@ -131,7 +137,7 @@ class Contest:
         if self.files_exclude and self.is_drawn and len(self.pool) < fewest:
             raise _refused("attachments", FEW_SEE if self.needs.images else FEW_READ_SO_MUCH)
         if self.filters.as_json and len(self.pool) < FEWEST_IN_A_NARROWED_POOL:
-            raise _refused("filters", "Fewer than three models are left to draw from. Please ask for less.")
+            raise _refused("filters", _("Fewer than three models are left to draw from. Please ask for less."))
 
     def line_up(self, random: Random) -> Lineup:
         """Raises TooFewModels."""
@@ -160,7 +166,7 @@ def _chosen(wish: Wish, drawable: Iterable[LanguageModel]) -> list[LanguageModel
     if len(wish.models) not in numbers:
         raise _refused("models", sentence)
     if len(set(wish.models)) < len(wish.models):
-        raise _refused("models", "Choose each model once.")
+        raise _refused("models", _("Choose each model once."))
     known = {model.slug: model for model in drawable}
     missing = [slug for slug in wish.models if slug not in known]
     if missing:
@@ -176,17 +182,18 @@ def _why_not(slugs: list[str]) -> list[str]:
 
 def _why_not_this(slug: str, model: LanguageModel | None) -> str:
     if model is None:
-        return f"There is no model “{storable(slug[:120])}”."
+        return gettext("There is no model “%(model)s”.") % {"model": storable(slug[:120])}
     if model.status != LanguageModel.Status.ACTIVE:
-        return f"{model} is {model.get_status_display()}."
-    return f"{model} cannot be asked at the moment."
+        return gettext("%(model)s is %(status)s.") % {"model": model, "status": model.get_status_display()}
+    return gettext("%(model)s cannot be asked at the moment.") % {"model": model}
 
 
 def _too_much_for(model: LanguageModel, needs: Needs) -> str:
     if needs.images and not model.sees_images:
-        return f"{model} does not see pictures."
-    return f"These files hold more than {model} can read."
+        return gettext("%(model)s does not see pictures.") % {"model": model}
+    return gettext("These files hold more than %(model)s can read.") % {"model": model}
 
 
-def _refused(name: str, *sentences: str) -> InvalidInput:
-    return InvalidInput(" ".join(sentences), fields={name: list(sentences)})
+def _refused(name: str, *sentences: str | Promise) -> InvalidInput:
+    said = [str(sentence) for sentence in sentences]
+    return InvalidInput(" ".join(said), fields={name: said})

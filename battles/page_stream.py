@@ -5,12 +5,18 @@ from typing import Any
 
 import msgspec
 from django.utils.html import escape
+from django.utils.translation import gettext_lazy as _
 
 from battles.following import Gone, Numbered, follow
 from battles.turn_stream import BEGINNING, StreamToken, TurnEvent
 from common import sse
 
-STATE_WORDS = {"streaming": "answering", "done": "complete", "stopped": "stopped", "failed": "could not answer"}
+STATE_WORDS = {
+    "streaming": _("answering"),
+    "done": _("complete"),
+    "stopped": _("stopped"),
+    "failed": _("could not answer"),
+}
 
 
 async def page_events(token: StreamToken, after: str) -> AsyncIterator[bytes]:

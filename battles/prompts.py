@@ -1,8 +1,10 @@
 """What a prompt may be; the same for page and API."""
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from common.errors import InvalidInput
+from common.numbers import grouped
 from common.text import has_unstorable
 
 
@@ -11,11 +13,13 @@ def accepted_prompt(prompt: str) -> str:
     prompt = prompt.replace("\r\n", "\n").strip()
     most = settings.ARENA_PROMPT_CHARACTERS
     if not prompt:
-        problem = "Write a prompt first."
+        problem = _("Write a prompt first.")
     elif len(prompt) > most:
-        problem = f"Your prompt has {len(prompt):,} characters; at most {most:,} are possible."
+        problem = _("Your prompt has %(characters)s characters; at most %(most)s are possible.") % grouped(
+            characters=len(prompt), most=most
+        )
     elif has_unstorable(prompt):
-        problem = "Your prompt contains a character that is not text (NUL or half of a surrogate pair)."
+        problem = _("Your prompt contains a character that is not text (NUL or half of a surrogate pair).")
     else:
         return prompt
     raise InvalidInput(problem, fields={"prompt": [problem]})

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from battles.blind import shown_battle
@@ -48,7 +49,9 @@ class FiltersSerializer(serializers.Serializer[Any]):
         """A filter that is not known here must not be passed over: somebody relies on it."""
         unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
         if unknown:
-            raise serializers.ValidationError([f"There is no filter “{name}”." for name in unknown])
+            raise serializers.ValidationError(
+                [_("There is no filter “%(name)s”.") % {"name": name} for name in unknown]
+            )
         return super().to_internal_value(data)
 
     def validate(self, filters: dict[str, Any]) -> Filters:
@@ -84,7 +87,7 @@ class FeedbackSerializer(serializers.Serializer[Any]):
     def validate_tags(self, tags: dict[str, list[str]]) -> dict[str, list[str]]:
         unknown = set(tags) - {"left", "right"}
         if unknown:
-            raise serializers.ValidationError("Tags belong to “left” or “right”.")
+            raise serializers.ValidationError(_("Tags belong to “left” or “right”."))
         return {side: sorted(set(names)) for side, names in tags.items()}
 
 
@@ -94,7 +97,7 @@ class ChangeSessionSerializer(serializers.Serializer[Any]):
 
     def validate_title(self, title: str) -> str:
         if has_unstorable(title):
-            raise serializers.ValidationError("The title contains a character that is not text.")
+            raise serializers.ValidationError(_("The title contains a character that is not text."))
         return title
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from battles.models import Session
 from battles.serializers import session_detail
@@ -13,12 +15,12 @@ from common.errors import InvalidInput
 
 Shown = dict[str, Any]
 
-SIDE_NAMES = {"left": "Model A", "right": "Model B"}
+SIDE_NAMES = {"left": gettext_lazy("Model A"), "right": gettext_lazy("Model B")}
 CHOICE_WORDS = {
-    "left": "The left answer was found better.",
-    "right": "The right answer was found better.",
-    "tie": "A tie.",
-    "both_bad": "Both answers were found bad.",
+    "left": gettext_lazy("The left answer was found better."),
+    "right": gettext_lazy("The right answer was found better."),
+    "tie": gettext_lazy("A tie."),
+    "both_bad": gettext_lazy("Both answers were found bad."),
 }
 
 
@@ -59,23 +61,23 @@ def _messages(battle: Shown, side: str) -> Iterator[Shown]:
 
 def as_markdown(session: Shown) -> str:
     """The same for people: prompts quoted, each answer under its model's name."""
-    parts = [f"# {session['title'] or 'Untitled'}"]
+    parts = [f"# {session['title'] or _('Untitled')}"]
     for battle in session["battles"]:
         names = _models(battle)
         parts.append(f"## {' · '.join(_name(side, names) for side in _sides(battle))}")
         for turn in battle["turns"]:
             parts.append(_quoted(turn["prompt"]))
             if turn["attachments"]:
-                parts.append(f"**Attached:** {', '.join(file['name'] for file in turn['attachments'])}")
+                parts.append(f"**{_('Attached:')}** {', '.join(file['name'] for file in turn['attachments'])}")
             for side in _sides(battle):
                 parts += [f"### {_name(side, names)}{_stars(_answer(turn, side))}", _said(_answer(turn, side))]
         if battle["vote"]:
-            parts.append(f"**Vote:** {CHOICE_WORDS[battle['vote']['choice']]}")
+            parts.append(f"**{_('Vote:')}** {CHOICE_WORDS[battle['vote']['choice']]}")
     return "\n\n".join(parts) + "\n"
 
 
 def _said(answer: Shown) -> str:
-    return str(answer["text"] or answer["error_message"] or "*Not answered.*")
+    return str(answer["text"] or answer["error_message"] or f"*{_('Not answered.')}*")
 
 
 def _stars(answer: Shown) -> str:
@@ -97,7 +99,7 @@ def _models(battle: Shown) -> dict[str, Shown]:
 
 
 def _name(side: str, models: dict[str, Shown]) -> str:
-    return str(models[side]["name"]) if side in models else SIDE_NAMES[side]
+    return str(models[side]["name"] if side in models else SIDE_NAMES[side])
 
 
 def _answer(turn: Shown, side: str) -> Shown:
@@ -116,13 +118,17 @@ FORMATS: dict[str, tuple[str, str, Callable[[Shown], str]]] = {
 
 def session_file(session: Session, wanted: str) -> HttpResponse:
     """For the page and the API alike. Raises InvalidInput."""
+    return exported(session_detail(session), wanted, name=f"session-{session.public_id}")
+
+
+def exported(session: Shown, wanted: str, *, name: str) -> HttpResponse:
+    """A file of this name. Raises InvalidInput."""
     if wanted not in FORMATS:
-        problem = "A session is exported as “markdown” or “json”."
+        problem = _("A session is exported as “markdown” or “json”.")
         raise InvalidInput(problem, fields={"as": [problem]})
     ending, content_type, write = FORMATS[wanted]
-    name = f"session-{session.public_id}.{ending}"
     return HttpResponse(
-        write(session_detail(session)),
+        write(session),
         content_type=content_type,
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        headers={"Content-Disposition": f'attachment; filename="{name}.{ending}"'},
     )

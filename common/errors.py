@@ -3,6 +3,9 @@
 import math
 from typing import Any
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
 from common.text import storable
 
 FieldErrors = dict[str, list[str]]
@@ -12,15 +15,15 @@ class ArenaError(Exception):
     """A refusal with a stable code, a sentence for the person, and the HTTP status it answers with."""
 
     code = "refused"
-    message = "This cannot be done."
+    message: str | Promise = _("This cannot be done.")
     http_status = 400
     page = "error.html"
 
     def __init__(
-        self, message: str = "", *, fields: FieldErrors | None = None, retry_after: float | None = None
+        self, message: str | Promise = "", *, fields: FieldErrors | None = None, retry_after: float | None = None
     ) -> None:
-        super().__init__(message or self.message)
-        self.detail = message or self.message
+        self.detail = str(message or self.message)  # in the language of whoever asked
+        super().__init__(self.detail)
         self.fields = fields
         self.retry_after = None if retry_after is None else max(1, math.ceil(retry_after))
 
@@ -47,18 +50,18 @@ class ArenaError(Exception):
 
 class InvalidInput(ArenaError):
     code = "invalid"
-    message = "Some of what was sent cannot be used."
+    message = _("Some of what was sent cannot be used.")
 
 
 class NotFound(ArenaError):
     code = "not_found"
-    message = "There is nothing here, or it belongs to somebody else."
+    message = _("There is nothing here, or it belongs to somebody else.")
     http_status = 404
 
 
 class NotSignedIn(ArenaError):
     code = "not_authenticated"
-    message = "Sign in, or send a valid token."
+    message = _("Sign in, or send a valid token.")
     http_status = 401
 
     @property
@@ -68,37 +71,37 @@ class NotSignedIn(ArenaError):
 
 class NotAllowed(ArenaError):
     code = "permission_denied"
-    message = "You may not do this."
+    message = _("You may not do this.")
     http_status = 403
 
 
 class TooLarge(ArenaError):
     code = "too_large"
-    message = "This is more than can be sent at once."
+    message = _("This is more than can be sent at once.")
     http_status = 413
 
 
 class UnsupportedMediaType(ArenaError):
     code = "unsupported_media_type"
-    message = "Send JSON and say so in Content-Type (application/json); for a file, multipart/form-data."
+    message = _("Send JSON and say so in Content-Type (application/json); for a file, multipart/form-data.")
     http_status = 415
 
 
 class TooManyRequests(ArenaError):
     code = "rate_limited"
-    message = "That was too often. Please wait a little."
+    message = _("That was too often. Please wait a little.")
     http_status = 429
 
 
 class ServiceAway(ArenaError):
     code = "service_unavailable"
-    message = "Something the arena needs is away for a moment. Please try again."
+    message = _("Something the arena needs is away for a moment. Please try again.")
     http_status = 503
 
-    def __init__(self, message: str = "", *, retry_after: float = 5) -> None:
+    def __init__(self, message: str | Promise = "", *, retry_after: float = 5) -> None:
         super().__init__(message, retry_after=retry_after)
 
 
 class DatabaseAway(ServiceAway):
-    message = "The arena cannot read or store anything for a moment. What was stored is safe. Please try again."
+    message = _("The arena cannot read or store anything for a moment. What was stored is safe. Please try again.")
     page = "away.html"  # asks the database nothing

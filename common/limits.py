@@ -6,6 +6,10 @@ from contextlib import suppress
 from functools import cache
 
 from django.conf import settings
+from django.utils.functional import Promise
+from django.utils.timesince import TIME_STRINGS
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 from limits import RateLimitItem, parse_many
 from limits.storage import RedisStorage
 from limits.strategies import FixedWindowRateLimiter
@@ -15,7 +19,9 @@ from common.valkey import UNREACHABLE, pool, while_a_person_waits
 
 logger = logging.getLogger(__name__)
 
-NOT_COUNTED = "New battles are paused for a moment: part of the arena is away. Voting goes on. Please try again."
+# Beside those that Django has words for.
+SECONDS = ngettext_lazy("%(num)d second", "%(num)d seconds", "num")
+NOT_COUNTED = _("New battles are paused for a moment: part of the arena is away. Voting goes on. Please try again.")
 
 
 @cache
@@ -29,7 +35,7 @@ def limits_of(action: str, who: str) -> list[RateLimitItem]:
     return [] if setting == "off" else parse_many(setting.replace(",", ";"))
 
 
-def count(action: str, who: str, *keys: str, fail_open: bool, not_counted: str = NOT_COUNTED) -> None:
+def count(action: str, who: str, *keys: str, fail_open: bool, not_counted: str | Promise = NOT_COUNTED) -> None:
     """Count one `action` against each of `keys` (a person, a network).
 
     Raises TooManyRequests with the seconds to wait. When Valkey is away: passes if `fail_open`,
@@ -64,6 +70,12 @@ def _hit(action: str, items: list[RateLimitItem], keys: tuple[str, ...]) -> None
         for key in keys:
             if not _limiter().hit(item, action, key):
                 resets_at = _limiter().get_window_stats(item, action, key).reset_time
-                raise TooManyRequests(
-                    f"You have reached the limit of {item}. Please wait.", retry_after=resets_at - time.time()
-                )
+                raise TooManyRequests(_reached(item), retry_after=resets_at - time.time())
+
+
+def _reached(item: RateLimitItem) -> str:
+    period = TIME_STRINGS.get(item.GRANULARITY.name, SECONDS) % {"num": item.multiples}
+    return gettext("You have reached the limit of %(amount)d in %(period)s. Please wait.") % {
+        "amount": item.amount,
+        "period": period,
+    }

@@ -1,5 +1,6 @@
 """Lists of the API: limit, offset, and the four keys of the contract."""
 
+from django.utils.translation import gettext as _
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 
@@ -27,4 +28,6 @@ def _whole_number(request: Request, name: str, *, default: int, least: int, most
         return default
     if said.isascii() and said.isdecimal() and len(said) <= 18 and least <= int(said) <= most:
         return int(said)
-    raise InvalidInput(fields={name: [f"A whole number from {least} to {most}."]})
+    raise InvalidInput(
+        fields={name: [_("A whole number from %(least)d to %(most)d.") % {"least": least, "most": most}]}
+    )

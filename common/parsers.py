@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 from rest_framework.utils import json
@@ -24,6 +25,6 @@ class Utf8JsonParser(JSONParser):
         try:
             return json.loads(sent.decode(), parse_constant=json.strict_constant)
         except ValueError as error:
-            raise ParseError(f"This is not JSON: {error}.") from error
+            raise ParseError(_("This is not JSON: %(error)s.") % {"error": error}) from error
         except RecursionError as error:
-            raise ParseError("This JSON is nested too deeply.") from error
+            raise ParseError(_("This JSON is nested too deeply.")) from error

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -49,7 +50,7 @@ class History(APIView):
     def get(self, request: Request) -> Response:
         slugs = [slug for slug in request.query_params.get("models", "").split(",") if slug]
         if not 0 < len(slugs) <= MODELS_OVER_TIME:
-            said = f"Name between one and {MODELS_OVER_TIME} models, separated by commas."
+            said = _("Name between one and %(most)d models, separated by commas.") % {"most": MODELS_OVER_TIME}
             raise InvalidInput(fields={"models": [said]})
         return Response(read_history(request.query_params.get("board") or OVERALL, slugs))
 
@@ -60,7 +61,7 @@ class HeadToHead(APIView):
     def get(self, request: Request) -> Response:
         a, b = (request.query_params.get(name, "") for name in ("a", "b"))
         if not a or not b or a == b:
-            raise InvalidInput(fields={"b": ["Name two different models as a and b."]})
+            raise InvalidInput(fields={"b": [_("Name two different models as a and b.")]})
         return Response(read_head_to_head(public_model(a), public_model(b)))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Count, Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from common.errors import InvalidInput
 from leaderboard import method, schedule
@@ -42,7 +43,7 @@ class BoardQuery:
                 named.setdefault("board", f"{short}:{given[short]}")
         query = cls(**named, style_control=given.get("style_control", "").lower() in _YES)
         fields = {
-            name: [f"Choose one of: {', '.join(choices)}."]
+            name: [_("Choose one of: %(choices)s.") % {"choices": ", ".join(choices)}]
             for name, choices in (("sort_by", SORTS), ("order", ORDERS))
             if getattr(query, name) not in choices
         }

@@ -1,39 +1,41 @@
 """Refusals on the way to and from the board."""
 
+from django.utils.translation import gettext_lazy as _
+
 from common.errors import ArenaError, NotFound
 
 
 class NoSuchBoard(NotFound):
-    message = "There is no such board."
+    message = _("There is no such board.")
 
 
 class NoSuchSnapshot(NotFound):
-    message = "There is no such snapshot."
+    message = _("There is no such snapshot.")
 
 
 class NoSuchModel(NotFound):
-    message = "There is no such model."
+    message = _("There is no such model.")
 
 
 class VoteDoesNotCount(ArenaError):
     code = "vote_does_not_count"
-    message = "This vote does not count already."
+    message = _("This vote does not count already.")
     http_status = 409
 
 
 class VoteCounts(ArenaError):
     code = "vote_counts"
-    message = "This vote counts already."
+    message = _("This vote counts already.")
     http_status = 409
 
 
 class TalliesDisagree(ArenaError):
     code = "tallies_disagree"
-    message = "The tallies do not hold this vote. Run `manage.py rebuild_tallies`."
+    message = _("The tallies do not hold this vote. Run `manage.py rebuild_tallies`.")
     http_status = 409
 
 
 class ReviewIsDecided(ArenaError):
     code = "review_is_decided"
-    message = "This is what was decided already."
+    message = _("This is what was decided already.")
     http_status = 409

@@ -1,9 +1,10 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class ModelsRegistryConfig(AppConfig):
     name = "models_registry"
-    verbose_name = "Models registry"
+    verbose_name = _("Models registry")
 
     def ready(self) -> None:
         from models_registry import roster  # noqa: F401 (its receivers)

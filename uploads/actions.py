@@ -6,6 +6,7 @@ from contextlib import suppress
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Coalesce, Now
+from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
 from accounts.models import User, Visitor
@@ -29,7 +30,7 @@ def keep_upload(*, actor: Actor, content: bytes, name: str) -> Upload:
     ServiceAway for visitors while limits cannot be counted.
     """
     if not content:
-        raise NoFile("The file is empty.")
+        raise NoFile(_("The file is empty."))
     if len(content) > MOST_BYTES:
         raise FileTooLarge
     limits.count("upload", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)

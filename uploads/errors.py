@@ -1,34 +1,36 @@
 """Refusals a person can cause with a file."""
 
+from django.utils.translation import gettext_lazy as _
+
 from common.errors import ArenaError, InvalidInput, ServiceAway, TooLarge, UnsupportedMediaType
 
 
 class NoFile(InvalidInput):
-    message = "Choose a file first."
+    message = _("Choose a file first.")
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(message, fields={"file": [message or self.message]})
+        super().__init__(message, fields={"file": [message or str(self.message)]})
 
 
 class FileTooLarge(TooLarge):
-    message = "The file is larger than 20 MB."
+    message = _("The file is larger than 20 MB.")
 
 
 class UnknownFileType(UnsupportedMediaType):
-    message = (
+    message = _(
         "This is none of the files that can be used: PDF, text of any kind (in UTF-8 or UTF-16), PNG, JPEG, WebP, GIF."
     )
 
 
 class QuotaReached(ArenaError):
     code = "quota_reached"
-    message = "There is no room left for your files. Delete some that you no longer need, or send a smaller one."
+    message = _("There is no room left for your files. Delete some that you no longer need, or send a smaller one.")
     http_status = 409
 
 
 class StorageFull(ServiceAway):
     code = "storage_full"
-    message = "The arena has no room for files at the moment. Yours was not kept; please try again later."
+    message = _("The arena has no room for files at the moment. Yours was not kept; please try again later.")
 
     def __init__(self, message: str = "", *, retry_after: float = 300) -> None:
         super().__init__(message, retry_after=retry_after)
@@ -36,22 +38,22 @@ class StorageFull(ServiceAway):
 
 class StorageAway(ServiceAway):
     code = "storage_away"
-    message = "The arena's storage for files is away for a moment. Yours was not kept; please try again."
+    message = _("The arena's storage for files is away for a moment. Yours was not kept; please try again.")
 
 
 class NotReadYet(ArenaError):
     code = "upload_not_ready"
-    message = "A file is still being read. Please wait a moment."
+    message = _("A file is still being read. Please wait a moment.")
     http_status = 409
 
 
 class CannotBeRead(ArenaError):
     code = "upload_failed"
-    message = "A file cannot be used."
+    message = _("A file cannot be used.")
     http_status = 409
 
 
 class IsBeingAnswered(ArenaError):
     code = "upload_in_use"
-    message = "Models are answering about this file. Please wait for them, then delete it."
+    message = _("Models are answering about this file. Please wait for them, then delete it.")
     http_status = 409

@@ -2,6 +2,7 @@
 
 from django.http import HttpResponse
 from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
 
 from common.errors import NotFound
 from uploads import storage
@@ -40,7 +41,7 @@ def text(upload: Upload) -> HttpResponse:
     """Exactly what goes into a prompt. Raises NotFound for an image, NotReadYet and CannotBeRead."""
     require_ready(upload)
     if upload.is_image:
-        raise NotFound("An image has no text.")
+        raise NotFound(_("An image has no text."))
     return HttpResponse(sent_text(upload), content_type="text/plain; charset=utf-8", headers=HARMLESS)
 
 
@@ -49,4 +50,4 @@ def require_ready(upload: Upload) -> None:
     if upload.state == Upload.State.EXTRACTING:
         raise NotReadYet(retry_after=1)
     if upload.state == Upload.State.FAILED:
-        raise CannotBeRead(f"“{upload.name}” cannot be used. {upload.error_words}")
+        raise CannotBeRead(_("“%(file)s” cannot be used.") % {"file": upload.name} + f" {upload.error_words}")

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
+from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
 from battles import attaching, reserving
@@ -74,7 +75,7 @@ def _check_that_they_can_read(battle: Battle, sides: Iterable[Side], needs: Need
     if needs.images and not see:
         raise ImagesNotSeen
     if not all(replace(needs, images=False).met_by(side.model) for side in sides):
-        raise attaching.refused("These files hold more than the models of this battle can read.")
+        raise attaching.refused(_("These files hold more than the models of this battle can read."))
 
 
 def ask(turn: Turn, turns: Iterable[Turn], sides: Iterable[Side], *, person: str) -> list[Answer]:

@@ -5,6 +5,7 @@ from typing import cast
 
 from django.conf import settings
 from django.http import StreamingHttpResponse
+from django.utils.translation import gettext as _
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
@@ -31,7 +32,7 @@ class _FileView(APIView):
             raise NotFound
         if not settings.ARENA_PUBLISH_VOTES and actor.user is None:
             raise NotAllowed(
-                "This arena does not publish its votes. A member's token with the scope “export” reads them."
+                _("This arena does not publish its votes. A member's token with the scope “export” reads them.")
             )
         limits.count("export", actor.kind, *{actor.key, f"network:{actor.network}"}, fail_open=True)
         asked = request.query_params

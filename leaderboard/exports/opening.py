@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from django.utils.translation import gettext as _
+
 from common.errors import InvalidInput
 from leaderboard import stars
 from leaderboard.errors import NoSuchSnapshot
@@ -50,7 +52,7 @@ def open_export(*, snapshot: str = "", since: str = "") -> Export:
     Raises NoSuchSnapshot and InvalidInput.
     """
     if snapshot and since:
-        raise InvalidInput("Ask for a snapshot or for what came since, not for both.")
+        raise InvalidInput(_("Ask for a snapshot or for what came since, not for both."))
     if snapshot:
         return export_of(run_of(snapshot))
     now = votes.moment_now()
@@ -63,7 +65,7 @@ def open_star_export(*, snapshot: str = "", since: str = "") -> StarExport:
     Raises NoSuchSnapshot and InvalidInput.
     """
     if snapshot and since:
-        raise InvalidInput("Ask for a snapshot or for what came since, not for both.")
+        raise InvalidInput(_("Ask for a snapshot or for what came since, not for both."))
     if snapshot:
         run = run_of(snapshot)
         if run.scope != COMPARE:
@@ -93,6 +95,6 @@ def _since(moment: votes.Moment, said: str) -> votes.Moment:
     try:
         time = datetime.fromisoformat(said)
     except ValueError:
-        message = "A time, as 2026-01-31T12:00:00Z, or the number of the last vote you have."
+        message = _("A time, as 2026-01-31T12:00:00Z, or the number of the last vote you have.")
         raise InvalidInput(message, fields={"since": [message]}) from None
     return replace(moment, since=time if time.tzinfo else time.replace(tzinfo=UTC))

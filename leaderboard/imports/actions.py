@@ -6,6 +6,7 @@ from pathlib import Path
 
 from django.db import transaction
 from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
 
 from accounts import audit
 from common.errors import ArenaError
@@ -17,7 +18,7 @@ from models_registry.models import LanguageModel
 
 class BoardExists(ArenaError):
     code = "board_exists"
-    message = "There is such a board already. Say that its votes are to be replaced, or choose another name."
+    message = _("There is such a board already. Say that its votes are to be replaced, or choose another name.")
     http_status = 409
 
 
