@@ -6,10 +6,11 @@ full-width and look-alike letters taken for what they look like.
 
 import html
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
+
+from battles.labels.letters import LOOK_ALIKES, plain_letters
 
 # Said in the first person they claim an identity, whichever model says so. In the form that `_as_read` gives.
 WELL_KNOWN = (
@@ -59,7 +60,6 @@ _EMPHASIS = re.compile(r"[*_~`\[\]\\]")
 _SENTENCE_END = re.compile(r"[.!?。！？…]+(?=\s|$)|\n+")
 _OTHER_SIGNS = re.compile(r"[^\w|]+")
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
-_LOOK_ALIKES = str.maketrans("авекмнорстухіјѕԁԛԝɡαβγεικνορτυχ", "abekmhopctyxijsdqwgabyeikvoptux")
 
 
 @dataclass(frozen=True)
@@ -84,27 +84,17 @@ def names_itself(text: str, *, names: Iterable[str], maker: str = "") -> bool:
         return True
     if known.own is None:
         return False
-    for spelling in {read, read.translate(_LOOK_ALIKES)}:
+    for spelling in {read, read.translate(LOOK_ALIKES)}:
         squeezed = spelling.replace(" ", "")
         if any(name in squeezed for name in known.squeezed) and known.own.search(spelling):
             return True
     return False
 
 
-@cache
-def _invisible() -> dict[int, None]:
-    """Formatting characters and accents, for str.translate."""
-    codes = (*range(0x80, 0x30000), *range(0xE0000, 0xE0200))
-    return dict.fromkeys(code for code in codes if unicodedata.category(chr(code)) in ("Cf", "Mn", "Me"))
-
-
 def _as_read(text: str) -> str:
     """Lower-case words with one space between them, and a bar where a sentence ends."""
     text = _TAG_OR_TARGET.sub("", html.unescape(text))
-    text = _EMPHASIS.sub("", text).casefold()
-    if not text.isascii():
-        text = unicodedata.normalize("NFKD", text).translate(_invisible()).casefold()
-        text = unicodedata.normalize("NFC", text)  # Korean syllables in one piece again
+    text = plain_letters(_EMPHASIS.sub("", text))
     text = _SENTENCE_END.sub(" | ", text)
     return " ".join(_OTHER_SIGNS.sub(" ", text).split())
 

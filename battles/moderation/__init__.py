@@ -1,0 +1,1 @@
+"""What prompts are looked at for before they are sent to any model, and what comes of it."""
