@@ -3,6 +3,14 @@
 from battles.models.battles import NUMBERS, Battle, Position, Side
 from battles.models.calls import Call, CallQuerySet
 from battles.models.categories import Category
+from battles.models.moderation import (
+    Action,
+    ModerationCase,
+    ModerationEndpoint,
+    ModerationRule,
+    ModerationVerdict,
+    Report,
+)
 from battles.models.sessions import Session
 from battles.models.shares import Share
 from battles.models.turns import Answer, Attachment, Turn, TurnQuerySet
@@ -10,13 +18,19 @@ from battles.models.votes import StarRating, Vote, VoteCounter, VoteQuerySet
 
 __all__ = [
     "NUMBERS",
+    "Action",
     "Answer",
     "Attachment",
     "Battle",
     "Call",
     "CallQuerySet",
     "Category",
+    "ModerationCase",
+    "ModerationEndpoint",
+    "ModerationRule",
+    "ModerationVerdict",
     "Position",
+    "Report",
     "Session",
     "Share",
     "Side",

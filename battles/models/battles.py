@@ -76,6 +76,8 @@ class Battle(models.Model):
     # Whoever is drawn sees images: follow-ups may have some.
     needs_images = models.BooleanField(default=False, db_default=False)
     voided_at = models.DateTimeField(null=True, blank=True)
+    # By a moderator: its text is shown to nobody but staff.
+    hidden_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
     objects = BattleQuerySet.as_manager()

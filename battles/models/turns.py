@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import JSONObject, Now
@@ -76,6 +77,8 @@ class Turn(models.Model):
     index = models.PositiveSmallIntegerField()
     prompt = models.TextField()
     after_vote = models.BooleanField(default=False)
+    # The categories of the moderation rules about which the person was warned.
+    warnings = ArrayField(models.CharField(max_length=80), default=list, db_default=[], blank=True)
     # The first turn that the models still see; earlier ones no longer fit their context.
     context_from = models.PositiveSmallIntegerField(default=0)
     state = models.CharField(max_length=9, choices=State, default=State.QUEUED)

@@ -1,0 +1,205 @@
+"""What moderation goes by, and what it found: rules, an endpoint that judges, cases with their verdicts and reports."""
+
+from typing import TYPE_CHECKING
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User, Visitor
+from battles.models.battles import Battle
+from battles.models.turns import Turn
+from battles.moderation.matching import Matcher, expressions, phrases
+from models_registry.models import Provider
+
+if TYPE_CHECKING:
+    from django_stubs_ext.db.models.manager import RelatedManager
+
+
+class Action(models.TextChoices):
+    """What a rule that fits makes of a prompt, from nothing to a refusal."""
+
+    OFF = "off", _("off")
+    LOG = "log", _("log")
+    WARN = "warn", _("warn")
+    BLOCK = "block", _("refuse")
+
+
+class ModerationRule(models.Model):
+    """What is looked for in prompts, and what then happens. Rules are switched off, not deleted: verdicts name them."""
+
+    class Kind(models.TextChoices):
+        PHRASES = "phrases", _("words or phrases")
+        EXPRESSIONS = "expressions", _("regular expressions")
+        ENDPOINT = "endpoint", _("categories of the moderation endpoint")
+
+    category = models.CharField(
+        _("category"), max_length=80, help_text=_("Told to people whose prompt is refused: “it is about …”.")
+    )
+    kind = models.CharField(_("kind"), max_length=12, choices=Kind, default=Kind.PHRASES)
+    patterns = ArrayField(models.CharField(max_length=300), verbose_name=_("what is looked for"))
+    threshold = models.FloatField(
+        _("from a score of"),
+        default=0.5,
+        validators=[MinValueValidator(0.01), MaxValueValidator(1)],
+        help_text=_("For categories of the endpoint only: 0.5 is where most of them would flag a text."),
+    )
+    action = models.CharField(_("action"), max_length=5, choices=Action, default=Action.LOG)
+    note = models.CharField(
+        _("note"), max_length=200, blank=True, help_text=_("For staff: the language, why it is there.")
+    )
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["category", "pk"]
+        verbose_name = _("moderation rule")
+        verbose_name_plural = _("moderation rules")
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(threshold__gt=0, threshold__lte=1), name="a_moderation_threshold_is_a_score"
+            ),
+            models.CheckConstraint(condition=~Q(patterns=[]), name="a_moderation_rule_looks_for_something"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.category} ({self.get_kind_display()})"
+
+    @property
+    def matcher(self) -> Matcher:
+        """Of a rule that is no endpoint's. Raises NotAPattern."""
+        return expressions(self.patterns) if self.kind == self.Kind.EXPRESSIONS else phrases(self.patterns)
+
+
+class ModerationEndpoint(models.Model):
+    """The one endpoint that is asked about prompts: `/moderations` of a provider that speaks as OpenAI's does."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
+    provider = models.ForeignKey(
+        Provider, models.PROTECT, related_name="+", verbose_name=_("provider"),
+        help_text=_("Its address, key and address rules are used; what it serves is not drawn for that."),
+    )  # fmt: skip
+    model = models.CharField(_("model"), max_length=200, blank=True, default="omni-moderation-latest")
+    seconds = models.FloatField(
+        _("patience, seconds"),
+        default=3,
+        validators=[MinValueValidator(0.2), MaxValueValidator(15)],
+        help_text=_("A person waits meanwhile."),
+    )
+    refuses_when_away = models.BooleanField(
+        _("no battles while it is away"),
+        default=False,
+        help_text=_("Otherwise battles go on by the rules alone, and the log says so."),
+    )
+    is_active = models.BooleanField(_("in use"), default=True)
+
+    class Meta:
+        verbose_name = _("moderation endpoint")
+        verbose_name_plural = _("moderation endpoint")
+        constraints = [models.CheckConstraint(condition=Q(id=1), name="there_is_one_moderation_endpoint")]
+
+    def __str__(self) -> str:
+        return f"{self.provider}: {self.model}" if self.model else str(self.provider)
+
+
+class ModerationCaseQuerySet(models.QuerySet["ModerationCase"]):
+    def for_queue(self) -> "ModerationCaseQuerySet":
+        """Everything the queue prints, in a fixed number of queries."""
+        owners = ("battle__session__owner_user", "battle__session__owner_visitor")
+        return self.select_related(*owners, "battle__vote", "user", "visitor", "decided_by").prefetch_related(
+            "verdicts", "reports"
+        )
+
+
+class ModerationCase(models.Model):
+    """A battle that somebody reported or a rule flagged, or one prompt that was refused: what moderators decide on."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", _("waiting")
+        DISMISSED = "dismissed", _("dismissed")
+        SETTLED = "settled", _("settled")
+
+    battle = models.OneToOneField(Battle, models.PROTECT, null=True, related_name="moderation_case")
+    # Whose prompt was refused before there was a battle; a battle's owner is its session's.
+    user = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    visitor = models.ForeignKey(Visitor, models.SET_NULL, null=True, related_name="+")
+    state = models.CharField(_("state"), max_length=9, choices=State, default=State.WAITING)
+    # When somebody, or a rule, last said something against it.
+    flagged_at = models.DateTimeField(_("flagged"), db_default=Now())
+    opened_at = models.DateTimeField(db_default=Now())
+    decided_at = models.DateTimeField(_("decided"), null=True)
+    decided_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+", verbose_name=_("by"))
+    reason = models.CharField(_("why"), max_length=500, blank=True)
+
+    objects = ModerationCaseQuerySet.as_manager()
+
+    if TYPE_CHECKING:
+        verdicts: RelatedManager["ModerationVerdict"]
+        reports: RelatedManager["Report"]
+
+    class Meta:
+        verbose_name = _("moderation case")
+        verbose_name_plural = _("moderation queue")
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(battle=None) | Q(user=None, visitor=None), name="a_battle_says_itself_whose_it_is"
+            ),
+        ]
+        # For the queue, which begins with what waits.
+        indexes = [models.Index(fields=["state", "-flagged_at"], name="moderation_queue")]
+
+    def __str__(self) -> str:
+        return self.battle.public_id if self.battle is not None else f"refused prompt {self.pk}"
+
+    @property
+    def person(self) -> User | Visitor | None:
+        if self.battle is not None:
+            return self.battle.session.owner_user or self.battle.session.owner_visitor
+        return self.user or self.visitor
+
+
+class ModerationVerdict(models.Model):
+    """That a rule fitted. The text is not copied: it is its turn's, and of a refused prompt nothing is kept."""
+
+    case = models.ForeignKey(ModerationCase, models.PROTECT, related_name="verdicts")
+    turn = models.ForeignKey(Turn, models.PROTECT, null=True, related_name="+")
+    rule = models.ForeignKey(ModerationRule, models.PROTECT, related_name="verdicts")
+    # As they were then.
+    category = models.CharField(max_length=80)
+    action = models.CharField(max_length=5, choices=Action)
+    # The endpoint's; the arena's own rules fit or do not.
+    score = models.FloatField(null=True)
+    # Who found it: the endpoint's model and what it says it is, or no model and battles.moderation.reading.VERSION.
+    model = models.CharField(max_length=200, blank=True)
+    version = models.CharField(max_length=200)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name = _("moderation verdict")
+        verbose_name_plural = _("moderation verdicts")
+
+    def __str__(self) -> str:
+        return f"{self.category}: {self.get_action_display()}"
+
+
+class Report(models.Model):
+    """What somebody who could see a battle says against it. One a person."""
+
+    case = models.ForeignKey(ModerationCase, models.PROTECT, related_name="reports")
+    user = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    visitor = models.ForeignKey(Visitor, models.SET_NULL, null=True, related_name="+")
+    reason = models.CharField(max_length=1000)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name = _("report")
+        verbose_name_plural = _("reports")
+        constraints = [
+            models.UniqueConstraint(fields=["case", "user"], name="a_member_reports_a_battle_once"),
+            models.UniqueConstraint(fields=["case", "visitor"], name="a_visitor_reports_a_battle_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"report {self.pk}"
