@@ -4,9 +4,9 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, worker_ready
+from celery.signals import beat_init, before_task_publish, task_postrun, task_prerun, worker_ready
 
-from common import heartbeat
+from common import heartbeat, logs
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
 
@@ -28,3 +28,21 @@ def say_that_the_worker_lives(sender: Any, **_: object) -> None:
 @beat_init.connect
 def say_that_beat_lives(**_: object) -> None:
     heartbeat.start("beat")
+
+
+@before_task_publish.connect
+def say_on_whose_behalf(headers: dict[str, Any], **_: object) -> None:
+    if request_id := logs.current_request():
+        headers[logs.REQUEST_ID] = request_id
+
+
+@task_prerun.connect
+def remember_on_whose_behalf(task: Any, **_: object) -> None:
+    """The engine's loop, to which a turn is handed on, takes it over with the thread's context."""
+    if request_id := getattr(task.request, logs.REQUEST_ID, None):
+        logs.begin_request(request_id)
+
+
+@task_postrun.connect
+def forget_on_whose_behalf(**_: object) -> None:
+    logs.end_request()

@@ -25,6 +25,12 @@ def client_ip(request: HttpRequest) -> str:
     return address
 
 
+def is_from_trusted_proxy(request: HttpRequest) -> bool:
+    """Whether what its other headers say was written, or let pass, by a proxy of ours."""
+    trusted = [ipaddress.ip_network(network, strict=False) for network in settings.ARENA_TRUSTED_PROXIES]
+    return _is_in(request.META.get("REMOTE_ADDR", ""), trusted)
+
+
 def network_of(address: str) -> str:
     """What counts as one network: an IPv4 address, or the /64 of an IPv6 address."""
     ip = _parse(address)

@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
+from common import redaction
 from models_registry import encryption
 from models_registry.breakers import Breaker
 from models_registry.catalogues import Catalogue, CatalogueChange
@@ -110,12 +111,16 @@ class Provider(models.Model):
     def read_key(self) -> str:
         """The key to send, or "". Raises encryption.KeyUnreadable."""
         if self.key_encrypted:
-            return encryption.decrypt(bytes(self.key_encrypted))
-        return os.environ.get(self.api_key_env, "") if self.api_key_env else ""
+            key = encryption.decrypt(bytes(self.key_encrypted))
+        else:
+            key = os.environ.get(self.api_key_env, "") if self.api_key_env else ""
+        redaction.remember(key)
+        return key
 
     @sensitive_variables("key")
     def store_key(self, key: str) -> None:
         """Encrypt `key` onto this row (not saved); only its last four characters and fingerprint stay readable."""
+        redaction.remember(key)
         self.key_encrypted = encryption.encrypt(key)
         self.key_last_four = key[-4:] if len(key) >= 12 else ""
         self.key_fingerprint = encryption.fingerprint(key)

@@ -11,6 +11,8 @@ hang-after-<n>    n words, then silence
 no-finish         every word, then a clean end without finish reason or [DONE]
 comments          keep-alive comments for ever
 html, json-error, empty, redirect, malformed, status-<code>, leak
+indiscreet        repeats the key it was sent: in pieces, as its reasoning, request id and finish reason
+indiscreet-<code> the same in a refusal
 endless-refusal   HTTP 500 whose body has no end
 busy-once-<code>  refuses the first request only, and asks to wait half a second
 later-<seconds>   HTTP 429 that asks to wait so long
@@ -139,6 +141,8 @@ class FakeProvider:
         if model.startswith("status-"):
             headers = {"Retry-After": "1", "X-Upstream": CANARY}
             return web.json_response({"error": {"message": f"no {CANARY}"}}, status=int(model[7:10]), headers=headers)
+        if model.startswith("indiscreet"):
+            return await self._tell_the_key(request, model)
         if model.startswith("busy-once-") and self.calls[model] == 1:
             return web.json_response({"error": {}}, status=int(model[10:]), headers={"Retry-After": "0.5"})
         if model.startswith("later-"):
@@ -193,6 +197,20 @@ class FakeProvider:
         await response.write(self._chunk(model, {}, "stop"))
         usage = {"prompt_tokens": 7, "completion_tokens": len(words)}
         await response.write(self._chunk(model, {}, None, usage=usage) + b"data: [DONE]\n\n")
+        return response
+
+    async def _tell_the_key(self, request: web.Request, model: str) -> web.StreamResponse:
+        key = request.headers["Authorization"].removeprefix("Bearer ")
+        if model != "indiscreet":
+            return web.json_response({"error": {"message": f"no {key}"}}, status=int(model[-3:]))
+        headers = {"Content-Type": "text/event-stream", "X-Request-Id": key}
+        response = web.StreamResponse(headers=headers)
+        await response.prepare(request)
+        await response.write(self._chunk(model, {"reasoning": f"I was sent {key}."}))
+        for piece in ("Your key is ", *key, ", ", key[:5], key[5:], ", thus it ends in ", key[:4]):
+            await response.write(self._chunk(model, {"content": piece}))
+            await asyncio.sleep(0.002)
+        await response.write(self._chunk(model, {}, f"stop {key}") + b"data: [DONE]\n\n")
         return response
 
     def _words(self, body: dict[str, Any], model: str) -> list[str]:

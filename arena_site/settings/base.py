@@ -3,6 +3,7 @@
 import os
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import environ
 from celery.schedules import crontab
@@ -66,6 +67,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "arena_site.requests.RequestMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "csp.middleware.CSPMiddleware",
     "common.storable_addresses.refuse_nul",
@@ -360,11 +362,22 @@ ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)
 ARENA_LISTED_FROM_VOTES = env.int("ARENA_LISTED_FROM_VOTES", default=5)
 ARENA_ESTABLISHED_FROM_VOTES = env.int("ARENA_ESTABLISHED_FROM_VOTES", default=30)
 
-LOGGING = {
+LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "formatters": {style: {"()": "common.logs.formatter", "style": style} for style in ("json", "text")},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": env.str("ARENA_LOG_FORMAT", default="text", choices=("json", "text")),
+        }
+    },
     "root": {"handlers": ["console"], "level": env.str("ARENA_LOG_LEVEL", default="INFO")},
-    "loggers": {"httpx2": {"level": "WARNING"}, "openai": {"level": "WARNING"}},
+    "loggers": {
+        "httpx2": {"level": "WARNING"},
+        "openai": {"level": "WARNING"},
+        # Every request has a line already, with its status.
+        "django.request": {"level": "ERROR"},
+    },
 }
+DEFAULT_EXCEPTION_REPORTER = "common.redaction.RedactedReporter"

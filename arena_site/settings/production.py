@@ -3,7 +3,7 @@
 from django.core.exceptions import ImproperlyConfigured
 
 from arena_site.settings.base import *  # noqa: F403
-from arena_site.settings.base import env
+from arena_site.settings.base import LOGGING, env
 
 for _name in ("SECRET_KEY", "ARENA_ENCRYPTION_KEYS", "DATABASE_URL", "REDIS_URL", "ARENA_HOSTS"):
     if not env.str(_name, default=""):
@@ -21,3 +21,4 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
 # With this prefix browsers keep a cookie for this host alone. The API's contract names the third one, csrftoken.
 SESSION_COOKIE_NAME = "__Host-sessionid"
 ARENA_VISITOR_COOKIE = "__Host-arena_visitor"
+LOGGING["handlers"]["console"]["formatter"] = env.str("ARENA_LOG_FORMAT", default="json", choices=("json", "text"))

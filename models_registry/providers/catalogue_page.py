@@ -1,8 +1,6 @@
 """Asking an endpoint for its list of models: one request, within seconds and megabytes, and never with redirects."""
 
-import asyncio
 import json
-import threading
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,9 +8,11 @@ from urllib.parse import urlsplit
 import aiohttp
 from django.utils.translation import gettext_lazy as _
 
+from common import redaction
 from models_registry.providers import connections
 from models_registry.providers.catalogue import CatalogueRefused, NotACatalogue, Offer, read
 from models_registry.providers.kinds import ProviderKind
+from models_registry.providers.waiting import wait_for
 
 TOTAL_S = 20.0
 CONNECT_S = 5.0
@@ -23,23 +23,10 @@ _QUERIES = {ProviderKind.ANTHROPIC: "?limit=1000"}
 
 def fetch(base_url: str, *, key: str, kind: ProviderKind) -> list[Offer]:
     """What the endpoint serves. Takes TOTAL_S at most. Raises CatalogueRefused."""
-    outcome: list[list[Offer] | BaseException] = []
-
-    def ask() -> None:
-        try:
-            outcome.append(asyncio.run(_fetch(base_url, key, kind)))
-        except BaseException as error:  # handed to whoever waits
-            outcome.append(error)
-
-    # A name lookup cannot be cancelled: a thread that is still in one after the deadline is left behind.
-    asking = threading.Thread(target=ask, daemon=True)
-    asking.start()
-    asking.join(TOTAL_S + 1)
-    if not outcome:
-        raise CatalogueRefused(_LATE, seconds=TOTAL_S)
-    if isinstance(outcome[0], BaseException):
-        raise outcome[0]
-    return outcome[0]
+    try:
+        return wait_for(lambda: _fetch(base_url, key, kind), seconds=TOTAL_S + 1)
+    except TimeoutError:
+        raise CatalogueRefused(_LATE, seconds=TOTAL_S) from None
 
 
 async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
@@ -51,7 +38,7 @@ async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
             session.get(address, headers=_headers(key, kind), allow_redirects=False, auto_decompress=False) as response,
         ):
             _check_status(response.status)
-            return _read(await _body(response))
+            return _read(redaction.without(key, await _body(response)))
     except TimeoutError:
         raise CatalogueRefused(_LATE, seconds=TOTAL_S) from None
     except (aiohttp.ClientError, OSError, ValueError) as error:

@@ -15,6 +15,7 @@ from aiohttp import ClientSession
 from openai import AsyncOpenAI, DefaultAioHttpClient
 from openai._vendor.httpx_aiohttp import AiohttpTransport
 
+from common.redaction import MASK, SecretInPieces
 from common.text import storable
 from models_registry.providers import connections, refusals
 from models_registry.providers.base import ChatRequest, Completion, FailureCode, ProviderError, Receive
@@ -64,6 +65,9 @@ class OpenAICompatible:
         except (openai.APIError, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
             code = FailureCode.ADDRESS_REFUSED if connections.was_refused(error) else answer.broken_code
             raise ProviderError(code, _scrubbed(str(error.__cause__ or error), request.key)) from None
+        finally:
+            answer.say_rest()
+        answer.completion.request_id = _scrubbed(answer.completion.request_id, request.key)
         return answer.completion
 
     async def _call_patiently(self, request: ChatRequest, answer: "_Answer") -> None:
@@ -121,6 +125,8 @@ class _Answer:
         self.rest_s = 0.0
         self._think_tag = ThinkTag()
         self._has_text = self._has_called_tools = False
+        # A key that upstream repeats in its answer would be stored and shown.
+        self._text, self._reasoning = SecretInPieces(request.key), SecretInPieces(request.key)
 
     @property
     def seconds_left(self) -> float:
@@ -175,6 +181,14 @@ class _Answer:
                 raise ProviderError(FailureCode.TOO_LONG)
             self.wait_for(FailureCode.IDLE_TIMEOUT)
             self._has_text = self._has_text or bool(text.strip())
+            self._pass_on(self._text.without(text), self._reasoning.without(reasoning))
+
+    def say_rest(self) -> None:
+        """What was held back, however the answer ended."""
+        self._pass_on(self._text.rest(), self._reasoning.rest())
+
+    def _pass_on(self, text: str, reasoning: str) -> None:
+        if text or reasoning:
             self.rest_s = self._receive(text, reasoning)
 
     def _check_finish(self) -> None:
@@ -198,7 +212,7 @@ class _Answer:
             self.completion.reasoning_tokens = usage.reasoning_tokens
         for choice in (chunk.choices or [])[:1]:
             if choice.finish_reason:
-                self.completion.finish_reason = choice.finish_reason[:40]
+                self.completion.finish_reason = _scrubbed(choice.finish_reason, self._request.key)[:40]
             if choice.delta is not None:
                 self._has_called_tools = self._has_called_tools or bool(choice.delta.tool_calls)
                 yield choice.delta.read()
@@ -239,7 +253,7 @@ def _refusal(error: openai.APIStatusError) -> ProviderError:
 
 
 def _scrubbed(text: str, key: str) -> str:
-    """Upstream's words for the log: short, printable, without the key."""
+    """Upstream's words, to be written down: short, printable, without the key."""
     if key:
-        text = text.replace(key, "[key]")
+        text = text.replace(key, MASK)
     return storable(text)[:500]

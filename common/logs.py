@@ -1,0 +1,66 @@
+"""How log lines are written: as JSON for programs or plainly for people, with the request they belong to.
+
+Everything logs through Python's own `logging`; structlog renders it.
+"""
+
+import re
+import secrets
+from typing import Any
+
+from structlog.contextvars import bind_contextvars, get_contextvars, merge_contextvars, unbind_contextvars
+from structlog.processors import ExceptionRenderer, JSONRenderer, TimeStamper
+from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_logger_name
+from structlog.typing import EventDict, Processor
+
+from common.redaction import redacted
+
+REQUEST_ID = "request_id"
+_WELL_FORMED = re.compile(r"[A-Za-z0-9._-]{8,64}")
+
+
+def begin_request(given: str = "") -> str:
+    """From here on this thread's lines carry a request's id: `given` if it is well formed, otherwise a new one."""
+    request_id = given if _WELL_FORMED.fullmatch(given) else secrets.token_hex(12)
+    bind_contextvars(**{REQUEST_ID: request_id})
+    return request_id
+
+
+def current_request() -> str:
+    """Its id; empty outside of one."""
+    return str(get_contextvars().get(REQUEST_ID, ""))
+
+
+def end_request() -> None:
+    unbind_contextvars(REQUEST_ID)
+
+
+def formatter(style: str) -> ProcessorFormatter:
+    """`style`: json or text. A record's `extra` becomes fields of the line."""
+    before: list[Processor] = [
+        merge_contextvars, add_log_level, add_logger_name, ExtraAdder(), TimeStamper(fmt="iso", utc=True, key="time"),
+        ExceptionRenderer(), _without_secrets,
+    ]  # fmt: skip
+    last: Processor = JSONRenderer(ensure_ascii=False, default=str) if style == "json" else _as_text
+    return ProcessorFormatter(
+        foreign_pre_chain=before, processors=[ProcessorFormatter.remove_processors_meta, _in_order, last]
+    )
+
+
+def _without_secrets(logger: Any, method: str, line: EventDict) -> EventDict:
+    """A record may carry anything: what is no number or truth is turned into words first."""
+    for name, value in line.items():
+        if not isinstance(value, (int, float, bool, type(None))) and not name.startswith("_"):
+            line[name] = redacted(str(value))
+    return line
+
+
+def _in_order(logger: Any, method: str, line: EventDict) -> EventDict:
+    first = {name: line.pop(name) for name in ("time", "level", "logger")}
+    return {**first, "message": line.pop("event"), **line}
+
+
+def _as_text(logger: Any, method: str, line: EventDict) -> str:
+    head = f"{line.pop('time')} {line.pop('level').upper()} {line.pop('logger')} {line.pop('message')}"
+    exception = line.pop("exception", "")
+    fields = "".join(f" {name}={value}" for name, value in line.items())
+    return f"{head}{fields}\n{exception}" if exception else head + fields

@@ -1,0 +1,110 @@
+"""One line for every request, with an id that its tasks carry on."""
+
+import json
+import logging
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import ApiToken, Scope
+from battles.models import Turn
+from common import logs
+from tests import make
+from tests.fake_provider import FakeProvider
+from tests.site import Reader
+
+
+@pytest.fixture
+def lines() -> Iterator[StringIO]:
+    """What is logged from INFO on, as JSON."""
+    written, root = StringIO(), logging.getLogger()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(logs.formatter("json"))
+    root.addHandler(handler)
+    level, root.level = root.level, logging.INFO
+    yield written
+    root.level = level
+    root.removeHandler(handler)
+
+
+def read(lines: StringIO, **facts: object) -> list[dict[str, Any]]:
+    """Those that say all of `facts`."""
+    said = [json.loads(line) for line in lines.getvalue().splitlines()]
+    return [line for line in said if facts.items() <= line.items()]
+
+
+@pytest.mark.django_db
+def test_a_request_leaves_one_line_that_says_how_it_went_and_not_who_asked(client: Client, lines: StringIO):
+    response = client.get("/api/v1/models/?search=a+secret+wish", REMOTE_ADDR="198.51.100.7")
+    (line,) = read(lines)
+    assert line.pop("ms") > 0
+    assert line.pop("time").endswith("Z")
+    assert line == {
+        "level": "info", "logger": "arena_site.requests", "message": "request", "method": "GET",
+        "path": "/api/v1/models/", "status": 200, "actor": "visitor", "request_id": response["X-Request-ID"],
+    }  # fmt: skip
+
+
+@pytest.mark.django_db
+def test_the_line_says_what_kind_of_person_asked(lines: StringIO):
+    member, staff, program = Client(), Client(), Client()
+    member.force_login(make.user())
+    staff.force_login(make.user(is_staff=True))
+    _, token = ApiToken.issue(user=make.user(), name="t", scopes=[Scope.READ])
+    for client in (member, staff):
+        client.get("/sessions/")
+    program.get("/api/v1/sessions/", headers={"Authorization": f"Bearer {token}"})
+    Client().get("/livez")
+    assert [line["actor"] for line in read(lines)] == ["member", "staff", "token", "unknown"]
+
+
+@pytest.mark.django_db
+def test_words_in_an_address_that_open_something_are_not_logged(client: Client, lines: StringIO):
+    client.get("/stream/a-signed-word/")
+    client.get("/accounts/password/reset/key/1-c0ffee/")
+    assert [line["path"] for line in read(lines)] == ["/stream/…/", "/accounts/password/reset/key/…-…/"]
+    assert "a-signed-word" not in lines.getvalue()
+
+
+def test_a_trusted_proxys_id_is_kept_and_nobody_elses(client: Client, settings: Any):
+    given = {"X-Request-ID": "proxy-5f0c3a"}
+    assert client.get("/livez", headers=given)["X-Request-ID"] != "proxy-5f0c3a"
+    settings.ARENA_TRUSTED_PROXIES = ["127.0.0.0/8"]
+    assert client.get("/livez", headers=given)["X-Request-ID"] == "proxy-5f0c3a"
+
+
+@pytest.mark.parametrize("given", ["short", "x" * 65, 'quote"quote', "two\tlines"])
+def test_an_ill_formed_id_is_replaced(client: Client, settings: Any, given: str):
+    settings.ARENA_TRUSTED_PROXIES = ["127.0.0.0/8"]
+    answered = client.get("/livez", headers={"X-Request-ID": given})["X-Request-ID"]
+    assert answered != given
+    assert len(answered) == 24
+
+
+@pytest.mark.django_db
+def test_a_fault_is_logged_as_an_error_with_the_requests_id(lines: StringIO, monkeypatch: pytest.MonkeyPatch):
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("leaderboard.boards.read_board", fail)
+    response = Client(raise_request_exception=False).get("/leaderboard/")
+    traceback, line = read(lines, request_id=response["X-Request-ID"])
+    assert "ZeroDivisionError" in traceback["exception"]
+    assert (line["status"], line["level"]) == (500, "error")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_worker_logs_carries_the_id_of_the_request_that_woke_it(
+    fake_provider: FakeProvider, reader: Reader, lines: StringIO
+):
+    for _ in range(2):
+        make.model("status-400", at=fake_provider.base_url)
+    answered = reader.api("POST", "sessions/", json={"prompt": "Who am I?"})
+    reader.wait_until_answered(answered.json()["battles"][0])
+    failures = read(lines, logger="battles.answering", request_id=answered.headers["X-Request-ID"])
+    assert len(failures) == 2
+    assert "Who am I?" not in lines.getvalue()
+    assert Turn.objects.get().prompt == "Who am I?"

@@ -1,0 +1,95 @@
+"""What is taken out of words before they are written down."""
+
+import logging
+import sys
+from collections.abc import Iterator
+from io import StringIO
+from itertools import pairwise
+from random import Random
+
+import pytest
+from django.views.debug import get_exception_reporter_class
+
+from common import logs, redaction
+from common.redaction import MASK, SecretInPieces, redacted
+
+KEY = "sk-live-4f9c-sk-live-do-not-show-7Q2z"
+
+
+@pytest.fixture
+def _known() -> Iterator[None]:
+    redaction.remember(KEY)
+    yield
+    redaction._known.discard(KEY)
+    redaction._known_pattern = None
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ("Authorization: Bearer abc.def", f"Authorization: Bearer {MASK}"),
+        ("Authorization: Basic dXNlcjpwYXNz", f"Authorization: Basic {MASK}"),
+        ("token arena_" + "x" * 43 + " used", f"token {MASK} used"),
+        ("{'password': 'hunter2', 'name': 'Ada'}", f"{{'password': {MASK}, 'name': 'Ada'}}"),
+        ("email=a@b&password=hunter2&next=/", f"email=a@b&password={MASK}&next=/"),
+        ("postgres://arena:hunter2@db:5432/arena", f"postgres://{MASK}@db:5432/arena"),
+        ("arena_site.requests and the bearer of news", "arena_site.requests and the bearer of news"),
+        ("a password is wrong; see http://127.0.0.1:8000/", "a password is wrong; see http://127.0.0.1:8000/"),
+    ],
+)
+def test_what_looks_like_a_secret_is_not_written(said: str, written: str):
+    assert redacted(said) == written
+
+
+@pytest.mark.usefixtures("_known")
+def test_a_key_that_was_met_is_not_written_whatever_it_looks_like():
+    assert redacted(f"upstream said {KEY}!") == f"upstream said {MASK}!"
+
+
+def test_a_word_that_may_stand_in_a_sentence_is_no_secret():
+    redaction.remember("ollama")
+    assert redacted("what is ollama?") == "what is ollama?"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_key_in_pieces_is_taken_out_and_nothing_else(seed: int):
+    draw = Random(seed)
+    text = "".join(draw.choice([KEY, KEY[:7], KEY[-6:], "s", "sk-", "sky", " and "]) for _ in range(30))
+    cuts = sorted({0, len(text), *(draw.randrange(len(text)) for _ in range(40))})
+    sieve = SecretInPieces(KEY)
+    said = "".join(sieve.without(text[a:b]) for a, b in pairwise(cuts)) + sieve.rest()
+    assert said == text.replace(KEY, MASK)
+
+
+def test_pieces_without_a_beginning_of_the_key_do_not_wait():
+    sieve = SecretInPieces(KEY)
+    assert [sieve.without(piece) for piece in ("Yes, ", "ask me")] == ["Yes, ", "ask me"]
+
+
+@pytest.mark.usefixtures("_known")
+@pytest.mark.parametrize("style", ["json", "text"])
+def test_log_lines_hold_no_key_in_message_fields_or_traceback(style: str):
+    written = StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(logs.formatter(style))
+    logger = logging.Logger("test")
+    logger.addHandler(handler)
+    try:
+        raise ValueError(KEY)
+    except ValueError:
+        logger.exception("refused: %s", KEY, extra={"headers": {"Authorization": f"Bearer {KEY}"}})
+    assert "ValueError" in written.getvalue()
+    assert MASK in written.getvalue()
+    assert KEY not in written.getvalue()
+
+
+@pytest.mark.usefixtures("_known")
+def test_error_reports_hold_no_key_in_traceback_or_variables():
+    words = f"sent with {KEY}"
+    try:
+        raise ValueError(words)
+    except ValueError:
+        reporter = get_exception_reporter_class(None)(None, *sys.exc_info())
+    shown = reporter.get_traceback_html() + reporter.get_traceback_text()
+    assert "sent with [secret]" in shown
+    assert KEY not in shown
