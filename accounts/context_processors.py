@@ -2,17 +2,21 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from accounts.access import may_battle
+from accounts.access import Access, may_battle
 
 
 def admission(request: HttpRequest) -> dict[str, Any]:
-    """`has_to_sign_in`: in order to battle. Looked up by pages that ask for it."""
+    """`has_to_sign_in`: in order to battle; looked up by pages that ask for it. `is_private`: for members alone."""
 
     def has_to_sign_in() -> bool:
         actor = getattr(request, "actor", None)
         return actor is not None and not may_battle(actor)
 
-    return {"has_to_sign_in": SimpleLazyObject(has_to_sign_in)}
+    return {
+        "has_to_sign_in": SimpleLazyObject(has_to_sign_in),
+        "is_private": settings.ARENA_ACCESS == Access.PRIVATE,
+    }

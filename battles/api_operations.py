@@ -2,7 +2,7 @@
 
 from battles import errors
 from battles.api import AnswerViewSet, BattleViewSet, SessionViewSet
-from battles.api_shapes import Battle, ExportedSession, Session, SessionSummary
+from battles.api_shapes import Battle, ExportedSession, PublicPage, Session, SessionSummary
 from battles.serializers import (
     CastVoteSerializer,
     ChangeSessionSerializer,
@@ -141,5 +141,17 @@ OPERATIONS: Operations = {
         takes=StarsSerializer,
         gives=Battle,
         refuses=(errors.TakesNoStars, errors.StillAnswering, TooManyRequests),
+    (BattleViewSet, "publish"): Operation(
+        summary="Publish a battle: a page for whoever has its address",
+        description="Once the names are known, and nothing is being answered. What is said later is on it when it is "
+        "published again, at the same address.",
+        gives=PublicPage,
+        refuses=(errors.NotVotedYet, errors.StillAnswering, errors.BattleIsVoid, errors.BattleIsHidden),
+    ),
+    (BattleViewSet, "withdraw"): Operation(
+        summary="Withdraw a published battle",
+        description="Its page is gone at once, and that address never comes back.",
+        status=204,
+    ),
     ),
 }

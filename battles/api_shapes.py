@@ -75,6 +75,15 @@ class Side(TypedDict):
 
 class Battle(TypedDict):
     """Models answering the same prompts. `sides` is null until the names are known: after the vote, or from the start
+class PublicPage(TypedDict):
+    """A battle's public page: where it is, and up to which turn it goes."""
+
+    id: str
+    url: str
+    turn_count: int
+    published_at: Moment
+
+
     where a person chose them. `stream_url` is the live turn's, null while nothing is being answered."""
 
     id: str
@@ -94,6 +103,8 @@ class Battle(TypedDict):
 
 
 class SessionHead(TypedDict):
+    can_publish: bool
+    share: PublicPage | None
     id: str
     title: str
     created_at: Moment

@@ -44,6 +44,12 @@ class BattleIsVoid(ArenaError):
     http_status = 409
 
 
+class BattleIsHidden(ArenaError):
+    code = "battle_hidden"
+    message = _("A moderator has hidden this battle.")
+    http_status = 409
+
+
 class TakesNoVote(ArenaError):
     code = "takes_no_vote"
     message = _("Only a battle of two takes a vote. Where many are compared, give the answers stars.")

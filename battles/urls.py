@@ -1,6 +1,6 @@
 from django.urls import path
 
-from battles import model_test_admin, session_views, views
+from battles import model_test_admin, session_views, share_views, views
 
 app_name = "battles"
 
@@ -19,6 +19,10 @@ urlpatterns = [
     path("battles/<str:public_id>/stop/", views.stop, name="stop"),
     path("battles/<str:public_id>/regenerate/", views.regenerate, name="regenerate"),
     path("answers/<str:public_id>/rating/", views.stars, name="stars"),
+    path("battles/<str:public_id>/publish/", share_views.publish, name="publish"),
+    path("battles/<str:public_id>/withdraw/", share_views.withdraw, name="withdraw"),
+    path("b/<str:share_id>/", share_views.shared, name="shared"),
+    path("b/<str:share_id>/export/", share_views.export_shared, name="export_shared"),
     path("stream/<str:token>/", views.stream, name="stream"),
     path("stream/model-test/<str:token>/", model_test_admin.stream, name="model_test_stream"),
 ]

@@ -359,6 +359,8 @@ ARENA_BREAKER_FAILURES = env.int("ARENA_BREAKER_FAILURES", default=3)
 ARENA_BREAKER_COOLDOWN_S = env.float("ARENA_BREAKER_COOLDOWN_S", default=30)
 # Whether anybody may fetch the votes, under pseudonyms; otherwise members with a token for it.
 ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)
+# Whether search engines may list battles that people published.
+ARENA_INDEX_SHARED = env.bool("ARENA_INDEX_SHARED", default=False)
 ARENA_LISTED_FROM_VOTES = env.int("ARENA_LISTED_FROM_VOTES", default=5)
 ARENA_ESTABLISHED_FROM_VOTES = env.int("ARENA_ESTABLISHED_FROM_VOTES", default=30)
 

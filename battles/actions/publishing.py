@@ -2,15 +2,17 @@
 
 from django.db.models import Count, Q
 
-from battles.errors import BattleIsVoid, NotVotedYet, StillAnswering
+from battles.errors import BattleIsHidden, BattleIsVoid, NotVotedYet, StillAnswering
 from battles.models import Battle, Share, Turn, Vote
 
 
 def publish(*, battle: Battle) -> Share:
     """Give the battle a public page with all that was said so far, or bring the one it has up to date.
 
-    Raises BattleIsVoid, StillAnswering, and NotVotedYet while the names are not known.
+    Raises BattleIsHidden, BattleIsVoid, StillAnswering, and NotVotedYet while the names are not known.
     """
+    if battle.hidden_at is not None:
+        raise BattleIsHidden
     if battle.is_void:
         raise BattleIsVoid
     if battle.is_blind and not Vote.objects.filter(battle=battle).exists():

@@ -12,8 +12,8 @@ from common.ids import new_public_id
 
 class ShareQuerySet(models.QuerySet["Share"]):
     def readable(self) -> "ShareQuerySet":
-        """What is there for whoever has the address."""
-        return self.select_related("battle")
+        """Those whose page is there for whoever has the address."""
+        return self.filter(battle__hidden_at=None)
 
 
 class Share(models.Model):

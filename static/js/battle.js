@@ -118,31 +118,6 @@ document.addEventListener("htmx:sseError", ({ target }) => {
 });
 document.addEventListener("htmx:sseOpen", ({ target }) => target.classList.remove("lost"));
 
-// ---- On a phone the panes are swiped; tabs jump between them and show which one is seen. ----
-
-document.addEventListener(
-  "scroll",
-  ({ target: panes }) => {
-    if (!(panes instanceof Element) || !panes.matches(".panes")) return;
-    const shown = Math.round(Math.abs(panes.scrollLeft) / panes.clientWidth);
-    panes.parentElement.querySelectorAll(".pane-tabs a").forEach((tab, index) => {
-      if (index === shown) tab.setAttribute("aria-current", "true");
-      else tab.removeAttribute("aria-current");
-    });
-  },
-  { capture: true, passive: true },
-);
-document.addEventListener("click", (event) => {
-  const tab = event.target.closest(".pane-tabs a");
-  if (!tab) return;
-  event.preventDefault();
-  const pane = document.getElementById(tab.hash.slice(1));
-  const panes = pane.parentElement;
-  const { left, top } = panes.getBoundingClientRect();
-  panes.scrollBy({ left: pane.getBoundingClientRect().left - left });
-  if (top < 0) panes.scrollIntoView({ block: "start" });
-});
-
 // A new battle in the same session differs only by its fragment, for which a browser loads nothing.
 addEventListener("hashchange", () => {
   if (location.hash.startsWith("#battle-") && !document.getElementById(location.hash.slice(1))) {

@@ -1,4 +1,5 @@
-// Copying a piece of code, or a whole answer as it was written: its Markdown is fetched, since the page holds HTML only.
+// Copying a piece of code, an address, or a whole answer as it was written: its Markdown is fetched, since the page
+// holds HTML only.
 const SHOWN_MS = 1600;
 
 const say = (template) =>
@@ -12,10 +13,14 @@ async function textOfAnswer(pane) {
   return turns.find((turn) => turn.index === Number(index)).answers.find((answer) => answer.side === side).text;
 }
 
+const wanted = {
+  code: (button) => button.closest(".code").querySelector("pre").textContent,
+  answer: (button) => textOfAnswer(button.closest(".pane")),
+  address: (button) => button.parentElement.querySelector("input").value,
+};
+
 async function copy(button) {
-  const text = button.dataset.copy === "code"
-    ? button.closest(".code").querySelector("pre").textContent
-    : textOfAnswer(button.closest(".pane"));
+  const text = wanted[button.dataset.copy](button);
   try {
     // The promise itself is given: by the time it is kept, the click would no longer be one.
     const blob = Promise.resolve(text).then((plain) => new Blob([plain], { type: "text/plain" }));

@@ -37,6 +37,8 @@ OPEN = [
 ]  # fmt: skip
 # For whoever has the signed word in it, for an hour.
 SIGNED = ["/stream/{token}/", "/stream/model-test/{token}/"]
+# For whoever was given the address of a battle that somebody published (tests/battles/test_publishing.py).
+PUBLISHED = ["/b/{share_id}/", "/b/{share_id}/export/"]
 # Everybody's own, by who asks.
 ONES_OWN = ["/sessions/", "/uploads/", "/api/v1/sessions/", "/api/v1/uploads/", "/api/v1/me/"]
 # Members' votes, under pseudonyms (tests/leaderboard/public_data asks who may have them).
@@ -60,6 +62,7 @@ SOMEBODYS: dict[str, tuple[Callable[[World], str], dict[str, Scope]]] = {
     "/api/v1/battles/{public_id}/messages/": (lambda world: world.waiting.public_id, BATTLE),
     "/api/v1/battles/{public_id}/regenerate/": (lambda world: world.unanswered.public_id, BATTLE),
     "/api/v1/battles/{public_id}/vote/": (lambda world: world.waiting.public_id, VOTE),
+    "/api/v1/battles/{public_id}/publish/": (lambda world: world.voted.public_id, {**BATTLE, "DELETE": Scope.BATTLE}),
     "/api/v1/battles/{public_id}/feedback/": (lambda world: world.voted.public_id, VOTE),
     "/api/v1/answers/{public_id}/rating/": (lambda world: world.to_rate, VOTE),
     "/api/v1/uploads/{public_id}/": (lambda world: world.document.public_id, {**READ, "DELETE": Scope.BATTLE}),
@@ -75,6 +78,8 @@ SOMEBODYS_PAGES: dict[str, Callable[[World], str]] = {
     "/s/{public_id}/export/": lambda world: world.waiting.session.public_id,
     "/battles/{public_id}/": lambda world: world.waiting.public_id,
     "/battles/{public_id}/vote/": lambda world: world.waiting.public_id,
+    "/battles/{public_id}/publish/": lambda world: world.voted.public_id,
+    "/battles/{public_id}/withdraw/": lambda world: world.voted.public_id,
     "/battles/{public_id}/messages/": lambda world: world.waiting.public_id,
     "/battles/{public_id}/stop/": lambda world: world.live.public_id,
     "/battles/{public_id}/regenerate/": lambda world: world.unanswered.public_id,
@@ -137,7 +142,9 @@ def others() -> dict[str, Client]:
 
 
 def test_every_address_is_in_one_of_these_tables():
-    tables = [OPEN, SIGNED, ONES_OWN, EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, SOMEBODYS, SOMEBODYS_PAGES, MEMBERS_TOKENS]
+    tables = [
+        OPEN, SIGNED, PUBLISHED, ONES_OWN, EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, SOMEBODYS, SOMEBODYS_PAGES, MEMBERS_TOKENS,
+    ]  # fmt: skip
     named = [address for table in tables for address in table]
     found = {path for path in addresses() if not path.startswith(("/admin/", "/accounts/")) or path in named}
     assert sorted(found) == sorted(named)
