@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up stop test lint fuzz bench bench-ratings chaos screenshots requirements
+.PHONY: help up stop test lint fuzz bench bench-ratings chaos screenshots messages requirements
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -51,6 +51,9 @@ chaos: $(BIN)/.dev ## Kill parts of an arena while people vote, and check the bo
 
 screenshots: $(BIN)/.dev ## Take pictures of a running arena, voting in it: URL=http://127.0.0.1:8000 TO=docs/screenshots
 	@$(BIN)/python -m tests.browser.screenshots --url $(or $(URL),http://127.0.0.1:8000) --to $(or $(TO),docs/screenshots)
+
+messages: $(BIN)/.dev ## Collect what is to be translated into locale/, and compile what is
+	@DJANGO_SETTINGS_MODULE=arena_site.settings.test $(BIN)/python -m tests.translations
 
 requirements: $(BIN)/.dev ## Compile pyproject.toml into hash-pinned lists
 	$(COMPILE) -o requirements/arena.txt pyproject.toml

@@ -1,4 +1,7 @@
+from pathlib import Path
+
 from django.apps import AppConfig, apps
+from django.conf import settings
 from django.db.models.signals import post_migrate
 
 
@@ -8,6 +11,8 @@ class ArenaSiteConfig(AppConfig):
     def ready(self) -> None:
         from arena_site import celery  # noqa: F401 (from here on every task belongs to this Celery app)
         from arena_site.moderators import make_group
+        from common.names_of_models import translate_names_of_models
 
         # The last app with models: then all permissions are there.
         post_migrate.connect(make_group, sender=apps.get_app_config("leaderboard"))
+        translate_names_of_models(app for app in apps.get_app_configs() if Path(app.path).parent == settings.BASE_DIR)

@@ -3,6 +3,7 @@
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
+from django.views.i18n import set_language
 
 from arena_site.health import livez, readyz
 from arena_site.openapi.views import Schema, documentation
@@ -18,6 +19,7 @@ urlpatterns = [
     path("accounts/", include("accounts.urls")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
+    path("language/", set_language, name="set_language"),
     path("livez", livez),
     path("readyz", readyz),
     path("api/v1/", include("models_registry.api_urls")),

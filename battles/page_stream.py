@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from django.utils.html import escape
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import override
 
 from battles.following import Gone, Numbered, follow
 from battles.turn_stream import BEGINNING, StreamToken, TurnEvent
@@ -19,19 +20,21 @@ STATE_WORDS = {
 }
 
 
-async def page_events(token: StreamToken, after: str) -> AsyncIterator[bytes]:
-    """Fragments until `end`. Begins with cleared panes unless it continues an earlier connection.
+async def page_events(token: StreamToken, after: str, *, language: str) -> AsyncIterator[bytes]:
+    """Fragments until `end`, their words in `language`. Begins with cleared panes unless it continues a connection.
 
     A later round's stream clears by itself the panes it fills again; the other keeps what it says.
 
     When the stream is gone (Valkey was emptied, or the hour is over) the page is told to fetch the turn again.
     """
+    with override(language):
+        words = {state: str(said) for state, said in STATE_WORDS.items()}
     if after == BEGINNING and not token.round:
         for side in token.sides:
-            yield sse.event("reset", _fragment(token, TurnEvent("reset", side)))
+            yield sse.event("reset", _fragment(token, TurnEvent("reset", side), words))
     try:
         async for numbered in follow(token.key, after=after):
-            yield b"".join([_as_page_event(token, event) for event in numbered]) or sse.KEEP_ALIVE
+            yield b"".join([_as_page_event(token, event, words) for event in numbered]) or sse.KEEP_ALIVE
     except Gone:
         yield sse.event("end", "")
 
@@ -45,11 +48,11 @@ async def api_events(token: StreamToken, after: str) -> AsyncIterator[bytes]:
         return
 
 
-def _as_page_event(token: StreamToken, numbered: Numbered) -> bytes:
-    return sse.event(numbered.event.name, _fragment(token, numbered.event), id=numbered.id)
+def _as_page_event(token: StreamToken, numbered: Numbered, words: dict[str, str]) -> bytes:
+    return sse.event(numbered.event.name, _fragment(token, numbered.event, words), id=numbered.id)
 
 
-def _fragment(token: StreamToken, event: TurnEvent) -> str:
+def _fragment(token: StreamToken, event: TurnEvent, words: dict[str, str]) -> str:
     pane = f"a-{token.battle}-{token.turn_index}-{event.side}"
     match event.name:
         case "text":
@@ -62,8 +65,8 @@ def _fragment(token: StreamToken, event: TurnEvent) -> str:
             parts = (f'<div hx-swap-oob="innerHTML:#{pane}-{part}"></div>' for part in ("done", "open", "state"))
             return "".join(parts)
         case "state":
-            words = f'<span data-state="{event.value}">{STATE_WORDS[event.value]}</span>'
-            return f'<span hx-swap-oob="innerHTML:#{pane}-state">{words}</span>'
+            said = f'<span data-state="{event.value}">{words[event.value]}</span>'
+            return f'<span hx-swap-oob="innerHTML:#{pane}-state">{said}</span>'
         case "end":
             return ""
 

@@ -210,5 +210,6 @@ async def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
     """Server-sent events of a live turn. The signed token is the permission: no query, no connection pinned."""
     permission = turn_stream.read_or_404(token)
     after = request.headers.get("Last-Event-ID") or request.GET.get("after") or turn_stream.BEGINNING
-    events = page_stream.page_events if permission.format == "page" else page_stream.api_events
-    return sse.response(events(permission, after))
+    if permission.format == "page":
+        return sse.response(page_stream.page_events(permission, after, language=request.LANGUAGE_CODE))
+    return sse.response(page_stream.api_events(permission, after))

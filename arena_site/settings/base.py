@@ -238,8 +238,13 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
-LANGUAGE_CODE = "en"
+# Each in its own words. Whoever has not chosen one gets the browser's, or else the site's.
 LANGUAGES = [("en", "English"), ("fr", "Français")]
+LANGUAGE_CODE = env.str("ARENA_LANGUAGE", default="en", choices=[code for code, _name in LANGUAGES])
+LANGUAGE_COOKIE_NAME = "arena_language"
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 

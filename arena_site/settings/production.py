@@ -17,7 +17,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_HSTS_SECONDS = 31_536_000
 SECURE_HSTS_INCLUDE_SUBDOMAINS = True
 SECURE_HSTS_PRELOAD = True
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = True
 # With this prefix browsers keep a cookie for this host alone. The API's contract names the third one, csrftoken.
 SESSION_COOKIE_NAME = "__Host-sessionid"
 ARENA_VISITOR_COOKIE = "__Host-arena_visitor"
