@@ -232,3 +232,13 @@ def test_pages_of_the_leaderboard_lead_to_each_other(client, two_worlds):
     for name in ("charts", "compare_choice", "snapshots", "method"):
         assert f'href="{reverse(f"leaderboard:{name}")}"' in html
     assert 'href="/leaderboard/models/ada/"' in html
+
+
+def test_who_has_votes_enough_and_no_place_is_told_so_and_not_to_wait_for_more(client):
+    one, other, last, between, first = contestants("one", "other", "last", "between", "first")
+    cast_many(one, other, left=40, right=40)
+    # The last lost to everybody, the first won from everybody, and one was only ever between the two.
+    for better, worse in ((one, last), (between, last), (first, one), (first, between)):
+        cast_many(better, worse, left=6)
+    publish()
+    assert "Between 12 votes, which do not place it yet" in page(client)
