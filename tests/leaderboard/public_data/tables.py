@@ -1,8 +1,9 @@
-"""Foreign tables of votes for tests."""
+"""Foreign tables of votes for tests; `python -m tests.leaderboard.public_data.tables FOLDER` writes Chatbot Arena's."""
 
 import csv
 import importlib.util
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,3 +29,7 @@ def chatbot_arena(folder: Path) -> Path:
         (data["models"][a], data["models"][b], *counts) for (a, b), counts in zip(data["X"], data["Y"], strict=True)
     )
     return table(folder / "chatbot_arena.csv", COUNTS, *pairs)
+
+
+if __name__ == "__main__":
+    chatbot_arena(Path(sys.argv[1]))
