@@ -1,11 +1,13 @@
-"""allauth's own pages of the administration, without what nobody has to see."""
+"""What the whole administration is called, and allauth's own pages in it without what nobody has to see."""
 
 from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from accounts import audit
 
+admin.site.site_header = admin.site.site_title = _("Arena administration")
 admin.site.unregister(Authenticator)
 
 

@@ -31,7 +31,7 @@ class PriceInline(admin.TabularInline):  # type: ignore[type-arg]
 
     @admin.display(description=_("since"))
     def since(self, price: Price) -> Any:
-        return None if price._state.adding else price.valid_from
+        return "" if price._state.adding else price.valid_from
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

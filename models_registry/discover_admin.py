@@ -93,11 +93,13 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         status = LanguageModel.Status(form.cleaned_data["status"])
         added = discovery.add_offered(provider, form.cleaned_data["names"], status=status, by=request.user)  # type: ignore[arg-type]
         sentence = ngettext(
-            "%(n)d model was added. Open it to test it and to say more about it.",
+            "%(n)d model was added. Test it, and say more about it here.",
             "%(n)d models were added. Open one to test it and to say more about it.",
             len(added),
         )
         messages.success(request, sentence % {"n": len(added)})
+        if len(added) == 1:
+            return redirect("admin:models_registry_languagemodel_change", added[0].pk)
         listed = reverse("admin:models_registry_languagemodel_changelist")
         return HttpResponseRedirect(f"{listed}?provider__id__exact={provider.pk}")
 

@@ -39,6 +39,7 @@ class HealthAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
             path(f"<path:object_id>/{verb}/", self.admin_site.admin_view(require_POST(view)), name=name)
             for verb, view, name in [
                 ("close-breaker", self.close_breaker, "models_registry_close_breaker"),
+                ("activate", self.activate_one, "models_registry_activate"),
                 ("pause", self.pause_one, "models_registry_pause"),
             ]
         ] + super().get_urls()
@@ -55,9 +56,15 @@ class HealthAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
             messages.success(request, gettext("The breaker is closed: the model is drawn again."))
         return HttpResponseRedirect("../change/")
 
+    def activate_one(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self._set_status_of_one(request, object_id, LanguageModel.Status.ACTIVE)
+
     def pause_one(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self._set_status_of_one(request, object_id, LanguageModel.Status.PAUSED)
+
+    def _set_status_of_one(self, request: HttpRequest, object_id: str, status: LanguageModel.Status) -> HttpResponse:
         model = self._changeable(request, object_id)
-        set_status(request, LanguageModel.objects.filter(pk=model.pk), LanguageModel.Status.PAUSED)
+        set_status(request, LanguageModel.objects.filter(pk=model.pk), status)
         return HttpResponseRedirect("../change/")
 
     def _changeable(self, request: HttpRequest, object_id: str) -> LanguageModel:

@@ -32,7 +32,11 @@ class Obstacles:
     def of(self, model: "LanguageModel") -> str:
         """One sentence for administrators; "" when the model may be drawn."""
         if model.status != model.Status.ACTIVE:
-            return gettext("It is %(status)s.") % {"status": model.get_status_display()}
+            return {
+                model.Status.DRAFT: gettext("It is a draft: activate it."),
+                model.Status.PAUSED: gettext("It is paused."),
+                model.Status.RETIRED: gettext("It is retired."),
+            }[model.Status(model.status)]
         if model.weight <= 0:
             return gettext("Its sampling weight is 0.")
         breaker = self._of_models.get(model.pk) or self._of_providers.get(model.provider_id)

@@ -141,7 +141,7 @@ def test_an_answer_closes_the_models_breaker_and_a_failure_opens_none(
 def test_a_draft_can_be_tested_before_it_is_drawn(admin: Reader, fake_provider: FakeProvider):
     shown = result_of(admin, make.model("honest", at=fake_provider.base_url, status="draft"))
     assert "The model answered" in shown
-    assert "It is draft." in shown
+    assert "It is a draft: activate it." in shown
 
 
 def test_a_message_that_comes_twice_asks_the_model_once(admin: Reader, fake_provider: FakeProvider):

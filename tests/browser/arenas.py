@@ -1,6 +1,11 @@
-"""A running arena for a module of browser tests, its models played by a provider that repeats what it is asked."""
+"""A running arena for a module of browser tests: its models the real local one, or a provider that repeats prompts."""
 
+import shutil
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
@@ -8,6 +13,9 @@ from playwright.sync_api import Page
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 
+needs_local_model = pytest.mark.skipif(
+    find_spec("xllamacpp") is None, reason="the local model's packages are not installed"
+)
 ONLY_ECHOES_ARE_DRAWN = """
 from models_registry.models import LanguageModel
 LanguageModel.objects.exclude(slug__endswith="-one").update(status="paused")
@@ -20,6 +28,20 @@ def echoing() -> Iterator[Arena]:
     with arena_with(provider) as arena:
         yield arena
     provider.stop()
+
+
+@contextmanager
+def arena_with_local_model(**environment: str) -> Iterator[Arena]:
+    """As `make up` starts it, and all that is left of it gone afterwards."""
+    directory = Path(tempfile.mkdtemp(prefix="arena-browser-", dir="/tmp"))
+    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
+    arena = Arena(directory / "data")
+    arena.environment |= {"ARENA_LOCAL_MODEL": "1", "ARENA_LISTED_FROM_VOTES": "1"} | environment
+    try:
+        yield arena.start()
+    finally:
+        arena.stop()
+        shutil.rmtree(directory)
 
 
 def ask(page: Page, arena: Arena, prompt: str) -> None:

@@ -1,39 +1,20 @@
 """The main path in a real browser, on the real local model, from `make up` to the board."""
 
-import shutil
-import sys
-import tempfile
 from collections.abc import Iterator
-from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.arenas import arena_with_local_model, needs_local_model
 from tests.faults.running import Arena
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.timeout(300),
-    pytest.mark.skipif(find_spec("xllamacpp") is None, reason="the local model's packages are not installed"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), needs_local_model]
 
 
 @pytest.fixture(scope="module")
 def arena() -> Iterator[Arena]:
-    directory = Path(tempfile.mkdtemp(prefix="arena-browser-", dir="/tmp"))
-    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
-    arena = Arena(directory / "data")
-    arena.environment |= {"ARENA_LOCAL_MODEL": "1", "ARENA_LISTED_FROM_VOTES": "1"}
-    try:
-        yield arena.start()
-    finally:
-        arena.stop()
-        shutil.rmtree(directory)
-
-
-def aggregate(arena: Arena) -> None:
-    assert arena.run(sys.executable, "manage.py", "aggregate_votes").returncode == 0
+    with arena_with_local_model() as arena:
+        yield arena
 
 
 def test_prompt_two_growing_answers_vote_by_keyboard_names_board(arena: Arena, page: Page):
@@ -63,7 +44,7 @@ def test_prompt_two_growing_answers_vote_by_keyboard_names_board(arena: Arena, p
     assert all(name.startswith("SmolLM2 135M") for name in names)
     assert names[0] != names[1]
 
-    aggregate(arena)
+    arena.manage("aggregate_votes")
     page.goto(f"{arena.url}/leaderboard/")
     for name in names:
         expect(page.get_by_role("rowheader", name=name).get_by_text(name, exact=True)).to_have_count(1)

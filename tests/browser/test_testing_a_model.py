@@ -42,7 +42,6 @@ def test_from_a_preset_to_an_answer_that_grows(arena: Arena, admin_page: Page, f
     page.get_by_label("slow").check()
     page.get_by_label("active: battles draw them at once").check()
     page.get_by_role("button", name="Add the ticked models").click()
-    page.get_by_role("link", name="slow").click()
     page.get_by_role("link", name="Test this model").click()
     page.get_by_label("Prompt").fill("<b>one</b> " + "two three four five " * 15)
     page.get_by_role("button", name="Ask the model").click()

@@ -82,7 +82,10 @@ def test_from_preset_to_a_model_in_three_forms(admin: Client, fake_provider: Fak
     assert said(asked) == ["The provider serves 2 models."]
     assert Provider.objects.get().is_answering
     chosen = admin.post(discover_page(provider), {"add": "1", "names": ["maker/two"], "status": "active"}, follow=True)
-    assert said(chosen) == ["1 model was added. Open it to test it and to say more about it."]
+    assert said(chosen) == ["1 model was added. Test it, and say more about it here."]
+    assert (
+        chosen.request["PATH_INFO"] == f"/admin/models_registry/languagemodel/{LanguageModel.objects.get().pk}/change/"
+    )
     assert [model.slug for model in LanguageModel.objects.drawable()] == ["two"]
     actions = AuditEntry.objects.order_by("pk").values_list("action", "user__email")
     assert list(actions) == [

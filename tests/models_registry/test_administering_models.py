@@ -194,7 +194,7 @@ def test_the_list_says_what_is_drawn_and_why_the_rest_is_not(admin: Client, djan
         page = admin.get("/admin/models_registry/languagemodel/").content.decode()
     assert 'class="field-drawn_now">yes' in page
     assert "Its server does not answer." in page
-    assert page.count("It is draft.") == 8
+    assert page.count("It is a draft: activate it.") == 8
     assert "1 of 1" in page
 
 

@@ -22,7 +22,7 @@ def with_key_variable(name: str) -> LanguageModel:
     ("fields", "obstacle"),
     [
         ({}, ""),
-        ({"status": "draft"}, "It is draft."),
+        ({"status": "draft"}, "It is a draft: activate it."),
         ({"status": "paused"}, "It is paused."),
         ({"status": "retired"}, "It is retired."),
         ({"weight": 0}, "Its sampling weight is 0."),

@@ -76,17 +76,21 @@ def test_a_models_page_says_how_it_is_and_closes_its_breaker(admin: Client):
     assert AuditEntry.objects.get().action == "close breaker"
 
 
-def test_a_model_is_paused_from_its_page(admin: Client):
-    model = make.model()
-    admin.post(f"{MODELS}{model.pk}/pause/")
-    model.refresh_from_db()
-    assert (model.status, AuditEntry.objects.get().action) == ("paused", "set status paused")
+def test_a_model_is_activated_and_paused_from_its_page(admin: Client):
+    model = make.model(status="draft")
+    for verb, status, offered in (("activate", "active", "pause"), ("pause", "paused", "activate")):
+        assert f"/{model.pk}/{verb}/" in admin.get(f"{MODELS}{model.pk}/change/").content.decode()
+        page = admin.post(f"{MODELS}{model.pk}/{verb}/", follow=True).content.decode()
+        assert f"/{model.pk}/{offered}/" in page
+        model.refresh_from_db()
+        assert (model.status, AuditEntry.objects.latest("pk").action) == (status, f"set status {status}")
 
 
 def test_who_may_not_change_models_closes_no_breaker(moderator: Client):
     model = broken_model()
     assert moderator.post(f"{MODELS}{model.pk}/close-breaker/").status_code == 403
     assert moderator.post(f"{MODELS}{model.pk}/pause/").status_code == 403
+    assert moderator.post(f"{MODELS}{model.pk}/activate/").status_code == 403
     assert moderator.post(f"{SPENDING}paid-calls/", {"halt": "1"}).status_code == 403
     assert model.obstacle
     assert not PaidCallsHalt.objects.exists()
@@ -116,7 +120,7 @@ def test_spending_today_is_shown_by_provider_and_model_whatever_a_price_was_sinc
         model.name, 3, Decimal("0.24"), Decimal("0.45"),
     )  # fmt: skip
     assert "0.24000000" in admin.get(SPENDING).content.decode()
-    assert "$0.24000000" in admin.get("/admin/models_registry/provider/").content.decode()
+    assert "$0.24" in admin.get("/admin/models_registry/provider/").content.decode()
     assert {call.cost for call in Call.objects.exclude(cost=None)} == {Decimal("0.04"), Decimal("0.20")}
 
 

@@ -1,0 +1,71 @@
+"""An administrator adds a second provider and battles it, in a real browser, on a real model's server."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.arenas import arena_with_local_model, needs_local_model
+from tests.faults.running import Arena
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), needs_local_model]
+EMAIL, PASSWORD = "admin@example.org", "a-good-password-1"
+
+
+@pytest.fixture(scope="module")
+def arena() -> Iterator[Arena]:
+    with arena_with_local_model(ARENA_ADMIN_EMAIL=EMAIL, ARENA_ADMIN_PASSWORD=PASSWORD) as arena:
+        yield arena
+
+
+def test_preset_models_test_weight_battle_vote_board(arena: Arena, page: Page, browser: Browser):
+    page.goto(f"{arena.url}/admin/")
+    page.locator("#id_login").fill(EMAIL)
+    page.locator("#id_password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign In", exact=True).click()
+
+    page.goto(f"{arena.url}/admin/")
+    page.locator("#content").get_by_role("link", name="Providers", exact=True).click()
+    page.get_by_role("link", name="Add provider").click()
+    page.get_by_role("link", name="llama.cpp").click()
+    page.get_by_label("Name:").fill("The machine in the cellar")
+    page.get_by_label("Base URL:").fill(arena.services["ARENA_LOCAL_MODEL_URL"])
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="Ask what it serves").click()
+    page.get_by_label("smollm2-135m").check()
+    page.get_by_role("button", name="Add the ticked models").click()
+
+    page.get_by_role("textbox", name="Display name").fill("Cellar model")
+    page.get_by_label("Sampling weight").fill("100000")  # in every battle
+    page.get_by_role("button", name="Save and continue editing").click()
+    page.get_by_role("link", name="Test this model").click()
+    page.get_by_label("Prompt").fill("Write about eighty words on why the sea is salty.")
+    page.get_by_role("button", name="Ask the model").click()
+    answer = page.locator("[data-of=text] pre")
+    lengths: set[int] = set()
+    while page.get_by_text("The model is answering").is_visible():
+        lengths.add(len(answer.text_content() or ""))
+        assert len(lengths) < 1000
+        page.wait_for_timeout(50)
+    assert len(lengths) > 4  # it grew
+    expect(page.get_by_text("The model answered")).to_be_visible()
+    page.get_by_role("button", name="Activate this model").click()
+    expect(page.locator(".field-drawn_now .readonly")).to_have_text("yes")
+
+    voter = browser.new_context().new_page()
+    voter.goto(arena.url)
+    voter.get_by_role("textbox").fill("Name three rivers.")
+    voter.keyboard.press("Enter")
+    voter.wait_for_url("**/s/**")
+    better = voter.get_by_role("button", name="Left is better")
+    expect(better).to_be_visible(timeout=120_000)
+    assert "Cellar model" not in voter.content()
+    better.click()
+    names = voter.locator(".reveal .card h3 bdi")
+    expect(names).to_have_count(2)
+    assert "Cellar model" in names.all_inner_texts()
+
+    arena.manage("aggregate_votes")
+    voter.goto(f"{arena.url}/leaderboard/")
+    expect(voter.get_by_role("rowheader", name="Cellar model")).to_have_count(1)
+    voter.context.close()
