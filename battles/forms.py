@@ -8,8 +8,9 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
+from battles import feedback
 from battles.lineups import Filters, Wish
-from battles.models import Attachment, Battle, Session, Vote
+from battles.models import Attachment, Battle, Position, Session, Vote
 from battles.prompts import accepted_prompt
 from common.errors import InvalidInput
 from models_registry.models import LanguageModel
@@ -100,6 +101,18 @@ class StartForm(PromptForm):
 
 class VoteForm(forms.Form):
     choice = forms.ChoiceField(choices=Vote.Choice.choices)
+
+
+class FeedbackForm(forms.Form):
+    """Tags of either side and a comment."""
+
+    left = forms.MultipleChoiceField(choices=feedback.TAGS, required=False)
+    right = forms.MultipleChoiceField(choices=feedback.TAGS, required=False)
+    comment = forms.CharField(max_length=feedback.MOST_CHARACTERS, required=False)
+
+    @property
+    def tags(self) -> dict[str, list[str]]:
+        return {side: tags for side in Position.values if (tags := sorted(set(self.cleaned_data[side])))}
 
 
 class StarsForm(forms.Form):

@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
+from battles import feedback
 from battles.blind import shown_battle
 from battles.lineups import Filters, Wish
 from battles.models import Attachment, Battle, Session, Vote
@@ -14,11 +15,6 @@ from battles.prompts import accepted_prompt
 from common.errors import InvalidInput
 from common.text import has_unstorable
 from models_registry.models import LanguageModel
-
-FEEDBACK_TAGS = (
-    "accurate", "clear", "complete", "creative", "followed_instructions",
-    "wrong", "shallow", "ignored_instructions", "refused",
-)  # fmt: skip
 
 
 class PromptSerializer(serializers.Serializer[Any]):
@@ -80,9 +76,9 @@ class StarsSerializer(serializers.Serializer[Any]):
 
 class FeedbackSerializer(serializers.Serializer[Any]):
     tags = serializers.DictField(
-        child=serializers.ListField(child=serializers.ChoiceField(choices=FEEDBACK_TAGS)), default=dict
+        child=serializers.ListField(child=serializers.ChoiceField(choices=list(feedback.TAGS))), default=dict
     )
-    comment = serializers.CharField(max_length=2000, allow_blank=True, default="")
+    comment = serializers.CharField(max_length=feedback.MOST_CHARACTERS, allow_blank=True, default="")
 
     def validate_tags(self, tags: dict[str, list[str]]) -> dict[str, list[str]]:
         unknown = set(tags) - {"left", "right"}

@@ -18,6 +18,7 @@ urlpatterns = [
     path("battles/<str:public_id>/messages/", views.follow_up, name="follow_up"),
     path("battles/<str:public_id>/stop/", views.stop, name="stop"),
     path("battles/<str:public_id>/regenerate/", views.regenerate, name="regenerate"),
+    path("battles/<str:public_id>/feedback/", views.feedback, name="feedback"),
     path("answers/<str:public_id>/rating/", views.stars, name="stars"),
     path("battles/<str:public_id>/publish/", share_views.publish, name="publish"),
     path("battles/<str:public_id>/withdraw/", share_views.withdraw, name="withdraw"),

@@ -14,7 +14,7 @@ from accounts.actor import ActorRequest, known_actor
 from battles import actions, page_stream, turn_stream
 from battles.blind import shown_battle
 from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering
-from battles.forms import PromptForm, RenameForm, StarsForm, StartForm, VoteForm
+from battles.forms import FeedbackForm, PromptForm, RenameForm, StarsForm, StartForm, VoteForm
 from battles.models import Answer, Battle, Session, Vote
 from common import sse
 from common.errors import InvalidInput
@@ -154,6 +154,17 @@ def vote(request: PageRequest, public_id: str) -> HttpResponse:
     except AlreadyVoted:  # a double click: show the verdict that was stored
         return _battle_fragment(request, public_id)
     return _fragment_of(request, battle)
+
+
+@require_POST
+def feedback(request: PageRequest, public_id: str) -> HttpResponse:
+    battle = get_battle_or_404(request, public_id)
+    form = FeedbackForm(request.POST)
+    if form.is_valid():
+        actions.give_feedback(battle=battle, tags=form.tags, comment=form.cleaned_data["comment"])
+        if not request.htmx:
+            return redirect(battle)
+    return render(request, "battles/feedback_said.html", {"form": form}, status=200 if form.is_valid() else 422)
 
 
 @require_POST

@@ -13,7 +13,7 @@ from leaderboard import method, schedule
 from leaderboard.board_titles import description_of, title_of, titles_of
 from leaderboard.errors import NoSuchBoard
 from leaderboard.lines import ORDERS, SORTS, in_order, live_elo, read_standings, result_line
-from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
+from leaderboard.models import OVERALL, AggregationRun
 from leaderboard.scopes import is_blind
 from models_registry.models import LanguageModel
 from models_registry.summary import model_summary
@@ -152,14 +152,6 @@ def kind_order(board: str) -> int:
     kinds = (OVERALL, "side-by-side", "compare", "category", "language", "imported")
     kind = board.partition(":")[0]
     return kinds.index(kind) if kind in kinds else len(kinds)
-
-
-def standing_of(slug: str) -> dict[str, Any]:
-    """{score, rank, preliminary, elo} of one model on the main board now; None for what it has not got yet."""
-    newest = AggregationRun.objects.snapshots(OVERALL).values("pk")[:1]
-    line = Standing.objects.filter(run=newest, model__slug=slug).values("score", "rank", "preliminary").first()
-    elo = EloRating.objects.filter(model__slug=slug).values_list("rating", flat=True).first()
-    return {**(line or {"score": None, "rank": None, "preliminary": None}), "elo": elo}
 
 
 def heading(board: str, run: AggregationRun | None, *, models: int) -> dict[str, Any]:

@@ -1,15 +1,28 @@
-"""`{% standing slug as place %}`: where a model stands, for the reveal."""
+"""`{% places_of battles as places %}`, `{% with_places battle places as sides %}`: where revealed models stand."""
 
 from typing import Any
 
 from django import template
 
-from leaderboard import boards
+from leaderboard import reveal
 
 register = template.Library()
 
 
 @register.simple_tag
-def standing(slug: str) -> dict[str, Any]:
-    """score, rank, preliminary and elo; None for what the model has not got yet."""
-    return boards.standing_of(slug)
+def places_of(battles: list[dict[str, Any]]) -> reveal.Places:
+    """Of all battles of a page at once."""
+    return reveal.places_of(battles)
+
+
+@register.simple_tag
+def with_places(battle: dict[str, Any], places: reveal.Places | str) -> list[dict[str, Any]]:
+    """The battle's sides, each with its `place` and with what it `spent` up to the vote.
+
+    places: those of the whole page, or "" where only this battle is printed.
+    """
+    known = places if isinstance(places, dict) else reveal.places_of([battle])
+    return [
+        side | {"place": known[battle["id"], side["side"]], "spent": reveal.spent_by(side["side"], battle)}
+        for side in battle["sides"]
+    ]

@@ -105,6 +105,27 @@ document.addEventListener("keydown", (event) => {
   button.click();
 });
 
+// ---- After the names the next question is one key away; a letter is heard only where the focus is at the reveal. ----
+
+document.addEventListener("keydown", (event) => {
+  if (event.key.toLowerCase() !== "n" || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input:not([type=checkbox]), textarea, select")) return;
+  const next = event.target.closest(".reveal")?.querySelector("[data-next-battle]");
+  if (!next) return;
+  event.preventDefault(); // or the letter would be typed into the box
+  next.click();
+});
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-next-battle]")) return;
+  event.preventDefault();
+  const form = document.getElementById("composer");
+  const box = document.getElementById("prompt");
+  form.dataset.next = "";
+  box.placeholder = form.dataset.nextLabel;
+  form.scrollIntoView({ block: "center" });
+  box.focus({ preventScroll: true });
+});
+
 // ---- A lost stream is said so, and after a while the battle is fetched instead. ----
 
 const waiting = new WeakMap();

@@ -27,7 +27,8 @@ document.addEventListener("keydown", (event) => {
   if (!forced && (event.shiftKey || touch.matches)) return;
   event.preventDefault();
   // A click, not submit(): htmx and formaction need to know which button it was.
-  event.target.form.querySelector("button[type=submit]:not([hidden])")?.click();
+  const buttons = [...event.target.form.querySelectorAll("button[type=submit]:not([hidden])")];
+  buttons.at("next" in event.target.form.dataset ? -1 : 0)?.click();
 });
 
 document.addEventListener("click", ({ target }) => {
@@ -39,8 +40,28 @@ document.addEventListener("click", ({ target }) => {
   box.focus();
 });
 
-for (const group of document.querySelectorAll(".suggestions")) group.hidden = false;
-for (const box of document.querySelectorAll("textarea[data-limit]")) fit(box);
-document.addEventListener("htmx:load", ({ target }) => {
-  for (const box of target.querySelectorAll("textarea[data-limit]")) fit(box);
+// ---- Another way to battle: the form is another, what was typed and attached is the same. ----
+
+let moving = null;
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (!detail.target.matches?.(".hero") || detail.xhr.status >= 400) return;
+  const chips = detail.target.querySelector(".chips");
+  moving = { text: detail.target.querySelector("textarea[data-limit]").value, chips: [...chips.children] };
+  chips.replaceChildren(); // what is still there when the page goes would no longer ask how its file is read
 });
+document.addEventListener("htmx:afterSwap", () => {
+  if (!moving) return;
+  const box = document.querySelector(".hero textarea[data-limit]");
+  box.value = moving.text;
+  document.querySelector(".hero .chips").replaceChildren(...moving.chips);
+  moving = null;
+  fit(box);
+  box.focus();
+});
+
+function prepare(part) {
+  for (const group of part.querySelectorAll(".suggestions")) group.hidden = false;
+  for (const box of part.querySelectorAll("textarea[data-limit]")) fit(box);
+}
+prepare(document);
+document.addEventListener("htmx:load", ({ target }) => prepare(target));

@@ -83,6 +83,7 @@ SOMEBODYS_PAGES: dict[str, Callable[[World], str]] = {
     "/battles/{public_id}/messages/": lambda world: world.waiting.public_id,
     "/battles/{public_id}/stop/": lambda world: world.live.public_id,
     "/battles/{public_id}/regenerate/": lambda world: world.unanswered.public_id,
+    "/battles/{public_id}/feedback/": lambda world: world.voted.public_id,
     "/answers/{public_id}/rating/": lambda world: world.to_rate,
     "/uploads/{public_id}/": lambda world: world.document.public_id,
     "/uploads/{public_id}/chip/": lambda world: world.document.public_id,

@@ -5,8 +5,6 @@ from itertools import pairwise
 
 import pytest
 from django.db import connection
-from django.template import Context, Template
-from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
@@ -227,16 +225,3 @@ def test_first_token_times_are_the_median_of_finished_calls():
     publish()
     times = {line["model"]["id"]: line["median_first_token_ms"] for line in read_board(BoardQuery())["results"]}
     assert times == {"fast": 200, "slow": None}
-
-
-def test_the_reveal_shows_where_a_model_stands(published):
-    def shown(slug: str) -> str:
-        text = "{% load standings %}{% standing slug as place %}{{ place.rank }} {{ place.elo|floatformat:0 }}"
-        return Template(text).render(Context({"slug": slug, "request": RequestFactory().get("/")}))
-
-    with CaptureQueriesContext(connection) as queries:
-        assert shown("gold").startswith("1 1")
-    assert len(queries) == 2
-    assert shown("guest").startswith("None 1")
-    [late] = contestants("late")
-    assert shown(late.slug) == "None "

@@ -1,0 +1,98 @@
+"""Somebody's first minutes: a prompt carried from way to way, a vote that moves nothing, why, and the next battle."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.arenas import ask, echoing  # noqa: F401 (a fixture)
+from tests.faults.running import Arena
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+# What moved without anybody having pressed anything, and by how much (web.dev/cls).
+WATCH_SHIFTS = """
+window.shifts = [];
+new PerformanceObserver((list) => {
+  for (const { value, hadRecentInput, sources } of list.getEntries())
+    if (!hadRecentInput)
+      window.shifts.push([value, sources.map(({ node, previousRect, currentRect }) => [
+        node?.className ?? node?.nodeName, previousRect.y, previousRect.height, currentRect.y, currentRect.height])]);
+}).observe({ type: "layout-shift", buffered: true });
+"""
+SHIFTED = "window.shifts.reduce((sum, [value]) => sum + value, 0)"
+
+
+def test_what_was_typed_and_attached_goes_along_from_one_way_to_battle_to_another(echoing: Arena, page: Page):  # noqa: F811
+    page.goto(echoing.url)
+    page.locator("#prompt").fill("What is in it?\nIn two lines.")
+    page.locator("[data-attach]").set_input_files(
+        {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"Not much."}
+    )
+    expect(page.locator(".chip[data-state=ready]")).to_have_count(1)
+    page.get_by_role("link", name="Compare").click()
+    page.wait_for_url("**/?mode=compare")
+    expect(page.get_by_role("heading", level=1)).to_have_text("One prompt, up to six answers.")
+    expect(page.locator("#prompt")).to_have_value("What is in it?\nIn two lines.")
+    expect(page.locator("#prompt")).to_be_focused()
+    expect(page.locator(".chip input[name=attachments]")).to_have_count(1)
+    for pick in page.locator(".pick input").all():
+        pick.check()
+    page.keyboard.press("Tab")
+    page.get_by_role("button", name="Compare").click()
+    page.wait_for_url("**/s/**")
+    expect(page.locator(".question")).to_have_text("What is in it?\nIn two lines.")
+    expect(page.get_by_role("link", name="notes.txt")).to_be_visible()
+
+
+def test_a_suggestion_fills_the_box_in_any_way(echoing: Arena, page: Page):  # noqa: F811
+    page.goto(echoing.url)
+    page.get_by_role("link", name="Direct chat").click()
+    page.get_by_role("button", name="Explain why").click()
+    expect(page.locator("#prompt")).to_have_value("Explain why the sky is blue to a curious ten-year-old.")
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("words", [3, 400])
+def test_nothing_moves_while_answers_grow_and_when_the_vote_bar_appears(
+    echoing: Arena,  # noqa: F811
+    page: Page,
+    width: int,
+    words: int,
+):
+    page.set_viewport_size({"width": width, "height": 800})
+    page.add_init_script(WATCH_SHIFTS)
+    ask(page, echoing, "word " * words)
+    page.wait_for_timeout(500)
+    assert page.evaluate(SHIFTED) < 0.02, page.evaluate("window.shifts")
+
+
+def test_after_the_names_one_key_leads_to_the_next_battle_of_the_session(echoing: Arena, page: Page):  # noqa: F811
+    ask(page, echoing, "one two three")
+    page.get_by_role("button", name="Tie").click()
+    expect(page.locator(".reveal")).to_be_focused()
+    page.keyboard.press("n")
+    expect(page.locator("#prompt")).to_be_focused()
+    expect(page.locator("#prompt")).to_have_value("")
+    first = page.url
+    page.keyboard.type("four five six")
+    page.keyboard.press("Enter")
+    expect(page.locator(".battle")).to_have_count(2)
+    assert page.url.split("#")[0] == first.split("#")[0]
+    page.get_by_role("button", name="Tie").wait_for(timeout=60_000)
+
+
+def test_why_is_kept_as_it_is_chosen_and_can_be_changed(echoing: Arena, page: Page):  # noqa: F811
+    ask(page, echoing, "one two three")
+    page.get_by_role("button", name="Left is better").click()
+    page.get_by_text("Say why").click()
+    page.locator(".tag", has_text="clear").first.click()
+    expect(page.locator(".kept-note")).to_contain_text("Kept")
+    page.get_by_label("Comment").fill("Short.")
+    page.get_by_role("button", name="Keep it").click()
+    page.wait_for_timeout(500)
+    page.reload()
+    expect(page.locator(".tag input:checked")).to_have_count(1)
+    expect(page.get_by_label("Comment")).to_have_value("Short.")
+    page.locator(".tag input:checked").press("Space")
+    expect(page.locator(".kept-note")).to_contain_text("Kept")
+    page.reload()
+    expect(page.locator(".tag input:checked")).to_have_count(0)

@@ -1,0 +1,84 @@
+"""What a person is shown of two models once their names are known."""
+
+import pytest
+from django.test import Client
+
+from battles import actions
+from battles.models import Answer, Battle, Vote
+from battles.views import page_battle
+from leaderboard import aggregation, schedule
+from leaderboard.rating import elo
+from leaderboard.reveal import NOWHERE, places_of
+from tests import make
+from tests.leaderboard.ballots import cast, cast_many, contestants
+
+
+@pytest.mark.parametrize("left_share", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize(("left", "right"), [(1500.0, 1500.0), (2100.0, 900.0), (700.0, 2600.0)])
+def test_a_vote_can_be_taken_back(left: float, right: float, left_share: float):
+    before = elo.before_vote(*elo.after_vote(left, right, left_share=left_share), left_share=left_share)
+    assert before == pytest.approx((left, right), abs=1e-9)
+
+
+def voted(*models, choice: str = "left") -> Battle:
+    battle = make.answered_battle(*models)
+    return actions.cast_vote(actor=make.visitor(), battle=battle, choice=Vote.Choice(choice)).battle
+
+
+def shown(battle: Battle) -> dict:
+    return page_battle(Battle.objects.for_showing().get(pk=battle.pk))
+
+
+@pytest.mark.django_db
+def test_a_vote_says_what_it_moved_until_a_later_one_moves_either_model_again():
+    gold, silver, bronze = contestants("gold", "silver", "bronze")
+    cast(gold, silver, "left")
+    battle = shown(voted(gold, silver, choice="right"))
+    change = elo.K * (0 - elo.expected_share(1516, 1484))
+    places = places_of([battle])
+    assert [places[battle["id"], side]["elo_change"] for side in ("left", "right")] == pytest.approx([change, -change])
+    assert [places[battle["id"], side]["elo"] for side in ("left", "right")] == pytest.approx(
+        [1516 + change, 1484 - change]
+    )
+    cast(bronze, silver, "tie")
+    assert places_of([battle])[battle["id"], "left"]["elo_change"] is None
+
+
+@pytest.mark.django_db
+def test_a_vote_that_does_not_count_moved_nobody():
+    gold, silver = contestants("gold", "silver")
+    cast(gold, silver, "left")
+    battle = make.answered_battle(gold, silver)
+    Answer.objects.filter(turn__battle=battle, side__position="left").update(state=Answer.State.STOPPED)
+    actions.cast_vote(actor=make.visitor(), battle=battle, choice=Vote.Choice.LEFT)
+    place = places_of([shown(battle)])[battle.public_id, "left"]
+    assert (place["elo"], place["elo_change"]) == (1516, None)
+
+
+@pytest.mark.django_db
+def test_any_number_of_battles_is_placed_with_three_questions(django_assert_num_queries):
+    gold, silver, guest = contestants("gold", "silver", "guest")
+    cast_many(gold, silver, left=30, right=10)
+    aggregation.aggregate(slot=schedule.new_slot())
+    battles = [shown(voted(gold, silver)), shown(voted(guest, gold)), shown(make.answered_battle(gold, silver))]
+    with django_assert_num_queries(3):
+        places = places_of(battles)
+    assert len(places) == 4
+    assert places[battles[0]["id"], "left"]["rank"] == 1
+    assert places[battles[1]["id"], "left"] | {"elo": None, "elo_change": None} == NOWHERE  # not on the board yet
+    with django_assert_num_queries(0):
+        assert places_of(battles[2:]) == {}
+
+
+@pytest.mark.django_db
+def test_the_page_of_many_voted_battles_asks_no_more_than_that_of_one(client: Client, django_assert_max_num_queries):
+    gold, silver = contestants("gold", "silver")
+    actor = make.member()
+    client.force_login(actor.user)
+    battles = [make.answered_battle(gold, silver, actor=actor) for _ in range(6)]
+    for battle in battles:
+        actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.TIE)
+    Battle.objects.update(session=battles[0].session)
+    with django_assert_max_num_queries(15):
+        page = client.get(battles[0].session.get_absolute_url()).content.decode()
+    assert page.count("You called it a tie.") == 6
