@@ -17,7 +17,7 @@ from accounts.actor import ActorRequest, known_actor
 from accounts.errors import IdempotencyKeyReused, StillRunning
 from accounts.models import IdempotencyKey
 from common.api_errors import as_arena_error
-from common.errors import InvalidInput
+from common.errors import ArenaError, InvalidInput
 
 Method = Callable[..., Response]
 
@@ -88,7 +88,7 @@ def _run_once(row: IdempotencyKey, run: Callable[[], Response]) -> Response:
             return Response(free.body, status=free.status)
         try:
             with transaction.atomic():
-                response = run()
+                response, refused = _run_or_keep(run)
         except Exception as error:
             refusal = as_arena_error(error)
             if refusal is None or refusal.http_status == 429 or refusal.http_status >= 500:
@@ -98,6 +98,16 @@ def _run_once(row: IdempotencyKey, run: Callable[[], Response]) -> Response:
     if refused is not None:
         raise refused
     return response
+
+
+def _run_or_keep(run: Callable[[], Response]) -> tuple[Response, ArenaError | None]:
+    """The response, or that of a refusal before which something was stored that stays."""
+    try:
+        return run(), None
+    except ArenaError as error:
+        if not error.keeps_what_was_stored:
+            raise
+        return Response(error.as_json(), status=error.http_status), error
 
 
 def _remember(row: IdempotencyKey, response: Response) -> None:

@@ -19,6 +19,8 @@ _STARTING = (
     NotReadYet,
     CannotBeRead,
     TooManyRequests,
+    errors.PromptRefused,
+    errors.NotExamined,
     errors.BudgetReached,
     errors.TooFewModels,
     errors.ModelsOverBudget,
@@ -85,11 +87,14 @@ OPERATIONS: Operations = {
         refuses=(
             errors.StillAnswering,
             errors.BattleIsVoid,
+            errors.BattleIsHidden,
             errors.TooManyTurns,
             errors.ImagesNotSeen,
             NotReadYet,
             CannotBeRead,
             TooManyRequests,
+            errors.PromptRefused,
+            errors.NotExamined,
             errors.BudgetReached,
             errors.ModelsOverBudget,
         ),
@@ -106,6 +111,7 @@ OPERATIONS: Operations = {
         refuses=(
             errors.StillAnswering,
             errors.BattleIsVoid,
+            errors.BattleIsHidden,
             errors.AlreadyVoted,
             errors.NothingToRegenerate,
             errors.AlreadyRegenerated,
@@ -135,12 +141,6 @@ OPERATIONS: Operations = {
         gives=Battle,
         refuses=(errors.NotVotedYet,),
     ),
-    (AnswerViewSet, "rating"): Operation(
-        summary="Give an answer one to five stars, where many are compared",
-        description="The latest counts.",
-        takes=StarsSerializer,
-        gives=Battle,
-        refuses=(errors.TakesNoStars, errors.StillAnswering, TooManyRequests),
     (BattleViewSet, "publish"): Operation(
         summary="Publish a battle: a page for whoever has its address",
         description="Once the names are known, and nothing is being answered. What is said later is on it when it is "
@@ -153,5 +153,11 @@ OPERATIONS: Operations = {
         description="Its page is gone at once, and that address never comes back.",
         status=204,
     ),
+    (AnswerViewSet, "rating"): Operation(
+        summary="Give an answer one to five stars, where many are compared",
+        description="The latest counts.",
+        takes=StarsSerializer,
+        gives=Battle,
+        refuses=(errors.TakesNoStars, errors.StillAnswering, TooManyRequests),
     ),
 }

@@ -43,7 +43,8 @@ class AttachedFile(TypedDict):
 
 
 class Turn(TypedDict):
-    """A prompt and what each side says to it. Models see the turns from `context_from` on."""
+    """A prompt and what each side says to it. Models see the turns from `context_from` on. `warnings` are what
+    moderation has to say about the prompt."""
 
     index: int
     prompt: str
@@ -52,6 +53,7 @@ class Turn(TypedDict):
     is_live: bool
     is_failed_follow_up: bool
     context_from: int
+    warnings: list[str]
     answers: list[Answer]
 
 
@@ -73,8 +75,6 @@ class Side(TypedDict):
     model: Model
 
 
-class Battle(TypedDict):
-    """Models answering the same prompts. `sides` is null until the names are known: after the vote, or from the start
 class PublicPage(TypedDict):
     """A battle's public page: where it is, and up to which turn it goes."""
 
@@ -84,7 +84,10 @@ class PublicPage(TypedDict):
     published_at: Moment
 
 
-    where a person chose them. `stream_url` is the live turn's, null while nothing is being answered."""
+class Battle(TypedDict):
+    """Models answering the same prompts. `sides` is null until the names are known: after the vote, or from the start
+    where a person chose them. `stream_url` is the live turn's, null while nothing is being answered. Of a battle that
+    a moderator has `hidden`, texts are empty."""
 
     id: str
     session: str
@@ -95,16 +98,17 @@ class PublicPage(TypedDict):
     vote: Vote | None
     sides: list[Side] | None
     stream_url: str | None
+    hidden: bool
     can_vote: bool
     can_follow_up: bool
     can_stop: bool
     can_regenerate: bool
+    can_publish: bool
+    share: PublicPage | None
     created_at: Moment
 
 
 class SessionHead(TypedDict):
-    can_publish: bool
-    share: PublicPage | None
     id: str
     title: str
     created_at: Moment

@@ -8,6 +8,7 @@ makers' rules.
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from battles.models import NUMBERS, Answer, Battle, Position, Share, Side, Turn, Vote
@@ -30,7 +31,7 @@ def shown_battle(battle: Battle, *, stream_format: Format = "api") -> dict[str, 
     sides = {side.pk: side for side in battle.sides.all()}
     live = next((turn for turn in turns if turn.is_live), None)
     is_revealed = vote is not None or not battle.is_blind
-    return {
+    shown = {
         "id": battle.public_id,
         "session": battle.session.public_id,
         "mode": battle.mode,
@@ -45,9 +46,24 @@ def shown_battle(battle: Battle, *, stream_format: Format = "api") -> dict[str, 
         "can_stop": live is not None and live.stop_requested_at is None,
         "can_regenerate": turns[-1].can_be_regenerated and (vote is None or turns[-1].after_vote),
         "can_publish": is_revealed and live is None and not battle.is_void,
+        "hidden": battle.is_hidden,
         "share": shown_share(battle.share) if battle.share_or_none is not None else None,
         "created_at": battle.created_at,
     }
+    return _without_text(shown) if battle.is_hidden else shown
+
+
+def _without_text(shown: dict[str, Any]) -> dict[str, Any]:
+    """Of a battle that a moderator hid, there is what was decided in it, and nothing to do."""
+    may = {name: False for name in shown if name.startswith("can_")}
+    vote = shown["vote"] and {**shown["vote"], "comment": ""}
+    return {**shown, **may, "turns": [_silenced(turn) for turn in shown["turns"]], "vote": vote, "stream_url": None}
+
+
+def _silenced(turn: dict[str, Any]) -> dict[str, Any]:
+    said = ("text", "html", "reasoning")
+    answers = [{name: "" if name in said else value for name, value in one.items()} for one in turn["answers"]]
+    return {**turn, "prompt": "", "attachments": [], "warnings": [], "is_live": False, "answers": answers}
 
 
 def shown_share(share: Share) -> dict[str, Any]:
@@ -85,6 +101,7 @@ def _turn(turn: Turn, battle: Battle, sides: dict[int, Side], *, is_revealed: bo
         "is_live": turn.is_live,
         "is_failed_follow_up": turn.is_failed_follow_up,
         "context_from": turn.context_from,
+        "warnings": [gettext(category) for category in turn.warnings],
         "answers": [
             _answer(answer, sides[answer.side_id].position, turn, battle, is_revealed=is_revealed)
             for answer in turn.answers.all()

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from common.errors import ArenaError
+from common.errors import ArenaError, InvalidInput, ServiceAway
 
 
 class TooFewModels(ArenaError):
@@ -96,3 +96,14 @@ class NothingToStop(ArenaError):
     code = "nothing_to_stop"
     message = _("Nothing is being answered.")
     http_status = 409
+
+
+class PromptRefused(InvalidInput):
+    code = "prompt_refused"
+    message = _("Your prompt was not sent: this arena does not take what it is about.")
+    keeps_what_was_stored = True  # the verdict
+
+
+class NotExamined(ServiceAway):
+    code = "moderation_away"
+    message = _("Prompts cannot be looked at for a moment, so no new ones are taken. Please try again.")

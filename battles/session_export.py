@@ -65,6 +65,9 @@ def as_markdown(session: Shown) -> str:
     for battle in session["battles"]:
         names = _models(battle)
         parts.append(f"## {' · '.join(_name(side, names) for side in _sides(battle))}")
+        if battle.get("hidden"):
+            parts.append(f"*{_('Hidden by the moderators.')}*")
+            continue
         for turn in battle["turns"]:
             parts.append(_quoted(turn["prompt"]))
             if turn["attachments"]:

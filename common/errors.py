@@ -18,6 +18,8 @@ class ArenaError(Exception):
     message: str | Promise = _("This cannot be done.")
     http_status = 400
     page = "error.html"
+    # Whether what was stored before it was raised stays, where a request's changes are one transaction.
+    keeps_what_was_stored = False
 
     def __init__(
         self, message: str | Promise = "", *, fields: FieldErrors | None = None, retry_after: float | None = None

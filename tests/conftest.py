@@ -9,6 +9,7 @@ from accounts import bans
 from battles import engine as battles_engine
 from battles.engine import Engine
 from battles.labels import own_categories
+from battles.moderation import endpoint, policy
 from common import valkey
 from common.valkey import connection
 from models_registry import roster
@@ -55,6 +56,13 @@ def _categories_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None
 def _bans_are_looked_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """One test's bans are not the next one's."""
     monkeypatch.setattr(bans, "_known_until", 0.0)
+
+
+@pytest.fixture(autouse=True)
+def _moderation_is_looked_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One test's rules are not the next one's, nor is an endpoint that was away."""
+    monkeypatch.setattr(policy, "_known_until", 0.0)
+    monkeypatch.setattr(endpoint, "_away_until", 0.0)
 
 
 @pytest.fixture

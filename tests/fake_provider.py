@@ -18,6 +18,9 @@ busy-once-<code>  refuses the first request only, and asks to wait half a second
 later-<seconds>   HTTP 429 that asks to wait so long
 every name in tests/streams.py
 
+As a moderation endpoint it finds violence in texts with a knife (score 0.9). Its models there: silent, html, empty,
+redirect, status-<code>, yes-or-no (no scores), and any other.
+
 Its list of models is `serves`, at /v1/models and at /api/tags, as JSON. Before /v1 the address may say how the list
 misbehaves: /html, /not-json, /not-a-list, /status-<code>, /redirect, /endless, /silent, /cut, /nested, /zipped.
 """
@@ -54,6 +57,7 @@ class FakeProvider:
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
         self.requests: list[dict[str, Any]] = []
+        self.moderated: list[dict[str, Any]] = []
         self.serves: Any = SERVES
         self.list_requests: list[web.BaseRequest] = []
         self._loop = asyncio.new_event_loop()
@@ -76,6 +80,7 @@ class FakeProvider:
     def forget(self) -> None:
         self.calls.clear()
         self.requests.clear()
+        self.moderated.clear()
         self.list_requests.clear()
         self.serves = SERVES
 
@@ -88,6 +93,7 @@ class FakeProvider:
     async def _open(self) -> None:
         app = web.Application()
         app.router.add_post("/v1/chat/completions", self._complete)
+        app.router.add_post("/v1/moderations", self._moderate)
         for address in ("/v1/models", "/api/tags", "/{fault}/v1/models"):
             app.router.add_get(address, self._models)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1, handler_cancellation=True)
@@ -132,6 +138,28 @@ class FakeProvider:
         assert request.transport is not None
         request.transport.abort()
         return response
+
+    async def _moderate(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.moderated.append(body)
+        match body.get("model", ""):
+            case "silent":
+                await asyncio.sleep(3600)
+            case "html":
+                return web.Response(text="<h1>hello</h1>", content_type="text/html")
+            case "empty":
+                return web.json_response({"results": []})
+            case "redirect":
+                raise web.HTTPTemporaryRedirect("/v1/elsewhere")
+            case "yes-or-no":
+                results = [{"flagged": True, "categories": {"violence": "knife" in text}} for text in body["input"]]
+                return web.json_response({"results": results})
+            case model if model.startswith("status-"):
+                words = f"no {request.headers.get('Authorization')}"
+                return web.json_response({"error": {"message": words}}, status=int(model[7:]))
+        scores = [{"violence": 0.9 if "knife" in text else 0.01, "hate": 0.02} for text in body["input"]]
+        results = [{"flagged": False, "category_scores": scored} for scored in scores]
+        return web.json_response({"id": "m-1", "model": "judge-2026-11", "results": results})
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from random import SystemRandom
+from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -13,6 +14,8 @@ from battles.errors import BudgetReached, ModelsOverBudget
 from battles.labels.labelling import label
 from battles.lineups import Contest, Wish
 from battles.models import Attachment, Battle, Session, Side, Turn
+from battles.moderation.examining import examine, keep
+from battles.moderation.findings import Finding
 from battles.prompts import accepted_prompt, title_of
 from common import limits
 from models_registry import roster
@@ -27,34 +30,51 @@ BLIND = Wish()
 def start_session(*, actor: Actor, prompt: str, wish: Wish = BLIND) -> Battle:
     """A new session with its first battle, which can be shown at once. Raises as start_battle does."""
     prompt = accepted_prompt(prompt)
+    admitted = _admit(actor, prompt, wish)
     with transaction.atomic():
         session = Session.objects.create(
             owner_user=actor.user, owner_visitor=actor.visitor, title=title_of(prompt)
         )  # a refusal below takes the session back
-        return _line_up_and_open(actor, session, prompt, wish)
+        return _open(actor, session, prompt, admitted)
 
 
 def start_battle(*, actor: Actor, session: Session, prompt: str, wish: Wish = BLIND) -> Battle:
     """Bring the models for a prompt together and wake a worker. The battle can be shown at once.
 
-    Raises InvalidInput, NotReadYet, CannotBeRead, TooManyRequests, BudgetReached, ModelsOverBudget, TooFewModels, and
-    ServiceAway for visitors while limits cannot be counted.
+    Raises InvalidInput, NotReadYet, CannotBeRead, TooManyRequests, PromptRefused, NotExamined, BudgetReached,
+    ModelsOverBudget, TooFewModels, and ServiceAway for visitors while limits cannot be counted.
     """
+    prompt = accepted_prompt(prompt)
+    admitted = _admit(actor, prompt, wish)
     with transaction.atomic():
-        battle = _line_up_and_open(actor, session, accepted_prompt(prompt), wish)
+        battle = _open(actor, session, prompt, admitted)
         Session.objects.filter(pk=session.pk).update(last_active_at=Now())
     return battle
 
 
-def _line_up_and_open(actor: Actor, session: Session, prompt: str, wish: Wish) -> Battle:
+class Admitted(NamedTuple):
+    """What a battle may begin with, and what moderation has to say about it."""
+
+    contest: Contest
+    uploads: Sequence[Upload]
+    findings: Sequence[Finding]
+
+
+def _admit(actor: Actor, prompt: str, wish: Wish) -> Admitted:
+    """Stores nothing but what was refused. Raises whatever start_battle does before models are brought together."""
     uploads = attaching.chosen_uploads(actor, wish.attachments)
     contest = Contest.of(wish, roster.drawable(), attaching.needs_of(prompt, uploads))
     limits.count("battle", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
     if not contest.chosen:
         reserving.check_allowance(actor, contest.pool, prompt, uploads)
+    return Admitted(contest, uploads, examine(actor=actor, prompt=prompt, uploads=uploads))
+
+
+def _open(actor: Actor, session: Session, prompt: str, admitted: Admitted) -> Battle:
+    contest = admitted.contest
     while True:
         try:
-            return _open_battle(actor, session, prompt, contest, uploads)
+            return _open_battle(actor, session, prompt, admitted._replace(contest=contest))
         except OverBudget as error:
             wait = seconds_until_tomorrow()
             if error.is_personal:
@@ -65,8 +85,9 @@ def _line_up_and_open(actor: Actor, session: Session, prompt: str, wish: Wish) -
 
 
 @transaction.atomic
-def _open_battle(actor: Actor, session: Session, prompt: str, contest: Contest, uploads: Sequence[Upload]) -> Battle:
+def _open_battle(actor: Actor, session: Session, prompt: str, admitted: Admitted) -> Battle:
     """Raises OverBudget, TooFewModels."""
+    contest, uploads, findings = admitted
     lineup = contest.line_up(_random)
     battle = Battle.objects.create(
         session=session, mode=contest.mode, filters=contest.filters.as_json, propensity=lineup.propensity,
@@ -77,6 +98,7 @@ def _open_battle(actor: Actor, session: Session, prompt: str, contest: Contest, 
     )
     turn = Turn.objects.create(battle=battle, index=0, prompt=prompt)
     attaching.attach(turn, uploads)
+    keep(findings, turn)
     answers = ask(turn, [turn], sides, person=actor.key)
     battle.remember(sides=sides, turns=[turn], answers=answers)
     return battle

@@ -17,6 +17,7 @@ from battles.answer_records import end_at_once
 from battles.errors import (
     AlreadyRegenerated,
     AlreadyVoted,
+    BattleIsHidden,
     BattleIsVoid,
     BudgetReached,
     ImagesNotSeen,
@@ -28,6 +29,7 @@ from battles.errors import (
 )
 from battles.lineups import Needs
 from battles.models import Answer, Battle, Session, Side, Turn, Vote
+from battles.moderation.examining import examine, keep
 from battles.prompts import accepted_prompt
 from battles.stopping import shout_stop
 from battles.tasks import wake_after_commit
@@ -40,14 +42,20 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
     """Ask both sides the next thing, each with its own history. After the vote it goes on, but does not count.
 
     attachments: ids of uploads. Raises InvalidInput, NotReadYet, CannotBeRead, ImagesNotSeen, StillAnswering,
-    BattleIsVoid, TooManyTurns, TooManyRequests, ServiceAway, BudgetReached, ModelsOverBudget.
+    BattleIsVoid, BattleIsHidden, TooManyTurns, TooManyRequests, ServiceAway, PromptRefused, NotExamined,
+    BudgetReached, ModelsOverBudget.
     """
     prompt = accepted_prompt(prompt)
     uploads = attaching.chosen_uploads(actor, attachments)
+    # Each try counts, before anybody is asked about it, and nobody is while a row is locked.
+    limits.count("turn", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
+    findings = examine(actor=actor, prompt=prompt, uploads=uploads, battle=battle)
     with transaction.atomic():
         battle = Battle.objects.select_for_update().get(pk=battle.pk)  # one follow-up at a time
         if battle.is_void:
             raise BattleIsVoid
+        if battle.is_hidden:
+            raise BattleIsHidden
         last = battle.turns.order_by("-index")[0]
         if last.is_live:
             raise StillAnswering
@@ -56,11 +64,11 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
         sides = _sides_of(battle)
         if uploads:
             _check_that_they_can_read(battle, sides, attaching.needs_of(prompt, uploads))
-        limits.count("turn", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
         has_vote = Vote.objects.filter(battle=battle).exists()
         turn = Turn.objects.create(battle=battle, index=last.index + 1, prompt=prompt, after_vote=has_vote)
         with _refusing_what_does_not_fit():
             attaching.attach(turn, uploads)
+            keep(findings, turn)
             ask(turn, _turns_of(battle), sides, person=actor.key)
         Session.objects.filter(pk=battle.session_id).update(last_active_at=Now())
     return turn
@@ -108,12 +116,14 @@ def _refusing_what_does_not_fit() -> Iterator[None]:
 def regenerate(*, actor: Actor, battle: Battle) -> Turn:
     """Ask the last follow-up again, once, of the sides that failed in it; what the other said stays.
 
-    Raises BattleIsVoid, StillAnswering, NothingToRegenerate, AlreadyRegenerated, TooManyRequests, ServiceAway,
-    BudgetReached, ModelsOverBudget, and AlreadyVoted when the vote was on the turns before.
+    Raises BattleIsVoid, BattleIsHidden, StillAnswering, NothingToRegenerate, AlreadyRegenerated, TooManyRequests,
+    ServiceAway, BudgetReached, ModelsOverBudget, and AlreadyVoted when the vote was on the turns before.
     """
     battle = Battle.objects.select_for_update().get(pk=battle.pk)
     if battle.is_void:
         raise BattleIsVoid
+    if battle.is_hidden:
+        raise BattleIsHidden
     turn = battle.turns.order_by("-index").prefetch_related("answers")[0]
     if turn.is_live:
         raise StillAnswering

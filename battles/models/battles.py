@@ -123,6 +123,10 @@ class Battle(models.Model):
         return self.voided_at is not None
 
     @property
+    def is_hidden(self) -> bool:
+        return self.hidden_at is not None
+
+    @property
     def is_blind(self) -> bool:
         return self.mode == self.Mode.BLIND
 

@@ -7,6 +7,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User, Visitor
@@ -66,6 +67,11 @@ class ModerationRule(models.Model):
 
     def __str__(self) -> str:
         return f"{self.category} ({self.get_kind_display()})"
+
+    @property
+    def category_words(self) -> str:
+        """For people; those that came with the arena in their language."""
+        return gettext(self.category)
 
     @property
     def matcher(self) -> Matcher:

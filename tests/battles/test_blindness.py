@@ -122,10 +122,12 @@ def test_before_the_vote_a_battle_has_exactly_the_allowed_keys(reader: Reader):
     battle = reader.wait_until_answered(reader.start_battle())
     assert set(battle) == {
         "id", "session", "mode", "state", "categories", "turns", "vote", "sides", "stream_url",
-        "can_vote", "can_follow_up", "can_stop", "can_regenerate", "can_publish", "share", "created_at",
+        "can_vote", "can_follow_up", "can_stop", "can_regenerate", "can_publish", "share", "hidden",
+        "created_at",
     }  # fmt: skip
     assert set(battle["turns"][0]) == {
-        "index", "prompt", "attachments", "after_vote", "is_live", "is_failed_follow_up", "context_from", "answers",
+        "index", "prompt", "attachments", "after_vote", "is_live", "is_failed_follow_up", "context_from",
+        "warnings", "answers",
     }  # fmt: skip
     for answer in battle["turns"][0]["answers"]:
         assert set(answer) == {"side", "state", "text", "html", "error", "error_message"}

@@ -1,0 +1,67 @@
+"""What the operator's moderation endpoint says about a text; what happens while it says nothing is a setting of it."""
+
+import logging
+import time
+from collections.abc import Iterable, Iterator, Sequence
+
+from battles.errors import NotExamined
+from battles.labels.letters import visible_letters
+from battles.models import ModerationEndpoint
+from battles.moderation.findings import Finding
+from battles.moderation.policy import Policy
+from models_registry.encryption import KeyUnreadable
+from models_registry.providers.base import FailureCode, ProviderError
+
+logger = logging.getLogger(__name__)
+
+# What is sent at once: endpoints judge long texts less well, and take none without end.
+PIECE_CHARACTERS, OVERLAP_CHARACTERS = 20_000, 200
+# After a failure nobody waits for it again for so long.
+PAUSE_S = 10.0
+
+_away_until = 0.0
+
+
+def judged(policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
+    """For each rule whose threshold was reached, its highest score. Raises NotExamined."""
+    global _away_until
+    if policy.endpoint is None:
+        return []
+    try:
+        if time.monotonic() < _away_until:
+            raise ProviderError(FailureCode.INTERRUPTED, "it failed a moment ago")
+        return _ask(policy.endpoint, policy, [piece for texts in passages for piece in _pieces("\n".join(texts))])
+    except ProviderError as error:
+        logger.warning("the moderation endpoint judges nothing: %s", error)
+        if error.code is not FailureCode.INTERRUPTED:
+            _away_until = time.monotonic() + PAUSE_S
+        if policy.endpoint.refuses_when_away:
+            raise NotExamined(retry_after=PAUSE_S) from error
+        return []
+
+
+def _ask(endpoint: ModerationEndpoint, policy: Policy, texts: list[str]) -> list[Finding]:
+    """Raises ProviderError."""
+    from models_registry.providers.moderations import judge  # web processes start without aiohttp
+
+    provider = endpoint.provider
+    try:
+        key = provider.read_key()
+    except KeyUnreadable:
+        raise ProviderError(FailureCode.NO_KEY) from None
+    if not provider.endpoint or (provider.needs_key and not key):
+        raise ProviderError(FailureCode.NO_KEY if provider.endpoint else FailureCode.UNREACHABLE)
+    judgement = judge(provider.endpoint, key=key, model=endpoint.model, texts=texts, seconds=endpoint.seconds)
+    highest: dict[int, Finding] = {}
+    for category, rule in policy.scored:
+        score = judgement.scores.get(category, 0.0)
+        known = highest.get(rule.pk)
+        if score >= rule.threshold and (known is None or score > (known.score or 0.0)):
+            highest[rule.pk] = Finding(rule, score, endpoint.model, judgement.version)
+    return list(highest.values())
+
+
+def _pieces(text: str) -> Iterator[str]:
+    text = visible_letters(text)
+    for start in range(0, len(text), PIECE_CHARACTERS):
+        yield text[max(0, start - OVERLAP_CHARACTERS) : start + PIECE_CHARACTERS]
