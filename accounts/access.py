@@ -24,7 +24,7 @@ from common.errors import ArenaError
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 # Beginnings of the routes behind which somebody signs in, or that know by themselves whom they are for.
-DOORS = ("accounts/", "admin/", "language/", "livez", "readyz", "stream/")
+DOORS = ("accounts/", "admin/", "language/", "livez", "readyz", "metrics", "stream/")
 # What is one's own even when one is banned.
 ACCOUNT = "api/v1/me/"
 

@@ -6,7 +6,7 @@ from typing import Any
 from celery import Celery
 from celery.signals import beat_init, before_task_publish, task_postrun, task_prerun, worker_ready
 
-from common import heartbeat, logs
+from common import counters, heartbeat, logs
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
 
@@ -22,6 +22,7 @@ def say_that_the_worker_lives(sender: Any, **_: object) -> None:
         from battles.engine import engine  # brings the SDK: now, not while the first person waits
 
         engine()
+    counters.start()
     heartbeat.start(f"worker-{name}")
 
 

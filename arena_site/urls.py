@@ -7,7 +7,9 @@ from django.views.i18n import set_language
 
 from arena_site.health import livez, readyz
 from arena_site.openapi.views import Schema, documentation
+from arena_site.operations.metrics import metrics
 from arena_site.pages import NoSuchAddress
+from arena_site.styleguide import styleguide
 
 # One door: with its limit on wrong passwords and its second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -20,8 +22,10 @@ urlpatterns = [
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("language/", set_language, name="set_language"),
+    path("styleguide/", styleguide, name="styleguide"),
     path("livez", livez),
     path("readyz", readyz),
+    path("metrics", metrics),
     path("api/v1/", include("models_registry.api_urls")),
     path("api/v1/", include("battles.api_urls")),
     path("api/v1/", include("uploads.api_urls")),

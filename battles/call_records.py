@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from battles.call_slots import take_slots
 from battles.conversation import CHARACTERS_PER_TOKEN, length_of
 from battles.models import Answer, Call, CallQuerySet, Turn
+from common import counters
 from models_registry import health, spending
 from models_registry.encryption import KeyUnreadable
 from models_registry.ledger import are_paid_calls_halted
@@ -191,6 +192,9 @@ def close(prepared: PreparedCall, said: Said) -> LanguageModel | None:
     outcome = {name: getattr(call, name) for name in OUTCOME}
     if not Call.objects.unfinished().filter(pk=call.pk).update(**outcome):
         return None
+    counters.add("calls", call.model.slug, call.error or call.state)
+    if call.first_token_ms is not None:
+        counters.observe("first_token", call.model.slug, ms=call.first_token_ms)
     if call.charge_id is not None and call.cost is not None:
         spending.settle({call.charge_id: call.cost})
     return call.model

@@ -58,10 +58,10 @@ class _Percentile(Aggregate):
         super().__init__(expression, fraction=fraction, filter=Q(state=Call.State.DONE))
 
 
-def statistics_of(model_ids: Iterable[int]) -> dict[int, CallStatistics]:
-    """By model id; models without a call in WINDOW are left out."""
+def statistics_of(model_ids: Iterable[int], *, within: timedelta = WINDOW) -> dict[int, CallStatistics]:
+    """By model id; models without a call that began `within` that time are left out."""
     ended = Q(state__in=[Call.State.DONE, Call.State.STOPPED, Call.State.FAILED], answer__isnull=False)
-    calls = Call.objects.filter(ended, model__in=list(model_ids), started_at__gte=Now() - WINDOW)
+    calls = Call.objects.filter(ended, model__in=list(model_ids), started_at__gte=Now() - within)
     found = (
         calls.order_by()
         .values("model_id")

@@ -31,6 +31,14 @@ def is_from_trusted_proxy(request: HttpRequest) -> bool:
     return _is_in(request.META.get("REMOTE_ADDR", ""), trusted)
 
 
+def is_in_networks(request: HttpRequest, networks: list[str]) -> bool:
+    """Whether a request comes from one of these networks; not where it only may, as a proxy stands before it that is
+    not ours."""
+    if "X-Forwarded-For" in request.headers and not is_from_trusted_proxy(request):
+        return False
+    return _is_in(client_ip(request), [ipaddress.ip_network(network, strict=False) for network in networks])
+
+
 def network_of(address: str) -> str:
     """What counts as one network: an IPv4 address, or the /64 of an IPv6 address."""
     ip = _parse(address)

@@ -1,8 +1,11 @@
 """Server-sent events: how they are written, and the response that carries them."""
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 
 from django.http import StreamingHttpResponse
+
+from common import counters
 
 KEEP_ALIVE = b": still here\n\n"
 
@@ -17,7 +20,17 @@ def event(name: str, data: str, *, id: str = "") -> bytes:
 def response(events: AsyncIterator[bytes]) -> StreamingHttpResponse:
     """Unbuffered, uncompressed, never cached."""
     return StreamingHttpResponse(
-        events,
+        _counted(events),
         content_type="text/event-stream; charset=utf-8",
         headers={"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"},
     )
+
+
+async def _counted(events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    counters.raise_level("streams")
+    try:
+        async with aclosing(events):  # type: ignore[type-var]  # generators, all of them
+            async for piece in events:
+                yield piece
+    finally:
+        counters.raise_level("streams", -1)

@@ -8,6 +8,8 @@ import socket
 
 import uvicorn
 
+from common import counters
+
 GRACE_S = 3  # for open streams, before they are cut
 
 
@@ -33,6 +35,8 @@ def serve(bind: str, port: int) -> None:
         proxy_headers=False,  # common.client_ip decides whom to believe
         log_config=None,
     )
+    config.load()  # with the settings, which counting needs
+    counters.start()
     uvicorn.Server(config).run(sockets=[shared_socket(bind, port)])
 
 

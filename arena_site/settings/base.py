@@ -168,6 +168,10 @@ CELERY_BEAT_SCHEDULE = {
     "forget-old-idempotency-keys": {"task": "accounts.tasks.forget_old_idempotency_keys", "schedule": 3600},
 }
 
+# Who may read /metrics: networks, and whoever sends the token.
+ARENA_METRICS_NETWORKS = env.list("ARENA_METRICS_NETWORKS", default=["127.0.0.0/8", "::1/128"])
+ARENA_METRICS_TOKEN = env.str("ARENA_METRICS_TOKEN", default="")
+
 # Who is let in, and who may make an account (accounts.access).
 ARENA_ACCESS = env.str("ARENA_ACCESS", default="open", choices=("open", "members", "private"))
 ARENA_SIGNUP = env.str("ARENA_SIGNUP", default="open", choices=("open", "invitation", "closed"))

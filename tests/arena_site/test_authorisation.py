@@ -26,7 +26,7 @@ REFUSED = (401, NOT_ALLOWED, HIDDEN, 500)
 
 # What anybody may see or send; nothing there is anybody's.
 OPEN = [
-    "/", "/language/", "/livez", "/readyz",
+    "/", "/language/", "/livez", "/readyz", "/metrics",
     "/leaderboard/", "/leaderboard/charts/", "/leaderboard/stream/", "/leaderboard/models/{slug}/",
     "/leaderboard/compare/", "/leaderboard/compare/{a}/{b}/", "/leaderboard/snapshots/",
     "/leaderboard/snapshots/{public_id}/", "/leaderboard/method/",

@@ -85,12 +85,14 @@ def test_our_containers_may_do_nothing_but_run(service: Service):
 
 
 def test_only_the_proxy_is_reached_from_outside():
-    assert [service.name for service in services() if service.get("ports")] == ["proxy"]
+    published = {service.name: service["ports"] for service in services() if service.get("ports")}
+    assert set(published) == {"proxy", "grafana"}
+    assert all(port.startswith("127.0.0.1:") for port in published["grafana"])
 
 
 @each_service
 def test_images_are_of_a_known_version_and_restart(service: Service):
-    assert service.is_ours or re.search(r":\d+(\.\d+)*$", service["image"])
+    assert service.is_ours or re.search(r":v?\d+(\.\d+)*$", service["image"])
     assert service.ends or service["restart"] == "unless-stopped"
 
 

@@ -1,0 +1,1 @@
+"""How the arena is doing now: for operators in the administration, and for monitoring."""

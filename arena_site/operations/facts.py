@@ -1,0 +1,186 @@
+"""What is known of the arena at this moment, each in one query that the number of votes does not make slower."""
+
+import platform
+import shutil
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from decimal import Decimal
+
+import django
+from django.conf import settings
+from django.db import connection
+from django.db.models import Count, Max, Min, Q
+from django.db.models.functions import Now, TruncHour
+from django.utils import timezone
+
+from battles.models import Battle, ModerationCase, Turn, Vote, VoteCounter
+from common.valkey import connection as valkey
+from leaderboard import schedule
+from leaderboard.models import OVERALL, AggregationRun, AnomalyReview
+from models_registry.ledger import SITE, SpendingDay, provider_account, today
+from models_registry.models import Provider
+from uploads.models import Upload
+
+# A turn that waits for a worker, or whose worker is not heard, for longer than this.
+STUCK_AFTER = timedelta(seconds=30)
+HOURS = 24
+
+
+@dataclass(frozen=True)
+class ModeToday:
+    """Battles of one mode that began since midnight UTC."""
+
+    mode: str
+    begun: int
+    voted: int
+    void: int
+
+    @property
+    def label(self) -> str:
+        return str(Battle.Mode(self.mode).label)
+
+    @property
+    def open(self) -> int:
+        """Those that are neither voted on nor void."""
+        return self.begun - self.voted - self.void
+
+
+def battles_today() -> list[ModeToday]:
+    """One for each mode, also those nobody chose."""
+    since = Battle.objects.filter(created_at__gte=datetime.combine(today(), time(), UTC)).order_by()
+    counted = since.values("mode").annotate(
+        begun=Count("pk"),
+        voted=Count("vote", filter=Q(voided_at=None)),
+        void=Count("pk", filter=Q(voided_at__isnull=False)),
+    )
+    found = {row["mode"]: ModeToday(**row) for row in counted}
+    return [found.get(mode, ModeToday(mode, 0, 0, 0)) for mode in Battle.Mode.values]
+
+
+def votes_by_hour() -> list[int]:
+    """Of the last HOURS hours, the present one last."""
+    hour = timezone.now().astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    hours = [hour - timedelta(hours=ago) for ago in reversed(range(HOURS))]
+    lately = Vote.objects.filter(created_at__gte=hours[0]).order_by()
+    counted = dict(lately.annotate(hour=TruncHour("created_at", tzinfo=UTC)).values_list("hour").annotate(Count("pk")))
+    return [counted.get(hour, 0) for hour in hours]
+
+
+def votes_in_all() -> int:
+    """What the counter says that numbers them, instead of counting millions."""
+    return VoteCounter.objects.values_list("last_order", flat=True).first() or 0
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Turns that are not done; `age_s` is how long the first of the waiting ones waits."""
+
+    waiting: int = 0
+    answering: int = 0
+    stuck: int = 0
+    age_s: float = 0.0
+
+
+def queue() -> Queue:
+    late = Q(state=Turn.State.QUEUED, created_at__lt=Now() - STUCK_AFTER, queued_at__lt=Now() - STUCK_AFTER)
+    lost = Q(state=Turn.State.ANSWERING, lease_until__lt=Now() - STUCK_AFTER)
+    found = Turn.objects.exclude(state=Turn.State.DONE).aggregate(
+        waiting=Count("pk", filter=Q(state=Turn.State.QUEUED)),
+        answering=Count("pk", filter=Q(state=Turn.State.ANSWERING)),
+        stuck=Count("pk", filter=late | lost),
+        since=Min("created_at", filter=Q(state=Turn.State.QUEUED)),
+    )
+    since = found.pop("since")
+    age_s = 0.0 if since is None else max(0.0, (timezone.now() - since).total_seconds())
+    return Queue(**found, age_s=age_s)
+
+
+@dataclass(frozen=True)
+class Spending:
+    """US dollars since midnight UTC, of a provider or (name "") of the site; `cap` is None without one."""
+
+    name: str
+    spent: Decimal
+    reserved: Decimal
+    cap: Decimal | None
+
+    @property
+    def percent(self) -> int | None:
+        """Of the cap."""
+        if self.cap is None:
+            return None
+        return min(100, round(100 * (self.spent + self.reserved) / self.cap)) if self.cap else 100
+
+
+def spending_today() -> list[Spending]:
+    """The site's, then that of each provider that has a cap or was paid today. Two queries."""
+    providers = {provider_account(pk): (name, cap) for pk, name, cap in _providers()}
+    accounts: dict[str, tuple[str, Decimal | None]] = {SITE: ("", settings.ARENA_BUDGETS["site"]), **providers}
+    rows = SpendingDay.objects.filter(day=today(), account__in=list(accounts))
+    used = {row.account: row for row in rows}
+    nothing = SpendingDay(spent=Decimal(0), reserved=Decimal(0))
+    return [
+        Spending(name, used.get(account, nothing).spent, used.get(account, nothing).reserved, cap)
+        for account, (name, cap) in accounts.items()
+        if account in used or cap is not None or account == SITE
+    ]
+
+
+def _providers() -> list[tuple[int, str, Decimal | None]]:
+    return list(Provider.objects.order_by("name", "pk").values_list("pk", "name", "daily_budget"))
+
+
+@dataclass(frozen=True)
+class Snapshots:
+    """`newest` is when Overall was last published, `looked` when votes were last looked at; None before the first."""
+
+    newest: datetime | None
+    looked: datetime | None
+    failed: bool
+    next_due: datetime
+
+
+def snapshots() -> Snapshots:
+    of_overall = AggregationRun.objects.filter(scope=OVERALL)
+    newest = of_overall.filter(state=AggregationRun.State.DONE).aggregate(at=Max("finished_at"))["at"]
+    last = of_overall.order_by("-pk").values_list("finished_at", "state").first()
+    looked, state = last or (None, "")
+    failed = state == AggregationRun.State.FAILED
+    return Snapshots(newest, looked, failed, schedule.next_due_at(timezone.now()))
+
+
+def cases_waiting() -> int:
+    """Of moderation: reports, and what rules flagged."""
+    return ModerationCase.objects.filter(state=ModerationCase.State.WAITING).count()
+
+
+def reviews_open() -> int:
+    return AnomalyReview.objects.filter(decided_at=None).count()
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Bytes; versions by name."""
+
+    free: int
+    total: int
+    uploads: int
+    versions: dict[str, str]
+
+    @property
+    def is_nearly_full(self) -> bool:
+        return self.free < 1_000_000_000 or self.free < self.total / 20
+
+
+def machine() -> Machine:
+    """Of this web process's machine. Raises one of common.valkey.UNREACHABLE."""
+    disk = shutil.disk_usage(settings.ARENA_DATA_DIR if settings.ARENA_DATA_DIR.exists() else settings.BASE_DIR)
+    postgresql = connection.pg_version
+    valkeys = valkey().info("server")
+    versions = {
+        "Python": platform.python_version(),
+        "Django": django.get_version(),
+        "PostgreSQL": f"{postgresql // 10_000}.{postgresql % 10_000}",
+        "Valkey": str(valkeys.get("valkey_version") or valkeys.get("redis_version", "")),  # type: ignore[union-attr]
+    }
+    return Machine(disk.free, disk.total, Upload.objects.kept().bytes_kept(), versions)

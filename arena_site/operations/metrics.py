@@ -1,0 +1,177 @@
+"""/metrics: numbers for Prometheus, of the whole arena, whichever web process is asked.
+
+Not for people: which models were called just now would tell who answers in a blind battle.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.crypto import constant_time_compare
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from arena_site.operations import facts
+from common import counters, heartbeat
+from common.client_ip import is_in_networks
+from common.valkey import UNREACHABLE
+from models_registry.models import Breaker
+
+logger = logging.getLogger(__name__)
+
+# However many ask.
+FRESH_FOR_S = 5.0
+
+
+@require_safe
+@never_cache
+def metrics(request: HttpRequest) -> HttpResponse:
+    """For ARENA_METRICS_NETWORKS, and for whoever sends ARENA_METRICS_TOKEN; for others there is nothing here."""
+    if not (_has_token(request) or is_in_networks(request, settings.ARENA_METRICS_NETWORKS)):
+        raise Http404
+    return HttpResponse(_page.text(), content_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+def _has_token(request: HttpRequest) -> bool:
+    token = settings.ARENA_METRICS_TOKEN
+    return bool(token) and constant_time_compare(request.headers.get("Authorization", ""), f"Bearer {token}")
+
+
+class _Page:
+    """Made by one of those who ask at once; the others wait for it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._text, self._good_until = b"", 0.0
+
+    def text(self) -> bytes:
+        with self._lock:
+            if time.monotonic() >= self._good_until:
+                self._text = generate_latest(ArenaCollector())
+                self._good_until = time.monotonic() + FRESH_FOR_S
+            return self._text
+
+    def forget(self) -> None:
+        self._good_until = 0.0
+
+
+_page = _Page()
+
+
+class ArenaCollector(Collector):
+    """What cannot be asked, as a service is away, is left out; `arena_up` says so."""
+
+    def collect(self) -> Iterator[Metric]:
+        up = GaugeMetricFamily("arena_up", "Whether a service answers.", labels=["service"])
+        parts: list[tuple[str, Callable[[], list[Metric]]]] = [
+            ("valkey", _counted), ("postgresql", _of_battles), ("postgresql", _of_money_and_models),
+        ]  # fmt: skip
+        answered = dict.fromkeys(("valkey", "postgresql"), True)
+        for service, read in parts:
+            try:
+                yield from read()
+            except (DatabaseError, *UNREACHABLE) as error:
+                logger.warning("metrics are incomplete: %s is away (%s)", service, str(error).strip())
+                answered[service] = False
+        for service, is_up in answered.items():
+            up.add_metric([service], is_up)
+        yield up
+
+
+def _counted() -> list[Metric]:
+    """What all processes counted in Valkey."""
+    counted = counters.read()
+    requests = CounterMetricFamily(
+        "arena_requests", "Requests by what was asked and the class of its status.", labels=["door", "status"]
+    )
+    calls = CounterMetricFamily(
+        "arena_calls", "Calls to models that ended, by how: done, stopped, or the code of a failure.",
+        labels=["model", "outcome"],
+    )  # fmt: skip
+    for family, name in ((requests, "requests"), (calls, "calls")):
+        for labels, number in sorted(counted.get(name, {}).items()):
+            family.add_metric(labels, number)
+    streams = GaugeMetricFamily("arena_streams", "Open streams of server-sent events.", counters.levels()["streams"])
+    heard = GaugeMetricFamily("arena_process_heard", "Whether a background process is heard.", labels=["process"])
+    missing = heartbeat.missing()
+    for process in heartbeat.EXPECTED:
+        heard.add_metric([process], process not in missing)
+    return [
+        requests,
+        calls,
+        _histogram(
+            counted, "request", "arena_request_seconds", "How long requests took; of a stream, its beginning.", "door"
+        ),
+        _histogram(
+            counted, "first_token", "arena_first_token_seconds", "From the call to the answer's first words.", "model"
+        ),
+        streams,
+        heard,
+    ]
+
+
+def _histogram(
+    counted: dict[str, dict[counters.Labels, int]], counted_as: str, name: str, about: str, label: str
+) -> HistogramMetricFamily:
+    family = HistogramMetricFamily(name, about, labels=[label])
+    for labels, total_ms in sorted(counted.get(f"{counted_as}.sum", {}).items()):
+        so_far, buckets = 0, []
+        for bound in (*counters.BUCKETS_MS, None):
+            so_far += counted.get(f"{counted_as}.{bound or 'inf'}", {}).get(labels, 0)
+            buckets.append(("+Inf" if bound is None else str(bound / 1000), so_far))
+        family.add_metric(labels, buckets, sum_value=total_ms / 1000)
+    return family
+
+
+def _of_battles() -> list[Metric]:
+    battles = GaugeMetricFamily(
+        "arena_battles_today", "Battles begun since midnight UTC, by mode and what became of them.",
+        labels=["mode", "state"],
+    )  # fmt: skip
+    for mode in facts.battles_today():
+        for state in ("open", "voted", "void"):
+            battles.add_metric([mode.mode, state], getattr(mode, state))
+    queue = facts.queue()
+    turns = GaugeMetricFamily("arena_turns", "Turns that are not done.", labels=["state"])
+    for state in ("waiting", "answering", "stuck"):
+        turns.add_metric([state], getattr(queue, state))
+    snapshot = facts.snapshots().newest
+    return [
+        battles,
+        turns,
+        GaugeMetricFamily("arena_queue_age_seconds", "How long the first waiting turn waits.", queue.age_s),
+        CounterMetricFamily("arena_votes", "Votes ever cast.", facts.votes_in_all()),
+        GaugeMetricFamily("arena_moderation_waiting", "Cases in the moderation queue.", facts.cases_waiting()),
+        GaugeMetricFamily(
+            "arena_snapshot_timestamp_seconds", "When Overall was last published; 0 before.",
+            snapshot.timestamp() if snapshot else 0,
+        ),
+    ]  # fmt: skip
+
+
+def _of_money_and_models() -> list[Metric]:
+    cost = GaugeMetricFamily(
+        "arena_cost_today_dollars", "US dollars since midnight UTC; the provider \"\" is the site.",
+        labels=["provider", "what"],
+    )  # fmt: skip
+    cap = GaugeMetricFamily("arena_budget_dollars", "What a day may cost.", labels=["provider"])
+    for spending in facts.spending_today():
+        cost.add_metric([spending.name, "spent"], float(spending.spent))
+        cost.add_metric([spending.name, "reserved"], float(spending.reserved))
+        if spending.cap is not None:
+            cap.add_metric([spending.name], float(spending.cap))
+    breakers = GaugeMetricFamily(
+        "arena_breaker_open", "Models and providers that are kept out of the draw; those in it are not listed.",
+        labels=["kind", "name"],
+    )  # fmt: skip
+    for breaker in Breaker.objects.open().select_related("model", "provider"):
+        name = breaker.model.slug if breaker.model else breaker.provider.name  # type: ignore[union-attr]
+        breakers.add_metric(["model" if breaker.model else "provider", name], 1)
+    return [cost, cap, breakers]

@@ -1,0 +1,221 @@
+"""Numbers for Prometheus: complete, readable for it, and not for everybody."""
+
+import json
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import redis
+import yaml
+from django.conf import settings as site_settings
+from django.db import OperationalError
+from django.test import Client
+from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
+
+from arena_site.operations import facts, metrics
+from battles.actions import cast_vote
+from battles.models import Turn, Vote
+from common import counters
+from models_registry.models import Breaker, SpendingDay
+from tests import make
+from tests.fake_provider import FakeProvider
+from tests.site import Reader
+
+Samples = dict[tuple[str, tuple[str, ...]], float]
+
+
+@pytest.fixture(autouse=True)
+def _counted_anew() -> None:
+    counters._unsaid.clear()
+    counters._levels.clear()
+    metrics._page.forget()
+
+
+def read(text: str) -> Samples:
+    """By name and the values of its labels in the order of their names."""
+    return {
+        (sample.name, tuple(value for _, value in sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def ask(client: Client, **options: Any) -> Samples:
+    metrics._page.forget()
+    response = client.get("/metrics", **options)
+    assert response.status_code == 200
+    assert response["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    return read(response.text)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_battle_is_found_in_the_numbers(fake_provider: FakeProvider, reader: Reader, client: Client):
+    for _ in range(2):
+        make.model("honest", at=fake_provider.base_url)
+    for _ in range(2):
+        battle = reader.wait_until_answered(reader.start_battle())
+    reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "tie"})
+    counters.hand_over()
+    found = ask(client)
+    assert found["arena_battles_today", ("blind", "open")] == 1
+    assert found["arena_battles_today", ("blind", "voted")] == 1
+    assert found["arena_votes_total", ()] == 1
+    assert sum(number for (name, _), number in found.items() if name == "arena_calls_total") == 4
+    first_tokens = [labels for name, labels in found if name == "arena_first_token_seconds_count"]
+    assert sum(found["arena_first_token_seconds_count", labels] for labels in first_tokens) == 4
+    assert found["arena_requests_total", ("api", "2xx")] >= 5
+    assert found["arena_requests_total", ("streams", "2xx")] == 2
+    assert found["arena_request_seconds_bucket", ("api", "+Inf")] == found["arena_request_seconds_count", ("api",)]
+    assert found["arena_streams", ()] == 0
+    assert found["arena_up", ("postgresql",)] == found["arena_up", ("valkey",)] == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_open_stream_is_counted_until_its_reader_leaves(fake_provider: FakeProvider, reader: Reader, client: Client):
+    for _ in range(2):
+        make.model("hang-after-1", at=fake_provider.base_url)
+    battle = reader.start_battle()
+    following = reader.follow(battle["stream_url"])
+    next(following)
+    counters.hand_over()
+    assert ask(client)["arena_streams", ()] == 1
+    following.close()
+    reader.api("POST", f"battles/{battle['id']}/stop/")
+    reader.wait_until_answered(reader.battle(battle["id"]))
+    counters.hand_over()
+    assert ask(client)["arena_streams", ()] == 0
+
+
+@pytest.mark.django_db
+def test_queue_money_and_breakers_are_in_the_numbers(client: Client, settings: Any):
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": 50}
+    one, two = make.model(), make.model()
+    for age in (20, 100):
+        battle = make.battle(one, two)
+        since = timezone.now() - timedelta(seconds=age)
+        Turn.objects.filter(battle=battle).update(created_at=since, queued_at=since)
+    SpendingDay.objects.create(day=timezone.now().date(), account="site", spent="1.5", reserved="0.25")
+    Breaker.objects.create(model=one, opened_at=timezone.now(), probe_at=timezone.now(), reason="cut")
+    found = ask(client)
+    assert found["arena_turns", ("waiting",)] == 2
+    assert found["arena_turns", ("stuck",)] == 1
+    assert 100 <= found["arena_queue_age_seconds", ()] < 110
+    assert found["arena_cost_today_dollars", ("", "spent")] == 1.5
+    assert found["arena_cost_today_dollars", ("", "reserved")] == 0.25
+    assert found["arena_budget_dollars", ("",)] == 50
+    assert found["arena_breaker_open", ("model", one.slug)] == 1
+
+
+@pytest.mark.django_db
+def test_asking_costs_as_many_queries_for_many_battles_as_for_one(client: Client, django_assert_num_queries: Callable):
+    models = [make.model() for _ in range(2)]
+    for number in (1, 8):
+        for _ in range(number):
+            make.battle(*models)
+        metrics._page.forget()
+        with django_assert_num_queries(9):
+            client.get("/metrics")
+    with django_assert_num_queries(0):  # a moment later
+        client.get("/metrics")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("address", "headers", "status"),
+    [
+        ("127.0.0.1", {}, 200),
+        ("::1", {}, 200),
+        ("10.1.2.3", {}, 404),
+        ("198.51.100.7", {}, 404),
+        ("127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, 404),  # a proxy that nobody told us of
+        ("198.51.100.7", {"Authorization": "Bearer of-the-monitoring"}, 200),
+        ("198.51.100.7", {"Authorization": "Bearer of-somebody-else"}, 404),
+    ],
+)
+def test_numbers_are_for_monitoring_alone(
+    client: Client, settings: Any, address: str, headers: dict[str, str], status: int
+):
+    settings.ARENA_METRICS_TOKEN = "of-the-monitoring"
+    assert client.get("/metrics", headers=headers, REMOTE_ADDR=address).status_code == status
+
+
+@pytest.mark.django_db
+def test_whom_a_trusted_proxy_speaks_for_decides(client: Client, settings: Any):
+    settings.ARENA_TRUSTED_PROXIES = ["10.0.0.0/8"]
+    settings.ARENA_METRICS_NETWORKS = ["10.0.0.0/8", "192.0.2.0/24"]
+    asked = {"198.51.100.7": 404, "192.0.2.9": 200}
+    for visitor, status in asked.items():
+        response = client.get("/metrics", headers={"X-Forwarded-For": visitor}, REMOTE_ADDR="10.0.0.1")
+        assert response.status_code == status
+
+
+@pytest.mark.django_db
+def test_without_a_token_in_the_settings_no_token_opens(client: Client, settings: Any):
+    settings.ARENA_METRICS_TOKEN = ""
+    assert client.get("/metrics", headers={"Authorization": "Bearer "}, REMOTE_ADDR="8.8.8.8").status_code == 404
+
+
+@pytest.mark.django_db
+def test_while_valkey_is_away_the_rest_is_told(client: Client, monkeypatch: pytest.MonkeyPatch):
+    def away() -> None:
+        raise redis.ConnectionError("gone")
+
+    monkeypatch.setattr(counters, "read", away)
+    found = ask(client)
+    assert (found["arena_up", ("valkey",)], found["arena_up", ("postgresql",)]) == (0, 1)
+    assert ("arena_votes_total", ()) in found
+
+
+@pytest.mark.django_db
+def test_while_the_database_is_away_the_rest_is_told(client: Client, monkeypatch: pytest.MonkeyPatch):
+    def away() -> None:
+        raise OperationalError("gone")
+
+    monkeypatch.setattr(facts, "battles_today", away)
+    found = ask(client)
+    assert (found["arena_up", ("valkey",)], found["arena_up", ("postgresql",)]) == (1, 0)
+    assert ("arena_streams", ()) in found
+
+
+def names_told() -> set[str]:
+    """Of every family, also those that have nothing to tell yet."""
+    told = set()
+    for family in metrics.ArenaCollector().collect():
+        told |= {
+            "counter": {f"{family.name}_total"},
+            "histogram": {f"{family.name}_{part}" for part in ("bucket", "sum", "count")},
+        }.get(family.type, {family.name})
+    return told
+
+
+@pytest.mark.django_db
+def test_the_dashboard_asks_for_numbers_that_there_are():
+    deploy = site_settings.BASE_DIR / "deploy"
+    board = json.loads((deploy / "grafana/dashboards/arena.json").read_text())
+    asked = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    assert set(re.findall(r"\barena_\w+", " ".join(asked))) <= names_told()
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+    (source,) = yaml.safe_load((deploy / "grafana/datasources/prometheus.yml").read_text())["datasources"]
+    assert {panel["datasource"]["uid"] for panel in board["panels"]} == {source["uid"]}
+
+
+def test_prometheus_asks_where_the_numbers_are():
+    deploy = site_settings.BASE_DIR
+    (job,) = yaml.safe_load((deploy / "deploy/prometheus.yml").read_text())["scrape_configs"]
+    assert job["metrics_path"] == "/metrics"
+    services = yaml.safe_load((deploy / "docker-compose.yml").read_text())["services"]
+    assert {target.split(":")[0] for static in job["static_configs"] for target in static["targets"]} <= set(services)
+    assert "respond /metrics 404" in (deploy / "deploy/Caddyfile").read_text()
+    assert services["web"]["environment"]["ARENA_HOSTS"].endswith(",web")
+
+
+@pytest.mark.django_db
+def test_votes_are_numbered_as_they_are_counted(client: Client):
+    for _ in range(3):
+        actor = make.visitor()
+        battle = make.answered_battle(make.model(), make.model(), actor=actor)
+        cast_vote(battle=battle, choice=Vote.Choice.TIE, actor=actor)
+    assert ask(client)["arena_votes_total", ()] == Vote.objects.count() == 3

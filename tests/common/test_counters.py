@@ -1,0 +1,65 @@
+"""What is counted in many processes is one number."""
+
+import threading
+
+import pytest
+import redis
+
+from common import counters
+from common.valkey import connection
+
+
+@pytest.fixture(autouse=True)
+def _nothing_counted_yet() -> None:
+    counters._unsaid.clear()
+    counters._levels.clear()
+
+
+def test_counts_add_up_over_threads_and_times_they_are_handed_over():
+    def count() -> None:
+        for _ in range(100):
+            counters.add("calls", "ada", "done")
+
+    for _ in range(2):
+        threads = [threading.Thread(target=count) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        counters.hand_over()
+    counters.hand_over()
+    assert counters.read() == {"calls": {("ada", "done"): 800}}
+
+
+def test_a_time_is_in_its_bucket_and_in_the_sum():
+    for ms in (3.4, 50, 50.1, 31_000):
+        counters.observe("wait", "ada", ms=ms)
+    counters.hand_over()
+    assert counters.read() == {
+        "wait.50": {("ada",): 2}, "wait.100": {("ada",): 1}, "wait.inf": {("ada",): 1}, "wait.sum": {("ada",): 31_103},
+    }  # fmt: skip
+
+
+def test_what_was_counted_while_valkey_was_away_is_handed_over_later(monkeypatch: pytest.MonkeyPatch):
+    def away() -> None:
+        raise redis.ConnectionError
+
+    counters.add("requests", "pages", "2xx")
+    with monkeypatch.context() as patched:
+        patched.setattr(counters, "connection", away)
+        with pytest.raises(redis.ConnectionError):
+            counters.hand_over()
+    counters.add("requests", "pages", "2xx")
+    counters.hand_over()
+    assert counters.read() == {"requests": {("pages", "2xx"): 2}}
+
+
+def test_levels_of_processes_add_up_until_they_are_not_heard_any_more(monkeypatch: pytest.MonkeyPatch):
+    counters.raise_level("streams", 3)
+    counters.hand_over()
+    connection().hset(counters.LEVELS_KEY, "streams\x1fanother", f"4 {2**40}")
+    connection().hset(counters.LEVELS_KEY, "streams\x1fa dead one", "9 1000")
+    assert counters.levels()["streams"] == 7
+    counters.raise_level("streams", -3)
+    counters.hand_over()
+    assert counters.levels()["streams"] == 4
