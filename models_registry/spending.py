@@ -28,7 +28,7 @@ from models_registry.ledger import (
     today,
 )
 from models_registry.models import LanguageModel, Price
-from models_registry.providers.base import TOKENS_OF_AN_IMAGE, Message, images_in, text_in
+from models_registry.providers.base import Message, images_in, most_tokens_of_an_image, text_in
 
 logger = logging.getLogger(__name__)
 
@@ -75,13 +75,14 @@ def bill(model: LanguageModel, messages: Sequence[Message], *, person: str, most
     price = model.price
     if price is None or not price.is_above_zero:
         return None
-    prompt = sum(_most_tokens_in(message) + TOKENS_AROUND_A_MESSAGE for message in messages)
+    image = most_tokens_of_an_image(model.upstream_name)
+    prompt = sum(_most_tokens_in(message, image=image) + TOKENS_AROUND_A_MESSAGE for message in messages)
     most = price.cost_of(prompt_tokens=prompt, completion_tokens=most_tokens or model.most_tokens)
     return Bill(model, price, person, most.quantize(SMALLEST, ROUND_UP))
 
 
-def _most_tokens_in(message: Message) -> int:
-    return len(text_in(message).encode()) + images_in(message) * TOKENS_OF_AN_IMAGE
+def _most_tokens_in(message: Message, *, image: int) -> int:
+    return len(text_in(message).encode()) + images_in(message) * image
 
 
 @transaction.atomic

@@ -1,5 +1,6 @@
 """What a provider module promises to the rest of the arena."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,8 +11,16 @@ from typing import Any, Protocol
 Receive = Callable[[str, str], float]
 # `role` and `content` as OpenAI has them: a text, or parts of which the others are images.
 Message = dict[str, Any]
-# The most that an image of at most 1568 pixels a side is billed as by those who say so.
+# The most that an image of at most 1568 pixels a side is billed as: width · height / 750 at Anthropic (3,279), a token
+# for 28 · 28 pixels at Qwen and Mistral (3,136), 1,536 patches · 2.46 at OpenAI (3,779).
 TOKENS_OF_AN_IMAGE = 5_000
+# This one bills 2,833 and 5,667 for each tile, of which a long image has eight.
+_BILLS_TEN_TIMES_THAT = re.compile(r"(?:.*/)?gpt-4o-mini")
+
+
+def most_tokens_of_an_image(upstream_name: str) -> int:
+    """What a model bills an image as, at most; for what it takes of a context, TOKENS_OF_AN_IMAGE is enough."""
+    return 10 * TOKENS_OF_AN_IMAGE if _BILLS_TEN_TIMES_THAT.match(upstream_name) else TOKENS_OF_AN_IMAGE
 
 
 def text_in(message: Message) -> str:

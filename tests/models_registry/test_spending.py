@@ -1,22 +1,14 @@
-"""Money is set aside before a call and settled after it; no crowd gets past a cap."""
+"""Money is set aside before a call and settled after it."""
 
-import threading
-from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
-from django.db import connection
-from django.test.client import MULTIPART_CONTENT
-from django.test.utils import CaptureQueriesContext
 
-from accounts.actor import Actor
 from battles import actions
 from battles import answer_records as records
 from battles.call_records import Said
 from battles.engine import Engine
-from battles.errors import BudgetReached, ModelsOverBudget, TooFewModels
-from battles.models import Answer, Battle, Call
-from common.errors import ArenaError
+from battles.models import Call
 from models_registry import spending
 from models_registry.ledger import SITE, person_account, provider_account
 from models_registry.models import Charge, LanguageModel, SpendingDay
@@ -24,61 +16,9 @@ from models_registry.providers import Completion, FailureCode
 from models_registry.versions import set_price
 from tests import make
 from tests.fake_provider import FakeProvider
+from tests.models_registry.paying import A_CENT_A_TOKEN, accounts, cents, paid_model, start
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-A_CENT_A_TOKEN = Decimal(10_000)
-
-
-def paid_model(name: str = "honest", *, at: str = "http://127.0.0.1:9/v1", cap: int = 3) -> LanguageModel:
-    """A prompt costs nothing and each token of the answer a cent."""
-    model = make.model(name, at=at, parameters={"max_tokens": cap})
-    set_price(model, Decimal(0), A_CENT_A_TOKEN)
-    return model
-
-
-def cents(number: int) -> Decimal:
-    """In US dollars."""
-    return Decimal(number) / 100
-
-
-def accounts() -> dict[str, tuple[Decimal, Decimal]]:
-    """Reserved and spent, in cents."""
-    return {row.account: (row.reserved * 100, row.spent * 100) for row in SpendingDay.objects.all()}
-
-
-def start(actor: Actor) -> Battle:
-    return actions.start_session(actor=actor, prompt="one two three")
-
-
-def answer_of(battle: Battle) -> Answer:
-    return Answer.objects.get(turn__battle=battle, side__position="left")
-
-
-def all_at_once(times: int, act: Callable[[], object]) -> list[str]:
-    """What came of it, each in a thread of its own: "ok" or the refusal's code."""
-    outcomes = []
-
-    def one() -> None:
-        try:
-            act()
-            outcomes.append("ok")
-        except ArenaError as refusal:
-            outcomes.append(refusal.code)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=one) for _ in range(times)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return sorted(outcomes)
-
-
-@pytest.fixture
-def _unlimited(settings):
-    settings.ARENA_LIMITS = dict.fromkeys(settings.ARENA_LIMITS, "off")
 
 
 def test_a_battle_reserves_the_most_it_can_cost_and_pays_what_it_did(fake_provider: FakeProvider, engine: Engine):
@@ -102,76 +42,6 @@ def test_free_models_never_touch_the_ledger(fake_provider: FakeProvider, engine:
     assert not SpendingDay.objects.exists()
     assert not Charge.objects.exists()
     assert {call.cost for call in Call.objects.all()} == {0}
-
-
-@pytest.mark.usefixtures("_unlimited")
-def test_fifty_battles_at_once_stay_below_the_persons_budget(settings):
-    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": cents(20)}
-    for _ in range(3):
-        paid_model()
-    actor = make.visitor()
-    outcomes = all_at_once(50, lambda: start(actor))
-    assert outcomes == ["budget_reached"] * 47 + ["ok"] * 3  # 6 cents each
-    assert accounts()[person_account(actor.key)] == (18, 0)
-
-
-@pytest.mark.usefixtures("_unlimited")
-def test_fifty_people_at_once_stay_below_the_sites_budget(settings):
-    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(20)}
-    for _ in range(3):
-        paid_model()
-    people = [make.visitor() for _ in range(50)]
-    assert all_at_once(50, lambda: start(people.pop())) == ["ok"] * 3 + ["too_few_models"] * 47
-    assert accounts()[SITE] == (18, 0)
-
-
-@pytest.mark.usefixtures("_unlimited")
-def test_a_provider_over_its_budget_leaves_the_draw_to_the_others():
-    dear, free = [paid_model(at="http://127.0.0.1:9/dear") for _ in range(2)], [make.model() for _ in range(2)]
-    dear[0].provider.daily_budget = cents(7)
-    dear[0].provider.save()
-    people = [make.visitor() for _ in range(30)]
-    assert all_at_once(30, lambda: start(people.pop())) == ["ok"] * 30
-    assert accounts()[provider_account(dear[0].provider_id)] == (6, 0)
-    SpendingDay.objects.update(spent=cents(7))
-    assert LanguageModel.objects.drawable() == free
-    assert dear[0].obstacle == "Its provider's budget for today is used up."
-
-
-def test_who_cannot_pay_for_the_dearest_pair_is_refused_whatever_would_be_drawn(settings):
-    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": cents(150)}
-    paid_model(cap=100)
-    paid_model(cap=100)
-    for _ in range(20):
-        make.model()
-    actor = make.visitor()
-    with pytest.raises(BudgetReached) as refused:
-        start(actor)
-    assert 0 < refused.value.retry_after <= 86_400
-    assert not Battle.objects.exists()
-
-
-def test_members_and_visitors_have_budgets_of_their_own(settings):
-    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": cents(1), "member": cents(100)}
-    paid_model()
-    paid_model()
-    with pytest.raises(BudgetReached):
-        start(make.visitor())
-    assert start(make.member())
-
-
-def test_a_follow_up_that_does_not_fit_is_refused_in_a_sentence(settings):
-    left, right = paid_model(), make.model()
-    actor = make.visitor()
-    battle = make.answered_battle(left, right, actor=actor)
-    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(2)}
-    with pytest.raises(ModelsOverBudget):
-        actions.follow_up(actor=actor, battle=battle, prompt="and then?")
-    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": None, "visitor": cents(2)}
-    with pytest.raises(BudgetReached):
-        actions.follow_up(actor=actor, battle=battle, prompt="and then?")
-    assert battle.turns.count() == 1
-    assert {reserved for reserved, _ in accounts().values()} <= {0}
 
 
 def test_a_lost_call_is_charged_the_most_it_could_cost(settings):
@@ -253,52 +123,12 @@ def test_a_reservation_is_never_below_what_the_prompt_can_cost():
     assert bill.most >= cents(len(content.encode()))
 
 
-@pytest.mark.parametrize("how", ["switch", "setting"])
-def test_the_kill_switch_stops_every_paid_call(settings, fake_provider: FakeProvider, engine: Engine, how: str):
-    paid = [paid_model(f"honest-{name}", at=fake_provider.base_url) for name in "ab"]
-    queued = start(make.visitor())
-    if how == "switch":
-        spending.halt_paid_calls(by=make.user())
-    else:
-        settings.ARENA_PAID_CALLS = False
-    assert paid[0].obstacle == "Calls to paid models are halted."
-    with pytest.raises(TooFewModels):
-        start(make.visitor())
-    engine.answer(queued.turns.get().pk)
-    assert fake_provider.calls == {}
-    assert answer_of(queued).error == "over_budget"
-    assert set(accounts().values()) == {(0, 0)}
-
-
-def test_whether_models_may_be_drawn_is_asked_in_six_queries_whatever_their_number(settings):
-    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(20)}
-    for number in range(6):
-        paid_model(at=f"http://127.0.0.1:9/{number}")
-    with CaptureQueriesContext(connection) as queries:
-        assert len(LanguageModel.objects.drawable()) == 6
-    assert len(queries) == 5
-
-
-def test_page_and_api_say_until_when_a_budget_is_used_up(settings, client):
-    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": cents(0)}
-    for _ in range(2):
-        paid_model()
-    for path, body in (("/", {"prompt": "one"}), ("/api/v1/sessions/", {"prompt": "one"})):
-        response = client.post(path, body, content_type="application/json" if "api" in path else MULTIPART_CONTENT)
-        assert response.status_code == 429
-        assert 0 < int(response.headers["Retry-After"]) <= 86_400
-        assert "midnight UTC" in response.content.decode()
-    assert response.json()["code"] == "budget_reached"
-
-
-@pytest.mark.usefixtures("_unlimited")
-def test_many_people_at_two_providers_leave_the_ledger_right(fake_provider: FakeProvider, engine: Engine, settings):
-    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(10_000)}
-    for number in range(4):
-        at = fake_provider.base_url.replace("127.0.0.1", "localhost" if number % 2 else "127.0.0.1")
-        paid_model(f"honest-{number}", at=at, cap=10)
-    people = [make.visitor() for _ in range(20)]
-    assert all_at_once(20, lambda: engine.answer(start(people.pop()).turns.get().pk)) == ["ok"] * 20
-    assert accounts()[SITE] == (0, 20 * 6)
-    of_providers = [spent for name, (_, spent) in accounts().items() if name.startswith("provider:")]
-    assert (len(of_providers), sum(of_providers)) == (2, 20 * 6)
+@pytest.mark.parametrize(
+    ("upstream_name", "tokens"), [("seeing", 5_000), ("gpt-4o-mini-2024-07-18", 50_000), ("openai/gpt-4o-mini", 50_000)]
+)
+def test_what_is_reserved_for_a_picture_is_the_most_that_its_model_bills(upstream_name: str, tokens: int):
+    model = make.model(upstream_name)
+    set_price(model, A_CENT_A_TOKEN, Decimal(0))
+    content = [{"type": "text", "text": ""}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,"}}]
+    bill = spending.bill(model, [{"role": "user", "content": content}], person="")
+    assert bill.most == cents(tokens + spending.TOKENS_AROUND_A_MESSAGE)
