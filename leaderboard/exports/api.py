@@ -1,6 +1,6 @@
 """Votes as files through the API, sent as they are read."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import cast
 
 from django.conf import settings
@@ -19,8 +19,7 @@ from leaderboard.exports.writing import CONTENT_TYPES, WRITERS
 
 
 class _FileView(APIView):
-    def open(self, *, snapshot: str, since: str) -> opening.Export | opening.StarExport:
-        raise NotImplementedError
+    opened_by: Callable[..., opening.Export | opening.StarExport]
 
     @property
     def scopes(self) -> dict[str, Scope]:
@@ -36,7 +35,7 @@ class _FileView(APIView):
             )
         limits.count("export", actor.kind, *{actor.key, f"network:{actor.network}"}, fail_open=True)
         asked = request.query_params
-        export = self.open(snapshot=asked.get("snapshot", ""), since=asked.get("since", ""))
+        export = self.opened_by(snapshot=asked.get("snapshot", ""), since=asked.get("since", ""))
         return StreamingHttpResponse(
             _sent_on(WRITERS[ending](export.batches(), export.table)),
             content_type=CONTENT_TYPES[ending],
@@ -47,15 +46,13 @@ class _FileView(APIView):
 class VoteExport(_FileView):
     """Pseudonymous votes: all that were cast, those since a time or a number, or those of a snapshot."""
 
-    def open(self, *, snapshot: str, since: str) -> opening.Export:
-        return opening.open_export(snapshot=snapshot, since=since)
+    opened_by = staticmethod(opening.open_export)
 
 
 class StarExport(_FileView):
     """Pseudonymous stars: all that were given, those since a time or a number, or those that a snapshot knew."""
 
-    def open(self, *, snapshot: str, since: str) -> opening.StarExport:
-        return opening.open_star_export(snapshot=snapshot, since=since)
+    opened_by = staticmethod(opening.open_star_export)
 
 
 async def _sent_on(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
