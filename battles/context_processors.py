@@ -6,30 +6,20 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from battles.models import Session
+from battles.session_list import SessionList, listed
 from common.valkey import is_away
-
-SHOWN_IN_SIDEBAR = 40
 
 
 def sidebar(request: HttpRequest) -> dict[str, Any]:
     """Both are asked for only by pages that print them.
 
-    `sidebar_sessions`: the person's latest sessions. `is_paused`: whether new battles and live text have to wait.
+    `latest_sessions`: the person's, as a SessionList. `is_paused`: whether new battles and live text have to wait.
     """
 
-    def latest() -> list[dict[str, Any]]:
+    def latest() -> SessionList:
         actor = getattr(request, "actor", None)
         if actor is None:
-            return []
-        sessions = Session.objects.for_sidebar(actor)[:SHOWN_IN_SIDEBAR]
-        return [
-            {
-                "id": session.public_id,
-                "title": session.title,
-                "last_active_at": session.last_active_at,
-                "url": session.get_absolute_url(),
-            }
-            for session in sessions
-        ]
+            return SessionList()
+        return listed(Session.objects.owned_by(actor).filter(archived=False))
 
-    return {"sidebar_sessions": SimpleLazyObject(latest), "is_paused": SimpleLazyObject(is_away)}
+    return {"latest_sessions": SimpleLazyObject(latest), "is_paused": SimpleLazyObject(is_away)}

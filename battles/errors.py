@@ -107,3 +107,9 @@ class PromptRefused(InvalidInput):
 class NotExamined(ServiceAway):
     code = "moderation_away"
     message = _("Prompts cannot be looked at for a moment, so no new ones are taken. Please try again.")
+
+
+class TooLateToRestore(ArenaError):
+    code = "too_late"
+    message = _("It is too late: the session is deleted.")
+    http_status = 404

@@ -19,7 +19,7 @@ SESSIONS_AT_ONCE = 100
 def sessions_of(user: User, **_: Any) -> dict[str, list[dict[str, Any]]]:
     """As the API shows them: a blind battle without a vote stays blind."""
     shown: list[dict[str, Any]] = []
-    sessions = list(Session.objects.filter(owner_user=user).order_by("pk"))
+    sessions = list(Session.objects.filter(owner_user=user, discarded_at=None).order_by("pk"))
     for start in range(0, len(sessions), SESSIONS_AT_ONCE):
         some = sessions[start : start + SESSIONS_AT_ONCE]
         battles: dict[int, list[Battle]] = defaultdict(list)

@@ -32,6 +32,7 @@ class World:
     live: Battle
     unanswered: Battle
     compared: Battle
+    discarded: Battle
     document: Upload
     picture: Upload
     ids: dict[str, list[str]] = field(default_factory=dict)
@@ -69,6 +70,8 @@ def of(actor: Actor, *, with_boards: bool = False) -> World:
     again.answers.update(state=Answer.State.FAILED, error="cut")
     Turn.objects.filter(pk=again.pk).update(state=Turn.State.DONE)
     compared = _compared(actor, models)
+    discarded = make.answered_battle(left, right, actor=actor)
+    actions.discard_session(discarded.session)
     document = keep_upload(actor=actor, content=b"A lighthouse by the sea.", name="notes.txt")
     picture = keep_upload(actor=actor, content=pictures.picture(), name="red.png")
     battles = [waiting, voted, void, live, unanswered, compared]
@@ -77,7 +80,7 @@ def of(actor: Actor, *, with_boards: bool = False) -> World:
         tokens = [ApiToken.issue(user=actor.user, name="t", scopes=[Scope.READ])[0].public_id]
     answers = Answer.objects.filter(turn__battle__in=[voted, compared])
     return World(
-        actor, waiting, voted, void, live, unanswered, compared, document, picture,
+        actor, waiting, voted, void, live, unanswered, compared, discarded, document, picture,
         {
             "battles": [battle.public_id for battle in battles],
             "sessions": [battle.session.public_id for battle in battles],

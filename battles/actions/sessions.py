@@ -6,8 +6,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from accounts.actor import Actor
 from battles.announcing import announce_end
 from battles.answer_records import end_at_once
+from battles.errors import TooLateToRestore
 from battles.models import Answer, Attachment, Session, Share, StarRating, Turn, Vote, VoteQuerySet
 from battles.signals import voter_changes
 from common.ids import new_public_id
@@ -31,6 +33,29 @@ def file_stars_under(voter: str, stars: QuerySet[StarRating]) -> None:
     stars.update(voter=voter, renamed_at=Now())
 
 
+def discard_session(session: Session) -> None:
+    """Throw it away: it is gone from everywhere, and for a minute it can be had back."""
+    Session.objects.filter(pk=session.pk).update(discarded_at=Now())
+
+
+def restore_session(*, actor: Actor, public_id: str) -> Session:
+    """Raises TooLateToRestore."""
+    mine = Session.objects.of(actor).filter(public_id=public_id)
+    if not mine.exclude(discarded_at=None).update(discarded_at=None):
+        raise TooLateToRestore
+    return mine.get()
+
+
+def delete_discarded(*, at_most: int) -> None:
+    """What nobody wanted back in time. Each session in a transaction of its own, in which nobody else has it back."""
+    for pk in list(Session.objects.to_be_deleted().values_list("pk", flat=True)[:at_most]):
+        with transaction.atomic():
+            unwanted = Session.objects.to_be_deleted().select_for_update(skip_locked=True, of=("self",))
+            session = unwanted.filter(pk=pk).first()
+            if session is not None:
+                delete_session(session)
+
+
 @transaction.atomic
 def delete_session(session: Session, *, voter: str = "") -> None:
     """Text, files and owner go; counted votes and stars stay, without a name.
@@ -50,7 +75,7 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     Answer.objects.filter(turn__in=turns).update(text="", html="", reasoning="")
     turns.update(prompt="")
     Share.objects.filter(battle__session=session).delete()
-    Session.objects.filter(pk=session.pk).update(owner_user=None, owner_visitor=None, title="")
+    Session.objects.filter(pk=session.pk).update(owner_user=None, owner_visitor=None, title="", discarded_at=None)
 
 
 def _delete_files(turns: QuerySet[Turn]) -> None:

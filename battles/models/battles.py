@@ -34,8 +34,10 @@ def _prefetched(instance: models.Model, name: str, rows: Sequence[models.Model])
 class BattleQuerySet(models.QuerySet["Battle"]):
     def owned_by(self, actor: Actor) -> "BattleQuerySet":
         if actor.user is not None:
-            return self.filter(session__owner_user=actor.user)
-        return self.filter(session__owner_visitor=actor.visitor) if actor.visitor is not None else self.none()
+            return self.filter(session__owner_user=actor.user, session__discarded_at=None)
+        if actor.visitor is not None:
+            return self.filter(session__owner_visitor=actor.visitor, session__discarded_at=None)
+        return self.none()
 
     def for_showing(self) -> "BattleQuerySet":
         """Everything a battle shows, in a fixed number of queries."""

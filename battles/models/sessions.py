@@ -1,5 +1,8 @@
 """Conversations in people's sidebars."""
 
+from datetime import datetime, timedelta
+
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -11,15 +14,47 @@ from accounts.models import User, Visitor
 from battles.models.turns import Turn
 from common.ids import new_public_id
 
+# For so long what somebody threw away can be had back.
+SECOND_THOUGHTS = timedelta(minutes=1)
+
 
 class SessionQuerySet(models.QuerySet["Session"]):
-    def owned_by(self, actor: Actor) -> "SessionQuerySet":
+    def of(self, actor: Actor) -> "SessionQuerySet":
+        """The actor's, also what they have thrown away."""
         if actor.user is not None:
             return self.filter(owner_user=actor.user)
         return self.filter(owner_visitor=actor.visitor) if actor.visitor is not None else self.none()
 
-    def for_sidebar(self, actor: Actor) -> "SessionQuerySet":
-        return self.owned_by(actor).filter(archived=False).order_by("-last_active_at")
+    def owned_by(self, actor: Actor) -> "SessionQuerySet":
+        return self.of(actor).filter(discarded_at=None)
+
+    def to_be_deleted(self) -> "SessionQuerySet":
+        """Those that were thrown away for good."""
+        return self.filter(discarded_at__lt=Now() - SECOND_THOUGHTS)
+
+    def latest_first(self) -> "SessionQuerySet":
+        return self.order_by("-last_active_at", "-public_id")
+
+    def after(self, last_active_at: datetime, public_id: str) -> "SessionQuerySet":
+        """What comes in latest_first() after a session of this time and id."""
+        at_that_time = Q(last_active_at=last_active_at, public_id__lt=public_id)
+        # Said twice: the first is what the index is read by.
+        return self.filter(last_active_at__lte=last_active_at).filter(
+            at_that_time | Q(last_active_at__lt=last_active_at)
+        )
+
+    def with_known_names(self) -> "SessionQuerySet":
+        """`known_names`: models whose names the owner has been told, at most four; `keeps_names`: there are others."""
+        from battles.models.battles import Battle, Side  # they build on sessions
+
+        blind = Battle.objects.filter(session=models.OuterRef("pk"), mode=Battle.Mode.BLIND)
+        told = ~Q(battle__mode=Battle.Mode.BLIND) | Q(battle__vote__isnull=False)
+        of_session = Side.objects.filter(told, battle__session=models.OuterRef("pk"))
+        names = of_session.order_by("model__name").values_list("model__name", flat=True).distinct()
+        return self.annotate(
+            known_names=ArraySubquery(names[:4]),
+            keeps_names=models.Exists(blind.filter(vote=None, voided_at=None)),
+        )
 
     def search(self, words: str) -> "SessionQuerySet":
         """Sessions whose title or prompts hold `words`."""
@@ -37,6 +72,8 @@ class Session(models.Model):
     owner_visitor = models.ForeignKey(Visitor, models.SET_NULL, null=True, blank=True, related_name="sessions")
     title = models.CharField(_("title"), max_length=120, blank=True)
     archived = models.BooleanField(default=False)
+    # When its owner threw it away; a little later the sweep deletes it.
+    discarded_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())
     last_active_at = models.DateTimeField(db_default=Now())
 
@@ -49,9 +86,11 @@ class Session(models.Model):
             )
         ]
         indexes = [
-            # Both for the sidebar: SessionQuerySet.for_sidebar.
+            # Both for the lists of sessions: SessionQuerySet.latest_first.
             models.Index(fields=["owner_user", "-last_active_at"], name="sessions_of_a_user"),
             models.Index(fields=["owner_visitor", "-last_active_at"], name="sessions_of_a_visitor"),
+            # For the sweep: SessionQuerySet.to_be_deleted.
+            models.Index(fields=["discarded_at"], name="discarded_sessions", condition=~Q(discarded_at=None)),
         ]
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ from common.ids import new_public_id
 class ShareQuerySet(models.QuerySet["Share"]):
     def readable(self) -> "ShareQuerySet":
         """Those whose page is there for whoever has the address."""
-        return self.filter(battle__hidden_at=None)
+        return self.filter(battle__hidden_at=None, battle__session__discarded_at=None)
 
 
 class Share(models.Model):

@@ -20,5 +20,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     show("notice-went-wrong");
   }
 });
-// A new try makes an earlier refusal old news.
-document.addEventListener("htmx:beforeRequest", () => area.replaceChildren());
+// A new try makes an earlier refusal old news; what is merely fetched, such as the next lines of a list, does not.
+document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+  if (detail.requestConfig.verb !== "get") area.replaceChildren();
+});

@@ -1,0 +1,24 @@
+// The list of sessions: on a narrow screen a drawer that keeps the focus while it is open; a line being edited is left
+// by Escape.
+const drawer = document.getElementById("sessions");
+
+drawer.addEventListener("toggle", ({ newState }) => {
+  const isOpen = newState === "open";
+  for (const other of document.querySelectorAll("body > :is(.skip, header, main, footer)")) other.inert = isOpen;
+  if (isOpen) {
+    drawer.setAttribute("role", "dialog");
+    drawer.setAttribute("aria-modal", "true");
+    drawer.querySelector("a").focus();
+    return;
+  }
+  drawer.removeAttribute("role");
+  drawer.removeAttribute("aria-modal");
+  document.querySelector(".open-sessions").focus();
+});
+
+document.addEventListener("keydown", (event) => {
+  const line = event.key === "Escape" && event.target.closest(".editing");
+  if (!line) return;
+  event.preventDefault(); // the drawer stays open
+  line.querySelector("[data-cancel]").click();
+});

@@ -1,0 +1,225 @@
+"""Somebody's sessions in a list: by day, page by page, without names they do not know yet; thrown away and had back."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+from django.test import Client
+from django.utils import timezone
+
+from accounts.actor import Actor
+from battles import actions
+from battles.models import Battle, Session, Vote
+from battles.models.sessions import SECOND_THOUGHTS
+from battles.session_list import PER_PAGE, listed
+from battles.sweep import sweep
+from tests import make
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def actor() -> Actor:
+    return make.member()
+
+
+@pytest.fixture
+def client(actor: Actor) -> Client:
+    client = Client()
+    client.force_login(actor.user)
+    return client
+
+
+def titled(actor: Actor, title: str, *, days_ago: float = 0) -> Session:
+    moment = timezone.now() - timedelta(days=days_ago)
+    return Session.objects.create(owner_user=actor.user, title=title, last_active_at=moment)
+
+
+def titles_in(html: str) -> list[str]:
+    return re.findall(r'class="session-link".*?<span dir="auto">(.*?)</span>', html)
+
+
+def voted(battle: Battle) -> Battle:
+    actions.cast_vote(actor=make.visitor(), battle=battle, choice=Vote.Choice.LEFT)
+    return battle
+
+
+# ---- By day ----
+
+
+def test_sessions_are_listed_by_day_week_and_month(actor: Actor):
+    for days_ago, title in ((0, "a"), (0.0001, "b"), (1, "c"), (3, "d"), (6.5, "e"), (70, "f"), (71, "g"), (400, "h")):
+        titled(actor, title, days_ago=days_ago)
+    found = listed(Session.objects.owned_by(actor)).days
+    assert [session.title for day in found for session in day.sessions] == list("abcdefgh")
+    assert [day.title for day in found][1:3] == ["Yesterday", "Previous 7 days"]
+    assert len(found[-1].sessions) == 1
+    assert found[-1].title == (timezone.localdate() - timedelta(days=400)).strftime("%B %Y")
+
+
+def test_a_long_list_goes_on_where_it_ended_without_repeating_a_heading(client: Client, actor: Actor):
+    at = timezone.now() - timedelta(days=1)
+    many = 2 * PER_PAGE + 5
+    Session.objects.bulk_create(
+        # Three at a time: the same moment is no place to lose one.
+        Session(owner_user=actor.user, title=f"t{number}", last_active_at=at - timedelta(microseconds=number // 3))
+        for number in range(many)
+    )
+    page, seen, headings = client.get("/sessions/"), [], []
+    for _ in range(3):
+        seen += titles_in(page.text)
+        headings.append(page.text.count("<h2>"))
+        following = re.search(r'class="earlier" hx-get="([^"]+)"', page.text)
+        if following:
+            page = client.get(following[1].replace("&amp;", "&"), headers=HTMX)
+    assert following is None
+    assert sorted(seen) == sorted(f"t{number}" for number in range(many))
+    assert headings == [1, 0, 0]
+
+
+@pytest.mark.parametrize("after", ["nonsense", "2026-01-01", "2026-01-01T00:00:00", "~", "9999-99-99T00:00:00+00:00~x"])
+def test_a_place_that_is_none_is_the_beginning(client: Client, actor: Actor, after: str):
+    titled(actor, "mine")
+    assert titles_in(client.get("/sessions/", {"after": after}).text) == ["mine"]
+
+
+def test_a_thousand_sessions_ask_as_little_as_one(client: Client, actor: Actor, django_assert_max_num_queries):
+    Session.objects.bulk_create(Session(owner_user=actor.user, title=f"t{number}") for number in range(1_000))
+    make.answered_battle(make.model(), make.model(), actor=actor)
+    for address in ("/sessions/", "/sessions/?search=t9", "/leaderboard/method/"):
+        with django_assert_max_num_queries(4):  # who asks (2), the list, and nothing else
+            assert len(titles_in(client.get(address).text)) == PER_PAGE
+
+
+def test_htmx_is_given_the_lines_alone(client: Client, actor: Actor):
+    titled(actor, "about zebras")
+    titled(actor, "about okapis")
+    found = client.get("/sessions/?search=zebra", headers=HTMX).text
+    assert titles_in(found) == ["about zebras"]
+    assert "<html" not in found
+    assert "Nothing matches" in client.get("/sessions/?search=gnu", headers=HTMX).text
+
+
+# ---- Names ----
+
+
+def test_the_list_tells_names_that_are_known_and_no_others(client: Client, actor: Actor):
+    okapi, zebra, gnu = (make.model(name=name) for name in ("Okapi", "Zebra", "Gnu"))
+    waiting = make.answered_battle(okapi, gnu, actor=actor)
+    page = client.get("/sessions/").text
+    assert "names hidden" in page
+    assert not re.search("Okapi|Gnu", page)
+    also = make.answered_battle(okapi, zebra, actor=actor)
+    Battle.objects.filter(pk=also.pk).update(session=waiting.session)
+    voted(also)
+    page = client.get("/sessions/").text
+    assert "<bdi>Okapi</bdi> · <bdi>Zebra</bdi> · names hidden" in page
+    assert "Gnu" not in page
+    voted(waiting)
+    page = client.get("/sessions/").text
+    assert "<bdi>Gnu</bdi> · <bdi>Okapi</bdi> · <bdi>Zebra</bdi>" in page
+    assert "names hidden" not in page
+
+
+# ---- In place ----
+
+
+def test_a_line_is_renamed_in_place(client: Client, actor: Actor):
+    session = titled(actor, "before")
+    path = f"/s/{session.public_id}"
+    assert 'value="before"' in client.get(f"{path}/row/?edit=1", headers=HTMX).text
+    renamed = client.post(f"{path}/rename/", {"title": "after <b>"}, headers=HTMX)
+    assert (renamed.status_code, titles_in(renamed.text)) == (200, ["after &lt;b&gt;"])
+    refused = client.post(f"{path}/rename/", {"title": "x" * 121}, headers=HTMX)
+    assert refused.status_code == 422
+    assert f'value="{"x" * 121}"' in refused.text
+    assert client.get(f"{path}/row/").status_code == 302
+
+
+def test_an_archived_line_leaves_and_undo_brings_it_back(client: Client, actor: Actor):
+    session = titled(actor, "put away")
+    path = f"/s/{session.public_id}/archive/"
+    gone = client.post(path, {"archived": "1"}, headers=HTMX).text
+    assert "Undo" in gone
+    assert titles_in(client.get("/sessions/").text) == []
+    back = client.post(path, headers=HTMX)
+    assert "sessions-changed" in back["HX-Trigger"]
+    assert titles_in(client.get("/sessions/").text) == ["put away"]
+
+
+# ---- Thrown away ----
+
+
+def discarded(client: Client, session: Session, **headers: str) -> str:
+    return client.post(f"/s/{session.public_id}/discard/", headers={**HTMX, **headers}).text
+
+
+def test_what_is_thrown_away_is_gone_from_everywhere_and_comes_back_whole(client: Client, actor: Actor):
+    battle = voted(make.answered_battle(make.model(), make.model(), actor=actor))
+    actions.publish(battle=battle)
+    session, share = battle.session, battle.share.get_absolute_url()
+    addresses = [
+        session.get_absolute_url(), share, f"/battles/{battle.public_id}/",
+        f"/api/v1/sessions/{session.public_id}/", f"/api/v1/battles/{battle.public_id}/",
+    ]  # fmt: skip
+    before = {address: client.get(address).status_code for address in addresses}
+    assert "Undo" in discarded(client, session)
+    assert {client.get(address).status_code for address in addresses} == {404}
+    assert client.get("/api/v1/sessions/").json()["count"] == 0
+    assert client.post(f"/battles/{battle.public_id}/vote/", {"choice": "left"}).status_code == 404
+    back = client.post(f"/s/{session.public_id}/restore/", headers=HTMX)
+    assert "sessions-changed" in back["HX-Trigger"]
+    assert {address: client.get(address).status_code for address in addresses} == before
+
+
+def test_the_sweep_deletes_what_nobody_wanted_back_in_time(client: Client, actor: Actor):
+    lately, long_ago = (make.answered_battle(make.model(), make.model(), actor=actor) for _ in range(2))
+    for battle in (lately, long_ago):
+        discarded(client, battle.session)
+    Session.objects.filter(pk=long_ago.session_id).update(discarded_at=Now() - SECOND_THOUGHTS - timedelta(seconds=1))
+    sweep()
+    assert (lately.turns.get().prompt, long_ago.turns.get().prompt) == ("one two three", "")
+    late = client.post(f"/s/{long_ago.session.public_id}/restore/", headers=HTMX)
+    assert (late.status_code, late["HX-Retarget"]) == (404, "#notices")
+    assert "too late" in late.text
+    assert client.post(f"/s/{lately.session.public_id}/restore/").status_code == 302
+    sweep()
+    lately.session.refresh_from_db()
+    assert lately.session.owner_user == actor.user
+
+
+def test_nobody_brings_back_what_another_threw_away(client: Client, actor: Actor):
+    session = titled(actor, "mine")
+    discarded(client, session)
+    for stranger in (Client(), Client()):
+        assert stranger.post(f"/s/{session.public_id}/restore/").status_code == 404
+    session.refresh_from_db()
+    assert session.discarded_at is not None
+
+
+def test_without_a_script_a_session_is_thrown_away_too_and_there_is_a_button_to_undo_it(client: Client, actor: Actor):
+    session = titled(actor, "mine")
+    page = client.post(f"/s/{session.public_id}/discard/", follow=True)
+    assert page.redirect_chain == [("/sessions/", 302)]
+    assert f'action="/s/{session.public_id}/restore/"' in page.text
+
+
+def test_throwing_away_the_session_that_is_open_leads_to_a_new_battle(client: Client, actor: Actor):
+    session = titled(actor, "mine")
+    open_page = f"http://testserver{session.get_absolute_url()}"
+    response = client.post(
+        f"/s/{session.public_id}/discard/", headers={**HTMX, "HX-Current-URL": f"{open_page}#battle-x"}
+    )
+    assert response["HX-Redirect"] == "/"
+    assert f'action="/s/{session.public_id}/restore/"' in client.get("/").text
+
+
+def test_an_account_that_goes_takes_what_was_thrown_away_along(actor: Actor, client: Client):
+    from accounts.personal_data import account_goes
+
+    battle = make.answered_battle(make.model(), make.model(), actor=actor)
+    discarded(client, battle.session)
+    account_goes.send(sender=None, user=actor.user)
+    assert battle.turns.get().prompt == ""
