@@ -44,6 +44,8 @@ ONES_OWN = ["/sessions/", "/uploads/", "/api/v1/sessions/", "/api/v1/uploads/", 
 # Members' votes, under pseudonyms (tests/leaderboard/public_data asks who may have them).
 EXPORTS = ["/api/v1/exports/votes.{ending}", "/api/v1/exports/stars.{ending}"]
 MEMBERS_PAGES = ["/accounts/tokens/", "/accounts/data/", "/accounts/data/export/"]
+# For staff (tests/arena_site/test_styleguide); for others it is not there.
+STAFFS = ["/styleguide/"]
 # For members in a browser (tests/accounts); so is to delete one's account at me/.
 MEMBERS_LISTS = ["/api/v1/me/tokens/", "/api/v1/me/export/"]
 
@@ -147,7 +149,8 @@ def others() -> dict[str, Client]:
 
 def test_every_address_is_in_one_of_these_tables():
     tables = [
-        OPEN, SIGNED, PUBLISHED, ONES_OWN, EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, SOMEBODYS, SOMEBODYS_PAGES, MEMBERS_TOKENS,
+        OPEN, SIGNED, PUBLISHED, ONES_OWN, EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFFS, SOMEBODYS, SOMEBODYS_PAGES,
+        MEMBERS_TOKENS,
     ]  # fmt: skip
     named = [address for table in tables for address in table]
     found = {path for path in addresses() if not path.startswith(("/admin/", "/accounts/")) or path in named}

@@ -1,0 +1,137 @@
+"""`/styleguide/`, for staff: every component in every state, drawn by the templates that the pages use."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from battles.forms import StartForm
+from common.errors import TooManyRequests
+from common.markdown import render as markdown
+from leaderboard.reveal import NOWHERE
+
+ICONS = (
+    "menu", "brand", "file", "attach", "copy", "plus", "close", "send", "stop", "again", "check", "light", "dark",
+    "system",
+)  # fmt: skip
+COLOURS = ("room", "page", "tint", "line", "edge", "ink", "soft", "accent", "accent-strong", "accent-tint", "bad")
+SAID = """A paragraph with **weight**, `code` and [a link](https://example.org).
+
+| Model | Votes |
+|---|--:|
+| One | 12 |
+
+```python
+print("highlighted")
+```
+
+$$\\frac{n(n+1)}{2}$$
+
+هذه فقرة تُقرأ من اليمين."""
+NUMBERS = {"completion_tokens": 121, "first_token_ms": 640, "total_ms": 6301, "cost": "0.00031", "reasoning_tokens": 48}
+NO_NUMBERS = dict.fromkeys(NUMBERS)
+
+
+@require_GET
+def styleguide(request: HttpRequest) -> HttpResponse:
+    if not request.user.is_staff:
+        raise Http404
+    wrong = StartForm({"prompt": ""})
+    wrong.is_valid()
+    context = {
+        "icons": ICONS,
+        "colours": COLOURS,
+        "empty_form": StartForm(),
+        "wrong_form": wrong,
+        "too_many": TooManyRequests(retry_after=150),
+        "page_obj": Paginator(range(60), 20).get_page(2),
+        "turns": _turns(),
+        "voting": _battle("voting"),
+        "voted": _battle("voted", vote=_vote("left")),
+        "uncounted": _battle("uncounted", vote=_vote("tie", excluded_reason="identity_leak")),
+        "places": {
+            (name, side): NOWHERE | {"score": 1012.0, "rank": "2–4", "elo": 1516.0, "elo_change": change}
+            for name in ("voted", "uncounted")
+            for side, change in (("left", 16.0), ("right", -16.0))
+        },
+        "stars": [{"id": f"stars-{stars}", "stars": stars} for stars in (None, 3, 5)],
+    }
+    return render(request, "styleguide/styleguide.html", context)
+
+
+def _turns() -> list[dict[str, Any]]:
+    """Battles of one turn each, by what they show."""
+    waiting, writing = _answer("left", state="queued"), _answer("right", state="streaming")
+    stopped, failed = _answer("left", state="stopped"), _answer("right", state="failed", error=True)
+    many = [_answer(str(number), html=markdown(SAID), stars=number, **NUMBERS) for number in range(1, 7)]
+    pair = [_answer(side, html=markdown(SAID)) for side in ("left", "right")]
+    thinking = [_answer("left", html=markdown(SAID), reasoning=_("First the one, then the other."), **NUMBERS)]
+    return [
+        {"title": _("Answering"), "battle": _battle("answering", waiting, writing)},
+        {"title": _("Both answered"), "battle": _battle("answered", *pair)},
+        {"title": _("One was stopped, one failed"), "battle": _battle("failed", stopped, failed)},
+        {"title": _("One model, with its reasoning"), "battle": _battle("direct", *thinking, mode="direct")},
+        {"title": _("Compare"), "battle": _battle("compare", *many, mode="compare")},
+    ]
+
+
+def _battle(
+    name: str, *answers: dict[str, Any], mode: str = "blind", vote: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """In the shape of `battles.blind.shown_battle`."""
+    shown = list(answers) or [_answer(side, **NUMBERS) for side in ("left", "right")]
+    is_open = mode != "blind" or vote is not None
+    turn = {
+        "index": 0,
+        "after_vote": False,
+        "prompt": _("Explain why the sky is blue to a curious ten-year-old."),
+        "attachments": [],
+        "answers": shown,
+    }
+    sides = [{"side": answer["side"], "model": _model(answer["side"])} for answer in shown]
+    return {
+        "id": name,
+        "mode": mode,
+        "turns": [turn],
+        "turn": turn,
+        "vote": vote,
+        "sides": sides if is_open else None,
+    }
+
+
+def _answer(side: str, *, state: str = "done", html: str = "", error: bool = False, **more: Any) -> dict[str, Any]:
+    return {
+        **NO_NUMBERS,
+        "id": f"{side}-{state}",
+        "side": side,
+        "state": state,
+        "text": html,
+        "html": html,
+        "error_message": _("This side could not answer.") if error else "",
+        **more,
+    }
+
+
+def _vote(choice: str, *, excluded_reason: str = "") -> dict[str, Any]:
+    return {
+        "choice": choice,
+        "tags": {"left": ["clear"], "right": ["shallow"]},
+        "comment": _("Shorter, and right."),
+        "counted": not excluded_reason,
+        "excluded_reason": excluded_reason,
+    }
+
+
+def _model(side: str) -> dict[str, Any]:
+    return {
+        "id": f"model-{side}",
+        "name": _("Model %(name)s") % {"name": {"left": "A", "right": "B"}.get(side, side)},
+        "organization": "Example",
+        "license": "Apache-2.0",
+        "license_kind": "open",
+        "price_input": "0.10",
+        "price_output": "0.50",
+    }

@@ -1,0 +1,29 @@
+"""All components on one page, for those who draw them."""
+
+import pytest
+from django.test import Client
+
+from arena_site.styleguide import COLOURS, ICONS
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def test_only_staff_finds_it(client: Client):
+    assert client.get("/styleguide/").status_code == 404
+    client.force_login(make.user("ada@example.org"))
+    assert client.get("/styleguide/").status_code == 404
+
+
+def test_it_draws_every_component_with_as_few_questions_as_any_page(client: Client, django_assert_max_num_queries):
+    client.force_login(make.user("grace@example.org", is_staff=True))
+    with django_assert_max_num_queries(5):
+        page = client.get("/styleguide/").content.decode()
+    for icon in ICONS:
+        assert f'class="icon icon-{icon}"' in page
+    for colour in COLOURS:
+        assert f'class="swatch {colour}"' in page
+    parts = ("composer", "pane", "vote", "reveal", "feedback", "stars", "notice error", "empty", "pages", "failed")
+    for part in parts:
+        assert f'class="{part}' in page or f" {part}" in page, part
+    assert "Try again in 3 minutes." in page
