@@ -11,7 +11,9 @@ from django.urls import reverse
 from django.utils.formats import get_format
 from django.utils.translation import gettext as _
 
+from common.money import dollars
 from leaderboard.lines import Line
+from models_registry.summary import licence_words
 
 WIDTH = 110.0  # of the drawn intervals' common scale
 MARGIN = 10.0  # beyond the outermost bounds, in points
@@ -99,7 +101,7 @@ def _row(line: Line, scale: "_Scale", url: str) -> Row:
         "price": price_text(model),
         "first_token": "–" if first_token is None else f"{whole(first_token)} ms",
         "organization": model["organization"],
-        "license": model["license"] or model["license_kind"],
+        "license": model["license"] or licence_words(model["license_kind"]),
     }
 
 
@@ -141,7 +143,7 @@ def price_text(model: dict[str, Any]) -> str:
     """US dollars per million tokens in and out."""
     if model["price_output"] is None:
         return "–"
-    return f"${model['price_input']} / ${model['price_output']}".replace(".", get_format("DECIMAL_SEPARATOR"))
+    return f"{dollars(model['price_input'])} / {dollars(model['price_output'])}"
 
 
 def whole(number: float) -> str:

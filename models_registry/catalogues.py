@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from common.money import plain
+from common.money import dollars, plain
 from models_registry.providers.catalogue import Offer
 
 GOOD_FOR = timedelta(hours=24)
@@ -116,4 +116,5 @@ def _price_words(price: dict[str, Any]) -> str:
     """US dollars per million tokens, as Price says it."""
     if not price:
         return gettext("not known")
-    return gettext("$%(input)s in, $%(output)s out") % {name: plain(Decimal(amount)) for name, amount in price.items()}
+    said = {name: dollars(plain(Decimal(amount))) for name, amount in price.items()}
+    return gettext("%(input)s in, %(output)s out") % said

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
-from common.money import plain
+from common.money import dollars, plain
 from models_registry import health
 from models_registry.discover_admin import DiscoverAdmin
 from models_registry.forms import ProviderForm
@@ -135,8 +135,8 @@ class ProviderAdmin(DiscoverAdmin, RegistryAdmin):
 
     @admin.display(description=_("spent today"), ordering="spent")
     def spent_today(self, provider: Any) -> str:
-        spent = f"${plain(provider.spent or Decimal(0))}"
-        return spent if provider.daily_budget is None else f"{spent} / ${plain(provider.daily_budget)}"
+        spent = dollars(plain(provider.spent or Decimal(0)))
+        return spent if provider.daily_budget is None else f"{spent} / {dollars(plain(provider.daily_budget))}"
 
     @admin.display(description=_("models"), ordering="models_served")
     def model_count(self, provider: Any) -> int:

@@ -6,6 +6,7 @@ from django.contrib import admin, messages
 from django.db.models import PROTECT, ForeignObjectRel, Model
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.text import camel_case_to_spaces
 from django.utils.translation import gettext
 
 from accounts import audit
@@ -13,6 +14,11 @@ from accounts import audit
 
 class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Every change is written down; what battles or models lean on is not deleted."""
+
+    @property
+    def _kind(self) -> str:
+        """What the audit log calls a row, whatever language its author reads."""
+        return camel_case_to_spaces(self.model.__name__)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         actions = super().get_actions(request)
@@ -30,12 +36,12 @@ class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return super().delete_view(request, object_id, extra_context)
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        audit.record(request.user, f"delete {self.opts.verbose_name}", obj)  # type: ignore[arg-type]
+        audit.record(request.user, f"delete {self._kind}", obj)  # type: ignore[arg-type]
         super().delete_model(request, obj)
 
     def write_down(self, request: HttpRequest, form: "ModelForm[Any]", row: Any, *, change: bool) -> None:
         """An audit entry with the fields' old and new values; a key is only said to have been entered or removed."""
-        action = f"{'change' if change else 'add'} {self.opts.verbose_name}"
+        action = f"{'change' if change else 'add'} {self._kind}"
         changed = {
             name: [str(form.initial.get(name, "")), str(form.cleaned_data[name])]
             for name in form.changed_data

@@ -6,6 +6,8 @@ from typing import Any
 from common.money import plain
 from models_registry.models import LanguageModel, Price
 
+LICENCE_KINDS = dict(LanguageModel.LicenseKind.choices)
+
 
 def model_summary(model: LanguageModel, *, prices: Mapping[int, Price] | None = None) -> dict[str, Any]:
     """The API's `model: {…}` object. No query when the model's prices are prefetched, or given by its id.
@@ -26,6 +28,11 @@ def model_summary(model: LanguageModel, *, prices: Mapping[int, Price] | None = 
         "price_output": None if price is None else plain(price.output_per_million),
         "version": model.version,
     }
+
+
+def licence_words(licence: str) -> str:
+    """For people, of a summary's `license` or `license_kind`: the one is a name, the other a code."""
+    return str(LICENCE_KINDS.get(licence, licence))
 
 
 def prices_in_force(model_ids: Iterable[int]) -> dict[int, Price]:

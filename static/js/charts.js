@@ -20,6 +20,35 @@ function faint(name, share) {
   return getComputedStyle(probe).color;
 }
 
+// Numbers, dates and dollars as the page's language writes them.
+const { lang } = document.documentElement;
+const nameOf = (parts) => (date) => new Intl.DateTimeFormat(lang, { ...parts, timeZone: "UTC" }).format(date);
+const months = Array.from({ length: 12 }, (_, month) => Date.UTC(2026, month, 1));
+const days = Array.from({ length: 7 }, (_, day) => Date.UTC(2026, 1, 1 + day)); // a Sunday first
+const mark = (type) => new Intl.NumberFormat(lang).formatToParts(12345.6).find((part) => part.type === type).value;
+const dollars = new Intl.NumberFormat(lang, { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol" });
+const [tickprefix, ticksuffix] = dollars.format(1).split(/[\d.,]+/);
+if (lang !== "en") {
+  Plotly.register({
+    moduleType: "locale",
+    name: lang,
+    dictionary: {},
+    format: {
+      days: days.map(nameOf({ weekday: "long" })),
+      shortDays: days.map(nameOf({ weekday: "short" })),
+      months: months.map(nameOf({ month: "long" })),
+      shortMonths: months.map(nameOf({ month: "short" })),
+      date: "%d/%m/%Y",
+      decimal: mark("decimal"),
+      thousands: mark("group"),
+      year: "%Y",
+      month: "%b %Y",
+      dayMonth: "%-d %b",
+      dayMonthYear: "%-d %b %Y",
+    },
+  });
+}
+
 const isNarrow = (plot) => plot.clientWidth < 560;
 const cut = (name, most) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
 // Names are shown as they are: Plotly takes some tags in a text for its own.
@@ -108,7 +137,7 @@ const charts = {
           textposition: points.map((_, place) => (place % 2 ? "bottom center" : "top center")), // neighbours do not cover each other
           textfont: { size: 11, color: colour("soft") },
           cliponaxis: false,
-          hovertemplate: "%{text}<br>$%{x} · %{y:.0f}<extra></extra>",
+          hovertemplate: `%{text}<br>${tickprefix}%{x}${ticksuffix} · %{y:.0f}<extra></extra>`,
           showlegend: false,
           marker: { size: 10, color: points.map(({ best_for_its_price }) => colour(best_for_its_price ? "accent" : "edge")) },
         },
@@ -116,7 +145,7 @@ const charts = {
       layout: {
         height: 440,
         showlegend: best.length > 1,
-        xaxis: { title: plot.dataset.x, type: "log", dtick: 1, tickprefix: "$" },
+        xaxis: { title: plot.dataset.x, type: "log", dtick: 1, tickprefix, ticksuffix },
         yaxis: { title: plot.dataset.y, tickformat: ".0f" },
       },
     };
@@ -131,7 +160,7 @@ const charts = {
           orientation: "h",
           x: rows.map(({ median_first_token_ms }) => median_first_token_ms),
           y: rows.map((_, row) => row),
-          text: rows.map(({ median_first_token_ms }) => median_first_token_ms.toLocaleString(document.documentElement.lang)),
+          text: rows.map(({ median_first_token_ms }) => median_first_token_ms.toLocaleString(lang)),
           textposition: "outside",
           cliponaxis: false,
           customdata: rows.map(({ name }) => plain(name)),
@@ -211,7 +240,7 @@ function draw(plot) {
     showlegend: false,
   };
   const whole = { ...shared, ...layout, xaxis: titled(layout.xaxis), yaxis: titled(layout.yaxis) };
-  return Plotly.react(plot, traces, whole, { displayModeBar: false, responsive: true, showTips: false, displaylogo: false });
+  return Plotly.react(plot, traces, whole, { displayModeBar: false, responsive: true, showTips: false, displaylogo: false, locale: lang });
 }
 
 // A cell of a pair leads to their head to head.

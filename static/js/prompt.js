@@ -11,7 +11,7 @@ function fit(box) {
   const length = [...box.value].length;
   const counter = box.closest(".prompt-box").querySelector(".counter");
   counter.hidden = length < limit * 0.9;
-  counter.textContent = `${length.toLocaleString()} / ${limit.toLocaleString()}`;
+  counter.textContent = `${length.toLocaleString(document.documentElement.lang)} / ${limit.toLocaleString(document.documentElement.lang)}`;
   counter.classList.toggle("over", length > limit);
 }
 

@@ -1,0 +1,8 @@
+"""`{{ amount|dollars }}`: an amount of US dollars as its reader writes it."""
+
+from django import template
+
+from common.money import dollars
+
+register = template.Library()
+register.filter("dollars", dollars)
