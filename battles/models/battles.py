@@ -97,6 +97,8 @@ class Battle(models.Model):
             ),
             models.CheckConstraint(condition=Q(mode="blind") | Q(filters={}), name="only_a_blind_draw_is_narrowed"),
         ]
+        # For the administration: today's battles, and its list by date.
+        indexes = [models.Index(fields=["created_at"], name="battles_by_time")]
 
     def __str__(self) -> str:
         return self.public_id

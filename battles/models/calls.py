@@ -68,6 +68,8 @@ class Call(models.Model):
         indexes = [
             # For battles.call_statistics.
             models.Index(fields=["model", "started_at"], name="calls_of_a_model"),
+            # For the administration: its list by date.
+            models.Index(fields=["started_at"], name="calls_by_time"),
             # For CallQuerySet.holding_slots and abandoned_probes.
             models.Index(fields=["model"], name="calls_under_way", condition=Q(state="running")),
         ]

@@ -120,6 +120,8 @@ class Vote(models.Model):
             # For leaderboard.model_page: few votes have tags, and a model may have a million votes.
             models.Index(fields=["model_left"], name="tagged_votes_left", condition=~Q(tags={})),
             models.Index(fields=["model_right"], name="tagged_votes_right", condition=~Q(tags={})),
+            # For the administration: votes by the hour, and its list by date.
+            models.Index(fields=["created_at"], name="votes_by_time"),
             # For battles.labels.duplicates.
             models.Index(fields=["prompt_digest"], name="votes_by_prompt", condition=~Q(prompt_digest="")),
         ]
