@@ -92,6 +92,12 @@ def test_what_nobody_wants_is_tidied_up_and_what_is_used_or_a_members_is_kept():
     assert Upload.objects.get(pk=unused.pk).stored_as == ""
 
 
+def test_nobody_else_on_the_machine_reads_what_people_bring(settings):
+    name = keep(make.member()).stored_as
+    paths = [settings.MEDIA_ROOT, (settings.MEDIA_ROOT / name).parent, settings.MEDIA_ROOT / name]
+    assert [oct(path.stat().st_mode & 0o777) for path in paths] == ["0o700", "0o700", "0o600"]
+
+
 def test_files_that_no_row_knows_and_deletions_that_failed_are_made_good(monkeypatch):
     upload = keep(make.member())
     stray = default_storage.save("ab/stray", ContentFile(b"x"))

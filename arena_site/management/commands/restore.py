@@ -46,7 +46,7 @@ def opened(file: Path) -> Iterator[IO[bytes]]:
         with file.open("rb") as backup:
             yield backup
         return
-    Path(settings.MEDIA_ROOT).mkdir(parents=True, exist_ok=True)
+    Path(settings.MEDIA_ROOT).mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=settings.MEDIA_ROOT) as backup:
         shutil.copyfileobj(sys.stdin.buffer, backup)
         yield backup

@@ -1,0 +1,77 @@
+"""What is the arena's own: battles, limits, money, boards."""
+
+from decimal import Decimal
+
+from arena_site.settings.environment import BASE_DIR, env
+
+ARENA_MODELS_FILE = BASE_DIR / env.str("ARENA_MODELS_FILE", default="config/models.yaml")
+
+# Battles. Times in seconds; sizes in characters or bytes as named.
+ARENA_PROMPT_CHARACTERS = 20_000
+ARENA_TURNS_PER_BATTLE = 50
+ARENA_MAX_TOKENS = env.int("ARENA_MAX_TOKENS", default=2048)
+ARENA_PAIR_WEIGHTS = env.str("ARENA_PAIR_WEIGHTS", default="battles.pairing.uniform_pair_weights")
+ARENA_EQUAL_PACE = env.bool("ARENA_EQUAL_PACE", default=False)
+ARENA_LOCAL_MODEL_URL = env.str("ARENA_LOCAL_MODEL_URL", default="")
+ARENA_ANSWER_CONCURRENCY = env.int("ARENA_ANSWER_CONCURRENCY", default=100)
+ARENA_DEADLINES = {
+    "connect": env.float("ARENA_DEADLINE_CONNECT_S", default=5),
+    "first": env.float("ARENA_DEADLINE_FIRST_S", default=30),
+    "idle": env.float("ARENA_DEADLINE_IDLE_S", default=30),
+    "total": env.float("ARENA_DEADLINE_TOTAL_S", default=180),
+}
+ARENA_LIMITS = {
+    (action, who): env.str(f"ARENA_LIMIT_{action.upper()}_{who.upper()}", default=default)
+    for action, who, default in [
+        ("battle", "visitor", "30/hour,150/day"),
+        ("battle", "member", "120/hour"),
+        ("turn", "visitor", "120/hour"),
+        ("turn", "member", "480/hour"),
+        ("vote", "visitor", "60/hour"),
+        ("vote", "member", "240/hour"),
+        ("star", "visitor", "360/hour"),
+        ("star", "member", "1440/hour"),
+        ("upload", "visitor", "5/hour"),
+        ("upload", "member", "40/hour"),
+        ("export", "visitor", "6/hour"),
+        ("export", "member", "30/hour"),
+        # Wrong passwords for one e-mail address and from one network, new accounts, wrong API tokens.
+        ("signin", "address", "5/15 minutes"),
+        ("signin", "network", "20/15 minutes"),
+        ("signup", "network", "20/hour"),
+        ("token", "network", "60/minute"),
+    ]
+}
+# Bytes of all the files that somebody keeps.
+ARENA_UPLOAD_QUOTAS = {
+    "visitor": env.int("ARENA_UPLOAD_QUOTA_VISITOR_MB", default=50) * 1_000_000,
+    "member": env.int("ARENA_UPLOAD_QUOTA_MEMBER_MB", default=500) * 1_000_000,
+}
+# Characters of all the files that go with one prompt.
+ARENA_ATTACHED_CHARACTERS = env.int("ARENA_ATTACHED_CHARACTERS", default=200_000)
+# US dollars a day (until midnight UTC); None is no cap. Providers have their own, in the administration.
+ARENA_BUDGETS = {
+    whose: Decimal(dollars) if dollars else None
+    for whose, dollars in [
+        ("visitor", env.str("ARENA_BUDGET_VISITOR_DAY", default="")),
+        ("member", env.str("ARENA_BUDGET_MEMBER_DAY", default="")),
+        ("site", env.str("ARENA_BUDGET_SITE_DAY", default="")),
+    ]
+}
+ARENA_PAID_CALLS = env.bool("ARENA_PAID_CALLS", default=True)
+# Whether providers may be on this machine and in private networks; link-local and metadata addresses never are.
+ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", default=True)
+# Days after which something is forgotten (arena_site.retention); 0 is for ever.
+ARENA_KEEP_DAYS = {
+    "networks": env.int("ARENA_KEEP_NETWORKS_DAYS", default=60),
+    "visitor_sessions": env.int("ARENA_KEEP_VISITOR_SESSIONS_DAYS", default=0),
+    "member_sessions": env.int("ARENA_KEEP_MEMBER_SESSIONS_DAYS", default=0),
+}
+ARENA_BREAKER_FAILURES = env.int("ARENA_BREAKER_FAILURES", default=3)
+ARENA_BREAKER_COOLDOWN_S = env.float("ARENA_BREAKER_COOLDOWN_S", default=30)
+# Whether anybody may fetch the votes, under pseudonyms; otherwise members with a token for it.
+ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)
+# Whether search engines may list battles that people published.
+ARENA_INDEX_SHARED = env.bool("ARENA_INDEX_SHARED", default=False)
+ARENA_LISTED_FROM_VOTES = env.int("ARENA_LISTED_FROM_VOTES", default=5)
+ARENA_ESTABLISHED_FROM_VOTES = env.int("ARENA_ESTABLISHED_FROM_VOTES", default=30)

@@ -1,0 +1,33 @@
+"""Who is let in, how they sign in, and the letters they get."""
+
+from arena_site.settings.environment import env
+
+# Who is let in, and who may make an account (accounts.access).
+ARENA_ACCESS = env.str("ARENA_ACCESS", default="open", choices=("open", "members", "private"))
+ARENA_SIGNUP = env.str("ARENA_SIGNUP", default="open", choices=("open", "invitation", "closed"))
+# Whether the administration opens only to staff with a second factor.
+ARENA_STAFF_SECOND_FACTOR = env.bool("ARENA_STAFF_SECOND_FACTOR", default=False)
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_EMAIL_VERIFICATION = "optional"
+# Passwords are counted in accounts.sign_in_limit; this is for wrong second factors.
+ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "5/15m/key,20/15m/ip"}
+ACCOUNT_ADAPTER = "accounts.adapter.ArenaAccountAdapter"
+ACCOUNT_SIGNUP_FORM_CLASS = "accounts.forms.SignUpForm"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+LOGIN_REDIRECT_URL = "battles:new"
+ACCOUNT_LOGOUT_REDIRECT_URL = "battles:new"
+LOGIN_URL = "account_login"
+EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
+vars().update(EMAIL_CONFIG)
+DEFAULT_FROM_EMAIL = env.str("ARENA_FROM_EMAIL", default="arena@localhost")
