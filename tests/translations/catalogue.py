@@ -62,7 +62,8 @@ def untranslated(catalog: Catalog) -> list[Message]:
 
 def forms(message: Message) -> list[str]:
     """Its translation; more than one where numbers have several forms."""
-    return list(message.string) if isinstance(message.string, (tuple, list)) else [message.string]
+    parts = message.string if isinstance(message.string, (tuple, list)) else [message.string]
+    return [part or "" for part in parts]
 
 
 def as_po(catalog: Catalog) -> bytes:

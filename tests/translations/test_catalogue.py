@@ -1,0 +1,54 @@
+"""The catalogues are complete, fit their sentences, and are compiled as they are written."""
+
+import gettext
+import re
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from tests.translations.catalogue import LANGUAGES, as_mo, forms, path_of, read, untranslated, updated
+
+PLACES = re.compile(r"%\(\w+\)[-.0-9]*[a-z]|%%|\{\w*\}|</?\w+[^>]*>")
+# French keeps these marks with the word before them, or after.
+LOOSE = re.compile(r" [;:!?»%](?!\()|« |\w'\w")
+
+
+@pytest.fixture(params=LANGUAGES)
+def language(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_every_message_is_translated(language: str):
+    assert [message.id for message in untranslated(updated(language))] == []
+
+
+def test_nothing_is_translated_that_nobody_says_any_more(language: str):
+    assert {message.id for message in read(language)} - {message.id for message in updated(language)} == set()
+
+
+def test_a_translation_has_the_places_of_its_message(language: str):
+    wrong = []
+    for message in filter(lambda message: message.id, updated(language)):
+        ids = message.id if isinstance(message.id, (tuple, list)) else [message.id]
+        for said, translated in zip([*ids, *[ids[-1]] * 3], forms(message), strict=False):
+            if translated and sorted(PLACES.findall(said)) != sorted(PLACES.findall(translated)):
+                wrong.append((said, translated))
+    assert wrong == []
+
+
+def test_what_is_compiled_is_what_is_written(language: str):
+    """Else `make messages` was forgotten."""
+    with path_of(language).with_suffix(".mo").open("rb") as compiled:
+        assert contents(compiled) == contents(BytesIO(as_mo(read(language))))
+
+
+def contents(file: Any) -> dict[Any, str]:
+    known: dict[Any, str] = dict(gettext.GNUTranslations(file)._catalog)  # type: ignore[attr-defined]
+    del known[""]
+    return known
+
+
+def test_french_keeps_its_marks_with_their_words():
+    loose = [text for message in read("fr") for text in forms(message) if message.id and LOOSE.search(text)]
+    assert loose == []

@@ -1,0 +1,68 @@
+"""Whatever people read is marked for translation."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.utils.functional import Promise
+
+from common.errors import ArenaError
+from tests.translations.messages import APPS, templates
+from tests.translations.unmarked import sentences_in_program, words_in_template
+
+# Commands, and what starts an arena, speak English to whoever sits at the machine; so does the API's documentation.
+ENGLISH = ("management", "supervisor", "embedded", "backups", "api_operations.py", "api_shapes.py", "migrations")
+
+
+def programs() -> Iterator[Path]:
+    for app in APPS:
+        for path in sorted((settings.BASE_DIR / app).rglob("*.py")):
+            if not set(ENGLISH) & set(path.parts):
+                yield path
+
+
+def refusals(kind: type[ArenaError] = ArenaError) -> set[type[ArenaError]]:
+    return {kind}.union(*(refusals(narrower) for narrower in kind.__subclasses__()))
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(settings.BASE_DIR))
+
+
+@pytest.mark.parametrize("path", templates(), ids=named)
+def test_no_word_of_a_template_is_out_of_reach(path: Path):
+    assert words_in_template(path.read_text()) == []
+
+
+def test_words_of_a_template_that_are_out_of_reach_are_found():
+    source = """{% load i18n %}
+    <p title="A tip">{% comment %}not read{% endcomment %}Plain{% if a %}, more{% endif %}</p>
+    <input type="submit" value="Send"><code>not prose</code>{% blocktranslate %}Marked{% endblocktranslate %}
+    {% translate "Marked" %}<a href="/address/" class="button">{{ name }}</a> CSV"""
+    assert words_in_template(source) == ["tip", "Plain", "more", "Send"]
+
+
+def test_what_a_refusal_says_by_itself_can_be_translated():
+    spoken = {kind for kind in refusals() if kind.__module__.split(".")[0] in APPS}
+    assert [kind for kind in spoken if not isinstance(kind.message, Promise)] == []
+
+
+def test_no_sentence_of_a_program_is_out_of_reach():
+    names = {kind.__name__ for kind in refusals()}
+    found = {named(path): sentences_in_program(path.read_text(), names) for path in programs()}
+    assert {path: sentences for path, sentences in found.items() if sentences} == {}
+
+
+def test_sentences_of_a_program_that_are_out_of_reach_are_found():
+    source = """
+class Refused(ArenaError):
+    message = "Not now."
+def view(request):
+    messages.success(request, f"{model} is gone.")
+    logger.warning("not read by people")
+    raise NotFound("There is none.") if a else NotFound(_("There is none."))
+name = forms.CharField(label="Your name", help_text=_("As people know you."))
+"""
+    found = sentences_in_program(source, {"NotFound"})
+    assert sorted(found) == ["Not now.", "There is none.", "Your name", "… is gone."]
