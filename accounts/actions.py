@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from accounts import audit
-from accounts.actor import Actor
+from accounts.actor import keys_of
 from accounts.errors import InvitationUsed, LastAdministrator, TooManyTokens
 from accounts.models import ApiToken, Ban, IdempotencyKey, Invitation, Scope, User, Visitor
 from accounts.personal_data import account_goes
@@ -80,9 +80,7 @@ def delete_account(user: User) -> None:
     if [administrator.pk for administrator in administrators] == [user.pk]:
         raise LastAdministrator
     account_goes.send(sender=User, user=user)
-    visits = Visitor.objects.filter(claimed_by=user)
-    persons = [Actor(user=user).key, *(Actor(visitor=visit).key for visit in visits)]
-    IdempotencyKey.objects.filter(actor__in=persons).delete()  # they hold what was answered
-    visits.delete()
+    IdempotencyKey.objects.filter(actor__in=keys_of(user)).delete()  # they hold what was answered
+    Visitor.objects.filter(claimed_by=user).delete()
     audit.record(None, "member deleted the account", f"user {user.pk}")
     user.delete()

@@ -38,6 +38,14 @@ class Actor:
         return self.scopes is None or scope in self.scopes
 
 
+def keys_of(owner: User | Visitor) -> list[str]:
+    """Every Actor.key under which a visitor, or a member also before signing in, has acted."""
+    if isinstance(owner, Visitor):
+        return [Actor(visitor=owner).key]
+    visits = Visitor.objects.filter(claimed_by=owner)
+    return [Actor(user=owner).key, *(Actor(visitor=visit).key for visit in visits)]
+
+
 class ActorRequest(HttpRequest):
     """What ActorMiddleware makes of a request."""
 

@@ -7,17 +7,18 @@ from functools import wraps
 from typing import Any, cast
 
 from django.db import transaction
+from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.actor import ActorRequest, known_actor
+from accounts.actor import ActorRequest, keys_of, known_actor
 from accounts.errors import IdempotencyKeyReused, StillRunning
-from accounts.models import IdempotencyKey
+from accounts.models import IdempotencyKey, User, Visitor
 from common.api_errors import as_arena_error
-from common.errors import ArenaError, InvalidInput
+from common.errors import ArenaError, InvalidInput, NotFound
 
 Method = Callable[..., Response]
 
@@ -48,6 +49,17 @@ def idempotent(method: Method) -> Method:
         return _run_once(row, lambda: method(view, request, *args, **kwargs))
 
     return wrapped
+
+
+def forget_results(owner: User | Visitor, *, about: str) -> None:
+    """What this person was answered about a session that goes (its public id), its battles with it.
+
+    A request that is repeated is told that it is gone, and not carried out again.
+    """
+    gone = NotFound()
+    IdempotencyKey.objects.filter(Q(body__id=about) | Q(body__session=about), actor__in=keys_of(owner)).update(
+        status=gone.http_status, body=gone.as_json()
+    )
 
 
 def _hash(request: Request) -> str:

@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from accounts.actor import Actor
+from accounts.idempotency import forget_results
 from battles.announcing import announce_end
 from battles.answer_records import end_at_once
 from battles.errors import TooLateToRestore
@@ -75,6 +76,9 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     Answer.objects.filter(turn__in=turns).update(text="", html="", reasoning="")
     turns.update(prompt="")
     Share.objects.filter(battle__session=session).delete()
+    owner = session.owner_user or session.owner_visitor
+    if owner is not None:
+        forget_results(owner, about=session.public_id)
     Session.objects.filter(pk=session.pk).update(owner_user=None, owner_visitor=None, title="", discarded_at=None)
 
 

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from accounts.actor import Actor
+from accounts.models import IdempotencyKey, Visitor
 from battles import actions
 from battles.lineups import Wish
 from battles.models import Answer, Battle, Session, StarRating, Turn, Vote
@@ -179,6 +180,32 @@ def test_what_a_model_still_says_to_a_deleted_session_is_not_kept(reader: Reader
     turn = Turn.objects.get()
     assert (turn.state, turn.prompt) == (Turn.State.DONE, "")
     assert set(turn.answers.values_list("state", "text")) == {("stopped", "")}
+
+
+@pytest.mark.parametrize("claimed", [False, True])
+def test_no_answer_to_a_repeated_request_outlives_the_session_it_told_of(client: Client, actor: Actor, claimed: bool):
+    for _ in range(2):
+        make.model()
+    asked = {"prompt": "a secret"}
+
+    def post(path: str, key: str) -> dict:
+        sent = client.post(f"/api/v1/{path}", asked, content_type="application/json", headers={"Idempotency-Key": key})
+        return sent.json()
+
+    session = post("sessions/", "one")
+    battle = post(f"sessions/{session['id']}/battles/", "two")
+    kept = post("sessions/", "three")
+    assert battle["session"] == session["id"]
+    if claimed:
+        visitor = make.visitor().visitor
+        Visitor.objects.update(claimed_by=actor.user)
+        IdempotencyKey.objects.update(actor=Actor(visitor=visitor).key)
+    actions.delete_session(Session.objects.get(public_id=session["id"]))
+    told = {row.key: str(row.body) for row in IdempotencyKey.objects.all()}
+    assert ["a secret" in told[key] for key in ("one", "two", "three")] == [False, False, True]
+    if not claimed:
+        assert post("sessions/", "one")["code"] == "not_found"
+        assert post("sessions/", "three") == kept
 
 
 # ---- Whose they are ----
