@@ -1,0 +1,103 @@
+"""Every page, asked for in French, says nothing in English."""
+
+import html
+import re
+
+import pytest
+from django.contrib import admin
+from django.test import Client
+from django.urls import reverse
+
+from accounts.actor import Actor
+from tests import api_world, make
+from tests.api_world import World
+from tests.translations.catalogue import forms, read
+from tests.translations.messages import APPS
+
+pytestmark = pytest.mark.django_db
+
+FRENCH = {"Accept-Language": "fr"}
+# So many words in a row are a sentence's, and no name's.
+WORDS = 3
+PLACE = re.compile(r"%\(\w+\)[-.0-9]*[a-z]|\{\w*\}|<[^>]+>")
+VISITORS_PAGES = [
+    "/", "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/nowhere/", "/sessions/", "/sessions/?archived=1",
+    "/sessions/?search=nothing", "/uploads/", "/leaderboard/", "/leaderboard/?search=nothing",
+    "/leaderboard/?board=compare",
+    "/leaderboard/charts/", "/leaderboard/models/ada/", "/leaderboard/compare/", "/leaderboard/compare/ada/bob/",
+    "/leaderboard/snapshots/", "/api/v1/docs/", "/accounts/login/", "/accounts/signup/", "/accounts/password/reset/",
+]  # fmt: skip
+MEMBERS_PAGES = [
+    "/accounts/tokens/", "/accounts/data/", "/accounts/email/", "/accounts/password/change/",
+    "/accounts/logout/", "/accounts/2fa/",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def english() -> re.Pattern[str]:
+    """The longest run of words of every message whose translation has not got it, too."""
+    runs = set()
+    for message in read("fr"):
+        for said in message.id if isinstance(message.id, (tuple, list)) else [message.id]:
+            longest = max(PLACE.split(said.replace("%%", "%")), key=len).strip()
+            if len(longest.split()) >= WORDS and not any(longest in text for text in forms(message)):
+                runs.add(longest)
+    return re.compile("|".join(rf"(?<!\w){re.escape(run)}(?!\w)" for run in sorted(runs, key=len, reverse=True)))
+
+
+def shown(page: str) -> str:
+    """The text of a page, and of what is read out of it."""
+    page = re.sub(r"<(script|style|pre|article)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    read_out = re.findall(r'(?:title|aria-label|placeholder|alt|data-[\w-]+)="([^"]*)"', page)
+    return " ".join(html.unescape(" \n ".join([re.sub(r"<[^>]+>", "", page), *read_out])).split())
+
+
+def of(actor: Actor) -> Client:
+    client = Client(headers=FRENCH)
+    client.force_login(actor.user)
+    return client
+
+
+@pytest.fixture
+def world() -> World:
+    return api_world.of(make.member(), with_boards=True)
+
+
+def spoken(client: Client, paths: list[str], english: re.Pattern[str]) -> dict[str, list[str]]:
+    """The English of each page that has some."""
+    found = {}
+    for path in paths:
+        response = client.get(path, follow=True)
+        assert response.status_code in (200, 404), path
+        assert '<html lang="fr"' in response.text, path
+        if said := english.findall(shown(response.text)):
+            found[path] = said
+    return found
+
+
+def test_pages_of_everybody(world: World, english: re.Pattern[str]):
+    snapshots = [f"/leaderboard/snapshots/{public_id}/" for public_id in world.ids["snapshots"]]
+    assert spoken(Client(headers=FRENCH), [*VISITORS_PAGES, *snapshots], english) == {}
+
+
+def test_pages_of_a_member(world: World, english: re.Pattern[str]):
+    sessions = [f"/s/{public_id}/" for public_id in world.ids["sessions"]]
+    uploads = [f"/uploads/{public_id}/" for public_id in world.ids["uploads"]]
+    deletions = [f"{path}delete/" for path in (sessions[0], uploads[0])]
+    own = ["/sessions/", "/uploads/", *MEMBERS_PAGES, *sessions, *uploads, *deletions]
+    assert spoken(of(world.actor), own, english) == {}
+
+
+def test_pages_of_the_administration(world: World, english: re.Pattern[str], settings):
+    settings.ARENA_STAFF_SECOND_FACTOR = False
+    lists = [
+        reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+        for model in admin.site._registry
+        if model._meta.app_label in APPS
+    ]
+    client = of(make.member(is_staff=True, is_superuser=True))
+    assert spoken(client, [reverse("admin:index"), *lists], english) == {}
+
+
+def test_english_is_found(english: re.Pattern[str]):
+    assert english.findall(shown('<p title="x">Please vote <b>first.</b></p>')) == ["Please vote first."]
