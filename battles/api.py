@@ -22,6 +22,7 @@ from battles.serializers import (
     ChangeSessionSerializer,
     FeedbackSerializer,
     PromptSerializer,
+    ReportSerializer,
     StarsSerializer,
     StartBattleSerializer,
     session_detail,
@@ -155,6 +156,18 @@ class BattleViewSet(ViewSet):
         choice = Vote.Choice(_valid(CastVoteSerializer(data=request.data))["choice"])
         vote = actions.cast_vote(actor=_actor(request), battle=battle, choice=choice)
         return Response(shown_battle(vote.battle), status=status.HTTP_201_CREATED)
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def report(self, request: Request, public_id: str) -> Response:
+        battle = Battle.objects.seen_by(_actor(request), public_id)
+        if battle is None:
+            raise NotFound
+        reason = _valid(ReportSerializer(data=request.data))["reason"]
+        actor = known_actor(cast(ActorRequest, request._request))
+        report, is_new = actions.report(actor=actor, battle=battle, reason=reason)
+        shown = {"battle": public_id, "reason": report.reason, "created_at": report.created_at}
+        return Response(shown, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
 
     @action(detail=True, methods=["post"])
     @idempotent

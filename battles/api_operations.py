@@ -2,12 +2,13 @@
 
 from battles import errors
 from battles.api import AnswerViewSet, BattleViewSet, SessionViewSet
-from battles.api_shapes import Battle, ExportedSession, PublicPage, Session, SessionSummary
+from battles.api_shapes import Battle, ExportedSession, PublicPage, Report, Session, SessionSummary
 from battles.serializers import (
     CastVoteSerializer,
     ChangeSessionSerializer,
     FeedbackSerializer,
     PromptSerializer,
+    ReportSerializer,
     StarsSerializer,
     StartBattleSerializer,
 )
@@ -152,6 +153,16 @@ OPERATIONS: Operations = {
         summary="Withdraw a published battle",
         description="Its page is gone at once, and that address never comes back.",
         status=204,
+    ),
+    (BattleViewSet, "report"): Operation(
+        summary="Report a battle to the moderators",
+        description="One of your own, or a published one by the id of its page. The first report of a person stands: "
+        "sent again, it is given back with status 200.",
+        takes=ReportSerializer,
+        gives=Report,
+        also=(200,),
+        status=201,
+        refuses=(TooManyRequests,),
     ),
     (AnswerViewSet, "rating"): Operation(
         summary="Give an answer one to five stars, where many are compared",

@@ -108,6 +108,14 @@ class Battle(TypedDict):
     created_at: Moment
 
 
+class Report(TypedDict):
+    """What a person said against a battle. The first time stands."""
+
+    battle: str
+    reason: str
+    created_at: Moment
+
+
 class SessionHead(TypedDict):
     id: str
     title: str

@@ -70,6 +70,11 @@ class CastVoteSerializer(serializers.Serializer[Any]):
     choice = serializers.ChoiceField(choices=Vote.Choice.choices)
 
 
+class ReportSerializer(serializers.Serializer[Any]):
+    # Neither trimmed nor checked by DRF: actions.report knows the rule.
+    reason = serializers.CharField(trim_whitespace=False, allow_blank=True)
+
+
 class StarsSerializer(serializers.Serializer[Any]):
     stars = serializers.IntegerField(min_value=1, max_value=5)
 

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from battles import model_test_admin, session_views, share_views, views
+from battles import model_test_admin, report_views, session_views, share_views, views
 
 app_name = "battles"
 
@@ -22,6 +22,7 @@ urlpatterns = [
     path("battles/<str:public_id>/messages/", views.follow_up, name="follow_up"),
     path("battles/<str:public_id>/stop/", views.stop, name="stop"),
     path("battles/<str:public_id>/regenerate/", views.regenerate, name="regenerate"),
+    path("battles/<str:public_id>/report/", report_views.report, name="report"),
     path("battles/<str:public_id>/publish/", share_views.publish, name="publish"),
     path("battles/<str:public_id>/withdraw/", share_views.withdraw, name="withdraw"),
     path("b/<str:share_id>/", share_views.shared, name="shared"),

@@ -31,6 +31,8 @@ ARENA_LIMITS = {
         ("vote", "member", "240/hour"),
         ("star", "visitor", "360/hour"),
         ("star", "member", "1440/hour"),
+        ("report", "visitor", "10/hour"),
+        ("report", "member", "30/hour"),
         ("upload", "visitor", "5/hour"),
         ("upload", "member", "40/hour"),
         ("export", "visitor", "6/hour"),

@@ -1,6 +1,7 @@
 """What people change in the arena: start, follow up, regenerate, stop, vote, publish, look after their sessions."""
 
 from battles.actions.publishing import publish, withdraw
+from battles.actions.reporting import report
 from battles.actions.sessions import (
     delete_discarded,
     delete_session,
@@ -26,6 +27,7 @@ __all__ = [
     "give_stars",
     "publish",
     "regenerate",
+    "report",
     "restore_session",
     "start_battle",
     "start_session",

@@ -39,6 +39,11 @@ class BattleQuerySet(models.QuerySet["Battle"]):
             return self.filter(session__owner_visitor=actor.visitor, session__discarded_at=None)
         return self.none()
 
+    def seen_by(self, actor: Actor, public_id: str) -> "Battle | None":
+        """One's own by its id, anybody's published one by that of its page."""
+        own = self.owned_by(actor).select_related("session").filter(public_id=public_id).first()
+        return own or self.select_related("session", "share").filter(share__public_id=public_id, hidden_at=None).first()
+
     def for_showing(self) -> "BattleQuerySet":
         """Everything a battle shows, in a fixed number of queries."""
         return self.select_related("session", "vote", "share").prefetch_related(

@@ -94,6 +94,8 @@ def test_everything_the_api_gives_is_as_the_schema_says_and_nothing_more(client:
     ask("get", "battles/{public_id}/stream/", public_id=world.live.public_id)
     ask("post", "battles/{public_id}/stop/", public_id=world.live.public_id)
     ask("post", "battles/{public_id}/feedback/", {"tags": {"right": ["wrong"]}}, public_id=world.voted.public_id)
+    for _ in range(2):
+        ask("post", "battles/{public_id}/report/", {"reason": "Rude."}, public_id=world.voted.public_id)
     ask("post", "battles/{public_id}/regenerate/", public_id=world.unanswered.public_id)
     ask("post", "battles/{public_id}/vote/", {"choice": "tie"}, public_id=world.waiting.public_id)
     for method in ("post", "delete", "post"):
