@@ -1,4 +1,4 @@
-"""The names that Django makes of classes and fields, in everybody's language: it makes them once, in English."""
+"""The names that Django makes of apps, classes and fields, once and in English, in everybody's language."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -22,6 +22,8 @@ def translate_names_of_models(configs: Iterable[AppConfig]) -> None:
 def _made_names(configs: Iterable[AppConfig]) -> Iterator[tuple[Any, str, str]]:
     """(whose it is, where it stands, the name in English)"""
     for config in configs:
+        if config.models and "verbose_name" not in vars(type(config)):
+            yield config, "verbose_name", _in_english(config.verbose_name)
         for model in config.get_models():
             meta = model._meta
             for attribute in ("verbose_name", "verbose_name_plural"):

@@ -33,7 +33,7 @@ def test_whoever_asks_for_no_language_gets_the_sites(settings):
 
 
 def test_the_switch_wins_over_the_browser_and_leads_back(french: Client):
-    assert 'name="language" value="en" lang="en"' in french.get("/leaderboard/").text
+    assert 'name="language" value="en" lang="en">English<' in french.get("/leaderboard/").text
     response = french.post("/language/", {"language": "en", "next": "/leaderboard/?search=a"})
     assert response["Location"] == "/leaderboard/?search=a"
     assert '<html lang="en"' in french.get("/leaderboard/").text
