@@ -12,6 +12,8 @@ _BOARD = Parameter(
     "`overall`, `side-by-side`, `compare`, `category:…`, `language:…` or `imported:…`, as `boards/` lists them.",
     {**TEXT, "default": "overall"},
 )
+_ENDING = Parameter("ending", "The file's format.", one_of(*WRITERS), required=True, location="path")
+_FILES = tuple(File(media_type) for media_type in dict.fromkeys(CONTENT_TYPES.values()))
 _A_MODEL = {"type": "string", "minLength": 1}
 
 OPERATIONS: Operations = {
@@ -61,9 +63,9 @@ OPERATIONS: Operations = {
         summary="Votes under pseudonyms, as a file",
         description="Public where the operator publishes votes; otherwise a member's token with the scope `export` "
         "reads them. Either a snapshot's votes, or those since some time, or all as they stand now.",
-        gives=tuple(File(media_type) for media_type in dict.fromkeys(CONTENT_TYPES.values())),
+        gives=_FILES,
         parameters=(
-            Parameter("ending", "The file's format.", one_of(*WRITERS), required=True, location="path"),
+            _ENDING,
             Parameter("snapshot", "A snapshot's id.", TEXT),
             Parameter("since", "A time, or the number of the last vote you have.", TEXT),
         ),
@@ -73,9 +75,9 @@ OPERATIONS: Operations = {
         summary="Stars under pseudonyms, as a file",
         description="Every rating that was ever given where many models are compared; `latest` says which ones count. "
         "Public where the operator publishes votes; otherwise a member's token with the scope `export` reads them.",
-        gives=tuple(File(media_type) for media_type in dict.fromkeys(CONTENT_TYPES.values())),
+        gives=_FILES,
         parameters=(
-            Parameter("ending", "The file's format.", one_of(*WRITERS), required=True, location="path"),
+            _ENDING,
             Parameter("snapshot", "The id of a snapshot of the board `compare`.", TEXT),
             Parameter("since", "A time, or the number of the last stars you have.", TEXT),
         ),

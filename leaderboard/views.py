@@ -49,11 +49,13 @@ def board(request: HtmxRequest) -> HttpResponse:
                 content_type="text/csv; charset=utf-8",
                 headers={"Content-Disposition": f'attachment; filename="{filename}.csv"'},
             )
+    is_imported = query.board.startswith(IMPORTED)
     context = {
         "board": found,
         "query": query,
-        "tables": tables(found["results"], link=not query.board.startswith(IMPORTED)),
+        "tables": tables(found["results"], link=not is_imported),
         "has_preliminary": any(line["preliminary"] for line in found["results"]),
+        "is_imported": is_imported,
     }
     if request.htmx:
         return render(request, "leaderboard/board.html#table", context)

@@ -155,6 +155,8 @@ def test_style_control_is_a_switch(client):
     ]  # fmt: skip
     html = client.get(PAGE, {"style_control": "1"}).content.decode()
     assert 'name="style_control" value="1" form="filters" checked' in html
+    assert "there is no range" in html
+    assert "there is no range" not in page(client)
     assert "None" not in text_of(html)
 
 
