@@ -1,6 +1,5 @@
 """Battles whose names are open: side by side, compared, or with one model alone."""
 
-from collections import Counter
 from decimal import Decimal
 
 import pytest
@@ -8,9 +7,8 @@ from django.test import Client
 
 from battles.actions import follow_up, start_session
 from battles.errors import ModelsOverBudget
-from battles.lineups import Contest, Filters, Wish
-from battles.models import Answer, Battle, Call, Side, StarRating, Turn, Vote
-from common.errors import InvalidInput
+from battles.lineups import Wish
+from battles.models import Answer, Battle, Call, StarRating, Turn, Vote
 from leaderboard.models import EloRating
 from models_registry.models import LanguageModel, Price
 from tests import make
@@ -24,12 +22,6 @@ Mode = Battle.Mode
 START, VOTE = 14, 11
 
 
-@pytest.fixture
-def five(fake_provider: FakeProvider) -> list[LanguageModel]:
-    """Contestants m0 … m4."""
-    return [make.model(f"honest-{n}", at=fake_provider.base_url, slug=f"m{n}", name=f"Name {n}") for n in range(5)]
-
-
 def start(reader: Reader, **body: object) -> dict:
     response = reader.api("POST", "sessions/", {"prompt": "one two three", **body})
     assert response.status_code == 201, response.text
@@ -38,103 +30,6 @@ def start(reader: Reader, **body: object) -> dict:
 
 def models_by_side(battle: dict) -> dict[str, str]:
     return {side["side"]: side["model"]["id"] for side in battle["sides"]}
-
-
-def refused(client: Client, **body: object) -> dict[str, list[str]]:
-    response = client.post("/api/v1/sessions/", {"prompt": "hello", **body}, content_type="application/json")
-    assert (response.status_code, response.json()["code"]) == (400, "invalid"), response.content
-    assert not Battle.objects.exists()
-    return response.json()["fields"]
-
-
-# ---- What may be asked for ----
-
-
-PAIR = "Choose two models, or one to which another is drawn."
-NARROW = "Fewer than three models are left to draw from. Please ask for less."
-ONLY_BLIND = "Only the draw of a blind battle can be narrowed."
-OPEN = {"license_kind": "open"}
-
-
-@pytest.mark.parametrize(
-    ("body", "field", "sentence"),
-    [
-        ({"models": ["m0"]}, "models", "In a blind battle both models are drawn; name none."),
-        ({"mode": "side_by_side"}, "models", PAIR),
-        ({"mode": "side_by_side", "models": ["m0", "m1", "m2"]}, "models", PAIR),
-        ({"mode": "compare", "models": ["m0"]}, "models", "Choose two to six models."),
-        ({"mode": "direct", "models": ["m0", "m1"]}, "models", "Choose one model."),
-        ({"mode": "compare", "models": ["m0", "m1", "m0"]}, "models", "Choose each model once."),
-        ({"mode": "direct", "models": ["who"]}, "models", "There is no model “who”."),
-        ({"mode": "direct", "models": ["draft"]}, "models", "There is no model “draft”."),
-        ({"mode": "direct", "models": ["resting"]}, "models", "Resting is paused."),
-        ({"mode": "direct", "models": ["keyless"]}, "models", "Keyless cannot be asked at the moment."),
-        ({"mode": "direct", "models": "m0"}, "models", "Expected a list of items but got type \"str\"."),
-        ({"mode": "direct", "models": ["m0"], "filters": OPEN}, "filters", ONLY_BLIND),
-        ({"filters": {"license_kind": "free"}}, "filters", "\"free\" is not a valid choice."),
-        ({"filters": {"smells": "good"}}, "filters", "There is no filter “smells”."),
-        ({"filters": {"max_size_b": "NaN"}}, "filters", "A valid number is required."),
-        ({"filters": OPEN}, "filters", NARROW),
-        ({"mode": "auto"}, "mode", "\"auto\" is not a valid choice."),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_had_is_refused_at_its_field(client: Client, five, body, field, sentence):
-    make.model(slug="draft", status="draft")
-    make.model(slug="resting", name="Resting", status="paused")
-    keyless = make.provider("http://127.0.0.1:10/v1", needs_key=True)
-    LanguageModel.objects.create(provider=keyless, slug="keyless", name="Keyless", status="active")
-    assert refused(client, **body) == {field: [sentence]}
-
-
-def test_a_wrong_choice_counts_against_no_limit(client: Client, five, settings):
-    settings.ARENA_LIMITS = {**settings.ARENA_LIMITS, ("battle", "visitor"): "1/hour"}
-    refused(client, mode="compare", models=["m0"])
-    body = {"prompt": "hello", "mode": "direct", "models": ["m0"]}
-    assert client.post("/api/v1/sessions/", body, content_type="application/json").status_code == 201
-
-
-def test_a_name_that_cannot_be_stored_is_not_looked_up(five):
-    with pytest.raises(InvalidInput, match="There is no model"):
-        Contest.of(Wish(Mode.DIRECT, ("a\x00b\ud800",)), [])
-
-
-# ---- Who is drawn ----
-
-
-def test_a_narrowed_draw_stays_among_those_that_were_asked_for():
-    wanted = [make.model(license_kind="open", size_b=size) for size in (3, 7, 8)]
-    make.model(license_kind="open", size_b=70), make.model(license_kind="open"), make.model(size_b=7)
-    wish = Wish(filters=Filters(license_kind="open", min_size_b=3, max_size_b=8))
-    battles = [start_session(actor=make.visitor(), prompt="hello", wish=wish) for _ in range(20)]
-    assert {side.model_id for side in Side.objects.all()} == {model.pk for model in wanted}
-    assert battles[0].propensity == pytest.approx(1 / 3)
-    assert Filters(**battles[0].filters) == wish.filters
-
-
-def test_a_model_drawn_again_is_one_that_was_asked_for(fake_provider, worker):
-    at = {"at": fake_provider.base_url, "license_kind": "open"}
-    make.model("status-500", **at), make.model("status-500", **at), make.model("honest", **at)
-    make.model("honest", at=fake_provider.base_url)
-    for _ in range(4):
-        start_session(actor=make.member(), prompt="hello", wish=Wish(filters=Filters(license_kind="open")))
-    for turn in Turn.objects.all():
-        worker.answer(turn.pk)
-    assert {side.model.license_kind for side in Side.objects.select_related("model")} == {"open"}
-
-
-def test_to_one_chosen_model_another_is_drawn_on_the_right(client: Client, five):
-    drawn = Counter()
-    for _ in range(8):
-        body = {"prompt": "hello", "mode": "side_by_side", "models": ["m2"]}
-        battle = client.post("/api/v1/sessions/", body, content_type="application/json").json()["battles"][0]
-        assert models_by_side(battle)["left"] == "m2"
-        drawn[models_by_side(battle)["right"]] += 1
-    assert "m2" not in drawn
-    assert set(Side.objects.values_list("position", "chosen")) == {("left", True), ("right", False)}
-    assert Battle.objects.first().propensity == pytest.approx(0.1)
-
-
-# ---- What becomes of them ----
 
 
 def test_side_by_side_shows_names_at_once_and_takes_a_vote(reader: Reader, five):

@@ -1,18 +1,15 @@
 """A failing model leaves the draw and comes back by itself; nobody is blamed for what is not their fault."""
 
-import threading
 from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from django.db import connection as database
 from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import AuditEntry
-from battles import answer_records as records
 from battles import call_records
-from battles.call_records import Question, Said
+from battles.call_records import Question
 from battles.engine import Engine
 from battles.models import Battle, Call, Side
 from battles.probing import MESSAGES, MOST_TOKENS
@@ -21,7 +18,7 @@ from common.valkey import connection
 from models_registry import breaker_rule, health
 from models_registry.ledger import SITE
 from models_registry.models import Breaker, LanguageModel, SpendingDay
-from models_registry.providers import Completion, FailureCode
+from models_registry.providers import FailureCode
 from models_registry.spending import allow_paid_calls, halt_paid_calls
 from models_registry.versions import set_price
 from tests import make
@@ -217,84 +214,6 @@ def test_a_model_paused_meanwhile_keeps_its_battle_and_its_opponent_is_redrawn(
     fail(staying, *[PROVIDER_ERROR] * 3)
     engine.answer(battle.turns.get().pk)
     assert list(battle.sides.order_by("position").values_list("model", flat=True)) == [staying.pk, fit.pk]
-
-
-@pytest.mark.parametrize("limited", ["provider", "model"])
-def test_no_more_calls_run_at_once_than_allowed(limited: str):
-    model, other = make.model(), make.model()
-    if limited == "provider":
-        model.provider.calls_at_once = 2
-        model.provider.save()
-    else:
-        model.calls_at_once = 1
-        model.save()
-        other.calls_at_once = 1
-        other.save()
-    first, second = make.battle(model, other), make.battle(model, other)
-    claimed = records.claim_turn(first.turns.get().pk)
-    calls = records.begin_calls(claimed)
-    assert [call.must_wait for call in calls] == [False, False]
-    later = records.claim_turn(second.turns.get().pk)
-    waiting = records.begin_calls(later)
-    assert [call.must_wait for call in waiting] == [True, True]
-    assert not records.take_slot(later, waiting[0])
-    records.store_answer(claimed, calls[0], Said(texts=["free"], completion=Completion("stop")))
-    assert records.take_slot(later, waiting[0])
-    assert not records.take_slot(later, waiting[1])
-
-
-def test_workers_that_begin_all_at_once_share_the_slots_exactly():
-    model, other = make.model(), make.model()
-    model.provider.calls_at_once = 5
-    model.provider.save()
-    turns = [make.battle(model, other).turns.get().pk for _ in range(20)]
-    begun: list[bool] = []
-
-    def begin(turn_id: int) -> None:
-        try:
-            begun.extend(not call.must_wait for call in records.begin_calls(records.claim_turn(turn_id)))
-        finally:
-            database.close()
-
-    threads = [threading.Thread(target=begin, args=[turn_id]) for turn_id in turns]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert (len(begun), sum(begun), Call.objects.holding_slots().count()) == (40, 5, 5)
-
-
-def test_a_dead_workers_calls_hold_their_slots_no_longer_than_its_lease():
-    model, other = make.model(calls_at_once=1), make.model()
-    dead = make.battle(model, other).turns.get()
-    records.begin_calls(records.claim_turn(dead.pk))
-    dead.battle.turns.update(lease_until=timezone.now() - timedelta(seconds=1))
-    claimed = records.claim_turn(make.battle(model, other).turns.get().pk)
-    assert [call.must_wait for call in records.begin_calls(claimed)] == [False, False]
-
-
-def test_a_call_waits_for_its_slot_and_then_goes(fake_provider: FakeProvider, engine: Engine):
-    left, right = (make.model(f"honest-{name}", at=fake_provider.base_url) for name in "ab")
-    left.provider.calls_at_once = 1
-    left.provider.save()
-    battle = make.battle(left, right)
-    engine.answer(battle.turns.get().pk)
-    assert set(Call.objects.values_list("state", "error")) == {("done", "")}
-
-
-def test_a_call_that_finds_no_slot_fails_as_rate_limited_and_blames_nobody(
-    fake_provider: FakeProvider, engine: Engine, settings
-):
-    settings.ARENA_DEADLINES = {**settings.ARENA_DEADLINES, "first": 0.5}
-    busy = make.model("slow", at=fake_provider.base_url, calls_at_once=1)
-    holder = make.battle(busy, make.model("honest-a", at=fake_provider.base_url))
-    records.begin_calls(records.claim_turn(holder.turns.get().pk))
-    battle = make.battle(make.model("honest-b", at=fake_provider.base_url), busy)
-    Side.objects.filter(battle=battle).update(redrawn=True)
-    engine.answer(battle.turns.get().pk)
-    call = Call.objects.get(answer__turn__battle=battle, model=busy)
-    assert (call.state, call.error) == ("failed", "rate_limited")
-    assert not Breaker.objects.exists()
 
 
 def test_closing_a_breaker_draws_its_model_again_and_is_written_down():

@@ -1,57 +1,16 @@
-"""The models file goes in whole or not at all, and says where it is wrong."""
+"""What a models file says becomes models and providers, and nothing else changes."""
 
-from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.core.management import CommandError, call_command
 
 from accounts.models import AuditEntry
 from models_registry.config_file import export_models, import_models
-from models_registry.config_yaml import ConfigRefused
 from models_registry.models import LanguageModel, Price, Provider
+from tests.models_registry.models_file import EXTRA, MODEL, import_file
 
 pytestmark = pytest.mark.django_db
-
-MODEL = """
-- id: gpt
-  name: GPT
-  model: gpt-6
-  base_url: https://api.example.com/v1
-  api_key_env: EXAMPLE_KEY
-  organization: Example
-  license: proprietary
-  status: active
-"""
-EXTRA = """\
-  provider: The Example
-  needs_key: false
-  kind: vllm
-  deadlines: {first: 120, idle: 2.5}
-  system_prompt: Be brief.
-  parameters: {temperature: 0.5, max_tokens: 100, stop: [END]}
-  aliases: [chatty, gepetto]
-  weight: 0.5
-  price: {input: 0.1, output: 2}
-  context_length: 8192
-  size_b: 0.135
-  abilities: [images]
-"""
-
-
-def problems_of(text: str) -> list[tuple[int, str]]:
-    with pytest.raises(ConfigRefused) as refusal:
-        import_models(text)
-    assert not LanguageModel.objects.exists()
-    assert not Provider.objects.exists()
-    return [(problem.line, problem.sentence) for problem in refusal.value.problems]
-
-
-def import_file(path: Path, *options: str) -> str:
-    out = StringIO()
-    call_command("import_models", str(path), *options, stdout=out)
-    return out.getvalue()
 
 
 def test_a_model_and_its_provider_come_from_the_file():
@@ -144,127 +103,6 @@ def test_a_changed_price_is_added_to_the_history():
     import_models(MODEL + "  price: {input: 1, output: 3}\n")
     assert [str(price.output_per_million) for price in Price.objects.order_by("pk")] == ["2.000000", "3.000000"]
     assert import_models(MODEL) == [], "no price in the file leaves the price as it is"
-
-
-@pytest.mark.parametrize(
-    ("line", "sentence_has"),
-    [
-        ("statsu: active", "Did you mean “status”?"),
-        ("api_key: sk-live-1234567890", "Did you mean “api_key_env”?"),
-        ("weight: heavy", "must be a number"),
-        ("weight: -1", "weight: Ensure this value is greater than or equal to 0"),
-        ("weight: .nan", "must be a number"),
-        ("weight: true", "must be a number"),
-        ("context_length: 8.5", "must be a whole number"),
-        ("context_length: -5", "context_length:"),
-        ("size_b: big", "must be a number"),
-        ("needs_key: maybe", "must be true or false"),
-        ("aliases: gpt", "must be a list of texts"),
-        ("aliases: [1]", "must be a list of texts"),
-        ("abilities: [imags]", "Did you mean “images”?"),
-        ("system_prompt: 12", "must be text"),
-        ('system_prompt: "nul \\0"', "must be text"),
-        ('system_prompt: "half \\ud800"', "must be text"),
-        ("system_prompt: 2026-99-99", "Put it in quotes"),
-        ("parameters: [1]", "must be a table"),
-        ("parameters: {temprature: 1}", "“temprature” is not a sampling parameter"),
-        ("parameters: {temperature: hot}", "wrong type"),
-        ("parameters: {temperature: .inf}", "cannot be sent"),
-        ("parameters: {stop: [1]}", "cannot be sent"),
-        ("kind: opnai", "Did you mean “openai”?"),
-        ("deadlines: 30", "must be a table"),
-        ("deadlines: {frist: 30}", "“frist” is not one of connect, first, idle, total"),
-        ("deadlines: {first: soon}", "must be a number (seconds)"),
-        ("deadlines: {first: 0}", "deadlines.first: Ensure this value is greater than or equal to 0.1"),
-        ("price: 3", "must be a table"),
-        ("price: {input: 1}", "“output” is missing"),
-        ("price: {input: 1, output: cheap}", "must be a number"),
-        ("price: {input: -1, output: 1}", "price.input: Ensure this value"),
-        ("price: {input: 1, output: 1, cached: 1}", "“cached” is not input or output"),
-        ("name: Twice", "“name” is said twice (first on line 3)"),
-        ("? [a]\n  : 1", "A key must be a word"),
-    ],
-)
-def test_a_wrong_line_is_named(line: str, sentence_has: str):
-    [(number, sentence)] = problems_of(MODEL + f"  {line}\n")
-    assert number == 10
-    assert sentence_has in sentence
-
-
-@pytest.mark.parametrize(
-    ("said", "instead", "line", "sentence_has"),
-    [
-        ("id: gpt", "id: GPT 6", 2, "lower-case"),
-        ("id: gpt", f"id: {'g' * 101}", 2, "at most 100 characters"),
-        ("id: gpt", "id: 6", 2, "must be text"),
-        ("name: GPT", "name: ''", 3, "“name” is missing"),
-        ("model: gpt-6", "", 2, "“model” is missing"),
-        ("status: active", "status: activ", 9, "Did you mean “active”?"),
-        ("https://api.example.com/v1", "api.example.com", 5, "begins with http"),
-        ("https://api.example.com/v1", "https://me:secret@api.example.com/v1", 5, "may not contain a user"),
-        ("https://api.example.com/v1", "https://api.example.com/v1?key=secret", 5, "a query"),
-        ("https://api.example.com/v1", "https://api.example.com:port/v1", 5, "begins with http"),
-        ("EXAMPLE_KEY", "sk-live-secret", 6, "name of an environment variable"),
-        ("EXAMPLE_KEY", "example_key", 6, "name of an environment variable"),
-    ],
-)
-def test_a_wrong_value_is_named_with_its_line_and_no_secret_is_repeated(
-    said: str, instead: str, line: int, sentence_has: str
-):
-    [(number, sentence)] = problems_of(MODEL.replace(said, instead))
-    assert number == line
-    assert sentence_has in sentence
-    assert "secret" not in sentence
-
-
-def test_all_that_is_wrong_is_said_at_once_and_nothing_is_half_imported():
-    wrong = "- id: GPT\n  name: Wrong\n  model: x\n  base_url: nowhere\n- 5\n"
-    found = problems_of(MODEL.lstrip() + wrong + MODEL.lstrip())
-    assert [line for line, _ in found] == [9, 12, 13, 14]
-    assert "The id “gpt” is used twice (first on line 1)." in found[-1][1]
-
-
-def test_two_descriptions_of_one_provider_are_refused():
-    found = problems_of(MODEL + "  provider: One\n" + MODEL.replace("id: gpt", "id: b") + "  provider: Two\n")
-    assert found == [(12, "provider: the same provider is described differently on line 2.")]
-
-
-def test_the_id_of_a_later_version_is_explained():
-    import_models(MODEL)
-    LanguageModel.objects.update(has_votes=True)
-    import_models(MODEL.replace("gpt-6", "gpt-7"))
-    with pytest.raises(ConfigRefused, match="“gpt-v2” is version 2 of “gpt”: write that id"):
-        import_models(MODEL.replace("id: gpt", "id: gpt-v2"))
-
-
-@pytest.mark.parametrize(
-    ("content", "line", "sentence_has"),
-    [
-        (b"- id: a\n  name: [\n", 3, "not YAML"),
-        (b"- id: a\n\tname: b\n", 2, "not YAML"),
-        (b"- id: a\n--- \n- id: b\n", 2, "not YAML"),
-        (b"- id: a\n  name: \x01\n", 2, "not YAML"),
-        (b"- id: a\n  name: caf\xe9\n", 2, "not UTF-8"),
-        (b"models:\n  - id: a\n", 1, "must be a list"),
-        (b"- id: !!python/name:os.system\n", 1, "not YAML"),
-    ],
-)
-def test_a_file_that_is_no_list_in_yaml_is_refused_in_one_sentence(
-    content: bytes, line: int, sentence_has: str, tmp_path: Path
-):
-    file = tmp_path / "models.yaml"
-    file.write_bytes(content)
-    with pytest.raises(CommandError) as refusal:
-        import_file(file)
-    first, last = str(refusal.value).splitlines()
-    assert first.startswith(f"{file}:{line}: ")
-    assert sentence_has in first
-    assert last == "Nothing was imported."
-
-
-def test_a_missing_file_is_said(tmp_path: Path):
-    with pytest.raises(CommandError, match="No such file"):
-        import_file(tmp_path / "models.yaml")
 
 
 def test_the_command_says_what_changed_and_that_nothing_is_left_to_change(tmp_path: Path):

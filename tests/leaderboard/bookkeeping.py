@@ -1,0 +1,64 @@
+"""Votes of all kinds, what is counted of them, and whether the books are right."""
+
+import random
+from collections import Counter
+
+from django.db.models import QuerySet
+
+from battles.models import Vote
+from leaderboard import aggregation, schedule, tallies
+from leaderboard.board_votes import read_boards
+from leaderboard.models import AggregationRun, EloRating, PairTally, Standing, VoterPairTally
+from leaderboard.rating.counts import OUTCOMES
+from leaderboard.scopes import boards_of
+from models_registry.models import LanguageModel
+from tests.leaderboard.ballots import cast, contestants
+
+
+def aggregate() -> AggregationRun | None:
+    return aggregation.aggregate(slot=schedule.new_slot())
+
+
+def everything_counted() -> dict[str, object]:
+    """All that a board's numbers are made of, and the numbers."""
+    run = aggregate()
+    assert run is not None
+    columns = ("left__slug", "right__slug", "outcome", "n")
+    figures = ("score", "ci_low", "ci_high", "rank", "votes", "style_score", "design_effect")
+    return {
+        "pairs": set(PairTally.objects.filter(n__gt=0).values_list("scope", *columns)),
+        "voters": set(VoterPairTally.objects.filter(n__gt=0).values_list("voter", *columns)),
+        "checksums": {board.scope: board.tallies_checksum for board in AggregationRun.objects.newest_of_each_board()},
+        "standings": set(standings_now().values_list("run__scope", "model__slug", *figures)),
+        "elo": set(EloRating.objects.values_list("model__slug", "rating", "votes")),
+    }
+
+
+def assert_every_counted_vote_is_in_the_tallies() -> None:
+    counted = Vote.objects.filter(processing=Vote.Processing.PROCESSED)
+    filed = Counter(scope for vote in counted for scope in boards_of(vote.mode, vote.categories, vote.language))
+    assert {scope: board.counts.total for scope, board in read_boards().items()} == filed
+    assert sum(VoterPairTally.objects.values_list("n", flat=True)) == filed["overall"]
+    assert filed["overall"] + filed["side-by-side"] == counted.count()
+    assert sum(n for scope, n in filed.items() if scope.startswith("language:")) == filed["overall"]
+    assert tallies.rebuild() == 0
+
+
+def standings_now() -> QuerySet[Standing]:
+    return Standing.objects.filter(run__in=AggregationRun.objects.newest_of_each_board())
+
+
+def some_votes(number: int) -> None:
+    """Votes among four models by a few voters who return, some of them side by side; every tenth does not count."""
+    chance = random.Random(number)
+    models = list(LanguageModel.objects.order_by("slug")) or contestants("a", "b", "c", "d")
+    for _ in range(number):
+        left, right = chance.sample(models, 2)
+        reason = "identity_leak" if chance.random() < 0.1 else ""
+        cast(
+            left, right, chance.choice(OUTCOMES), voter=f"user:{chance.randrange(9)}", excluded=reason,
+            categories=chance.choice([[], ["coding"], ["coding", "maths"]]),
+            language=chance.choice(["en", "fr", "und"]),
+            mode=chance.choice(["blind", "blind", "blind", "side_by_side"]),
+            style={side: {"tokens": chance.randrange(90), "bold": chance.randrange(3)} for side in ("left", "right")},
+        )  # fmt: skip

@@ -1,0 +1,97 @@
+"""As many calls run at once as a model and its provider allow, however many workers there are."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection as database
+from django.utils import timezone
+
+from battles import answer_records as records
+from battles.call_records import Said
+from battles.engine import Engine
+from battles.models import Call, Side
+from models_registry.models import Breaker
+from models_registry.providers import Completion
+from tests import make
+from tests.fake_provider import FakeProvider
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.mark.parametrize("limited", ["provider", "model"])
+def test_no_more_calls_run_at_once_than_allowed(limited: str):
+    model, other = make.model(), make.model()
+    if limited == "provider":
+        model.provider.calls_at_once = 2
+        model.provider.save()
+    else:
+        model.calls_at_once = 1
+        model.save()
+        other.calls_at_once = 1
+        other.save()
+    first, second = make.battle(model, other), make.battle(model, other)
+    claimed = records.claim_turn(first.turns.get().pk)
+    calls = records.begin_calls(claimed)
+    assert [call.must_wait for call in calls] == [False, False]
+    later = records.claim_turn(second.turns.get().pk)
+    waiting = records.begin_calls(later)
+    assert [call.must_wait for call in waiting] == [True, True]
+    assert not records.take_slot(later, waiting[0])
+    records.store_answer(claimed, calls[0], Said(texts=["free"], completion=Completion("stop")))
+    assert records.take_slot(later, waiting[0])
+    assert not records.take_slot(later, waiting[1])
+
+
+def test_workers_that_begin_all_at_once_share_the_slots_exactly():
+    model, other = make.model(), make.model()
+    model.provider.calls_at_once = 5
+    model.provider.save()
+    turns = [make.battle(model, other).turns.get().pk for _ in range(20)]
+    begun: list[bool] = []
+
+    def begin(turn_id: int) -> None:
+        try:
+            begun.extend(not call.must_wait for call in records.begin_calls(records.claim_turn(turn_id)))
+        finally:
+            database.close()
+
+    threads = [threading.Thread(target=begin, args=[turn_id]) for turn_id in turns]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(begun), sum(begun), Call.objects.holding_slots().count()) == (40, 5, 5)
+
+
+def test_a_dead_workers_calls_hold_their_slots_no_longer_than_its_lease():
+    model, other = make.model(calls_at_once=1), make.model()
+    dead = make.battle(model, other).turns.get()
+    records.begin_calls(records.claim_turn(dead.pk))
+    dead.battle.turns.update(lease_until=timezone.now() - timedelta(seconds=1))
+    claimed = records.claim_turn(make.battle(model, other).turns.get().pk)
+    assert [call.must_wait for call in records.begin_calls(claimed)] == [False, False]
+
+
+def test_a_call_waits_for_its_slot_and_then_goes(fake_provider: FakeProvider, engine: Engine):
+    left, right = (make.model(f"honest-{name}", at=fake_provider.base_url) for name in "ab")
+    left.provider.calls_at_once = 1
+    left.provider.save()
+    battle = make.battle(left, right)
+    engine.answer(battle.turns.get().pk)
+    assert set(Call.objects.values_list("state", "error")) == {("done", "")}
+
+
+def test_a_call_that_finds_no_slot_fails_as_rate_limited_and_blames_nobody(
+    fake_provider: FakeProvider, engine: Engine, settings
+):
+    settings.ARENA_DEADLINES = {**settings.ARENA_DEADLINES, "first": 0.5}
+    busy = make.model("slow", at=fake_provider.base_url, calls_at_once=1)
+    holder = make.battle(busy, make.model("honest-a", at=fake_provider.base_url))
+    records.begin_calls(records.claim_turn(holder.turns.get().pk))
+    battle = make.battle(make.model("honest-b", at=fake_provider.base_url), busy)
+    Side.objects.filter(battle=battle).update(redrawn=True)
+    engine.answer(battle.turns.get().pk)
+    call = Call.objects.get(answer__turn__battle=battle, model=busy)
+    assert (call.state, call.error) == ("failed", "rate_limited")
+    assert not Breaker.objects.exists()
