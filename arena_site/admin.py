@@ -6,6 +6,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from accounts import audit
+from arena_site import moderation_queue  # noqa: F401 (registers its page)
 
 admin.site.site_header = admin.site.site_title = _("Arena administration")
 admin.site.unregister(Authenticator)

@@ -7,11 +7,14 @@ from django.contrib.auth.models import Group, Permission
 MODERATORS = "Moderators"
 MAY_SEE = [
     "accounts.user", "accounts.visitor", "accounts.ban", "battles.session", "battles.battle", "battles.answer",
-    "battles.vote", "uploads.upload", "leaderboard.votechange", "leaderboard.anomalyreview",
+    "battles.vote", "battles.moderationcase", "uploads.upload", "leaderboard.votechange", "leaderboard.anomalyreview",
     "leaderboard.aggregationrun", "leaderboard.standing",
 ]  # fmt: skip
 # To add a change of votes is to exclude and restore them (leaderboard.judging_admin); to change a ban is to lift it.
-MAY_ADD_OR_CHANGE = ["leaderboard.add_votechange", "accounts.add_ban", "accounts.change_ban"]
+# To change a case is to decide it (arena_site.moderation_queue).
+MAY_ADD_OR_CHANGE = [
+    "leaderboard.add_votechange", "accounts.add_ban", "accounts.change_ban", "battles.change_moderationcase",
+]  # fmt: skip
 
 
 def permissions() -> set[str]:

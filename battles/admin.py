@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin import ReadOnlyAdmin
-from battles import category_admin  # noqa: F401 (registers its page)
+from battles import category_admin, moderation_admin  # noqa: F401 (they register their pages)
 from battles.call_statistics import CallStatistics, statistics_of
 from battles.model_test_admin import ModelTestAdmin
 from battles.models import Answer, Battle, Call, Session, Side, Turn, Vote

@@ -1,5 +1,7 @@
-"""What people change in the arena: start, follow up, regenerate, stop, vote, publish, look after their sessions."""
+"""What people change in the arena: start, follow up, regenerate, stop, vote, publish, report, look after
+their sessions; and what moderators do about it."""
 
+from battles.actions.moderating import ban_people, dismiss_cases, hide_battles, settle_cases, show_battles_again
 from battles.actions.publishing import publish, withdraw
 from battles.actions.reporting import report
 from battles.actions.sessions import (
@@ -16,19 +18,24 @@ from battles.actions.turns import follow_up, regenerate, stop
 from battles.actions.voting import cast_vote, give_feedback, give_stars
 
 __all__ = [
+    "ban_people",
     "cast_vote",
     "delete_discarded",
     "delete_session",
     "discard_session",
+    "dismiss_cases",
     "file_stars_under",
     "file_votes_under",
     "follow_up",
     "give_feedback",
     "give_stars",
+    "hide_battles",
     "publish",
     "regenerate",
     "report",
     "restore_session",
+    "settle_cases",
+    "show_battles_again",
     "start_battle",
     "start_session",
     "stop",

@@ -6,6 +6,7 @@ from battles.models.categories import Category
 from battles.models.moderation import (
     Action,
     ModerationCase,
+    ModerationCaseQuerySet,
     ModerationEndpoint,
     ModerationRule,
     ModerationVerdict,
@@ -26,6 +27,7 @@ __all__ = [
     "CallQuerySet",
     "Category",
     "ModerationCase",
+    "ModerationCaseQuerySet",
     "ModerationEndpoint",
     "ModerationRule",
     "ModerationVerdict",

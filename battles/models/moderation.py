@@ -114,8 +114,9 @@ class ModerationCaseQuerySet(models.QuerySet["ModerationCase"]):
     def for_queue(self) -> "ModerationCaseQuerySet":
         """Everything the queue prints, in a fixed number of queries."""
         owners = ("battle__session__owner_user", "battle__session__owner_visitor")
+        first_prompts = models.Prefetch("battle__turns", Turn.objects.filter(index=0), to_attr="first_turns")
         return self.select_related(*owners, "battle__vote", "user", "visitor", "decided_by").prefetch_related(
-            "verdicts", "reports"
+            "verdicts", "reports", first_prompts
         )
 
 

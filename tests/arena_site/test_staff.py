@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 PASSWORD = "a-good-password"
 SEEN = {
     "accounts/user", "accounts/visitor", "accounts/ban", "battles/session", "battles/battle", "battles/answer",
-    "battles/vote", "uploads/upload", "leaderboard/votechange", "leaderboard/anomalyreview",
+    "battles/vote", "battles/moderationcase", "uploads/upload", "leaderboard/votechange", "leaderboard/anomalyreview",
     "leaderboard/aggregationrun", "leaderboard/standing",
 }  # fmt: skip
 

@@ -1,0 +1,194 @@
+"""The queue of moderators: what was reported or flagged, and what is done about it. Needs every floor of the house."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin import helpers
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.text import Truncator
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from accounts.admin import ReadOnlyAdmin
+from accounts.models import User
+from battles import actions
+from battles.models import Battle, ModerationCase, ModerationCaseQuerySet, Turn, Vote
+from leaderboard.actions import retract_votes
+from leaderboard.judging_admin import MAY_JUDGE, BecauseForm
+
+MAY_DECIDE = "battles.change_moderationcase"
+MAY_BAN = "accounts.add_ban"
+
+
+class BanForm(BecauseForm):
+    """Unlike in the others, whom it concerns reads why."""
+
+    DAYS = [("1", gettext_lazy("a day")), ("7", gettext_lazy("a week")), ("30", gettext_lazy("thirty days"))]
+    days = forms.ChoiceField(
+        label=gettext_lazy("For"), choices=[*DAYS, ("", gettext_lazy("until it is lifted"))], required=False
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["because"].help_text = _("Shown to whoever is blocked.")
+
+    def clean(self) -> dict[str, Any]:
+        said = super().clean() or {}
+        days = said.pop("days", "")
+        return {**said, "until": timezone.now() + timedelta(days=int(days)) if days else None}
+
+
+@transaction.atomic
+def set_votes_aside(cases: ModerationCaseQuerySet, *, by: User, because: str) -> list[ModerationCase]:
+    """The votes of the cases' battles count no more. Returns the cases. Raises TalliesDisagree."""
+    settled = actions.settle_cases(
+        cases.exclude(battle__vote=None), by=by, because=because, action="moderation.exclude"
+    )
+    votes = Vote.objects.filter(battle__moderation_case__in=settled)
+    retract_votes(votes, reason=Vote.ExcludedReason.MODERATION, by=by, because=because)
+    return settled
+
+
+class WhoFlaggedFilter(admin.SimpleListFilter):
+    title = gettext_lazy("by whom")
+    parameter_name = "by"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("people", gettext_lazy("reported by people")), ("rules", gettext_lazy("flagged by rules"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[ModerationCase]) -> QuerySet[ModerationCase]:
+        match self.value():
+            case "people":
+                return queryset.exclude(reports=None)
+            case "rules":
+                return queryset.exclude(verdicts=None)
+        return queryset
+
+
+@admin.register(ModerationCase)
+class ModerationQueueAdmin(ReadOnlyAdmin):
+    """What waits longest comes first."""
+
+    list_display = ["flagged_at", "state", "what", "prompt", "person", "outcome", "decided_by", "reason"]
+    list_filter = ["state", WhoFlaggedFilter, "verdicts__action", ("battle__hidden_at", admin.EmptyFieldListFilter)]
+    search_fields = [
+        "battle__public_id", "reports__reason", "verdicts__category", "battle__session__owner_user__email",
+        "user__email", "reason",
+    ]  # fmt: skip
+    search_help_text = gettext_lazy("A battle's id, a category, words of a report, somebody's e-mail address.")
+    ordering = ["-state", "flagged_at", "pk"]
+    list_per_page = 50
+    actions = ["dismiss", "hide", "exclude_votes", "ban", "show_again"]
+    fields = [
+        "state", "flagged_at", "what", "person", "outcome", "opened_at", "decided_at", "decided_by", "reason",
+    ]  # fmt: skip
+    change_form_template = "admin/battles/moderationcase/change_form.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ModerationCase]:
+        return ModerationCase.objects.for_queue()
+
+    @admin.display(description=gettext_lazy("what"))
+    def what(self, case: ModerationCase) -> str:
+        said = [self._words(verdict) for verdict in case.verdicts.all()]
+        if reports := len(case.reports.all()):
+            said.append(ngettext("%(n)d report", "%(n)d reports", reports) % {"n": reports})
+        return "; ".join(dict.fromkeys(said))
+
+    @staticmethod
+    def _words(verdict: Any) -> str:
+        score = "" if verdict.score is None else f", {verdict.score:.2f}"
+        return f"{_(verdict.category)} ({verdict.get_action_display()}{score})"
+
+    @admin.display(description=gettext_lazy("first prompt"))
+    def prompt(self, case: ModerationCase) -> str:
+        turns: list[Turn] = getattr(case.battle, "first_turns", [])
+        return Truncator(" ".join(turns[0].prompt.split())).chars(80) if turns else ""
+
+    @admin.display(description=gettext_lazy("person"))
+    def person(self, case: ModerationCase) -> str:
+        return str(case.person or "")
+
+    @admin.display(description=gettext_lazy("what became of it"))
+    def outcome(self, case: ModerationCase) -> str:
+        if case.battle is None:
+            return _("refused")
+        vote = case.battle.vote_or_none
+        said = [_("hidden")] if case.battle.is_hidden else []
+        return ", ".join([*said, *([_("vote set aside")] if vote is not None and not vote.counts else [])])
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """With the whole conversation and every report, and the actions of the list as buttons."""
+        case = self.get_object(request, object_id)
+        battle = Battle.objects.for_showing().filter(moderation_case=case).first() if case is not None else None
+        extra = {
+            "battle": battle,
+            "reports": case.reports.select_related("user", "visitor").order_by("pk") if case is not None else (),
+            "decisions": [(name, words) for _f, name, words in self.get_actions(request).values()],
+        }
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), **extra})
+
+    def has_decide_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm(MAY_DECIDE)
+
+    def has_judge_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perms([MAY_DECIDE, MAY_JUDGE])
+
+    def has_ban_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perms([MAY_DECIDE, MAY_BAN])
+
+    @admin.action(description=gettext_lazy("Dismiss …"), permissions=["decide"])
+    def dismiss(self, request: HttpRequest, queryset: ModerationCaseQuerySet) -> HttpResponse | None:
+        return self._ask_and_do(request, queryset, BecauseForm, actions.dismiss_cases)
+
+    @admin.action(description=gettext_lazy("Hide the battles …"), permissions=["decide"])
+    def hide(self, request: HttpRequest, queryset: ModerationCaseQuerySet) -> HttpResponse | None:
+        return self._ask_and_do(request, queryset, BecauseForm, actions.hide_battles)
+
+    @admin.action(description=gettext_lazy("Set their votes aside …"), permissions=["judge"])
+    def exclude_votes(self, request: HttpRequest, queryset: ModerationCaseQuerySet) -> HttpResponse | None:
+        return self._ask_and_do(request, queryset, BecauseForm, set_votes_aside)
+
+    @admin.action(description=gettext_lazy("Block the people …"), permissions=["ban"])
+    def ban(self, request: HttpRequest, queryset: ModerationCaseQuerySet) -> HttpResponse | None:
+        return self._ask_and_do(request, queryset, BanForm, actions.ban_people)
+
+    @admin.action(description=gettext_lazy("Show hidden battles again …"), permissions=["decide"])
+    def show_again(self, request: HttpRequest, queryset: ModerationCaseQuerySet) -> HttpResponse | None:
+        return self._ask_and_do(request, queryset, BecauseForm, actions.show_battles_again)
+
+    def _ask_and_do(
+        self,
+        request: HttpRequest,
+        cases: ModerationCaseQuerySet,
+        form_class: type[BecauseForm],
+        act: Callable[..., list[ModerationCase]],
+    ) -> HttpResponse | None:
+        """First a page that asks why; None (back to the list) once it is done."""
+        form = form_class(request.POST if "because" in request.POST else None)
+        if form.is_valid():
+            chosen = ModerationCase.objects.filter(pk__in=list(cases.values_list("pk", flat=True)))
+            done = act(chosen, by=request.user, **form.cleaned_data)
+            sentence = ngettext("%(n)d case is decided.", "%(n)d cases are decided.", len(done))
+            messages.success(request, sentence % {"n": len(done)})
+            return None
+        action = request.POST["action"]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": self.get_actions(request)[action][2],
+            "opts": self.opts,
+            "form": form,
+            "number": cases.count(),
+            "action": action,
+            "chosen": request.POST.getlist(helpers.ACTION_CHECKBOX_NAME),
+            "select_across": request.POST.get("select_across", "0"),
+        }
+        return TemplateResponse(request, "admin/battles/moderationcase/decide.html", context)

@@ -1,0 +1,103 @@
+"""Where an operator says what is looked for in prompts, and who is asked about them."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from battles.category_admin import LinesField
+from battles.models import ModerationEndpoint, ModerationRule
+from battles.moderation.matching import NotAPattern
+from models_registry.registry_admin import RegistryAdmin
+
+MOST_PATTERNS, MOST_CHARACTERS = 500, 300
+
+
+class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
+    patterns = LinesField(
+        label=_("What is looked for"),
+        help_text=_(
+            "One a line; any of them is enough. A phrase is found as whole words, “contract*” also in “contracts”, and "
+            "however it is hidden: by signs, spaces or invisible characters between its letters, look-alikes, accents. "
+            "Expressions are RE2's and read texts in lower case without accents. Of the endpoint, the names of its "
+            "categories, such as “hate/threatening”."
+        ),
+    )
+
+    class Meta:
+        model = ModerationRule
+        fields = ["category", "kind", "patterns", "threshold", "action", "note"]
+
+    def clean_patterns(self) -> list[str]:
+        patterns: list[str] = self.cleaned_data["patterns"]
+        if len(patterns) > MOST_PATTERNS:
+            raise ValidationError(_("At most %(most)d lines."), params={"most": MOST_PATTERNS})
+        if too_long := next((line for line in patterns if len(line) > MOST_CHARACTERS), ""):
+            words = {"line": f"{too_long[:30]}…", "most": MOST_CHARACTERS}
+            raise ValidationError(_("“%(line)s” is longer than %(most)d characters."), params=words)
+        return patterns
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        kind, patterns = cleaned.get("kind"), cleaned.get("patterns", [])
+        if kind != ModerationRule.Kind.ENDPOINT:
+            for line in patterns:
+                self._check(line, ModerationRule(kind=kind, patterns=[line]))
+        return cleaned
+
+    def _check(self, line: str, rule: ModerationRule) -> None:
+        try:
+            _matcher = rule.matcher
+        except NotAPattern as error:
+            fits_anything = _("“%(line)s” has nothing to look for, or fits every text.")
+            problem = _("“%(line)s” is no expression: %(problem)s.") if str(error) else fits_anything
+            self.add_error("patterns", ValidationError(problem, params={"line": line, "problem": str(error)}))
+
+
+@admin.register(ModerationRule)
+class ModerationRuleAdmin(RegistryAdmin):
+    form = RuleForm
+    list_display = ["category", "kind", "what", "action", "threshold", "note", "changed_at"]
+    list_filter = ["action", "kind"]
+    search_fields = ["category", "note", "patterns"]
+    fieldsets = [
+        (None, {"fields": ["category", "action", "note"]}),
+        (
+            _("What is looked for"),
+            {
+                "description": _(
+                    "“Refuse” sends nothing to any model and says the category. “Warn” says it after sending. “Log” "
+                    "shows nothing. All three leave a verdict in the queue. Nothing is ever rewritten."
+                ),
+                "fields": ["kind", "patterns", "threshold"],
+            },
+        ),
+    ]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False  # verdicts name it: switch it off
+
+    def save_model(self, request: HttpRequest, obj: ModerationRule, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        self.write_down(request, form, obj, change=change)
+
+    @admin.display(description=_("what is looked for"))
+    def what(self, rule: ModerationRule) -> str:
+        return ", ".join([*rule.patterns[:3], *(["…"] if len(rule.patterns) > 3 else [])])
+
+
+@admin.register(ModerationEndpoint)
+class ModerationEndpointAdmin(RegistryAdmin):
+    list_display = ["provider", "model", "seconds", "refuses_when_away", "is_active"]
+    list_select_related = ["provider"]
+    fields = ["provider", "model", "seconds", "refuses_when_away", "is_active"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return super().has_add_permission(request) and not ModerationEndpoint.objects.exists()
+
+    def save_model(self, request: HttpRequest, obj: ModerationEndpoint, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        self.write_down(request, form, obj, change=change)

@@ -1,0 +1,231 @@
+"""Moderators decide cases in the administration, with a reason that is kept; nobody else does."""
+
+import pytest
+from django.contrib.auth.models import Group
+from django.test import Client
+
+from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
+from accounts.models import AuditEntry, Ban, User
+from arena_site.moderators import MODERATORS
+from battles import actions
+from battles.models import Action, Battle, ModerationCase, ModerationRule, Session, Turn, Vote
+from common.errors import ArenaError
+from common.markdown import render
+from leaderboard import aggregation, schedule
+from tests import make
+
+pytestmark = pytest.mark.django_db
+QUEUE = "/admin/battles/moderationcase/"
+DECISIONS = {
+    "dismiss": ("moderation.dismiss", "dismissed"),
+    "hide": ("moderation.hide", "settled"),
+    "exclude_votes": ("moderation.exclude", "settled"),
+    "ban": ("moderation.ban", "settled"),
+    "show_again": ("moderation.show_again", "dismissed"),
+}
+
+
+@pytest.fixture
+def moderator() -> User:
+    user = make.user("moderator@example.org", is_staff=True)
+    user.groups.add(Group.objects.get(name=MODERATORS))
+    return user
+
+
+@pytest.fixture
+def at_work(client: Client, moderator: User) -> Client:
+    client.force_login(moderator)
+    return client
+
+
+def browser(actor: Actor) -> Client:
+    client = Client()
+    client.cookies[VISITOR_COOKIE] = visitor_cookie_value(actor.visitor)
+    return client
+
+
+def reported(actor: Actor, *, prompt: str = "A rude prompt", vote: bool = True) -> ModerationCase:
+    battle = make.battle(make.model(), make.model(), actor=actor, prompt=prompt)
+    battle.turns.update(state=Turn.State.DONE)
+    for answer in battle.turns.get().answers.all():
+        answer.state, answer.text, answer.html = "done", "a rude answer", render("a rude answer")
+        answer.save()
+    if vote:
+        actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+    actions.report(actor=make.member(), battle=battle, reason="It is rude.")
+    return ModerationCase.objects.get(battle=battle)
+
+
+def decide(client: Client, action: str, *cases: ModerationCase, because: str = "I looked at it.", **more: str):
+    form = {"action": action, "_selected_action": [case.pk for case in cases], "because": because, **more}
+    return client.post(QUEUE, form, follow=True)
+
+
+def test_what_waits_comes_first_with_what_was_said_about_it(at_work: Client):
+    decided, waiting = reported(make.visitor(), prompt="The first"), reported(make.visitor(), prompt="The second")
+    ModerationCase.objects.filter(pk=decided.pk).update(state="dismissed")
+    page = at_work.get(QUEUE).text
+    assert 0 < page.index("The second") < page.index("The first")
+    assert "1 report" in page
+    shown = at_work.get(f"{QUEUE}{waiting.pk}/change/").text
+    for words in ("It is rude.", "The second", "a rude answer", "Dismiss …", "Block the people …"):
+        assert words in shown
+
+
+@pytest.mark.parametrize("action", DECISIONS)
+def test_every_decision_asks_why_and_is_written_down(at_work: Client, moderator: User, action: str):
+    cases = [reported(make.visitor()) for _ in range(2)]
+    if action == "show_again":
+        Battle.objects.update(hidden_at="2026-01-01T00:00Z")
+    asked = at_work.post(QUEUE, {"action": action, "_selected_action": [case.pk for case in cases]})
+    assert "2 cases are chosen" in asked.text
+    decide(at_work, action, *cases, because=" ")
+    assert not AuditEntry.objects.exists()
+    assert "2 cases are decided" in decide(at_work, action, *cases).text
+    name, state = DECISIONS[action]
+    entry = AuditEntry.objects.get(action=name)
+    assert (entry.user, entry.subject, entry.reason) == (moderator, "2 cases", "I looked at it.")
+    assert entry.details["cases"] == [str(case) for case in cases]
+    assert entry.created_at is not None
+    kept = ModerationCase.objects.values_list("state", "decided_by", "reason")
+    assert list(kept) == [(state, moderator.pk, "I looked at it.")] * 2
+
+
+def test_the_text_of_a_hidden_battle_is_shown_to_nobody_but_staff(at_work: Client):
+    actor = make.visitor()
+    case, owner = reported(actor), browser(actor)
+    share = actions.publish(battle=case.battle)
+    session = case.battle.session
+    Session.objects.update(title="A rude prompt")
+    decide(at_work, "hide", case)
+    api = f"/api/v1/battles/{case.battle.public_id}/"
+    pages = [session.get_absolute_url(), api, f"/battles/{case.battle.public_id}/", "/sessions/", "/"]
+    pages += [f"/s/{session.public_id}/export/?as={form}" for form in ("json", "markdown")]
+    pages += [f"/api/v1/sessions/{session.public_id}/", "/api/v1/sessions/"]
+    for page in pages:
+        assert "rude" not in owner.get(page, follow=True).text, page
+    assert "moderators have hidden this battle" in owner.get(pages[0]).text
+    assert owner.get(api).json()["hidden"] is True
+    assert Client().get(share.get_absolute_url()).status_code == 404
+    assert "A rude prompt" in at_work.get(f"{QUEUE}{case.pk}/change/").text
+    refused = owner.post(f"{api}messages/", {"prompt": "And now?"}, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (409, "battle_hidden")
+    decide(at_work, "show_again", case)
+    assert "a rude answer" in owner.get(pages[0]).text
+    assert Client().get(share.get_absolute_url()).status_code == 200
+    assert Session.objects.get(pk=session.pk).title == "A rude prompt"
+
+
+def test_a_title_that_its_owner_gave_stays(at_work: Client):
+    case = reported(make.visitor())
+    Session.objects.update(title="Mine")
+    decide(at_work, "hide", case)
+    assert Session.objects.get(pk=case.battle.session_id).title == "Mine"
+
+
+def test_what_is_being_answered_is_stopped_when_it_is_hidden(at_work: Client):
+    case = reported(make.visitor(), vote=False)
+    live = make.turn(case.battle, prompt="And then?")
+    decide(at_work, "hide", case)
+    assert Turn.objects.get(pk=live.pk).state == Turn.State.DONE
+
+
+def test_a_vote_that_was_set_aside_leaves_the_board(at_work: Client, moderator: User):
+    case, other = reported(make.visitor()), reported(make.visitor(), vote=False)
+    reported(make.visitor())
+    assert aggregation.aggregate(slot=schedule.new_slot()).votes_counted == 2
+    assert "1 case is decided" in decide(at_work, "exclude_votes", case, other).text
+    vote = Vote.objects.get(battle=case.battle)
+    assert vote.excluded_reason == "moderation"
+    run = aggregation.aggregate(slot=schedule.new_slot())
+    assert (run.votes_counted, run.votes_excluded) == (1, {"moderation": 1})
+    assert AuditEntry.objects.get(action="vote.retract").user == moderator
+
+
+def test_whoever_is_blocked_is_told_why(at_work: Client):
+    actor, member = make.visitor(), make.member()
+    cases = [reported(actor), reported(actor), reported(member)]
+    decide(at_work, "ban", *cases, because="Advertising.", days="7")
+    bans = Ban.objects.in_force().order_by("pk")
+    assert [(ban.user, ban.visitor, ban.reason) for ban in bans] == [
+        (member.user, None, "Advertising."), (None, actor.visitor, "Advertising."),
+    ]  # fmt: skip
+    assert all(6 < (ban.expires_at - ban.created_at).total_seconds() / 86_400 <= 7 for ban in bans)
+    refused = browser(actor).post("/", {"prompt": "hello"})
+    assert (refused.status_code, "Advertising." in refused.text) == (403, True)
+    decide(at_work, "ban", *cases)
+    assert Ban.objects.count() == 2
+
+
+def test_staff_is_not_blocked_from_the_queue(at_work: Client):
+    case = reported(make.member(is_staff=True))
+    decide(at_work, "ban", case)
+    assert not Ban.objects.exists()
+
+
+def test_whose_prompt_was_refused_can_be_blocked_too(at_work: Client):
+    ModerationRule.objects.create(category="weapons", action=Action.BLOCK, patterns=["bomb"])
+    make.model(), make.model()
+    actor = make.visitor()
+    with pytest.raises(ArenaError, match="weapons"):
+        actions.start_session(actor=actor, prompt="a bomb")
+    case = ModerationCase.objects.get()
+    assert "weapons (refuse)" in at_work.get(QUEUE).text
+    assert "is not kept" in at_work.get(f"{QUEUE}{case.pk}/change/").text
+    assert "0 cases are decided" in decide(at_work, "hide", case).text
+    decide(at_work, "ban", case)
+    assert Ban.objects.get().visitor == actor.visitor
+
+
+def test_the_queue_is_searched_and_filtered(at_work: Client):
+    case = reported(make.visitor(), prompt="Needle")
+    reported(make.visitor(), prompt="Hay")
+    queries = [f"q={case.battle.public_id}", "q=rude", "state__exact=waiting", "by=people", "by=rules"]
+    found = [at_work.get(f"{QUEUE}?{query}").text.count('name="_selected_action"') for query in queries]
+    assert found == [1, 2, 2, 2, 0]
+    assert at_work.get(f"{QUEUE}?verdicts__action__exact=warn&battle__hidden_at__isempty=1").status_code == 200
+
+
+def test_a_longer_queue_asks_no_more_questions(at_work: Client, django_assert_max_num_queries):
+    for _ in range(2):
+        reported(make.visitor())
+    with django_assert_max_num_queries(14):
+        at_work.get(QUEUE)
+    cases = [reported(make.visitor()) for _ in range(6)]
+    with django_assert_max_num_queries(14):
+        at_work.get(QUEUE)
+    for action, most in (("dismiss", 20), ("hide", 22), ("exclude_votes", 45)):
+        with django_assert_max_num_queries(most):
+            at_work.post(QUEUE, {"action": action, "_selected_action": [one.pk for one in cases], "because": "So."})
+
+
+def test_staff_without_the_right_decides_nothing(client: Client):
+    case = reported(make.visitor())
+    client.force_login(make.user(is_staff=True))
+    assert client.get(QUEUE).status_code == 403
+    for action in DECISIONS:
+        assert decide(client, action, case).status_code == 403
+    assert not AuditEntry.objects.exists()
+
+
+def test_rules_are_changed_by_administrators_and_written_down(client: Client):
+    client.force_login(make.user(is_staff=True, is_superuser=True))
+    form = {"category": "weapons", "kind": "phrases", "patterns": "bomb*\nknife", "threshold": "0.5", "action": "block"}
+    for patterns, kind in (("(", "expressions"), ("a*", "expressions"), ("…", "phrases"), ("", "endpoint")):
+        wrong = client.post("/admin/battles/moderationrule/add/", {**form, "patterns": patterns, "kind": kind})
+        assert wrong.status_code == 200, patterns
+    before = set(ModerationRule.objects.values_list("pk", flat=True))
+    assert client.post("/admin/battles/moderationrule/add/", form).status_code == 302
+    rule = ModerationRule.objects.exclude(pk__in=before).get()
+    assert rule.patterns == ["bomb*", "knife"]
+    assert AuditEntry.objects.get().action == "add moderation rule"
+    assert client.post(f"/admin/battles/moderationrule/{rule.pk}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_the_endpoint_is_set_up_once(client: Client):
+    client.force_login(make.user(is_staff=True, is_superuser=True))
+    provider = make.provider("http://127.0.0.1:9/v1")
+    form = {"provider": provider.pk, "model": "judge", "seconds": "3", "is_active": "on"}
+    path = "/admin/battles/moderationendpoint/add/"
+    assert [client.post(path, form).status_code for _ in range(2)] == [302, 403]
+    assert AuditEntry.objects.get().action == "add moderation endpoint"
