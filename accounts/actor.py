@@ -9,9 +9,11 @@ from django.http import HttpRequest
 
 from accounts.models import Scope, User, Visitor
 from common.client_ip import network_word
+from common.compiled import Compiled
 
 VISITOR_COOKIE = settings.ARENA_VISITOR_COOKIE
 _signer = signing.Signer(salt="accounts.visitor")
+_unclaimed = Compiled(lambda key: Visitor.objects.filter(key=key, claimed_by=None), str)
 
 
 @dataclass(frozen=True)
@@ -81,4 +83,4 @@ def visitor_in_cookie(request: HttpRequest) -> Visitor | None:
         key = _signer.unsign(request.COOKIES.get(VISITOR_COOKIE, ""))
     except signing.BadSignature:
         return None
-    return Visitor.objects.filter(key=key, claimed_by=None).first()
+    return next(iter(_unclaimed(key)), None)

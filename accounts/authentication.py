@@ -17,10 +17,13 @@ from accounts.errors import NotInBrowser
 from accounts.models import ApiToken, Scope, User
 from common import limits
 from common.client_ip import network_word
+from common.compiled import Compiled
 from common.errors import NotAllowed, NotSignedIn
 
 # A busy token's row is not written, and not waited for, with every request.
 NOTED_AT_MOST_EVERY = timedelta(minutes=1)
+
+_usable = Compiled(lambda digest: ApiToken.objects.usable().select_related("user").filter(digest=digest), str)
 
 
 class ActorAuthentication(BaseAuthentication):
@@ -44,10 +47,11 @@ class ActorAuthentication(BaseAuthentication):
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise NotSignedIn
-        row = ApiToken.objects.usable().select_related("user").filter(digest=ApiToken.digest_of(token)).first()
-        if row is None:
+        found = _usable(ApiToken.digest_of(token))
+        if not found:
             limits.count("token", "network", f"network:{network_word(request._request)}", fail_open=True)
             raise NotSignedIn
+        row = found[0]
         if row.last_used_at is None or timezone.now() - row.last_used_at > NOTED_AT_MOST_EVERY:
             ApiToken.objects.filter(pk=row.pk).update(last_used_at=Now())
         scopes = frozenset(Scope(scope) for scope in row.scopes)

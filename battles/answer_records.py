@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from battles import call_records, drawing
@@ -17,12 +17,18 @@ from battles.conversation import Material, content_of, first_turn_that_fits, len
 from battles.labels.identity import names_itself
 from battles.lineups import Filters, Needs
 from battles.models import Answer, Battle, Side, Turn, TurnQuerySet
+from battles.reading import read_sides_to_ask
+from common.compiled import Compiled
 from common.markdown import render
 from models_registry.providers import FailureCode
 
 LEASE = timedelta(seconds=10)
 MOST_ATTEMPTS = 2
 _random = SystemRandom()
+
+_held = Compiled(lambda pk, fence: Turn.objects.held(pk, fence).only("pk").select_for_update(), int, int)
+_unfinished = Compiled(lambda turn: Answer.objects.unfinished().filter(turn=turn).select_related("charge__price"), int)
+_said_in = Compiled(lambda turn: Answer.objects.filter(turn=turn).only("state", "text"), int)
 
 
 class Overtaken(Exception):
@@ -69,8 +75,7 @@ def _claimed(turn: Turn) -> ClaimedTurn:
 
 def _lock_turn(claimed: ClaimedTurn) -> None:
     """Its row, for the rest of the transaction. Raises Overtaken."""
-    held = Turn.objects.held(claimed.turn_id, claimed.fence).order_by()
-    if not held.select_for_update().values_list("pk"):
+    if not _held(claimed.turn_id, claimed.fence):
         raise Overtaken
 
 
@@ -97,22 +102,17 @@ def _begin_turn(claimed: ClaimedTurn, turn: Turn) -> list[PreparedCall]:
     earlier = Turn.objects.with_attachments().filter(battle=turn.battle, index__lt=turn.index).order_by("index")
     earlier = earlier.prefetch_related("answers")
     turns = [*earlier, turn] if turn.index else [turn]
-    sides = list(_sides_of(turn).order_by("position"))
+    sides = read_sides_to_ask(turn.battle_id)
     material = material_of(turns, with_images=True)
     context_from = first_turn_that_fits(sides, turns, reply_tokens=settings.ARENA_MAX_TOKENS, material=material)
     if context_from != turn.context_from:
         turn.context_from = context_from
         turn.save(update_fields=["context_from"])
-    unfinished = Answer.objects.unfinished().filter(turn=turn).select_related("charge__price")
-    answers = {answer.side_id: answer for answer in unfinished}
+    answers = {answer.side_id: answer for answer in _unfinished(turn.pk)}
     if not answers:  # whoever had it before stored them all
         _close_if_over(turn.pk)
     asked = {answers[side.pk]: side for side in sides if side.pk in answers}
     return _begin(claimed, turn, turns, asked, material)
-
-
-def _sides_of(turn: Turn) -> QuerySet[Side]:
-    return turn.battle.sides.select_related("model__provider").prefetch_related("model__prices")
 
 
 def _begin(
@@ -164,7 +164,8 @@ def redraw(claimed: ClaimedTurn, failed: PreparedCall, said: Said) -> PreparedCa
             return None
         Side.objects.filter(pk=side.pk).update(model_id=pair.right, redrawn=True)
         Battle.objects.filter(pk=battle.pk).update(propensity=pair.propensity)
-        return _begin(claimed, turn, [turn], {answer: _sides_of(turn).get(pk=side.pk)}, material)[0]
+        side = next(known for known in read_sides_to_ask(battle.pk) if known.pk == side.pk)
+        return _begin(claimed, turn, [turn], {answer: side}, material)[0]
 
 
 @transaction.atomic
@@ -204,7 +205,7 @@ def _close_if_over(turn_id: int) -> None:
 
     Inside a transaction that holds the turn's row.
     """
-    answers = Answer.objects.filter(turn=turn_id).only("state", "text")
+    answers = _said_in(turn_id)
     if any(answer.state == Answer.State.QUEUED for answer in answers):
         return
     Turn.objects.filter(pk=turn_id).update(state=Turn.State.DONE, finished_at=Now(), lease_until=None)

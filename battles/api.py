@@ -17,6 +17,7 @@ from accounts.models import Scope
 from battles import actions
 from battles.blind import shown_battle, shown_share
 from battles.models import Answer, Battle, Session, Vote
+from battles.reading import find_battle, read_battle, with_parts
 from battles.serializers import (
     CastVoteSerializer,
     ChangeSessionSerializer,
@@ -43,7 +44,7 @@ def _valid(serializer: Any) -> dict[str, Any]:
 
 
 def _sees(battle: Battle) -> dict[str, Any]:
-    return shown_battle(Battle.objects.for_showing().get(pk=battle.pk))
+    return shown_battle(read_battle(battle.pk))
 
 
 class SessionViewSet(ViewSet):
@@ -111,13 +112,13 @@ class BattleViewSet(ViewSet):
         return {"POST": Scope.VOTE if self.action in ("vote", "feedback") else Scope.BATTLE, "DELETE": Scope.BATTLE}
 
     def get_object(self) -> Battle:
-        battle = Battle.objects.owned_by(_actor(self.request)).filter(public_id=self.kwargs["public_id"]).first()
+        battle = find_battle(_actor(self.request), self.kwargs["public_id"])
         if battle is None:
             raise NotFound
         return battle
 
     def retrieve(self, request: Request, public_id: str) -> Response:
-        return Response(_sees(self.get_object()))
+        return Response(shown_battle(with_parts(self.get_object())))
 
     @action(detail=True, methods=["post"])
     @idempotent

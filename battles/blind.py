@@ -25,7 +25,7 @@ _PLACES = (*Position.values, *NUMBERS)
 
 
 def shown_battle(battle: Battle, *, stream_format: Format = "api") -> dict[str, Any]:
-    """The Battle of the API contract, from `BattleQuerySet.for_showing()`. The page prints the same, plus links."""
+    """The Battle of the API contract, from battles.reading. The page prints the same, plus links."""
     vote = battle.vote_or_none
     turns = list(battle.turns.all())
     sides = {side.pk: side for side in battle.sides.all()}

@@ -139,7 +139,7 @@ def _end(call: PreparedCall, said: Said) -> Outcome:
     with transaction.atomic():
         model = call_records.close(call, said)
         if model is not None and said.error is None:
-            for breaker in Breaker.objects.about(model).open().order_by("pk"):
+            for breaker in Breaker.objects.about(model.pk, model.provider_id).open().order_by("pk"):
                 health.record_probe(breaker.pk, None)
     row = call.row
     return Outcome(

@@ -9,6 +9,7 @@ from accounts.models import User
 from accounts.personal_data import account_goes, asked_for_everything
 from battles.actions import delete_session
 from battles.models import Battle, Session
+from battles.reading import read_battles_of
 from battles.serializers import session_detail
 from common.ids import new_public_id
 
@@ -23,7 +24,7 @@ def sessions_of(user: User, **_: Any) -> dict[str, list[dict[str, Any]]]:
     for start in range(0, len(sessions), SESSIONS_AT_ONCE):
         some = sessions[start : start + SESSIONS_AT_ONCE]
         battles: dict[int, list[Battle]] = defaultdict(list)
-        for battle in Battle.objects.filter(session__in=some).for_showing().order_by("pk"):
+        for battle in read_battles_of(some):
             battles[battle.session_id].append(battle)
         shown += [session_detail(session, battles[session.pk]) for session in some]
     return {"sessions": shown}

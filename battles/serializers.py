@@ -12,6 +12,7 @@ from battles.blind import shown_battle
 from battles.lineups import Filters, Wish
 from battles.models import Attachment, Battle, Session, Vote
 from battles.prompts import accepted_prompt
+from battles.reading import read_battles
 from common.errors import InvalidInput
 from common.text import has_unstorable
 from models_registry.models import LanguageModel
@@ -109,9 +110,8 @@ def session_summary(session: Session) -> dict[str, Any]:
 
 def session_detail(session: Session, battles: Iterable[Battle] | None = None) -> dict[str, Any]:
     """battles: where they are at hand, in order, ready to be shown."""
-    if battles is None:
-        battles = Battle.objects.filter(session=session).for_showing().order_by("pk")
-    return _session(session) | {"battles": [shown_battle(battle) for battle in battles]}
+    shown = read_battles(session) if battles is None else battles
+    return _session(session) | {"battles": [shown_battle(battle) for battle in shown]}
 
 
 def _session(session: Session) -> dict[str, Any]:

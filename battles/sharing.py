@@ -6,7 +6,8 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
 from battles.blind import shown_battle
-from battles.models import Battle, Share, Vote
+from battles.models import Share, Vote
+from battles.reading import read_battle
 from battles.session_export import Shown
 
 _TITLE_CHARACTERS = 70
@@ -23,7 +24,7 @@ def shared_battle(share: Share) -> Shown:
     Its id is the share's; files are named and not to be had; of the vote there is the choice, not what was said
     about it.
     """
-    shown = shown_battle(Battle.objects.for_showing().get(pk=share.battle_id))
+    shown = shown_battle(read_battle(share.battle_id))
     return {
         "id": share.public_id,
         "mode": shown["mode"],

@@ -16,6 +16,7 @@ from battles.blind import shown_battle
 from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering
 from battles.forms import FeedbackForm, PromptForm, RenameForm, StarsForm, StartForm, VoteForm
 from battles.models import Answer, Battle, Session, Vote
+from battles.reading import find_battle, read_battles, with_parts
 from common import sse
 from common.errors import InvalidInput
 from models_registry import roster
@@ -28,12 +29,10 @@ class PageRequest(ActorRequest):
 
 def get_battle_or_404(request: PageRequest, public_id: str, *, for_showing: bool = False) -> Battle:
     """The only way to a battle: it asks whose it is."""
-    owned = Battle.objects.owned_by(request.actor)
-    battle = (owned.for_showing() if for_showing else owned.select_related("session")).filter(public_id=public_id)
-    found = battle.first()
+    found = find_battle(request.actor, public_id)
     if found is None:
         raise Http404
-    return found
+    return with_parts(found) if for_showing else found
 
 
 def get_session_or_404(request: PageRequest, public_id: str) -> Session:
@@ -101,10 +100,9 @@ def session_page(
     request: PageRequest, session: Session, form: PromptForm, *, rename_form: RenameForm | None = None
 ) -> HttpResponse:
     """rename_form: one that was refused."""
-    battles = Battle.objects.filter(session=session).for_showing().order_by("pk")
     context = {
         "session": session,
-        "battles": [page_battle(battle) for battle in battles],
+        "battles": [page_battle(battle) for battle in read_battles(session)],
         "form": form,
         "rename_form": rename_form,
         "current_session_id": session.public_id,

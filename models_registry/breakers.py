@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from models_registry.breaker_rule import FAILED, REJECTED
 
 if TYPE_CHECKING:
-    from models_registry.models import LanguageModel
+    pass
 
 
 class BreakerQuerySet(models.QuerySet["Breaker"]):
@@ -24,9 +24,9 @@ class BreakerQuerySet(models.QuerySet["Breaker"]):
         is_wanted = Q(model=None) | Q(model__status="active")
         return self.filter(is_wanted, probe_at__lte=Now())
 
-    def about(self, model: "LanguageModel") -> "BreakerQuerySet":
-        """The model's own and its provider's."""
-        return self.filter(Q(model=model.pk) | Q(provider=model.provider_id))
+    def about(self, model: int, provider: int) -> "BreakerQuerySet":
+        """The model's own and its provider's, by their ids."""
+        return self.filter(Q(model=model) | Q(provider=provider))
 
     def troubled(self) -> "BreakerQuerySet":
         """Those with something to forget."""

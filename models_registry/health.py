@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 
 from accounts import audit
 from accounts.models import User
+from common.compiled import Compiled
 from models_registry import breaker_rule as rule
 from models_registry.models import Breaker, LanguageModel, Provider
 from models_registry.providers.base import FailureCode
@@ -18,6 +19,15 @@ logger = logging.getLogger(__name__)
 # A probe whose worker died is made again after this.
 PROBE_LEASE = timedelta(minutes=5)
 # Says nothing about the model: our own doing, or a conversation that is too long or too improper for it.
+# A healthy model has none of these: its answers lock no row.
+_to_forget = Compiled(
+    lambda model, provider: (
+        Breaker.objects.about(model, provider).troubled().filter(probe_at=None).order_by("pk").select_for_update()
+    ),
+    int,
+    int,
+)
+
 NOBODYS_FAULT = {
     FailureCode.PROMPT_TOO_LONG,
     FailureCode.FILTERED,
@@ -48,8 +58,7 @@ def record_outcome(model: LanguageModel, error: FailureCode | None, *, retry_aft
 
 
 def _record_answer(model: LanguageModel) -> None:
-    """A healthy model has nothing to remember, so that its answers lock no row."""
-    for breaker in Breaker.objects.about(model).troubled().filter(probe_at=None).order_by("pk").select_for_update():
+    for breaker in _to_forget(model.pk, model.provider_id):
         breaker.recent = rule.remember(breaker.recent, rule.ANSWERED)
         breaker.openings = 0
         breaker.save(update_fields=["recent", "openings"])
@@ -120,7 +129,11 @@ def forgive(provider: Provider) -> None:
 @transaction.atomic
 def close(model: LanguageModel, *, by: User) -> bool:
     """Draw `model` again at once, forgetting its and its provider's failures; whether a breaker was open."""
-    closed = Breaker.objects.about(model).open().update(recent="", openings=0, opened_at=None, probe_at=None)
+    closed = (
+        Breaker.objects.about(model.pk, model.provider_id)
+        .open()
+        .update(recent="", openings=0, opened_at=None, probe_at=None)
+    )
     if closed:
         audit.record(by, "close breaker", model)
     return closed > 0

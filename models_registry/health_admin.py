@@ -48,7 +48,7 @@ class HealthAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         model = self.get_object(request, object_id)
-        breakers = Breaker.objects.about(model).open() if model is not None else []
+        breakers = Breaker.objects.about(model.pk, model.provider_id).open() if model is not None else []
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), "breakers": breakers})
 
     def close_breaker(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -6,9 +6,9 @@ from django.db import IntegrityError, transaction
 
 from accounts.actor import Actor
 from battles.errors import AlreadyVoted, BattleIsVoid, NotVotedYet, StillAnswering, TakesNoStars, TakesNoVote
-from battles.labels.duplicates import repeats_too_often
 from battles.labels.labelling import LabelColumns, label
 from battles.models import Answer, Battle, Position, Side, StarRating, Turn, Vote
+from battles.reading import read_for_vote
 from battles.signals import vote_cast
 from battles.style import StyleCounts, style_counts
 from common import limits
@@ -29,8 +29,7 @@ def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
 
 
 def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
-    shown = Battle.objects.for_showing().annotate(repeats_too_often=repeats_too_often())
-    battle = shown.select_for_update(of=("self",)).get(pk=battle_id)  # no follow-up begins meanwhile
+    battle = read_for_vote(battle_id)  # locked: no follow-up begins meanwhile
     if not battle.takes_vote:
         raise TakesNoVote
     if battle.vote_or_none is not None:

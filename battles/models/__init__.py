@@ -1,6 +1,6 @@
 """What happens in the arena: sessions, battles, sides, turns, answers, calls, votes and stars."""
 
-from battles.models.battles import NUMBERS, Battle, Position, Side
+from battles.models.battles import NUMBERS, Battle, BattleQuerySet, Position, Side
 from battles.models.calls import Call, CallQuerySet
 from battles.models.categories import Category
 from battles.models.moderation import (
@@ -23,6 +23,7 @@ __all__ = [
     "Answer",
     "Attachment",
     "Battle",
+    "BattleQuerySet",
     "Call",
     "CallQuerySet",
     "Category",

@@ -1,6 +1,5 @@
 """Battles: who meets whom, on which side."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from django.contrib.postgres.fields import ArrayField
@@ -13,6 +12,7 @@ from accounts.actor import Actor
 from battles.labels.labels import UNDETERMINED
 from battles.models.sessions import Session
 from battles.models.turns import Answer, Turn
+from common.compiled import fill_related
 from common.ids import new_public_id
 from models_registry.models import LanguageModel
 
@@ -23,35 +23,22 @@ if TYPE_CHECKING:
     from battles.models.votes import Vote
 
 
-def _prefetched(instance: models.Model, name: str, rows: Sequence[models.Model]) -> None:
-    """As prefetch_related leaves it."""
-    related = getattr(instance, name).all()
-    related._result_cache, related._prefetch_done = list(rows), True
-    cache = instance.__dict__.setdefault("_prefetched_objects_cache", {})
-    cache[name] = related
-
-
 class BattleQuerySet(models.QuerySet["Battle"]):
     def owned_by(self, actor: Actor) -> "BattleQuerySet":
         if actor.user is not None:
-            return self.filter(session__owner_user=actor.user, session__discarded_at=None)
-        if actor.visitor is not None:
-            return self.filter(session__owner_visitor=actor.visitor, session__discarded_at=None)
-        return self.none()
+            return self.of_user(actor.user.pk)
+        return self.of_visitor(actor.visitor.pk) if actor.visitor is not None else self.none()
+
+    def of_user(self, pk: int) -> "BattleQuerySet":
+        return self.filter(session__owner_user=pk, session__discarded_at=None)
+
+    def of_visitor(self, pk: int) -> "BattleQuerySet":
+        return self.filter(session__owner_visitor=pk, session__discarded_at=None)
 
     def seen_by(self, actor: Actor, public_id: str) -> "Battle | None":
         """One's own by its id, anybody's published one by that of its page."""
         own = self.owned_by(actor).select_related("session").filter(public_id=public_id).first()
         return own or self.select_related("session", "share").filter(share__public_id=public_id, hidden_at=None).first()
-
-    def for_showing(self) -> "BattleQuerySet":
-        """Everything a battle shows, in a fixed number of queries."""
-        return self.select_related("session", "vote", "share").prefetch_related(
-            models.Prefetch("sides", Side.objects.select_related("model")),
-            "sides__model__prices",
-            models.Prefetch("turns", Turn.objects.with_attachments().order_by("index")),
-            models.Prefetch("turns__answers", Answer.objects.in_order().select_related("call").defer("call__request")),
-        )
 
 
 class Battle(models.Model):
@@ -112,12 +99,12 @@ class Battle(models.Model):
         return f"{self.session.get_absolute_url()}#battle-{self.public_id}"
 
     def remember(self, *, sides: "list[Side]", turns: list[Turn], answers: list[Answer]) -> None:
-        """What for_showing would read of a battle that was just made: nobody has voted, and these are its parts."""
+        """What battles.reading would find of a battle that was just made: nobody has voted, and these are its parts."""
         self._state.fields_cache["vote"] = self._state.fields_cache["share"] = None
-        _prefetched(self, "sides", sides)
-        _prefetched(self, "turns", turns)
+        fill_related(self, "sides", sides)
+        fill_related(self, "turns", turns)
         for turn in turns:
-            _prefetched(turn, "answers", [answer for answer in answers if answer.turn_id == turn.pk])
+            fill_related(turn, "answers", [answer for answer in answers if answer.turn_id == turn.pk])
 
     @property
     def vote_or_none(self) -> "Vote | None":

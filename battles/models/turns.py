@@ -10,6 +10,7 @@ from django.db.models import F, Q
 from django.db.models.functions import JSONObject, Now
 from django.utils.translation import gettext_lazy as _
 
+from common.compiled import Compiled
 from common.fields import SafeHtmlField
 from common.ids import new_public_id
 from models_registry.models import Charge
@@ -30,7 +31,7 @@ class TurnQuerySet(models.QuerySet["Turn"]):
             fence=F("fence") + 1,
             lease_until=Now() + lease,
         )
-        return self.with_attachments().select_related("battle").get(pk=pk) if won else None
+        return _with_session(pk)[0] if won else None
 
     def held(self, pk: int, fence: int) -> "TurnQuerySet":
         """The turn if this fence still holds it: whoever was overtaken finds nothing to change."""
@@ -136,6 +137,11 @@ class Turn(models.Model):
     def can_be_judged(self) -> bool:
         """Whether every side said something a person can compare."""
         return all(answer.can_be_judged for answer in self.answers.all())
+
+
+_with_session = Compiled(
+    lambda pk: Turn.objects.with_attachments().select_related("battle__session").filter(pk=pk), int
+)
 
 
 class Attachment(models.Model):

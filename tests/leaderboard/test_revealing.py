@@ -5,6 +5,7 @@ from django.test import Client
 
 from battles import actions
 from battles.models import Answer, Battle, Vote
+from battles.reading import read_battle
 from battles.views import page_battle
 from leaderboard import aggregation, schedule
 from leaderboard.rating import elo
@@ -26,7 +27,7 @@ def voted(*models, choice: str = "left") -> Battle:
 
 
 def shown(battle: Battle) -> dict:
-    return page_battle(Battle.objects.for_showing().get(pk=battle.pk))
+    return page_battle(read_battle(battle.pk))
 
 
 @pytest.mark.django_db

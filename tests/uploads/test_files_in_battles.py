@@ -13,6 +13,7 @@ from battles import actions as battle_actions
 from battles.errors import BudgetReached
 from battles.lineups import Filters, Wish
 from battles.models import Attachment, Battle, Turn, Vote
+from battles.reading import with_parts
 from models_registry.models import LanguageModel
 from tests import make
 from tests.fake_provider import FakeProvider
@@ -256,7 +257,7 @@ def test_the_page_attaches_what_was_chosen_in_the_library(reader: Reader, person
 def test_pages_and_battles_ask_no_more_when_prompts_have_files(person: Actor):
     def asked(actor: Actor) -> int:
         with CaptureQueriesContext(connection) as questions:
-            battle = Battle.objects.for_showing().get(session__owner_visitor=actor.visitor)
+            battle = with_parts(Battle.objects.get(session__owner_visitor=actor.visitor))
             [turn.attached for turn in battle.turns.all()]
         return len(questions)
 

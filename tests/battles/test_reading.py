@@ -1,0 +1,73 @@
+"""However a battle is read, the same is shown of it."""
+
+from collections.abc import Callable
+
+import pytest
+from django.db import connection, transaction
+from django.db.models import Prefetch
+from django.test.utils import CaptureQueriesContext
+
+from accounts.actor import Actor
+from battles.actions import cast_vote
+from battles.blind import shown_battle
+from battles.models import Battle, Turn, Vote
+from battles.reading import find_battle, read_battle, read_battles, read_battles_of, read_for_vote, with_parts
+from models_registry.models import LanguageModel, Price
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def priced(name: str, dollars: int) -> LanguageModel:
+    model = make.model(name=name)
+    for times in (1, 2):
+        Price.objects.create(model=model, input_per_million=dollars, output_per_million=dollars * times)
+    return model
+
+
+@pytest.fixture
+def person() -> Actor:
+    return make.member()
+
+
+@pytest.fixture
+def battle(person: Actor) -> Battle:
+    """Voted on, with a follow-up."""
+    battle = make.answered_battle(priced("Ada", 1), priced("Bea", 2), actor=person)
+    cast_vote(actor=person, battle=battle, choice=Vote.Choice.LEFT)
+    make.turn(battle, prompt="And then?")
+    return battle
+
+
+def locked(battle: Battle) -> Battle:
+    with transaction.atomic():
+        return read_for_vote(battle.pk)
+
+
+READERS: list[Callable[[Battle, Actor], Battle]] = [
+    lambda battle, person: read_battle(battle.pk),
+    lambda battle, person: locked(battle),
+    lambda battle, person: read_battles(battle.session)[0],
+    lambda battle, person: read_battles_of([battle.session])[0],
+    lambda battle, person: with_parts(find_battle(person, battle.public_id) or battle),
+]
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_every_reading_shows_what_the_rows_say(battle: Battle, person: Actor, read: Callable[[Battle, Actor], Battle]):
+    make.answered_battle(priced("Cleo", 3), priced("Dora", 4), actor=person)  # somebody else's models and texts
+    shown = read(battle, person)
+    with CaptureQueriesContext(connection) as questions:
+        said = shown_battle(shown)
+    assert not questions.captured_queries
+    plain = Battle.objects.prefetch_related(Prefetch("turns", Turn.objects.with_attachments().order_by("index")))
+    assert said | {"stream_url": None} == shown_battle(plain.get(pk=battle.pk)) | {"stream_url": None}
+    assert [side["model"]["name"] for side in said["sides"]] == ["Ada", "Bea"]
+    assert [side["model"]["price_output"] for side in said["sides"]] == ["2", "4"]
+    assert [len(turn["answers"]) for turn in said["turns"]] == [2, 2]
+
+
+def test_nobody_else_finds_it(battle: Battle):
+    assert find_battle(make.member(), battle.public_id) is None
+    assert find_battle(make.visitor(), battle.public_id) is None
+    assert find_battle(Actor(), battle.public_id) is None
