@@ -43,9 +43,9 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         kind, patterns = cleaned.get("kind"), cleaned.get("patterns", [])
-        if kind != ModerationRule.Kind.ENDPOINT:
+        if kind and kind != ModerationRule.Kind.ENDPOINT:
             for line in patterns:
-                self._check(line, ModerationRule(kind=kind, patterns=[line]))
+                self._check(line, ModerationRule(kind=str(kind), patterns=[line]))
         return cleaned
 
     def _check(self, line: str, rule: ModerationRule) -> None:
