@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, Stream
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_safe
 from django_htmx.middleware import HtmxDetails
@@ -137,12 +138,14 @@ def snapshot(request: HttpRequest, public_id: str) -> HttpResponse:
 
 @require_safe
 def method(request: HttpRequest) -> HttpResponse:
-    return render(request, "leaderboard/method.html", {"text": _method_text()})
+    return render(request, "leaderboard/method.html", {"text": _method_text(get_language() or "")})
 
 
 @cache
-def _method_text() -> SafeString:
-    return markdown.render((settings.BASE_DIR / "docs" / "method.md").read_text(), first_heading=1)
+def _method_text(language: str) -> SafeString:
+    docs = settings.BASE_DIR / "docs"
+    translated = docs / f"method.{language}.md"
+    return markdown.render((translated if translated.exists() else docs / "method.md").read_text(), first_heading=1)
 
 
 def _compared_models() -> list[tuple[str, str]]:

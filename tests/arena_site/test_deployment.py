@@ -167,7 +167,8 @@ def let_in() -> set[str]:
 def test_what_the_image_needs_is_let_in_and_what_is_let_in_exists():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     packages = set(project["tool"]["importlinter"]["root_packages"])
-    ours = {"manage.py", "templates", "static", "config", "docs/method.md", "deploy/ollama_models.sh"}
+    texts = {"locale", "docs/method.md", "docs/method.fr.md"}
+    ours = {"manage.py", "templates", "static", "config", "deploy/ollama_models.sh"} | texts
     assert let_in() == packages | ours | {"requirements/arena.txt"}
     for path in let_in():
         assert (ROOT / path).exists()

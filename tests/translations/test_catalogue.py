@@ -3,9 +3,11 @@
 import gettext
 import re
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from tests.translations.catalogue import LANGUAGES, as_mo, forms, path_of, read, untranslated, updated
 
@@ -52,3 +54,14 @@ def contents(file: Any) -> dict[Any, str]:
 def test_french_keeps_its_marks_with_their_words():
     loose = [text for message in read("fr") for text in forms(message) if message.id and LOOSE.search(text)]
     assert loose == []
+
+
+def test_the_method_is_told_in_every_language(language: str):
+    """As far as can be seen without reading it: the same headings, paragraphs, lists and formulas."""
+    docs = settings.BASE_DIR / "docs"
+    assert parts(docs / f"method.{language}.md") == parts(docs / "method.md")
+
+
+def parts(document: Path) -> list[str]:
+    blocks = re.split(r"\n\s*\n", document.read_text().strip())
+    return [match.group(0) if (match := re.match(r"#+|[-|]|    ", block)) else "paragraph" for block in blocks]

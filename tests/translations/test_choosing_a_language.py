@@ -66,6 +66,11 @@ def test_pages_of_refusals_and_faults_are_in_the_readers_language(french: Client
     assert "Il n’y a rien ici." in french.get("/nowhere/").text
 
 
+def test_the_method_is_told_in_the_readers_language(french: Client):
+    assert "Quels votes comptent" in french.get("/leaderboard/method/").text
+    assert "Which votes count" in Client().get("/leaderboard/method/").text
+
+
 def test_numbers_are_written_as_the_language_writes_them(french: Client):
     said = french.post("/api/v1/sessions/", {"prompt": "a" * 20_001}, content_type="application/json").json()["detail"]
     assert said == "Votre question compte 20\xa0001 caractères\xa0; 20\xa0000 au plus sont possibles.".replace(
