@@ -17,6 +17,7 @@ from django.utils.translation import ngettext
 
 from accounts import actions, audit
 from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, User, Visitor
+from common.large_lists import EstimatingPaginator
 
 
 class LowerCaseEmail(forms.ModelForm):  # type: ignore[type-arg]
@@ -219,6 +220,9 @@ class ApiTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """A window without handles."""
 
+    paginator = EstimatingPaginator
+    show_full_result_count = False
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
@@ -243,6 +247,6 @@ class VisitorAdmin(ReadOnlyAdmin):
 class AuditEntryAdmin(ReadOnlyAdmin):
     list_display = ["created_at", "user", "action", "subject", "reason"]
     list_select_related = ["user"]
-    list_filter = ["action"]
+    list_filter = ["created_at"]
     search_fields = ["action", "subject", "reason", "user__email"]
     fields = ["created_at", "user", "action", "subject", "reason", "details"]

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
@@ -12,8 +13,23 @@ from battles import category_admin, moderation_admin  # noqa: F401 (they registe
 from battles.call_statistics import CallStatistics, statistics_of
 from battles.model_test_admin import ModelTestAdmin
 from battles.models import Answer, Battle, Call, Session, Side, Turn, Vote
+from common.large_lists import LargeListAdmin
 from models_registry.admin import LanguageModelAdmin
 from models_registry.models import LanguageModel
+from models_registry.providers import FailureCode
+
+
+class FailureFilter(admin.SimpleListFilter):
+    """By the codes there are: to list those that occur, Django would read every row."""
+
+    title = _("error")
+    parameter_name = "error"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(code.value, code.value) for code in FailureCode]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(error=self.value()) if self.value() else queryset
 
 
 class ReadOnlyInline(admin.TabularInline):  # type: ignore[type-arg]
@@ -39,50 +55,54 @@ class TurnInline(ReadOnlyInline):
 
 
 @admin.register(Session)
-class SessionAdmin(ReadOnlyAdmin):
+class SessionAdmin(LargeListAdmin, ReadOnlyAdmin):
     list_display = ["public_id", "title", "owner_user", "archived", "created_at", "last_active_at"]
     list_select_related = ["owner_user"]
-    search_fields = ["public_id", "title", "owner_user__email"]
-    date_hierarchy = "created_at"
+    list_filter = ["last_active_at"]
+    search_fields = ["public_id", "battles__public_id", "owner_user__email"]
+    search_help_text = _("The address of a session or of one of its battles, or a member's e-mail address.")
 
 
 @admin.register(Battle)
-class BattleAdmin(ReadOnlyAdmin):
+class BattleAdmin(LargeListAdmin, ReadOnlyAdmin):
     list_display = ["public_id", "session", "mode", "created_at", "voided_at"]
     list_select_related = ["session"]
-    list_filter = ["mode", ("voided_at", admin.EmptyFieldListFilter)]
-    search_fields = ["public_id", "session__public_id", "session__title"]
-    date_hierarchy = "created_at"
+    list_filter = ["created_at", "mode", ("voided_at", admin.EmptyFieldListFilter)]
+    search_fields = ["public_id", "session__public_id", "session__owner_user__email"]
+    search_help_text = _("The address of a battle or its session, or a member's e-mail address.")
     inlines = [SideInline, TurnInline]
 
 
 @admin.register(Answer)
-class AnswerAdmin(ReadOnlyAdmin):
+class AnswerAdmin(LargeListAdmin, ReadOnlyAdmin):
     list_display = ["public_id", "state", "error", "side", "turn"]
     list_select_related = ["side__battle", "turn__battle"]
-    list_filter = ["state", "error"]
+    list_filter = ["state", FailureFilter]
     search_fields = ["public_id", "turn__battle__public_id"]
+    search_help_text = _("The address of an answer or its battle.")
 
 
 @admin.register(Call)
-class CallAdmin(ReadOnlyAdmin):
+class CallAdmin(LargeListAdmin, ReadOnlyAdmin):
     list_display = [
         "started_at", "model", "state", "error", "finish_reason", "first_token_ms", "total_ms",
         "prompt_tokens", "completion_tokens", "reasoning_tokens", "cost", "attempt",
     ]  # fmt: skip
     list_select_related = ["model"]
-    list_filter = ["state", "error", "finish_reason", "model"]
-    search_fields = ["answer__public_id", "answer__turn__battle__public_id", "provider_request_id"]
-    date_hierarchy = "started_at"
+    list_filter = ["started_at", "state", FailureFilter, "model"]
+    search_fields = ["answer__public_id", "answer__turn__battle__public_id"]
+    search_help_text = _("The address of an answer or its battle.")
 
 
 @admin.register(Vote)
-class VoteAdmin(ReadOnlyAdmin):
-    list_display = ["order", "choice", "model_left", "model_right", "processing", "excluded_reason", "created_at"]
+class VoteAdmin(LargeListAdmin, ReadOnlyAdmin):
+    list_display = [
+        "order", "choice", "model_left", "model_right", "voter", "processing", "excluded_reason", "created_at",
+    ]  # fmt: skip
     list_select_related = ["model_left", "model_right"]
-    list_filter = ["choice", "processing", "excluded_reason"]
-    search_fields = ["battle__public_id", "voter"]
-    date_hierarchy = "created_at"
+    list_filter = ["created_at", "choice", "processing", "excluded_reason"]
+    search_fields = ["battle__public_id", "voter", "order"]
+    search_help_text = _("The address of a battle, a voter or the number of a vote, as they are written in the list.")
 
 
 admin.site.unregister(LanguageModel)

@@ -55,6 +55,7 @@ def _without_secrets(logger: Any, method: str, line: EventDict) -> EventDict:
 
 
 def _in_order(logger: Any, method: str, line: EventDict) -> EventDict:
+    line.pop("color_message", None)  # uvicorn's, for terminals
     first = {name: line.pop(name) for name in ("time", "level", "logger")}
     return {**first, "message": line.pop("event"), **line}
 

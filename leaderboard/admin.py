@@ -4,10 +4,12 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from accounts.admin import ReadOnlyAdmin
@@ -15,12 +17,25 @@ from leaderboard import actions, judging_admin  # noqa: F401 (its pages are regi
 from leaderboard.models import AggregationRun, EloRating, ImportedBoard, PairTally, Standing
 
 
+class BoardFilter(admin.SimpleListFilter):
+    """By the boards there are: to list those that occur, Django would read every run."""
+
+    title = gettext_lazy("board")
+    parameter_name = "scope"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(run.scope, run.scope) for run in AggregationRun.objects.newest_of_each_board().only("scope")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AggregationRun]) -> QuerySet[AggregationRun]:
+        return queryset.filter(scope=self.value()) if self.value() else queryset
+
+
 @admin.register(AggregationRun)
 class AggregationRunAdmin(ReadOnlyAdmin):
     list_display = (
         "started_at", "scope", "state", "slot", "votes_taken", "votes_counted", "duration_ms", "error",
     )  # fmt: skip
-    list_filter = ("state", "scope")
+    list_filter = ("state", BoardFilter)
     search_fields = ("public_id", "slot", "tallies_checksum")
     change_list_template = "admin/leaderboard/aggregationrun/change_list.html"
 

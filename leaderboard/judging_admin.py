@@ -19,6 +19,7 @@ from django.views.decorators.http import require_POST
 from accounts.admin import ReadOnlyAdmin
 from battles.admin import VoteAdmin
 from battles.models import Vote, VoteQuerySet
+from common.large_lists import LargeListAdmin
 from leaderboard import actions
 from leaderboard.errors import ReviewIsDecided
 from leaderboard.models import AnomalyReview, VoteChange
@@ -92,12 +93,12 @@ class JudgedVoteAdmin(VoteAdmin):
 
 
 @admin.register(VoteChange)
-class VoteChangeAdmin(ReadOnlyAdmin):
+class VoteChangeAdmin(LargeListAdmin, ReadOnlyAdmin):
     list_display = ["number", "vote", "kind", "reason", "by", "at"]
     list_select_related = ["vote", "by"]
     list_filter = ["kind"]
-    search_fields = ["vote__battle__public_id", "vote__voter", "reason"]
-    date_hierarchy = "at"
+    search_fields = ["number", "vote__battle__public_id", "vote__voter"]
+    search_help_text = gettext_lazy("The number of a change, the address of a battle, or a voter.")
 
 
 @admin.register(AnomalyReview)

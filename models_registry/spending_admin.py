@@ -21,7 +21,6 @@ class ChargeAdmin(ReadOnlyAdmin):
     list_select_related = ["model", "provider", "price"]
     list_filter = ["day", "provider"]
     search_fields = ["model__name", "model__slug", "provider__name", "person"]
-    date_hierarchy = "created_at"
     change_list_template = "admin/models_registry/charge/change_list.html"
 
     def get_urls(self) -> list[URLPattern]:

@@ -4,18 +4,20 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
+from common.large_lists import LargeListAdmin
 from uploads.models import Upload
 
 
 @admin.register(Upload)
-class UploadAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class UploadAdmin(LargeListAdmin):
     list_display = ["name", "media_type", "size", "state", "error", "created_at", "used_at", "deleted_at"]
     list_filter = ["state", "kind", "error"]
-    search_fields = ["name", "sha256", "owner_user__email"]
+    search_fields = ["public_id", "owner_user__email"]
+    search_help_text = _("The address of a file, or a member's e-mail address.")
     list_select_related = ["owner_user"]
     ordering = ["-pk"]
-    show_full_result_count = False
     exclude = ["stored_as", "lease_until"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:

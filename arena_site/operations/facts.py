@@ -13,8 +13,8 @@ from django.db.models import Count, Max, Min, Q
 from django.db.models.functions import Now, TruncHour
 from django.utils import timezone
 
+from accounts.models import User
 from battles.models import Battle, ModerationCase, Turn, Vote, VoteCounter
-from common.valkey import connection as valkey
 from leaderboard import schedule
 from leaderboard.models import OVERALL, AggregationRun, AnomalyReview
 from models_registry.ledger import SITE, SpendingDay, provider_account, today
@@ -47,7 +47,7 @@ class ModeToday:
 
 def battles_today() -> list[ModeToday]:
     """One for each mode, also those nobody chose."""
-    since = Battle.objects.filter(created_at__gte=datetime.combine(today(), time(), UTC)).order_by()
+    since = Battle.objects.filter(created_at__gte=_midnight()).order_by()
     counted = since.values("mode").annotate(
         begun=Count("pk"),
         voted=Count("vote", filter=Q(voided_at=None)),
@@ -149,6 +149,10 @@ def snapshots() -> Snapshots:
     return Snapshots(newest, looked, failed, schedule.next_due_at(timezone.now()))
 
 
+def sign_ups_today() -> int:
+    return User.objects.filter(date_joined__gte=_midnight()).count()
+
+
 def cases_waiting() -> int:
     """Of moderation: reports, and what rules flagged."""
     return ModerationCase.objects.filter(state=ModerationCase.State.WAITING).count()
@@ -160,7 +164,7 @@ def reviews_open() -> int:
 
 @dataclass(frozen=True)
 class Machine:
-    """Bytes; versions by name."""
+    """Of the web process that answers. Bytes; versions by name."""
 
     free: int
     total: int
@@ -173,14 +177,16 @@ class Machine:
 
 
 def machine() -> Machine:
-    """Of this web process's machine. Raises one of common.valkey.UNREACHABLE."""
     disk = shutil.disk_usage(settings.ARENA_DATA_DIR if settings.ARENA_DATA_DIR.exists() else settings.BASE_DIR)
-    postgresql = connection.pg_version
-    valkeys = valkey().info("server")
+    major, minor = divmod(connection.pg_version, 10_000)
     versions = {
         "Python": platform.python_version(),
         "Django": django.get_version(),
-        "PostgreSQL": f"{postgresql // 10_000}.{postgresql % 10_000}",
-        "Valkey": str(valkeys.get("valkey_version") or valkeys.get("redis_version", "")),  # type: ignore[union-attr]
+        "PostgreSQL": f"{major}.{minor}",
     }
     return Machine(disk.free, disk.total, Upload.objects.kept().bytes_kept(), versions)
+
+
+def _midnight() -> datetime:
+    """UTC, as the day of budgets."""
+    return datetime.combine(today(), time(), UTC)

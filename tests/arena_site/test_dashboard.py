@@ -1,0 +1,213 @@
+"""The administration's first page: how the arena is doing, for whoever may know."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from arena_site.moderators import MODERATORS
+from arena_site.operations import facts
+from arena_site.operations.dashboard import CHART_HEIGHT, Dashboard, read_dashboard
+from battles.actions import cast_vote
+from battles.models import Battle, Call, ModerationCase, Turn, Vote
+from common import heartbeat
+from common.valkey import connection as valkey
+from models_registry.ledger import provider_account
+from models_registry.models import Breaker, LanguageModel, SpendingDay
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def administrator() -> Any:
+    return make.user("admin@example.org", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture(autouse=True)
+def _everybody_is_heard() -> None:
+    for name in heartbeat.EXPECTED:
+        valkey().set(f"heartbeat:{name}", "alive")
+
+
+def page(user: Any) -> str:
+    client = Client()
+    client.force_login(user)
+    response = client.get("/admin/")
+    assert response.status_code == 200
+    return response.text
+
+
+def voted_battle(left: LanguageModel, right: LanguageModel, **made: Any) -> Vote:
+    actor = make.visitor()
+    battle = make.answered_battle(left, right, actor=actor)
+    Battle.objects.filter(pk=battle.pk).update(**made)
+    return cast_vote(battle=battle, choice=Vote.Choice.LEFT, actor=actor)
+
+
+def test_todays_battles_are_told_by_mode_and_what_became_of_them():
+    one, two = make.model(), make.model()
+    voted_battle(one, two)
+    make.battle(one, two)
+    void = make.battle(one, two)
+    Battle.objects.filter(pk=void.pk).update(voided_at=timezone.now())
+    yesterday = make.battle(one, two)
+    Battle.objects.filter(pk=yesterday.pk).update(created_at=timezone.now() - timedelta(days=1, minutes=1))
+    direct = make.battle(one, two)
+    Battle.objects.filter(pk=direct.pk).update(mode=Battle.Mode.DIRECT)
+    assert [(mode.mode, mode.begun, mode.voted, mode.void, mode.open) for mode in facts.battles_today()] == [
+        ("blind", 3, 1, 1, 1), ("side_by_side", 0, 0, 0, 0), ("compare", 0, 0, 0, 0), ("direct", 1, 0, 0, 1),
+    ]  # fmt: skip
+
+
+def test_votes_stand_in_the_hour_in_which_they_were_cast(administrator: Any):
+    one, two = make.model(), make.model()
+    for _ in range(2):
+        voted_battle(one, two)
+    votes = facts.votes_by_hour()
+    assert (len(votes), sum(votes)) == (24, 2)
+    bars = read_dashboard(administrator).bars
+    assert [bar.votes for bar in bars] == votes
+    assert max(bar.height for bar in bars) == CHART_HEIGHT
+    assert [bar.hours_ago for bar in bars] == list(range(23, -1, -1))
+
+
+def test_turns_that_nobody_works_on_are_stuck_and_those_that_wait_a_moment_are_not():
+    one, two, now = make.model(), make.model(), timezone.now()
+    for age, changes in (
+        (1, {}),
+        (90, {"queued_at": now - timedelta(seconds=90)}),
+        (90, {}),  # woken again a moment ago
+        (90, {"state": Turn.State.ANSWERING, "lease_until": now + timedelta(seconds=5)}),
+        (90, {"state": Turn.State.ANSWERING, "lease_until": now - timedelta(seconds=60)}),
+        (90, {"state": Turn.State.DONE}),
+    ):
+        turns = Turn.objects.filter(battle=make.battle(one, two))
+        turns.update(created_at=now - timedelta(seconds=age), **changes)
+    queue = facts.queue()
+    assert (queue.waiting, queue.answering, queue.stuck) == (3, 2, 2)
+    assert 90 <= queue.age_s < 100
+
+
+def test_what_is_wrong_stands_at_the_top(administrator: Any, settings: Any):
+    one = make.model()
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": 10}
+    SpendingDay.objects.create(day=timezone.now().date(), account="site", spent=9, reserved="0.5")
+    Breaker.objects.create(model=one, opened_at=timezone.now(), probe_at=timezone.now(), reason="cut")
+    valkey().delete("heartbeat:beat")
+    troubles = [sentence for sentence, _address in read_dashboard(administrator).troubles]
+    assert troubles == [
+        "beat is not heard.", "Fewer than two models can be drawn.", "95 % of today's budget of the site is used.",
+    ]  # fmt: skip
+    assert "beat is not heard." in page(administrator)
+
+
+def test_what_waits_for_moderators_is_said_with_the_way_to_it(administrator: Any):
+    one, two = make.model(), make.model()
+    for state in ("waiting", "waiting", "dismissed"):
+        ModerationCase.objects.create(battle=make.battle(one, two), state=state)
+    assert read_dashboard(administrator).troubles == [
+        ("2 cases wait for moderation.", "/admin/battles/moderationcase/")
+    ]
+
+
+def test_nothing_is_wrong_with_an_arena_that_is_well(administrator: Any):
+    for _ in range(2):
+        make.model()
+    assert read_dashboard(administrator).troubles == []
+    assert "operations-troubles" not in page(administrator)
+
+
+def test_models_in_trouble_are_listed_first_with_how_their_calls_went(administrator: Any):
+    well, broken = make.model(), make.model()
+    Breaker.objects.create(model=broken, opened_at=timezone.now(), probe_at=timezone.now(), reason="cut")
+    answer = make.answered_battle(well, broken).turns.get().answers.first()
+    for fence, (state, ms) in enumerate([("done", 100), ("done", 300), ("failed", None)]):
+        Call.objects.create(
+            answer=answer, model=well, attempt=1, fence=fence, state=state, first_token_ms=ms, total_ms=ms and ms * 10
+        )
+    seen = read_dashboard(administrator)
+    assert [of.model for of in seen.models] == [broken, well]
+    assert (seen.calls.calls, seen.calls.error_rate) == (3, "33 %")
+    shown = page(administrator)
+    assert "200, 290 ms" in shown
+    assert "3 calls, 33 % failed." in shown
+
+
+def test_cost_is_told_by_provider_against_its_budget(administrator: Any):
+    provider = make.model().provider
+    type(provider).objects.update(name="Paid GmbH", daily_budget=4)
+    SpendingDay.objects.create(day=timezone.now().date(), account="site", spent="1.25")
+    SpendingDay.objects.create(day=timezone.now().date(), account=provider_account(provider.pk), spent=1)
+    told = [(of.name, str(of.spent), of.percent) for of in read_dashboard(administrator).spending]
+    assert told == [("", "1.25000000", None), ("Paid GmbH", "1.00000000", 25)]
+    assert "Paid GmbH" in page(administrator)
+
+
+def test_moderators_see_battles_and_people_and_neither_money_nor_models_nor_the_machine():
+    moderator = make.user("moderator@example.org", is_staff=True)
+    moderator.groups.add(Group.objects.get(name=MODERATORS))
+    seen = read_dashboard(moderator)
+    assert seen.battles is not None
+    assert seen.sign_ups == 1
+    assert (seen.spending, seen.models, seen.machine, seen.silent) == (None, None, None, [])
+    shown = page(moderator)
+    assert "Battles today" in shown
+    assert "Cost today" not in shown
+
+
+def test_staff_without_a_right_sees_nothing():
+    assert read_dashboard(make.user("new@example.org", is_staff=True)) == Dashboard()
+
+
+def test_the_page_costs_as_many_queries_however_much_happened(
+    administrator: Any, django_assert_num_queries: Callable[[int], Any]
+):
+    one, two = make.model(), make.model()
+    SpendingDay.objects.create(day=timezone.now().date(), account="site", spent=1)
+    client = Client()
+    client.force_login(administrator)
+    for number in (1, 6):
+        for _ in range(number):
+            voted_battle(one, two)
+            make.battle(make.model(), make.model())
+        with django_assert_num_queries(20):
+            client.get("/admin/")
+
+
+@pytest.mark.parametrize(
+    ("ask", "index"),
+    [
+        (facts.battles_today, "battles_by_time"),
+        (facts.votes_by_hour, "votes_by_time"),
+        (facts.queue, "turns_in_work"),
+    ],
+)
+def test_what_is_asked_of_large_tables_is_found_by_an_index(ask: Callable[[], object], index: str):
+    asked: list[tuple[str, Any]] = []
+
+    def listen(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        asked.append((sql, params))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(listen):
+        ask()
+    (query,) = asked
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("SET LOCAL enable_mergejoin = off")
+        cursor.execute(f"EXPLAIN {query[0]}", query[1])
+        assert index in str(cursor.fetchall())
+
+
+def test_without_valkey_the_page_says_so(administrator: Any, monkeypatch: pytest.MonkeyPatch):
+    def away() -> None:
+        raise OSError
+
+    monkeypatch.setattr(heartbeat, "missing", away)
+    assert "Valkey is not heard." in page(administrator)

@@ -1,0 +1,124 @@
+"""Lists in the administration stay quick with a million rows: nothing is counted or read that is not shown."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import AuditEntry, User, Visitor
+from battles.actions import cast_vote
+from battles.models import Answer, Battle, Call, Session, Vote
+from common import large_lists
+from common.large_lists import EstimatingPaginator
+from tests import make
+from uploads.models import Upload
+
+pytestmark = pytest.mark.django_db
+LISTS = [
+    "battles/vote", "battles/session", "battles/battle", "battles/call", "battles/answer", "uploads/upload",
+    "accounts/auditentry", "accounts/visitor", "leaderboard/aggregationrun", "leaderboard/votechange",
+    "leaderboard/standing", "models_registry/charge",
+]  # fmt: skip
+
+
+@pytest.fixture
+def admin() -> Client:
+    client = Client()
+    client.force_login(make.user("admin@example.org", is_staff=True, is_superuser=True))
+    return client
+
+
+def something_everywhere(number: int) -> None:
+    for _ in range(number):
+        actor = make.member()
+        battle = make.answered_battle(make.model(), make.model(), actor=actor)
+        answer = battle.turns.get().answers.first()
+        Call.objects.create(answer=answer, model=answer.side.model, attempt=1, fence=1)
+        cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+        AuditEntry.objects.create(user=actor.user, action="look", subject="at something")
+        Upload.objects.create(owner_user=actor.user, name="a.txt", size=1, sha256="0", media_type="t", stored_as="s")
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_a_list_costs_as_many_queries_for_many_rows_as_for_few(admin: Client, path: str):
+    costs = []
+    for number in (1, 6):
+        something_everywhere(number)
+        with CaptureQueriesContext(
+            connection,
+        ) as asked:
+            assert admin.get(f"/admin/{path}/").status_code == 200
+        costs.append(len(asked))
+    assert costs[0] == costs[1] <= 12
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_no_list_counts_or_sorts_out_a_whole_table(admin: Client, path: str):
+    with CaptureQueriesContext(connection) as asked:
+        admin.get(f"/admin/{path}/")
+    for query in asked:
+        assert not re.search(r"COUNT\(\*\)(?!.* LIMIT )", query["sql"]), query["sql"]
+        assert "SELECT DISTINCT" not in query["sql"].replace("SELECT DISTINCT ON", "")
+        assert not re.search(r"\b(MIN|MAX)\(", query["sql"])
+
+
+@pytest.mark.parametrize(
+    ("path", "words_of"),
+    [
+        ("battles/session", lambda battle: [battle.session.public_id, battle.public_id, "Ada@example.org"]),
+        ("battles/battle", lambda battle: [battle.public_id, battle.session.public_id, "ada@example.org"]),
+        ("battles/answer", lambda battle: [Answer.objects.filter(turn__battle=battle)[0].public_id, battle.public_id]),
+        ("battles/call", lambda battle: [Call.objects.get().answer.public_id, battle.public_id]),
+        ("battles/vote", lambda battle: [battle.public_id, battle.vote.voter, f" {battle.vote.order} "]),
+        ("uploads/upload", lambda battle: [Upload.objects.get().public_id, "ada@example.org"]),
+    ],
+)
+def test_what_is_searched_is_found_and_nothing_else(admin: Client, path: str, words_of: Callable[[Battle], list[str]]):
+    something_everywhere(1)
+    User.objects.filter(pk=Session.objects.get().owner_user_id).update(email="ada@example.org")
+    for words in words_of(Battle.objects.get()):
+        assert admin.get(f"/admin/{path}/", {"q": words}).context["cl"].result_count > 0, words
+    for words in ("something else", "99999999", "99999999999999999999999", "1 or 1=1", "%"):
+        assert admin.get(f"/admin/{path}/", {"q": words}).context["cl"].result_count == 0, words
+
+
+def test_a_search_reads_no_table_from_end_to_end(admin: Client):
+    something_everywhere(1)
+    with CaptureQueriesContext(connection) as asked:
+        admin.get("/admin/battles/vote/", {"q": "user:1"})
+    searches = [query["sql"] for query in asked if "UNION" in query["sql"]]
+    assert searches
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        for sql in searches:
+            cursor.execute(f"EXPLAIN {sql}")
+            assert "Seq Scan on battles_vote" not in str(cursor.fetchall())
+
+
+def test_many_rows_are_estimated_and_few_are_counted(monkeypatch: pytest.MonkeyPatch):
+    for _ in range(30):
+        make.visitor()
+    make.visitor()
+    everybody = Visitor.objects.order_by("pk")
+    assert EstimatingPaginator(everybody, 10).count == 31
+    monkeypatch.setattr(large_lists, "COUNTED_UP_TO", 20)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE accounts_visitor")
+    assert EstimatingPaginator(everybody, 10).count == 31
+    assert EstimatingPaginator(everybody.filter(network="nowhere"), 10).count == 0
+
+
+def test_failed_calls_are_listed_by_what_went_wrong(admin: Client):
+    something_everywhere(2)
+    Call.objects.filter(pk=Call.objects.first().pk).update(state="failed", error="cut")
+    assert admin.get("/admin/battles/call/", {"error": "cut"}).context["cl"].result_count == 1
+    assert admin.get("/admin/battles/call/", {"error": "empty"}).context["cl"].result_count == 0
+
+
+def test_runs_are_listed_by_board(admin: Client):
+    listed: Any = admin.get("/admin/leaderboard/aggregationrun/", {"scope": "overall"})
+    assert listed.context["cl"].result_count == 0
