@@ -37,6 +37,8 @@ class StyleScore(TypedDict):
     ci_low: float | None
     ci_high: float | None
     rank: int | None
+    rank_best: int | None
+    rank_worst: int | None
 
 
 class Result(TypedDict):

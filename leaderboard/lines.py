@@ -82,7 +82,7 @@ def result_line(stood: Stood, *, with_style_control: bool = False, elo: float | 
         "median_first_token_ms": standing.median_first_token_ms,
         "group": standing.group,
         "design_effect": standing.design_effect,
-        "style": style and {name: style[name] for name in ("score", "ci_low", "ci_high", "rank")},
+        "style": style,
     }
 
 
@@ -95,12 +95,12 @@ def _style(standing: Standing) -> dict[str, Any] | None:
     if standing.style_score is None:
         return None
     return {
-        "rank": standing.style_rank,
-        "rank_best": None,
-        "rank_worst": None,
         "score": standing.style_score,
         "ci_low": standing.style_ci_low,
         "ci_high": standing.style_ci_high,
+        "rank": standing.style_rank,
+        "rank_best": standing.style_rank_best,
+        "rank_worst": standing.style_rank_worst,
     }
 
 

@@ -25,7 +25,9 @@ from leaderboard.scopes import is_blind
 
 EVERY_VOTE_BELOW = 100_000
 MOST_VOTERS = 2_000_000
-_STYLE_COLUMNS = ("style_score", "style_ci_low", "style_ci_high", "style_rank")
+_STYLE_COLUMNS = (
+    "style_score", "style_ci_low", "style_ci_high", "style_rank", "style_rank_best", "style_rank_worst",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ _LINE = (
     "preliminary", "group", "design_effect",
 )  # fmt: skip
 _LEFT_SHARE = {"left": 1.0, "right": 0.0, "tie": 0.5, "both_bad": 0.5}
-_STYLE = ("score", "ci_low", "ci_high", "rank")
+_STYLE = ("score", "ci_low", "ci_high", "rank", "rank_best", "rank_worst")
 
 
 class CannotRecompute(ValueError):
@@ -191,7 +191,8 @@ def _compare_line(
         yield from _unequal(name, column, published.get(column), computed[column])
     if with_style:
         said = published.get("style") or dict.fromkeys(_STYLE)
-        for column in _STYLE:
+        is_rank_alone = said["rank"] is not None and said.get("rank_best") is None  # as before there were ranges
+        for column in _STYLE[:4] if is_rank_alone else _STYLE:
             yield from _unequal(name, f"style {column}", said[column], computed.get(f"style_{column}"))
 
 

@@ -120,6 +120,8 @@ class Standing(models.Model):
     style_ci_low = models.FloatField(null=True)
     style_ci_high = models.FloatField(null=True)
     style_rank = models.PositiveIntegerField(null=True)
+    style_rank_best = models.PositiveIntegerField(null=True)
+    style_rank_worst = models.PositiveIntegerField(null=True)
     # Null on an imported board of counts, whose votes have no order.
     elo = models.FloatField(null=True)
     votes = models.PositiveIntegerField()

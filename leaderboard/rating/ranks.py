@@ -49,6 +49,15 @@ def rank_board(board: Board) -> Ranks:
     return Ranks(*(np.where(board.listed, places, 0) for places in (rank, best, worst)))
 
 
+def rank_established(score: Floats, low: Floats, high: Floats, covariance: Floats) -> Ranks:
+    """As rank_board, of models that are all established and of one group. Shapes (models,) and (models, models)."""
+    rank = 1 + (low[:, None] > high).sum(axis=0)
+    above = surely_above(score, covariance)
+    best = np.minimum(1 + above.sum(axis=0), rank)
+    worst = np.maximum(len(score) - above.sum(axis=1), rank)
+    return Ranks(rank, best, worst)
+
+
 def surely_above(score: Floats, covariance: Floats) -> Flags:
     """above[i, j]: i is better than j; with a chance of 95 % no such statement is wrong. Shape (models, models).
 

@@ -1,7 +1,7 @@
 """All that a snapshot says of a board, from the board's votes as numbers and the method's parameters alone."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.counts import Counts
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.questions import misfit, votes_to_flip_first
-from leaderboard.rating.ranks import rank_board
+from leaderboard.rating.ranks import rank_board, rank_established
 from leaderboard.rating.style_control import FEATURES, NoFiniteFit, Scaling, StyleFit, fit_style, scaling_of
 
 Line = dict[str, Any]
@@ -183,16 +183,19 @@ def _fit_style(styled: Styled, board: Board, parameters: Mapping[str, Any]) -> _
 
 
 def _dress(lines: list[Line], fit: StyleFit) -> None:
-    """Write the style columns; ranked by the first rule among those that have a score."""
-    clearly_above = fit.low[:, None] > fit.high
-    rank = 1 + clearly_above.sum(axis=0)
+    """Write the style columns; ranked among those that have a score."""
+    scored = np.flatnonzero(np.isfinite(fit.score))
+    inside = np.ix_(scored, scored)
+    ranks = rank_established(fit.score[scored], fit.low[scored], fit.high[scored], fit.covariance[inside])
+    rank, best, worst = (dict(zip(scored, map(int, places), strict=True)) for places in astuple(ranks))
     for i, line in enumerate(lines):
-        has_score = bool(np.isfinite(fit.score[i]))
         line |= {
             "style_score": _finite(fit.score[i]),
             "style_ci_low": _finite(fit.low[i]),
             "style_ci_high": _finite(fit.high[i]),
-            "style_rank": int(rank[i]) if has_score else None,
+            "style_rank": rank.get(i),
+            "style_rank_best": best.get(i),
+            "style_rank_worst": worst.get(i),
         }
 
 

@@ -57,6 +57,7 @@ class StyleFit:
 
     coefficients, errors: shape (k,), β and its standard error, in logit per standard deviation of the feature.
     dropped: shape (k,), features that do not vary, or not on their own; their β and error are 0.
+    covariance: shape (models, models), points²: what the bounds are made of; 0 where a model is not established.
     """
 
     score: Floats
@@ -65,6 +66,7 @@ class StyleFit:
     coefficients: Floats
     errors: Floats
     dropped: Flags
+    covariance: Floats
 
 
 def style_features(left: Ints, right: Ints) -> Floats:
@@ -114,15 +116,19 @@ def fit_style(
     kept[kept] = own
     votes, stay = votes.with_features(own), np.append(np.ones(votes.models, dtype=bool), own)
     solution, information = _newton(votes, start[stay], information[np.ix_(stay, stay)], gradient[stay])
-    variance = np.diag(_sandwich(votes, solution, information, leverages=leverages))
+    sandwich = _sandwich(votes, solution, information, leverages=leverages)
     theta, beta = np.split(solution, [votes.models])
-    half = Z * np.sqrt(variance[: votes.models] * (1 if deff is None else deff[established]))
+    inflation = np.sqrt(np.ones(votes.models) if deff is None else deff[established])
+    of_strengths = sandwich[: votes.models, : votes.models] * np.outer(inflation, inflation)
+    half = Z * np.sqrt(np.diag(of_strengths))
     score, low, high = np.full((3, len(established)), np.nan)
     score[established] = offset + POINTS * theta
     low[established], high[established] = offset + POINTS * (theta - half), offset + POINTS * (theta + half)
     coefficients, errors = np.zeros((2, len(kept)))
-    coefficients[kept], errors[kept] = beta, np.sqrt(variance[votes.models :])
-    return StyleFit(score, low, high, coefficients, errors, ~kept)
+    coefficients[kept], errors[kept] = beta, np.sqrt(np.diag(sandwich)[votes.models :])
+    covariance = np.zeros((len(established), len(established)))
+    covariance[np.ix_(established, established)] = POINTS**2 * of_strengths
+    return StyleFit(score, low, high, coefficients, errors, ~kept, covariance)
 
 
 @dataclass(frozen=True)

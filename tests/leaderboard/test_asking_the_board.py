@@ -139,6 +139,7 @@ def publish_styled() -> AggregationRun:
             run=run, model=model, score=score, ci_low=score - 9, ci_high=score + 9, rank=place + 1, rank_best=1,
             rank_worst=3, preliminary=style is None, **counts, style_score=style,
             style_ci_low=style and style - 5, style_ci_high=style and style + 5, style_rank=style and 2 - place,
+            style_rank_best=style and 1, style_rank_worst=style and 2,
         )  # fmt: skip
     return run
 
@@ -155,8 +156,10 @@ def test_style_control_is_a_switch(client):
     ]  # fmt: skip
     html = client.get(PAGE, {"style_control": "1"}).content.decode()
     assert 'name="style_control" value="1" form="filters" checked' in html
-    assert "there is no range" in html
-    assert "there is no range" not in page(client)
+    assert [(line["rank_best"], line["rank_worst"]) for line in controlled["results"]] == [(1, 2), (1, 2), (None, None)]
+    assert page(client, style_control="1").count("(1–2)") == 2
+    assert "only established models have a score and a rank" in html
+    assert "only established models have a score and a rank" not in page(client)
     assert "None" not in text_of(html)
 
 

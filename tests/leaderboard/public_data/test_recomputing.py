@@ -136,6 +136,24 @@ def test_who_has_the_files_needs_no_database(votes, tmp_path, client, ending, ca
     assert "agrees" in capsys.readouterr().out
 
 
+def test_ranges_with_style_control_are_checked_where_a_snapshot_has_them(votes, tmp_path, client):
+    said = published(client, publish().public_id)
+    file, standings = export(tmp_path, "--snapshot", said["id"]), tmp_path / "snapshot.json"
+
+    def recompute_with(**ranges: int | None) -> None:
+        styled = [line for line in said["results"] if line["style"]]
+        assert len(styled) == 3
+        for line in styled:
+            line["style"] |= ranges
+        standings.write_text(json.dumps(said))
+        recompute("--standings", str(standings), "--export", str(file))
+
+    recompute_with()
+    with pytest.raises(CommandError, match="style rank_worst was published as 9"):
+        recompute_with(rank_worst=9)
+    recompute_with(rank_best=None, rank_worst=None)  # published by an earlier version
+
+
 def test_whoever_touches_the_votes_is_found_out(votes, tmp_path, capsys):
     snapshot = publish().public_id
     rows = list(read_rows(export(tmp_path, "--snapshot", snapshot)))

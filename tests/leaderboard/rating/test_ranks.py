@@ -3,7 +3,7 @@
 import numpy as np
 
 from leaderboard.rating.board_fit import Board
-from leaderboard.rating.ranks import rank_board, surely_above
+from leaderboard.rating.ranks import rank_board, rank_established, surely_above
 
 
 def board_of(score, half, *, established=None, group=None) -> Board:
@@ -70,3 +70,10 @@ def test_every_group_has_a_first_place():
     ranks = rank_board(board_of([1650, 1540, 1950, 1900], [20, 20, 20, 20], group=[0, 0, 1, 1]))
     assert list(ranks.rank) == [1, 2, 1, 2]
     assert list(ranks.worst) == [1, 2, 1, 2]
+
+
+def test_established_models_alone_are_ranked_as_they_are_on_a_board():
+    board = board_of([1535, 1500, 1650, 1525, 1350], [20, 20, 50, 35, 50])
+    alone, there = rank_established(board.score, board.low, board.high, board.covariance), rank_board(board)
+    for places in ("rank", "best", "worst"):
+        assert list(getattr(alone, places)) == list(getattr(there, places))

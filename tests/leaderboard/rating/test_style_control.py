@@ -155,3 +155,14 @@ def test_voters_with_tastes_of_their_own_widen_the_controlled_intervals_too():
     _, ballots, features, _ = dressed_arena(rng, 6, 900)
     plain, clustered = fit(ballots, features, 6), fit(ballots, features, 6, deff=np.full(6, 4.0))
     assert np.allclose(clustered.high - clustered.score, 2 * (plain.high - plain.score))
+
+
+def test_covariances_are_what_the_controlled_bounds_are_made_of_and_nothing_is_known_of_others():
+    rng = np.random.default_rng(12)
+    _, ballots, features, _ = dressed_arena(rng, 6, 900)
+    established = np.array([True] * 5 + [False])
+    found = fit(ballots, features, 6, established=established, deff=np.array([4.0, 1, 1, 2, 1, 1]))
+    half = Z * np.sqrt(np.diag(found.covariance))
+    assert np.allclose((found.high - found.low)[:5], 2 * half[:5])
+    assert not found.covariance[5].any()
+    assert np.allclose(found.covariance, found.covariance.T)
