@@ -4,6 +4,7 @@ from functools import cache
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import override
 from django.views.decorators.http import require_safe
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -11,12 +12,13 @@ from rest_framework.views import APIView
 
 @cache
 def schema_as_json() -> bytes:
-    """The same for everybody, made when it is first asked for."""
+    """The same for everybody, in English, made when it is first asked for."""
     from drf_spectacular.renderers import OpenApiJsonRenderer
 
     from arena_site.openapi.schema import ArenaGenerator
 
-    schema = ArenaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    with override("en"):
+        schema = ArenaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     made: bytes = OpenApiJsonRenderer().render(schema)
     return made
 

@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from arena_site.openapi.views import schema_as_json
 from battles.turn_stream import StreamToken, sign
 from tests import make
 from tests.fake_provider import FakeProvider
@@ -64,6 +65,11 @@ def test_a_refusal_of_the_api_keeps_its_code_and_says_it_in_the_callers_language
 def test_pages_of_refusals_and_faults_are_in_the_readers_language(french: Client):
     assert '<html lang="fr"' in french.get("/nowhere/").text
     assert "Il n’y a rien ici." in french.get("/nowhere/").text
+
+
+def test_the_schema_of_the_api_is_in_english_whoever_asks_first(french: Client):
+    schema_as_json.cache_clear()
+    assert "left is better" in french.get("/api/v1/schema/").text
 
 
 def test_the_method_is_told_in_the_readers_language(french: Client):
