@@ -11,7 +11,7 @@ drawer.addEventListener("toggle", ({ newState }) => {
     drawer.querySelector("a").focus();
     return;
   }
-  drawer.removeAttribute("role");
+  drawer.setAttribute("role", "complementary");
   drawer.removeAttribute("aria-modal");
   document.querySelector(".open-sessions").focus();
 });
