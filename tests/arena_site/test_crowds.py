@@ -1,0 +1,91 @@
+"""Two hundred requests at once, through the door everybody uses: what is limited to seven happens seven times."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import httpx2
+import pytest
+
+from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
+from battles.models import Session, Vote
+from models_registry.ledger import person_account
+from tests import make
+from tests.models_registry.paying import accounts, cents, paid_model
+from tests.site import serve
+
+pytestmark = pytest.mark.django_db(transaction=True)
+CROWD, TOKEN = 200, "a" * 32
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """Of a site whose workers are asleep."""
+    with serve() as address:
+        yield address
+
+
+@pytest.fixture(autouse=True)
+def _limits(settings: Any) -> None:
+    settings.ARENA_LIMITS = dict.fromkeys(settings.ARENA_LIMITS, "off")
+
+
+def browser(address: str, actor: Actor) -> httpx2.Client:
+    cookies = {VISITOR_COOKIE: visitor_cookie_value(actor.visitor), "csrftoken": TOKEN}
+    return httpx2.Client(base_url=f"{address}/api/v1/", cookies=cookies, headers={"X-CSRFToken": TOKEN}, timeout=60)
+
+
+def all_at_once(ask: Callable[[int], httpx2.Response]) -> Counter[int]:
+    """How often each status came."""
+    start = Barrier(CROWD)
+
+    def one(number: int) -> int:
+        start.wait(30)
+        return ask(number).status_code
+
+    with ThreadPoolExecutor(CROWD) as crowd:
+        return Counter(crowd.map(one, range(CROWD)))
+
+
+def test_a_limit_of_seven_battles_lets_seven_begin(address: str, settings: Any):
+    settings.ARENA_LIMITS["battle", "visitor"] = "7/hour"
+    make.model(), make.model()
+    with browser(address, make.visitor()) as client:
+        statuses = all_at_once(lambda _: client.post("sessions/", json={"prompt": "Name a river."}))
+    assert statuses == {201: 7, 429: 193}
+    assert Session.objects.count() == 7
+
+
+def test_a_limit_of_seven_votes_lets_seven_be_cast(address: str, settings: Any):
+    settings.ARENA_LIMITS["vote", "visitor"] = "7/hour"
+    actor, models = make.visitor(), [make.model(), make.model()]
+    battles = [make.answered_battle(*models, actor=actor).public_id for _ in range(CROWD)]
+    with browser(address, actor) as client:
+        statuses = all_at_once(lambda number: client.post(f"battles/{battles[number]}/vote/", json={"choice": "tie"}))
+    assert statuses == {201: 7, 429: 193}
+    assert Vote.objects.count() == 7
+
+
+def test_two_hundred_votes_on_one_battle_leave_one(address: str):
+    actor = make.visitor()
+    battle = make.answered_battle(make.model(), make.model(), actor=actor)
+    choices = ("left", "right")
+    with browser(address, actor) as client:
+        statuses = all_at_once(
+            lambda number: client.post(f"battles/{battle.public_id}/vote/", json={"choice": choices[number % 2]})
+        )
+    assert statuses == {201: 1, 409: 199}
+    assert Vote.objects.count() == 1
+
+
+def test_nobody_spends_more_than_a_budget(address: str, settings: Any):
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": cents(20)}
+    for _ in range(3):
+        paid_model()
+    actor = make.visitor()
+    with browser(address, actor) as client:
+        statuses = all_at_once(lambda _: client.post("sessions/", json={"prompt": "x"}))
+    assert statuses[201] == Session.objects.count() == 3
+    assert accounts()[person_account(actor.key)] == (18, 0)
