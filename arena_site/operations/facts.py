@@ -5,6 +5,7 @@ import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
+from typing import Any, cast
 
 import django
 from django.conf import settings
@@ -178,7 +179,7 @@ class Machine:
 
 def machine() -> Machine:
     disk = shutil.disk_usage(settings.ARENA_DATA_DIR if settings.ARENA_DATA_DIR.exists() else settings.BASE_DIR)
-    major, minor = divmod(connection.pg_version, 10_000)
+    major, minor = divmod(cast(Any, connection).pg_version, 10_000)
     versions = {
         "Python": platform.python_version(),
         "Django": django.get_version(),
