@@ -1,4 +1,4 @@
-"""`{% feedback_tags vote side as groups %}`: what may be said of an answer, the good before the bad."""
+"""`{% feedback_tags vote side as groups %}`, `{{ tag|tag_words }}`: what may be said of an answer."""
 
 from typing import Any
 
@@ -11,9 +11,14 @@ register = template.Library()
 
 @register.simple_tag
 def feedback_tags(vote: dict[str, Any], side: str) -> list[list[dict[str, Any]]]:
-    """[[{value, label, chosen}]]; vote: as `battles.blind` shows it."""
+    """[[{value, label, chosen}]], the good before the bad; vote: as `battles.blind` shows it."""
     said = vote["tags"].get(side, [])
     return [
         [{"value": tag, "label": label, "chosen": tag in said} for tag, label in tags.items()]
         for tags in (feedback.GOOD, feedback.BAD)
     ]
+
+
+@register.filter
+def tag_words(tag: str) -> str:
+    return str(feedback.TAGS.get(tag, tag))

@@ -9,9 +9,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
 django.setup()
 
 from accounts.models import User  # noqa: E402
-from battles.models import Session  # noqa: E402
+from battles.models import Battle, Category, Session, Vote  # noqa: E402
+from leaderboard import aggregation, schedule  # noqa: E402
 from models_registry.models import LanguageModel  # noqa: E402
+from tests import make  # noqa: E402
 from tests.browser.payloads import PAYLOADS, ROUNDS  # noqa: E402
+from tests.leaderboard.ballots import cast  # noqa: E402
 from uploads.models import Upload  # noqa: E402
 
 
@@ -33,6 +36,35 @@ def one_each(user: User) -> None:
         )  # fmt: skip
 
 
+def said_after_votes(user: User) -> None:
+    """One session whose votes have every payload in their comments, and as tags."""
+    gold, silver = (LanguageModel.objects.get(slug=slug) for slug in ("gold", "silver"))
+    session = Session.objects.create(owner_user=user, title="alert(1) in comments")
+    for start in range(0, len(PAYLOADS), 12):
+        said = PAYLOADS[start : start + 12]
+        battle = make.answered_battle(gold, silver)
+        Battle.objects.filter(pk=battle.pk).update(session=session)
+        Vote.objects.create(
+            battle=battle, choice=Vote.Choice.LEFT, model_left=gold, model_right=silver, turn_count=1,
+            comment="\n".join(said)[:2000], tags={"left": said, "right": said},
+        )  # fmt: skip
+
+
+def boards_named() -> None:
+    """A board for every payload: its category's name, and in eights their descriptions."""
+    gold, silver = (LanguageModel.objects.get(slug=slug) for slug in ("gold", "silver"))
+    Category.objects.bulk_create(
+        Category(
+            slug=f"payload-{number}", name=payload[:80], phrases=["sky"],
+            description="\n".join(PAYLOADS[number : number + 8])[:500],
+        )
+        for number, payload in enumerate(PAYLOADS)
+    )  # fmt: skip
+    for _ in range(6):
+        cast(gold, silver, "left", categories=[f"payload-{number}" for number in range(len(PAYLOADS))])
+    aggregation.aggregate(slot=schedule.new_slot())
+
+
 def several_each(part: int) -> None:
     """The models that have battled bear a quarter of the payloads."""
     payloads = PAYLOADS[part::ROUNDS]
@@ -50,5 +82,8 @@ def several_each(part: int) -> None:
 if __name__ == "__main__":
     part = int(sys.argv[1])
     if part == 0:
-        one_each(User.objects.get())
+        user = User.objects.get()
+        one_each(user)
+        said_after_votes(user)
+        boards_named()
     several_each(part)

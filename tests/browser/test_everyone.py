@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, Request, expect
 
 from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask
 from tests.fake_provider import FakeProvider
@@ -28,7 +28,9 @@ ANYBODYS = [
     "/accounts/login/", "/accounts/signup/", "/accounts/password/reset/", "/nowhere/",
 ]  # fmt: skip
 MEMBERS = [
-    "/accounts/email/", "/accounts/password/change/", "/accounts/tokens/", "/accounts/2fa/", "/accounts/logout/",
+    "/accounts/email/", "/accounts/password/change/", "/accounts/tokens/", "/accounts/2fa/",
+    "/accounts/2fa/totp/activate/",
+    "/accounts/2fa/webauthn/add/", "/accounts/data/", "/accounts/logout/", "/styleguide/",
 ]  # fmt: skip
 ANSWER = "# A heading\n\n$$x^2$$\n\n```python\nx = 1\n```\n\n| a |\n|---|\n| 1 |\n\n[a link](https://example.com)"
 
@@ -53,8 +55,8 @@ def violations(page: Page) -> list[str]:
     ]
 
 
-def sign_in(page: Page, arena: Arena) -> None:
-    page.goto(f"{arena.url}/accounts/login/")
+def sign_in(page: Page, url: str) -> None:
+    page.goto(f"{url}/accounts/login/")
     page.locator("[name=login]").fill(EMAIL)
     page.locator("[name=password]").fill(PASSWORD)
     page.keyboard.press("Enter")
@@ -73,22 +75,54 @@ def test_axe_finds_nothing_on_any_page(arena: Arena, page: Page, colours: str):
     page.get_by_role("button", name="Tie").click()
     page.locator(".reveal").wait_for()
     found += violations(page)
-    sign_in(page, arena)
+    sign_in(page, arena.url)
     for address in MEMBERS:
         page.goto(arena.url + address)
         found += violations(page)
     assert found == []
 
 
-def test_no_page_is_wider_than_320_pixels(arena: Arena, page: Page):
-    page.set_viewport_size({"width": 320, "height": 640})
-    sign_in(page, arena)
+@pytest.mark.parametrize("width", [320, 640])
+def test_no_page_is_wider_than_a_narrow_phone_or_a_screen_at_twice_its_size(arena: Arena, page: Page, width: int):
+    page.set_viewport_size({"width": width, "height": 480})
+    sign_in(page, arena.url)
     too_wide = []
     for address in [*ANYBODYS, *MEMBERS]:
         page.goto(arena.url + address)
-        if page.evaluate("document.documentElement.scrollWidth") > 320:
+        if page.evaluate("document.documentElement.scrollWidth") > width:
             too_wide.append(address)
     assert too_wide == []
+
+
+def test_every_page_is_light_and_all_of_it_is_our_own(arena: Arena, browser: Browser):
+    """As sent, to a browser that has nothing yet; a chart's library comes on top."""
+    too_heavy, foreign = {}, []
+    for address in ANYBODYS:
+        context = browser.new_context()
+        page = context.new_page()
+        asked: list[Request] = []
+        page.on("requestfinished", lambda request, asked=asked: asked.append(request))
+        page.goto(arena.url + address, wait_until="networkidle" if "/leaderboard/" not in address else "load")
+        foreign += [request.url for request in asked if not request.url.startswith((arena.url, "data:"))]
+        ours = [request for request in asked if "/plotly/" not in request.url and "/stream/" not in request.url]
+        weight = sum(request.sizes()["responseBodySize"] for request in ours)
+        assert weight > 4_000  # it is weighed at all
+        if weight > 100_000:
+            too_heavy[address] = weight
+        context.close()
+    assert (too_heavy, foreign) == ({}, [])
+
+
+def test_an_answer_from_right_to_left_is_read_so_and_nothing_moves_for_who_wants_no_motion(arena: Arena, page: Page):
+    ask(page, arena, "لماذا السماء زرقاء؟")
+    written = page.locator(".answer > [id$='-done']").first
+    assert written.evaluate("element => getComputedStyle(element).direction") == "rtl"
+    assert page.locator(".pane-tabs").evaluate("element => getComputedStyle(element).direction") == "ltr"
+    page.get_by_role("button", name="Tie").click()
+    lasts = "element => parseFloat(getComputedStyle(element).animationDuration)"
+    assert page.locator(".card").first.evaluate(lasts) < 0.001
+    page.emulate_media(reduced_motion="no-preference")
+    assert page.locator(".card").first.evaluate(lasts) > 0.1
 
 
 def test_a_battle_from_the_first_tab_to_the_names_by_keyboard_alone(arena: Arena, page: Page):

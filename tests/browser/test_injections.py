@@ -94,7 +94,7 @@ def test_nothing_runs_from_a_prompt_or_an_answer_while_it_grows_or_after_it(aren
 
 
 def test_nothing_runs_from_names_titles_and_files(arena: Arena, watched: Page):
-    sign_in(watched, arena)
+    sign_in(watched, arena.url)
     for part in range(ROUNDS):
         done = arena.run(sys.executable, "-m", "tests.browser.injected", str(part), within=120)
         assert done.returncode == 0, done.stderr
@@ -103,6 +103,13 @@ def test_nothing_runs_from_names_titles_and_files(arena: Arena, watched: Page):
     for page_number in range(1, len(PAYLOADS) // 50 + 2):
         look(watched, f"{arena.url}/sessions/?page={page_number}")
         look(watched, f"{arena.url}/uploads/?page={page_number}")
+    look(watched, f"{arena.url}/sessions/?search=in+comments")
+    watched.get_by_role("link", name="alert(1) in comments").first.click()
+    watched.wait_for_url("**/s/**")
+    assert watched.locator("[name=comment]").count() > len(PAYLOADS) / 13
+    look(watched, watched.url)
+    for number in range(0, len(PAYLOADS), 8):
+        look(watched, f"{arena.url}/leaderboard/?board=category:payload-{number}")
     look(watched, f"{arena.url}/?mode=compare")
     assert watched.locator(".pick").count() > len(PAYLOADS) / 2
     look(watched, f"{arena.url}/?mode=side_by_side")
