@@ -18,8 +18,8 @@ def uses_of(uploads: Upload | Iterable[Upload]) -> Uses:
     """By upload, the latest first; one query for all of them."""
     wanted = [uploads] if isinstance(uploads, Upload) else list(uploads)
     uses: Uses = defaultdict(list)
-    used = Attachment.objects.filter(upload__in=wanted).select_related("turn__battle__session").order_by("-pk")
-    for attachment in used:
+    used = Attachment.objects.filter(upload__in=wanted, turn__battle__session__discarded_at=None)
+    for attachment in used.select_related("turn__battle__session").order_by("-pk"):
         session = attachment.turn.battle.session
         if session not in uses[attachment.upload_id]:
             uses[attachment.upload_id].append(session)

@@ -10,11 +10,13 @@ from django.utils import timezone
 
 from accounts.actor import Actor
 from battles import actions
+from battles.lineups import Wish
 from battles.models import Battle, Session, Vote
 from battles.models.sessions import SECOND_THOUGHTS
 from battles.session_list import PER_PAGE, listed
 from battles.sweep import sweep
 from tests import make
+from uploads.actions import keep_upload
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -172,6 +174,16 @@ def test_what_is_thrown_away_is_gone_from_everywhere_and_comes_back_whole(client
     back = client.post(f"/s/{session.public_id}/restore/", headers=HTMX)
     assert "sessions-changed" in back["HX-Trigger"]
     assert {address: client.get(address).status_code for address in addresses} == before
+
+
+def test_the_library_does_not_lead_to_what_was_thrown_away(client: Client, actor: Actor):
+    file = keep_upload(actor=actor, content=b"the text of a file", name="notes.txt")
+    for _ in range(3):
+        make.model()
+    session = actions.start_session(actor=actor, prompt="hello", wish=Wish(attachments=(file.public_id,))).session
+    for was_discarded in (False, True):
+        assert (session.get_absolute_url() in client.get("/uploads/").text) != was_discarded
+        discarded(client, session)
 
 
 def test_the_sweep_deletes_what_nobody_wanted_back_in_time(client: Client, actor: Actor):
