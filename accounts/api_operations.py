@@ -48,6 +48,7 @@ class Everything(TypedDict):
     bans: list[dict[str, Any]]
     sessions: list[dict[str, Any]]
     uploads: list[dict[str, Any]]
+    reports: list[dict[str, Any]]
 
 
 OPERATIONS: Operations = {

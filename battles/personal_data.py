@@ -8,7 +8,7 @@ from django.dispatch import receiver
 from accounts.models import User
 from accounts.personal_data import account_goes, asked_for_everything
 from battles.actions import delete_session
-from battles.models import Battle, Session
+from battles.models import Battle, Report, Session
 from battles.reading import read_battles_of
 from battles.serializers import session_detail
 from common.ids import new_public_id
@@ -28,6 +28,12 @@ def sessions_of(user: User, **_: Any) -> dict[str, list[dict[str, Any]]]:
             battles[battle.session_id].append(battle)
         shown += [session_detail(session, battles[session.pk]) for session in some]
     return {"sessions": shown}
+
+
+@receiver(asked_for_everything)
+def reports_of(user: User, **_: Any) -> dict[str, list[dict[str, Any]]]:
+    """What they said against battles, their own ones or others'."""
+    return {"reports": list(Report.objects.filter(user=user).order_by("pk").values("reason", "created_at"))}
 
 
 @receiver(account_goes)

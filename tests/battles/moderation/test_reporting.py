@@ -105,3 +105,11 @@ def test_a_new_report_opens_a_case_again_that_was_dismissed(owner: Client, actor
 def test_while_it_is_answered_a_battle_has_no_form(owner: Client, battle: Battle):
     Turn.objects.update(state=Turn.State.QUEUED)
     assert 'class="reporting"' not in owner.get(battle.session.get_absolute_url()).text
+
+
+def test_members_take_their_reports_along(battle: Battle):
+    member = make.member()
+    actions.report(actor=member, battle=battle, reason="It is rude.")
+    client = Client()
+    client.force_login(member.user)
+    assert [report["reason"] for report in client.get("/api/v1/me/export/").json()["reports"]] == ["It is rude."]
