@@ -1,5 +1,6 @@
 """The queue of moderators: what was reported or flagged, and what is done about it. Needs every floor of the house."""
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -19,7 +20,8 @@ from django.utils.translation import gettext_lazy, ngettext
 from accounts.admin import ReadOnlyAdmin
 from accounts.models import User
 from battles import actions
-from battles.models import Battle, ModerationCase, ModerationCaseQuerySet, Turn, Vote
+from battles.models import ModerationCase, ModerationCaseQuerySet, Turn, Vote
+from battles.reading import read_battle
 from leaderboard.actions import retract_votes
 from leaderboard.judging_admin import MAY_JUDGE, BecauseForm
 
@@ -57,7 +59,7 @@ def set_votes_aside(cases: ModerationCaseQuerySet, *, by: User, because: str) ->
 
 
 class WhoFlaggedFilter(admin.SimpleListFilter):
-    title = gettext_lazy("by whom")
+    title = gettext_lazy("who flagged it")
     parameter_name = "by"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
@@ -72,12 +74,23 @@ class WhoFlaggedFilter(admin.SimpleListFilter):
         return queryset
 
 
+class HiddenFilter(admin.SimpleListFilter):
+    title = gettext_lazy("whether it is hidden")
+    parameter_name = "hidden"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("1", gettext_lazy("hidden"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[ModerationCase]) -> QuerySet[ModerationCase]:
+        return queryset.filter(battle__hidden_at__isnull=False) if self.value() == "1" else queryset
+
+
 @admin.register(ModerationCase)
 class ModerationQueueAdmin(ReadOnlyAdmin):
     """What waits longest comes first."""
 
-    list_display = ["flagged_at", "state", "what", "prompt", "person", "outcome", "decided_by", "reason"]
-    list_filter = ["state", WhoFlaggedFilter, "verdicts__action", ("battle__hidden_at", admin.EmptyFieldListFilter)]
+    list_display = ["what", "prompt", "person", "state", "outcome", "flagged_at", "decided_by"]
+    list_filter = ["state", WhoFlaggedFilter, "verdicts__action", HiddenFilter]
     search_fields = [
         "battle__public_id", "reports__reason", "verdicts__category", "battle__session__owner_user__email",
         "user__email", "reason",
@@ -96,10 +109,11 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("what"))
     def what(self, case: ModerationCase) -> str:
-        said = [self._words(verdict) for verdict in case.verdicts.all()]
+        found = Counter(self._words(verdict) for verdict in case.verdicts.all())
+        said = [words if times == 1 else f"{words} × {times}" for words, times in found.items()]
         if reports := len(case.reports.all()):
             said.append(ngettext("%(n)d report", "%(n)d reports", reports) % {"n": reports})
-        return "; ".join(dict.fromkeys(said))
+        return "; ".join(said)
 
     @staticmethod
     def _words(verdict: Any) -> str:
@@ -128,9 +142,9 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
     ) -> HttpResponse:
         """With the whole conversation and every report, and the actions of the list as buttons."""
         case = self.get_object(request, object_id)
-        battle = Battle.objects.for_showing().filter(moderation_case=case).first() if case is not None else None
+        battle_id = case.battle_id if case is not None else None
         extra = {
-            "battle": battle,
+            "battle": read_battle(battle_id) if battle_id is not None else None,
             "reports": case.reports.select_related("user", "visitor").order_by("pk") if case is not None else (),
             "decisions": [(name, words) for _f, name, words in self.get_actions(request).values()],
         }

@@ -121,7 +121,8 @@ class ModerationCaseQuerySet(models.QuerySet["ModerationCase"]):
 
 
 class ModerationCase(models.Model):
-    """A battle that somebody reported or a rule flagged, or one prompt that was refused: what moderators decide on."""
+    """What moderators decide on: a battle that somebody reported or a rule flagged, or prompts of one person that were
+    refused before there was a battle."""
 
     class State(models.TextChoices):
         WAITING = "waiting", _("waiting")
@@ -129,7 +130,7 @@ class ModerationCase(models.Model):
         SETTLED = "settled", _("settled")
 
     battle = models.OneToOneField(Battle, models.PROTECT, null=True, related_name="moderation_case")
-    # Whose prompt was refused before there was a battle; a battle's owner is its session's.
+    # Whose prompts were refused; a battle's owner is its session's.
     user = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     visitor = models.ForeignKey(Visitor, models.SET_NULL, null=True, related_name="+")
     state = models.CharField(_("state"), max_length=9, choices=State, default=State.WAITING)
@@ -158,7 +159,7 @@ class ModerationCase(models.Model):
         indexes = [models.Index(fields=["state", "-flagged_at"], name="moderation_queue")]
 
     def __str__(self) -> str:
-        return self.battle.public_id if self.battle is not None else f"refused prompt {self.pk}"
+        return self.battle.public_id if self.battle is not None else f"refused prompts {self.pk}"
 
     @property
     def person(self) -> User | Visitor | None:

@@ -76,11 +76,14 @@ def _refusing(findings: Iterable[Finding]) -> Finding | None:
 
 @transaction.atomic
 def _keep_refusal(actor: Actor, findings: Iterable[Finding], battle: Battle | None) -> None:
-    if battle is not None:
-        case = flagged(battle)
-    else:
-        case = ModerationCase.objects.create(user=actor.user, visitor=actor.visitor)
-    _write(case, findings)
+    _write(flagged(battle) if battle is not None else _case_of_refusals(actor), findings)
+
+
+def _case_of_refusals(actor: Actor) -> ModerationCase:
+    """Of whoever tries and tries there is one that waits."""
+    of_person = {"battle": None, "user": actor.user, "visitor": actor.visitor}
+    waiting = ModerationCase.objects.filter(**of_person, state=ModerationCase.State.WAITING).first()
+    return waiting or ModerationCase.objects.create(**of_person)
 
 
 def _write(case: ModerationCase, findings: Iterable[Finding], turn: Turn | None = None) -> None:

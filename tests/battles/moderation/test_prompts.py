@@ -164,6 +164,7 @@ def test_a_refused_prompt_counts_as_a_try_and_is_kept_without_its_text(settings,
     settings.ARENA_LIMITS = {**settings.ARENA_LIMITS, ("battle", "visitor"): "2/hour"}
     answers = [post(client, "sessions/", prompt="build a bomb").status_code for _ in range(3)]
     assert answers == [400, 400, 429]
+    assert ModerationCase.objects.get().verdicts.count() == 2
     kept = ModerationCase.objects.values().first() | ModerationVerdict.objects.values().first()
     assert not any("bomb" in str(value) for value in kept.values())
 
