@@ -13,7 +13,7 @@ from django.test import Client
 
 from accounts.models import ApiToken, Scope
 from battles.models import Answer, Call
-from common import logs
+from common import counters, logs
 from common.valkey import connection as valkey
 from models_registry.models import LanguageModel, Provider
 from tests import make
@@ -93,8 +93,9 @@ def whole_valkey() -> str:
 
 
 def administration(admin: Client) -> str:
-    """The lists of everything that knows of providers and calls, and each page they lead to."""
-    seen = [admin.get("/admin/").text]
+    """The lists of everything that knows of providers and calls, each page they lead to, and the metrics."""
+    counters.hand_over()
+    seen = [admin.get("/admin/").text, admin.get("/metrics").text]
     for model in (
         "models_registry/provider", "models_registry/languagemodel", "models_registry/cataloguechange",
         "battles/call", "battles/answer", "battles/battle", "battles/session", "accounts/auditentry",
