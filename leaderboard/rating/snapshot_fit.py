@@ -187,7 +187,7 @@ def _dress(lines: list[Line], fit: StyleFit) -> None:
     scored = np.flatnonzero(np.isfinite(fit.score))
     inside = np.ix_(scored, scored)
     ranks = rank_established(fit.score[scored], fit.low[scored], fit.high[scored], fit.covariance[inside])
-    rank, best, worst = (dict(zip(scored, map(int, places), strict=True)) for places in astuple(ranks))
+    rank, best, worst = (dict(zip(scored.tolist(), places.tolist(), strict=True)) for places in astuple(ranks))
     for i, line in enumerate(lines):
         line |= {
             "style_score": _finite(fit.score[i]),
