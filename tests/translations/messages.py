@@ -51,8 +51,7 @@ def messages() -> Iterator[Message]:
         yield from in_template(path.read_text(), _name(path))
     for app in APPS:
         for path in sorted((settings.BASE_DIR / app).rglob("*.py")):
-            if "migrations" not in path.parts:
-                yield from in_program(path)
+            yield from in_program(path)
     for name in names_of_models(apps.get_app_config(app) for app in APPS):
         yield Message(name, "", "", "models")
 

@@ -1,0 +1,51 @@
+"""French has longer words: nothing may break of them, and the switch is where it was looked for."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.arenas import echoing  # noqa: F401
+from tests.faults.running import Arena
+
+PAGES = [
+    "/", "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/sessions/", "/uploads/", "/leaderboard/",
+    "/leaderboard/charts/", "/leaderboard/compare/", "/leaderboard/method/", "/accounts/login/", "/accounts/signup/",
+    "/accounts/password/reset/", "/nowhere/",
+]  # fmt: skip
+BEYOND_THE_EDGE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(locale="fr-FR", viewport={"width": 320, "height": 640})
+    yield context.new_page()
+    context.close()
+
+
+def test_no_page_is_wider_than_a_small_phone(phone: Page, echoing: Arena):  # noqa: F811
+    too_wide = {}
+    for path in PAGES:
+        phone.goto(echoing.url + path)
+        expect(phone.locator("html")).to_have_attribute("lang", "fr")
+        if beyond := phone.evaluate(BEYOND_THE_EDGE):
+            too_wide[path] = beyond
+    assert too_wide == {}
+
+
+def test_a_battle_from_the_question_to_the_names(phone: Page, echoing: Arena):  # noqa: F811
+    phone.goto(echoing.url)
+    phone.locator("#prompt").fill("Pourquoi le ciel est-il bleu ?")
+    phone.get_by_role("button", name="Lancer le duel").click()
+    phone.get_by_role("button", name="Égalité").click(timeout=60_000)
+    expect(phone.get_by_text("Vous les avez trouvées à égalité.")).to_be_visible()
+    assert phone.evaluate(BEYOND_THE_EDGE) == 0
+
+
+def test_the_switch_keeps_the_place(phone: Page, echoing: Arena):  # noqa: F811
+    phone.goto(echoing.url + "/leaderboard/?search=a")
+    phone.get_by_role("button", name="English").click()
+    expect(phone.locator("html")).to_have_attribute("lang", "en")
+    expect(phone).to_have_url(re.compile(r"/leaderboard/\?search=a$"))
+    expect(phone.get_by_role("button", name="English")).to_have_attribute("aria-current", "true")
