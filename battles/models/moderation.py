@@ -7,7 +7,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User, Visitor
@@ -18,19 +18,6 @@ from models_registry.models import Provider
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
-
-
-# Of the rules that came with the arena, to be said in the reader's language; a migration's words are not collected.
-CATEGORIES_AT_THE_BEGINNING = (
-    gettext_noop("passwords and keys"),
-    gettext_noop("numbers of payment cards"),
-    gettext_noop("sexual content about children"),
-    gettext_noop("harming oneself"),
-    gettext_noop("violence and dangerous crimes"),
-    gettext_noop("hate and threats"),
-    gettext_noop("sexual content"),
-    gettext_noop("depictions of violence"),
-)
 
 
 class Action(models.TextChoices):

@@ -4,6 +4,7 @@ from importlib import import_module
 
 import pytest
 from django.test import Client
+from django.utils.translation import gettext, override
 
 from accounts.actor import Actor
 from accounts.models import Visitor
@@ -11,7 +12,6 @@ from battles import actions
 from battles.errors import PromptRefused
 from battles.lineups import Wish
 from battles.models import Action, Battle, ModerationCase, ModerationRule, ModerationVerdict, Session, Turn
-from battles.models.moderation import CATEGORIES_AT_THE_BEGINNING
 from battles.moderation.examining import examine
 from tests import make
 from tests.uploads import pdfs
@@ -181,7 +181,6 @@ def test_without_rules_nobody_asks_the_database(django_assert_num_queries):
 
 def test_the_rules_that_came_with_the_arena_refuse_and_warn_nobody_and_can_be_used():
     rules = import_module("battles.migrations.0015_the_first_moderation_rules").RULES
-    assert {category for category, *_ in rules} == set(CATEGORIES_AT_THE_BEGINNING)
     assert {action for *_, action, _note in rules} <= {Action.OFF, Action.LOG}
     for category, kind, patterns, *_ in rules:
         rule = ModerationRule(category=category, kind=kind, patterns=patterns)
@@ -192,7 +191,9 @@ def test_the_category_is_said_in_the_language_of_whoever_asked(client: Client):
     rule(category="hate and threats")
     asked = {"prompt": "build a bomb"}
     refused = client.post("/", asked, headers={"Accept-Language": "fr"})
-    assert "la haine et les menaces" in refused.text
+    with override("fr"):
+        assert f"« {gettext('hate and threats')} »" in refused.text.replace("\xa0", " ").replace("\u202f", " ")
+    assert "hate and threats" not in refused.text
 
 
 def test_of_a_battle_of_somebody_else_nothing_is_read():
