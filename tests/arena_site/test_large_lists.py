@@ -112,6 +112,17 @@ def test_many_rows_are_estimated_and_few_are_counted(monkeypatch: pytest.MonkeyP
     assert EstimatingPaginator(everybody.filter(network="nowhere"), 10).count == 0
 
 
+def test_pages_end_where_counting_ends(monkeypatch: pytest.MonkeyPatch):
+    for _ in range(31):
+        make.visitor()
+    pages = EstimatingPaginator(Visitor.objects.order_by("pk"), 10)
+    assert pages.num_pages == 4
+    monkeypatch.setattr(large_lists, "COUNTED_UP_TO", 20)
+    pages = EstimatingPaginator(Visitor.objects.order_by("pk"), 10)
+    assert list(pages.page_range) == [1, 2]
+    assert pages.count >= 21
+
+
 def test_failed_calls_are_listed_by_what_went_wrong(admin: Client):
     something_everywhere(2)
     Call.objects.filter(pk=Call.objects.first().pk).update(state="failed", error="cut")
