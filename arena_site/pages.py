@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext_lazy as _
 from django.views import defaults
@@ -9,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from common.error_pages import page_for
-from common.errors import ArenaError, InvalidInput, NotAllowed, NotFound, TooManyRequests
+from common.errors import ArenaError, InvalidInput, NotAllowed, NotFound, TooLarge, TooManyRequests
 
 
 class CsrfRefused(NotAllowed):
@@ -42,6 +43,8 @@ class NoSuchAddress(APIView):
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if isinstance(exception, RequestDataTooBig):
+        return page_for(request, TooLarge())
     return _for_program(request, InvalidInput()) or defaults.bad_request(request, exception)
 
 

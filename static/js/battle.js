@@ -1,5 +1,4 @@
-// A battle in the browser: panes follow their text, milestones are said aloud, arrows vote, and lost lines are picked up.
-const PATIENCE_MS = 4000; // without a stream for this long, ask for the battle itself
+// A battle in the browser: panes follow their text, milestones are said aloud, arrows vote.
 const SETTLE_MS = 600; // an arrow pressed for scrolling as the vote bar appears is not a vote
 const NEAR_END_PX = 40;
 
@@ -125,19 +124,6 @@ document.addEventListener("click", (event) => {
   form.scrollIntoView({ block: "center" });
   box.focus({ preventScroll: true });
 });
-
-// ---- A lost stream is said so, and after a while the battle is fetched instead. ----
-
-const waiting = new WeakMap();
-document.addEventListener("htmx:sseError", ({ target }) => {
-  target.classList.add("lost");
-  if (waiting.has(target)) return;
-  waiting.set(target, setTimeout(() => {
-    waiting.delete(target);
-    if (target.isConnected && target.classList.contains("lost")) htmx.trigger(target.querySelector("[data-refetch]"), "refetch");
-  }, PATIENCE_MS));
-});
-document.addEventListener("htmx:sseOpen", ({ target }) => target.classList.remove("lost"));
 
 // A new battle in the same session differs only by its fragment, for which a browser loads nothing.
 addEventListener("hashchange", () => {

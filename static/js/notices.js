@@ -1,26 +1,35 @@
-// Toasts: dismissed by a button, and shown when the arena gave no answer that can be swapped in.
-const area = document.getElementById("notices");
+// Notices: dismissed by a button. What a form was refused stands in the form, beside what was typed; the rest in the corner.
+const corner = document.getElementById("notices");
+const placeFor = (sender) => sender.closest("form")?.querySelector("[data-notices]") ?? corner;
 
-function show(templateId) {
-  area.replaceChildren(document.getElementById(templateId).content.cloneNode(true));
+function show(templateId, { elt }) {
+  if (elt.matches("[data-refetch]")) return; // asks again by itself, and says so where it does
+  placeFor(elt).replaceChildren(document.getElementById(templateId).content.cloneNode(true));
 }
 
 document.addEventListener("click", (event) => {
   event.target.closest("[data-dismiss]")?.closest(".notice").remove();
 });
-document.addEventListener("htmx:sendError", () => show("notice-no-answer"));
-document.addEventListener("htmx:timeout", () => show("notice-no-answer"));
-document.addEventListener("htmx:responseError", () => show("notice-went-wrong"));
+document.addEventListener("htmx:sendError", ({ detail }) => show("notice-no-answer", detail));
+document.addEventListener("htmx:timeout", ({ detail }) => show("notice-no-answer", detail));
+document.addEventListener("htmx:responseError", ({ detail }) => show("notice-went-wrong", detail));
 
 // A refusal is swapped only where the server said (a notice), or over the form it is about (422).
-document.addEventListener("htmx:beforeSwap", (event) => {
-  const { xhr } = event.detail;
-  if (xhr.status >= 400 && xhr.status !== 422 && !xhr.getResponseHeader("HX-Retarget")) {
-    event.detail.shouldSwap = false;
-    show("notice-went-wrong");
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  const { status } = detail.xhr;
+  if (status < 400 || status === 422) return;
+  const { elt } = detail.requestConfig;
+  if (detail.xhr.getResponseHeader("HX-Retarget")) {
+    detail.target = placeFor(elt);
+  } else {
+    detail.shouldSwap = false;
+    show(status === 413 ? "notice-too-much" : "notice-went-wrong", { elt });
   }
 });
 // A new try makes an earlier refusal old news; what is merely fetched, such as the next lines of a list, does not.
 document.addEventListener("htmx:beforeRequest", ({ detail }) => {
-  if (detail.requestConfig.verb !== "get") area.replaceChildren();
+  if (detail.requestConfig.verb === "get") return;
+  if (corner.contains(detail.elt)) return; // an undo: what its answer sets off starts from here
+  corner.replaceChildren();
+  placeFor(detail.elt).replaceChildren();
 });

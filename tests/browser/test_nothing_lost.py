@@ -88,7 +88,7 @@ def test_a_prompt_stays_in_its_box_while_the_database_is_away(arena: Arena, page
     box.fill(LONG)
     with arena.gone(POSTGRES):
         page.keyboard.press("Enter")
-        expect(page.locator("#notices")).to_contain_text("Please try again")
+        expect(page.locator(".prompt-box [role=alert]")).to_contain_text("Please try again")
         expect(box).to_have_value(LONG)
     wait_for(arena.is_ready, within=30)
     box.press("Enter")

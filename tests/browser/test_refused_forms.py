@@ -1,0 +1,89 @@
+"""Whatever a form is refused for is said in the form, and what was typed is still there to be sent again."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.pictures import look
+from tests.fake_provider import FakeProvider
+from tests.faults.running import WEB, Arena, arena_with, wait_for
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+TYPED = "one two three"
+
+
+@pytest.fixture(scope="module")
+def arena() -> Iterator[Arena]:
+    provider = FakeProvider().start()
+    with arena_with(provider, ARENA_LIMIT_BATTLE_VISITOR="1/hour") as arena:
+        yield arena
+    provider.stop()
+
+
+def send(page: Page, text: str = TYPED) -> None:
+    page.locator("#prompt").fill(text)
+    page.get_by_role("button", name="Start the battle").click()
+
+
+def refused(page: Page, words: str, text: str = TYPED) -> None:
+    expect(page.locator(".prompt-box [role=alert]")).to_contain_text(words)
+    expect(page.locator("#prompt")).to_have_value(text)
+    expect(page.get_by_role("button", name="Start the battle")).to_be_enabled()
+    expect(page.locator("#notices .notice")).to_have_count(0)
+
+
+def without_its_token(page: Page) -> None:
+    page.context.clear_cookies(name="csrftoken")
+
+
+def with_an_arena_that_breaks(page: Page) -> None:
+    page.route("**/", lambda route: route.fulfill(status=500) if route.request.method == "POST" else route.continue_())
+
+
+def with_no_line(page: Page) -> None:
+    page.context.set_offline(True)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (without_its_token, "Your form was open for too long"),
+        (with_an_arena_that_breaks, "Something went wrong on our side"),
+        (with_no_line, "The arena did not answer"),
+    ],
+)
+def test_a_refusal_stands_beside_what_was_typed(arena: Arena, page: Page, spoil: Callable[[Page], None], words: str):
+    page.goto(arena.url)
+    spoil(page)
+    send(page)
+    refused(page, words)
+    look(page, f"refused-{spoil.__name__}")
+    page.locator("[data-dismiss]").click()
+    expect(page.locator(".prompt-box [role=alert] .notice")).to_have_count(0)
+
+
+def test_more_than_can_be_sent_at_once_is_said_so(arena: Arena, page: Page):
+    page.goto(arena.url)
+    much = "x" * 1_200_000
+    send(page, much)
+    refused(page, "This is more than can be sent at once", much)
+
+
+def test_who_asks_too_often_is_told_how_long_to_wait(arena: Arena, page: Page):
+    page.goto(arena.url)
+    send(page)
+    page.wait_for_url("**/s/**")
+    page.goto(arena.url)
+    send(page)
+    refused(page, "Try again in 60 minutes")
+
+
+def test_a_prompt_waits_in_its_box_for_an_arena_that_starts_anew(arena: Arena, page: Page):
+    page.goto(arena.url)
+    with arena.gone(WEB):
+        send(page)
+        refused(page, "The arena did not answer")
+    wait_for(arena.is_ready, within=60)
+    send(page)
+    expect(page.locator(".prompt-box [role=alert]")).not_to_contain_text("did not answer")
