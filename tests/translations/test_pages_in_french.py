@@ -99,5 +99,14 @@ def test_pages_of_the_administration(world: World, english: re.Pattern[str], set
     assert spoken(client, [reverse("admin:index"), "/styleguide/", *lists], english) == {}
 
 
+def test_files_for_programs_are_the_same_in_every_language(world: World):
+    for path in (
+        "/leaderboard/?format=csv",
+        "/api/v1/leaderboard/matrix/",
+        f"/api/v1/models/{world.ids['models'][0]}/",
+    ):
+        assert Client(headers=FRENCH).get(path).content == Client().get(path).content
+
+
 def test_english_is_found(english: re.Pattern[str]):
     assert english.findall(shown('<p title="x">Please vote <b>first.</b></p>')) == ["Please vote first."]
