@@ -5,25 +5,21 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.administration import ADMINISTRATOR, see_the_answer_grow, sign_in
 from tests.browser.arenas import arena_with_local_model, needs_local_model
 from tests.faults.running import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), needs_local_model]
-EMAIL, PASSWORD = "admin@example.org", "a-good-password-1"
 
 
 @pytest.fixture(scope="module")
 def arena() -> Iterator[Arena]:
-    with arena_with_local_model(ARENA_ADMIN_EMAIL=EMAIL, ARENA_ADMIN_PASSWORD=PASSWORD) as arena:
+    with arena_with_local_model(**ADMINISTRATOR) as arena:
         yield arena
 
 
 def test_preset_models_test_weight_battle_vote_board(arena: Arena, page: Page, browser: Browser):
-    page.goto(f"{arena.url}/admin/")
-    page.locator("#id_login").fill(EMAIL)
-    page.locator("#id_password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign In", exact=True).click()
-
+    sign_in(arena, page)
     page.goto(f"{arena.url}/admin/")
     page.locator("#content").get_by_role("link", name="Providers", exact=True).click()
     page.get_by_role("link", name="Add provider").click()
@@ -41,14 +37,7 @@ def test_preset_models_test_weight_battle_vote_board(arena: Arena, page: Page, b
     page.get_by_role("link", name="Test this model").click()
     page.get_by_label("Prompt").fill("Write about eighty words on why the sea is salty.")
     page.get_by_role("button", name="Ask the model").click()
-    answer = page.locator("[data-of=text] pre")
-    lengths: set[int] = set()
-    while page.get_by_text("The model is answering").is_visible():
-        lengths.add(len(answer.text_content() or ""))
-        assert len(lengths) < 1000
-        page.wait_for_timeout(50)
-    assert len(lengths) > 4  # it grew
-    expect(page.get_by_text("The model answered")).to_be_visible()
+    see_the_answer_grow(page)
     page.get_by_role("button", name="Activate this model").click()
     expect(page.locator(".field-drawn_now .readonly")).to_have_text("yes")
 

@@ -6,25 +6,22 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.administration import ADMINISTRATOR, see_the_answer_grow, sign_in
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
-EMAIL, PASSWORD = "admin@example.org", "a-good-password-1"
 
 
 @pytest.fixture(scope="module")
 def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
-    with arena_with(_fake_provider, ARENA_ADMIN_EMAIL=EMAIL, ARENA_ADMIN_PASSWORD=PASSWORD) as arena:
+    with arena_with(_fake_provider, **ADMINISTRATOR) as arena:
         yield arena
 
 
 @pytest.fixture
 def admin_page(arena: Arena, page: Page) -> Page:
-    page.goto(f"{arena.url}/admin/")
-    page.locator("#id_login").fill(EMAIL)
-    page.locator("#id_password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign In", exact=True).click()
+    sign_in(arena, page)
     return page
 
 
@@ -46,14 +43,8 @@ def test_from_a_preset_to_an_answer_that_grows(arena: Arena, admin_page: Page, f
     page.get_by_label("Prompt").fill("<b>one</b> " + "two three four five " * 15)
     page.get_by_role("button", name="Ask the model").click()
 
+    see_the_answer_grow(page)
     answer = page.locator("[data-of=text] pre")
-    lengths: set[int] = set()
-    while page.get_by_text("The model is answering").is_visible():
-        lengths.add(len(answer.text_content() or ""))
-        assert len(lengths) < 1000
-        page.wait_for_timeout(50)
-    assert len(lengths) > 4
-    expect(page.get_by_text("The model answered")).to_be_visible()
     expect(answer).to_have_text(re.compile(r"^<b>one</b> (two three four five ){15}"))
     expect(page.locator("#model-test").get_by_role("row", name="Tokens")).to_contain_text("7 sent, 61 written")
 
