@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.pictures import look
 from tests.fake_provider import FakeProvider
 from tests.faults.battling import LONG
 from tests.faults.running import ANSWERS, POSTGRES, VALKEY, WEB, Arena, arena_with, wait_for
@@ -73,6 +74,21 @@ def test_the_page_ends_with_the_stored_text(arena: Arena, page: Page, disturb: C
     disturb(arena, page)
     assert shown(page) == stored(arena, page) == [LONG, LONG]
     assert page.locator(".pane [id$=-open]").all_text_contents() == ["", ""]
+
+
+def test_a_lost_line_is_said_calmly_until_it_is_back(arena: Arena, page: Page):
+    start(arena, page)
+    lost = page.locator(".disconnected")
+    with arena.gone(WEB):
+        expect(lost).to_be_visible()
+        expect(lost).to_have_text("The connection was lost. Trying again…")
+        expect(page.locator("#announcer")).to_have_text("The connection was lost. Trying again…")
+        page.wait_for_timeout(9_000)  # it has asked twice, in vain
+        expect(lost).to_be_visible()
+        expect(page.locator(".notice")).to_have_count(0)
+        look(page, "lost")
+    assert shown(page) == stored(arena, page) == [LONG, LONG]
+    expect(lost).to_have_count(0)
 
 
 def test_a_second_tab_reads_the_same(arena: Arena, page: Page):
