@@ -146,9 +146,13 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
         extra = {
             "battle": read_battle(battle_id) if battle_id is not None else None,
             "reports": case.reports.select_related("user", "visitor").order_by("pk") if case is not None else (),
-            "decisions": [(name, words) for _f, name, words in self.get_actions(request).values()],
+            "decisions": self._decisions(request).items(),
         }
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **extra})
+
+    def _decisions(self, request: HttpRequest) -> dict[str, str]:
+        """By name, the words for what this person may do."""
+        return {name: str(found[2]) for name, found in self.get_actions(request).items() if found is not None}
 
     def has_decide_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(MAY_DECIDE)
@@ -197,7 +201,7 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
         action = request.POST["action"]
         context = {
             **self.admin_site.each_context(request),
-            "title": self.get_actions(request)[action][2],
+            "title": self._decisions(request)[action],
             "opts": self.opts,
             "form": form,
             "number": cases.count(),

@@ -33,7 +33,8 @@ def sessions_of(user: User, **_: Any) -> dict[str, list[dict[str, Any]]]:
 @receiver(asked_for_everything)
 def reports_of(user: User, **_: Any) -> dict[str, list[dict[str, Any]]]:
     """What they said against battles, their own ones or others'."""
-    return {"reports": list(Report.objects.filter(user=user).order_by("pk").values("reason", "created_at"))}
+    reports = Report.objects.filter(user=user).order_by("pk").values("reason", "created_at")
+    return {"reports": [dict(report) for report in reports]}
 
 
 @receiver(account_goes)
