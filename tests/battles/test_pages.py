@@ -122,7 +122,7 @@ def test_every_page_forbids_inline_scripts_and_foreign_requests(client: Client):
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
         page = response.content.decode()
-        assert not re.search(r"<script(?![^>]*\bsrc=)", page)
+        assert not re.search(r"<script(?![^>]*\b(?:src=|type=\"application/json\"))", page)
         assert not re.search(r"\sstyle=", page)
         assert not re.search(r"(?:src|href|action)=\"(?:https?:)?//", page)
 
