@@ -31,8 +31,14 @@ print("highlighted")
 $$\\frac{n(n+1)}{2}$$
 
 هذه فقرة تُقرأ من اليمين."""
-NUMBERS = {"completion_tokens": 121, "first_token_ms": 640, "total_ms": 6301, "cost": "0.00031", "reasoning_tokens": 48}
-NO_NUMBERS = dict.fromkeys(NUMBERS)
+NUMBERS: dict[str, Any] = {
+    "completion_tokens": 121,
+    "first_token_ms": 640,
+    "total_ms": 6301,
+    "cost": "0.00031",
+    "reasoning_tokens": 48,
+}
+NO_NUMBERS: dict[str, Any] = dict.fromkeys(NUMBERS)
 
 
 @require_GET

@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from battles.models import Vote
-from leaderboard.boards import OVERALL
 from leaderboard.live_elo import LEFT_SHARE
-from leaderboard.models import AggregationRun, EloRating, Standing
+from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
 from leaderboard.rating import elo
 
 NOWHERE: dict[str, Any] = {"score": None, "rank": None, "preliminary": None, "elo": None, "elo_change": None}
@@ -27,7 +26,8 @@ def places_of(battles: Iterable[dict[str, Any]]) -> Places:
         return {}
     newest = AggregationRun.objects.snapshots(OVERALL).values("pk")[:1]
     lines = Standing.objects.filter(run=newest, model__slug__in=slugs)
-    standings = {line.pop("model__slug"): line for line in lines.values("model__slug", "score", "rank", "preliminary")}
+    told = lines.values_list("model__slug", "score", "rank", "preliminary")
+    standings = {slug: {"score": score, "rank": rank, "preliminary": early} for slug, score, rank, early in told}
     rated = EloRating.objects.filter(model__slug__in=slugs).select_related("model")
     ratings = {rating.model.slug: rating for rating in rated}
     orders = dict(Vote.objects.filter(battle__public_id__in=voted).values_list("battle__public_id", "order"))
