@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 SIGN_UP = "/accounts/signup/"
 NEWCOMER = {"email": "new@example.org", "password1": "a-good-password"}
 # What leads to an account, or to somebody's health check; the last two are asked for a signed word.
-DOORS = ("/accounts/", "/admin/", "/livez", "/readyz", "/stream/")
+DOORS = ("/accounts/", "/admin/", "/language/", "/livez", "/readyz", "/metrics", "/stream/")
 
 
 @pytest.fixture
