@@ -61,9 +61,8 @@ class VoterVotes:
 
     def cells(self, values: NDArray[np.number], models: int) -> Floats:
         """The rows' values summed by left and right, shape (models, models)."""
-        sums: Floats = np.zeros((models, models))
-        np.add.at(sums, (self.left, self.right), values)
-        return sums
+        sums: Floats = np.bincount(self.left * models + self.right, weights=values, minlength=models**2)
+        return sums.reshape(models, models)
 
 
 def inflation(voters: VoterVotes, p: Floats, spread: Floats, *, free: Flags) -> Floats:

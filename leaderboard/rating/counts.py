@@ -70,6 +70,7 @@ def counted(
 ) -> Counts:  # fmt: skip
     """From rows of equal length: places in `names`, places in OUTCOMES, and how often."""
     size = len(names)
-    counts = np.zeros(len(OUTCOMES) * size * size, dtype=np.int64)
-    np.add.at(counts, (outcome.astype(np.int64) * size + left) * size + right, n)
+    cells = (outcome.astype(np.int64) * size + left) * size + right
+    # Sums of integers are exact in floating point below 2^53, and bincount is ten times as fast as add.at.
+    counts = np.bincount(cells, weights=n, minlength=len(OUTCOMES) * size * size).astype(np.int64)
     return Counts(names, counts.reshape(len(OUTCOMES), size, size))
