@@ -15,6 +15,7 @@ NOBODY = 65534
 VERSION = "18"
 ALWAYS = {
     "listen_addresses": "",
+    "max_wal_size": "2GB",  # counting a million votes writes that much; checkpoints in the middle would double it
     "unix_socket_permissions": "0700",
     "max_connections": "200",
     "jit": "off",
