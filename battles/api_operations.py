@@ -131,6 +131,7 @@ OPERATIONS: Operations = {
             errors.AlreadyVoted,
             errors.StillAnswering,
             errors.BattleIsVoid,
+            errors.BattleIsHidden,
             errors.TakesNoVote,
             TooManyRequests,
         ),

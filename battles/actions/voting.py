@@ -5,7 +5,15 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from accounts.actor import Actor
-from battles.errors import AlreadyVoted, BattleIsVoid, NotVotedYet, StillAnswering, TakesNoStars, TakesNoVote
+from battles.errors import (
+    AlreadyVoted,
+    BattleIsHidden,
+    BattleIsVoid,
+    NotVotedYet,
+    StillAnswering,
+    TakesNoStars,
+    TakesNoVote,
+)
 from battles.labels.labelling import LabelColumns, label
 from battles.models import Answer, Battle, Position, Side, StarRating, Turn, Vote
 from battles.reading import read_for_vote
@@ -18,8 +26,8 @@ from models_registry.models import LanguageModel
 def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
     """Record the person's verdict; from then on the names are revealed. The vote's battle can be shown at once.
 
-    Raises TakesNoVote, BattleIsVoid, StillAnswering, TooManyRequests, and AlreadyVoted when a vote exists (also when
-    two requests race: the database keeps the first).
+    Raises TakesNoVote, BattleIsVoid, BattleIsHidden, StillAnswering, TooManyRequests, and AlreadyVoted when a vote
+    exists (also when two requests race: the database keeps the first).
     """
     try:  # outside atomic: inside, the connection would be broken
         with transaction.atomic():
@@ -37,6 +45,8 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     limits.count("vote", actor.kind, actor.key, f"network:{actor.network}", fail_open=True)
     if battle.is_void:
         raise BattleIsVoid
+    if battle.is_hidden:
+        raise BattleIsHidden
     turns = battle.turns.all()
     if any(turn.is_live for turn in turns):
         raise StillAnswering

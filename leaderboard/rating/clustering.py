@@ -61,8 +61,8 @@ class VoterVotes:
 
     def cells(self, values: NDArray[np.number], models: int) -> Floats:
         """The rows' values summed by left and right, shape (models, models)."""
-        sums: Floats = np.bincount(self.left * models + self.right, weights=values, minlength=models**2)
-        return sums.reshape(models, models)
+        sums = np.bincount(self.left * models + self.right, weights=values, minlength=models**2)
+        return sums.astype(np.float64, copy=False).reshape(models, models)
 
 
 def inflation(voters: VoterVotes, p: Floats, spread: Floats, *, free: Flags) -> Floats:

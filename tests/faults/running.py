@@ -102,7 +102,7 @@ class Arena:
             self.launcher = subprocess.Popen(
                 UP, cwd=settings.BASE_DIR, env=self.environment, stdout=output, stderr=output, start_new_session=True
             )
-        wait_for(lambda: self.launcher.poll() is not None or f"Arena ready: {self.url}\n" in self.said, within=90)
+        wait_for(lambda: self.launcher.poll() is not None or f"Arena ready: {self.url}\n" in self.said, within=240)
         assert self.launcher.poll() is None, self.said
         return self
 

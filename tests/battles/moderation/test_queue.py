@@ -123,6 +123,16 @@ def test_a_title_that_its_owner_gave_stays(at_work: Client):
     assert Session.objects.get(pk=case.battle.session_id).title == "Mine"
 
 
+def test_nobody_votes_on_what_is_hidden(at_work: Client):
+    actor = make.visitor()
+    case = reported(actor, vote=False)
+    decide(at_work, "hide", case)
+    api = f"/api/v1/battles/{case.battle.public_id}/vote/"
+    refused = browser(actor).post(api, {"choice": "left"}, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (409, "battle_hidden")
+    assert not Vote.objects.filter(battle=case.battle).exists()
+
+
 def test_what_is_being_answered_is_stopped_when_it_is_hidden(at_work: Client):
     case = reported(make.visitor(), vote=False)
     live = make.turn(case.battle, prompt="And then?")
