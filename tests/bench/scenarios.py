@@ -112,6 +112,7 @@ def open_streams(bench: Bench) -> None:
     say("streams cut", str(failed), "bar 0")
 
 
+WARMING = 100
 MAKE_BATTLES = """
 from battles.models import *
 from accounts.models import User
@@ -137,10 +138,11 @@ print("IDS", json.dumps([battle.public_id for battle in battles]))
 
 def votes(bench: Bench) -> None:
     print("100 votes a second on distinct battles for 30 s")
-    made = bench.arena.run(sys.executable, "manage.py", "shell", "-c", MAKE_BATTLES.format(number=3000))
+    made = bench.arena.run(sys.executable, "manage.py", "shell", "-c", MAKE_BATTLES.format(number=WARMING + 3000))
     ids = json.loads(next(line for line in made.stdout.splitlines() if line.startswith("IDS"))[4:])
 
     async def run() -> tuple[list[float], int]:
+        """Also one vote after the other before, so that what a process does once is done."""
         taken: list[float] = []
         acknowledged = 0
         async with bench.crowd.client() as client:
@@ -156,9 +158,12 @@ def votes(bench: Bench) -> None:
                     return
                 taken.append(time.perf_counter() - began)
 
+            for battle in ids[:WARMING]:
+                await vote(battle)
+            taken.clear()
             casting = []
             began = time.perf_counter()
-            for number, battle in enumerate(ids):
+            for number, battle in enumerate(ids[WARMING:]):
                 await asyncio.sleep(max(0, began + number / 100 - time.perf_counter()))
                 casting.append(asyncio.create_task(vote(battle)))
             await asyncio.gather(*casting)
@@ -172,7 +177,7 @@ def votes(bench: Bench) -> None:
         "-c",
         "from battles.models import Vote; print('STORED', Vote.objects.count())",
     ).stdout
-    say("acknowledged / stored", f"{acknowledged} / {stored.split('STORED')[1].strip()}", "bar 3000 / 3000")
+    say("acknowledged / stored", f"{acknowledged} / {stored.split('STORED')[1].strip()}", "bar equal")
     say("vote p50", f"{percentile(taken, 0.5) * 1000:.0f} ms")
     say("vote p95", f"{percentile(taken, 0.95) * 1000:.0f} ms", "bar 250 ms")
 

@@ -70,7 +70,7 @@ def arena_with(provider: FakeProvider, **environment: str) -> Iterator["Arena"]:
     models = directory / "models.yaml"
     models.write_text(MODELS.format(provider.base_url))
     arena = Arena(directory / "data")
-    arena.environment |= PLENTY | {"ARENA_MODELS_FILE": str(models)} | environment
+    arena.environment |= PLENTY | {"ARENA_MODELS_FILE": str(models), "ARENA_WEB_PROCESSES": "1"} | environment
     try:
         arena.start()
         assert "Fewer than two models" not in arena.said
