@@ -2,14 +2,16 @@
 
 from datetime import datetime
 
+from django.contrib.sessions.models import Session as BrowserSession
 from django.db import transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from accounts import audit
 from accounts.actor import keys_of
 from accounts.errors import InvitationUsed, LastAdministrator, TooManyTokens
-from accounts.models import ApiToken, Ban, IdempotencyKey, Invitation, Scope, User, Visitor
+from accounts.models import ApiToken, Ban, IdempotencyKey, Invitation, Scope, SignIn, User, Visitor
 from accounts.personal_data import account_goes
 
 MOST_TOKENS = 50
@@ -24,6 +26,16 @@ def issue_token(
     if ApiToken.objects.held_by(user).count() >= MOST_TOKENS:
         raise TooManyTokens
     return ApiToken.issue(user=user, name=name, scopes=scopes, expires_at=expires_at)
+
+
+@transaction.atomic
+def sign_out(sign_ins: QuerySet[SignIn], *, of: User, by: User) -> int:
+    """End those of this member's sessions, at once; returns how many there were."""
+    _, ended = BrowserSession.objects.filter(sign_in__in=sign_ins.filter(user=of)).delete()
+    browsers = ended.get(BrowserSession._meta.label, 0)
+    if browsers and by.is_staff:
+        audit.record(by, "sign out", f"user {of.pk}", browsers=browsers)
+    return browsers
 
 
 @transaction.atomic
@@ -82,5 +94,6 @@ def delete_account(user: User) -> None:
     account_goes.send(sender=User, user=user)
     IdempotencyKey.objects.filter(actor__in=keys_of(user)).delete()  # they hold what was answered
     Visitor.objects.filter(claimed_by=user).delete()
+    BrowserSession.objects.filter(sign_in__user=user).delete()
     audit.record(None, "member deleted the account", f"user {user.pk}")
     user.delete()

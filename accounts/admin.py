@@ -11,12 +11,15 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.formats import date_format
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from accounts import actions, audit
-from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, User, Visitor
+from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, SignIn, User, Visitor
+from accounts.sign_ins import signed_in
 from common.large_lists import EstimatingPaginator
 
 
@@ -49,7 +52,7 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     list_display = ["email", "is_active", "is_staff", "date_joined", "last_login"]
     list_filter = ["is_staff", "is_superuser", "is_active", "groups"]
     search_fields = ["email", "first_name", "last_name"]
-    readonly_fields = ["date_joined", "last_login"]
+    readonly_fields = ["date_joined", "last_login", "browsers"]
     fieldsets = [
         (None, {"fields": ["email", "password"]}),
         (_("Name"), {"fields": ["first_name", "last_name"]}),
@@ -57,9 +60,11 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
             _("Rights"),
             {"fields": ["is_active", "is_staff", "is_superuser", "groups", "user_permissions"]},
         ),
-        (_("Dates"), {"fields": ["date_joined", "last_login"]}),
+        (_("Dates"), {"fields": ["date_joined", "last_login", "browsers"]}),
     ]
     add_fieldsets = [(None, {"classes": ["wide"], "fields": ["email", "usable_password", "password1", "password2"]})]
+
+    actions = ["sign_out_everywhere"]
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
         """Whoever may only look has no use for what is left of a password."""
@@ -72,6 +77,18 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         super().save_model(request, obj, form, change)
         changed = [name for name in form.changed_data if not name.startswith("password")]
         audit.record(request.user, "change user" if change else "add user", f"user {obj.pk}", changed=changed)  # type: ignore[arg-type]
+
+    @admin.display(description=_("Signed in with"), empty_value="–")
+    def browsers(self, user: User) -> str | None:
+        """Without what would sign in: a session's key."""
+        lines = [(str(row), date_format(row.last_seen_at, "DATE_FORMAT")) for row in signed_in(user)]
+        return format_html_join(mark_safe("<br>"), "{}, {}", lines) or None
+
+    @admin.action(description=_("Sign out of every browser"), permissions=["change"])
+    def sign_out_everywhere(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        for user in queryset:
+            actions.sign_out(SignIn.objects.all(), of=user, by=request.user)  # type: ignore[arg-type]
+        messages.success(request, _("They are signed out everywhere."))
 
 
 @admin.register(Ban)

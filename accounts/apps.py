@@ -7,4 +7,4 @@ class AccountsConfig(AppConfig):
     verbose_name = _("People")
 
     def ready(self) -> None:
-        from accounts import claims  # noqa: F401 (connects its receiver)
+        from accounts import claims, sign_ins  # noqa: F401 (connects their receivers)

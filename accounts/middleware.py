@@ -1,4 +1,7 @@
-"""Puts `request.actor` on every request, without asking the database before somebody looks at it."""
+"""Who is asking: `request.actor` on every request, and a note of where members were seen.
+
+Neither asks the database before somebody looks.
+"""
 
 from collections.abc import Awaitable, Callable
 from typing import cast
@@ -9,6 +12,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.functional import SimpleLazyObject
 
+from accounts import sign_ins
 from accounts.actor import VISITOR_COOKIE, Actor, ActorRequest, actor_of, visitor_cookie_value
 
 YEAR_S = 365 * 24 * 3600
@@ -43,3 +47,16 @@ def ActorMiddleware(get_response: Responder | AsyncResponder) -> Responder | Asy
         return after(request, get_response(request))  # type: ignore[arg-type]
 
     return synchronous
+
+
+class SeenMiddleware:
+    """Notes the browsers of pages; what programs ask for costs no query more."""
+
+    def __init__(self, get_response: Responder) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if response.status_code < 500 and not request.path_info.startswith("/api/"):
+            sign_ins.note_when_due(request)
+        return response

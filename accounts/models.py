@@ -1,14 +1,17 @@
-"""People and what they hold: users, visitors, bans, invitations, API tokens, idempotency keys, audit entries."""
+"""People and what they hold: users, sign-ins, visitors, bans, invitations, API tokens, audit entries."""
 
 import hashlib
 import secrets
+from datetime import timedelta
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.sessions.models import Session as BrowserSession
 from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common.ids import new_public_id
@@ -40,6 +43,35 @@ class User(AbstractUser):
 
     def __str__(self) -> str:
         return self.email
+
+
+class SignInQuerySet(models.QuerySet["SignIn"]):
+    def alive(self) -> "SignInQuerySet":
+        return self.filter(session__expire_date__gt=Now())
+
+
+class SignIn(models.Model):
+    """A browser in which somebody is signed in. It knows no address, and goes with the browser's session."""
+
+    public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
+    user = models.ForeignKey(User, models.CASCADE, related_name="sign_ins")
+    session = models.OneToOneField(BrowserSession, models.CASCADE, related_name="sign_in")
+    # accounts.user_agents: "Firefox", "Windows"; empty where the browser does not say.
+    browser = models.CharField(max_length=30, blank=True)
+    system = models.CharField(max_length=30, blank=True)
+    signed_in_at = models.DateTimeField(db_default=Now())
+    last_seen_at = models.DateTimeField()
+
+    objects = SignInQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        if self.browser and self.system:
+            return gettext("%(browser)s on %(system)s") % {"browser": self.browser, "system": self.system}
+        return self.browser or self.system or gettext("A browser of an unknown kind")
+
+    @property
+    def was_seen_within_the_hour(self) -> bool:
+        return timezone.now() - self.last_seen_at < timedelta(hours=1)
 
 
 class Visitor(models.Model):

@@ -11,6 +11,7 @@ from django.utils import timezone
 from accounts.actor import Actor
 from accounts.models import User
 from accounts.serializers import token_summary
+from accounts.sign_ins import signed_in
 from common import limits
 from common.errors import NotSignedIn
 
@@ -33,6 +34,15 @@ def everything_about(user: User) -> dict[str, Any]:
             "last_signed_in_at": user.last_login,
         },
         "tokens": [token_summary(token) for token in user.api_tokens.order_by("pk")],
+        "browsers": [
+            {
+                "browser": row.browser,
+                "system": row.system,
+                "signed_in_at": row.signed_in_at,
+                "last_seen_at": row.last_seen_at,
+            }
+            for row in signed_in(user)
+        ],
         "bans": list(user.bans.order_by("pk").values("reason", "created_at", "expires_at", "lifted_at")),
     }
     for _receiver, held in asked_for_everything.send(sender=User, user=user):

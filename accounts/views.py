@@ -9,14 +9,16 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts import actions
 from accounts.actor import ActorRequest
 from accounts.forms import DeleteForm, TokenForm
-from accounts.models import ApiToken, User
+from accounts.models import ApiToken, SignIn, User
 from accounts.personal_data import everything_as_a_file
+from accounts.sign_ins import signed_in
 from common.errors import NotFound
 
 
@@ -45,6 +47,36 @@ def revoke_token(request: HttpRequest, public_id: str) -> HttpResponse:
     row.revoke()
     messages.success(request, _("The token “%(name)s” is revoked.") % {"name": row.name})
     return redirect("account_tokens")
+
+
+@login_required
+@never_cache
+@require_GET
+def browsers(request: HttpRequest) -> HttpResponse:
+    return render(request, "account/browsers.html", {"browsers": signed_in(cast(User, request.user))})
+
+
+@login_required
+@require_POST
+def sign_out_browser(request: HttpRequest, public_id: str) -> HttpResponse:
+    """One that is not this one: signing out of this one has a page of its own."""
+    user = cast(User, request.user)
+    others = SignIn.objects.exclude(session=request.session.session_key)
+    if not actions.sign_out(others.filter(public_id=public_id), of=user, by=user):
+        raise NotFound
+    messages.success(request, _("That browser is signed out."))
+    return redirect("account_browsers")
+
+
+@login_required
+@require_POST
+def sign_out_others(request: HttpRequest) -> HttpResponse:
+    user = cast(User, request.user)
+    others = SignIn.objects.exclude(session=request.session.session_key)
+    ended = actions.sign_out(others, of=user, by=user)
+    sentence = ngettext("%(n)d other browser is signed out.", "%(n)d other browsers are signed out.", ended)
+    messages.success(request, sentence % {"n": ended})
+    return redirect("account_browsers")
 
 
 @login_required

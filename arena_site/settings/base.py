@@ -61,6 +61,7 @@ MIDDLEWARE = [
     "accounts.middleware.ActorMiddleware",
     "common.error_pages.ArenaErrorMiddleware",
     "accounts.access.AccessMiddleware",
+    "accounts.middleware.SeenMiddleware",
 ]
 
 ROOT_URLCONF = "arena_site.urls"

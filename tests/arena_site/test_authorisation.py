@@ -12,7 +12,7 @@ from django.db import transaction
 from django.test import Client
 
 from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
-from accounts.models import ApiToken, Scope
+from accounts.models import ApiToken, Scope, SignIn
 from tests import api_world, make
 from tests.addresses import addresses
 from tests.api_world import World
@@ -43,7 +43,7 @@ PUBLISHED = ["/b/{share_id}/", "/b/{share_id}/export/"]
 ONES_OWN = ["/sessions/", "/uploads/", "/api/v1/sessions/", "/api/v1/uploads/", "/api/v1/me/"]
 # Members' votes, under pseudonyms (tests/leaderboard/public_data asks who may have them).
 EXPORTS = ["/api/v1/exports/votes.{ending}", "/api/v1/exports/stars.{ending}"]
-MEMBERS_PAGES = ["/accounts/tokens/", "/accounts/data/", "/accounts/data/export/"]
+MEMBERS_PAGES = ["/accounts/browsers/", "/accounts/tokens/", "/accounts/data/", "/accounts/data/export/"]
 # For staff (tests/arena_site/test_styleguide); for others it is not there.
 STAFFS = ["/styleguide/"]
 # For members in a browser (tests/accounts); so is to delete one's account at me/.
@@ -99,6 +99,8 @@ SOMEBODYS_PAGES: dict[str, Callable[[World], str]] = {
     "/uploads/{public_id}/image/": lambda world: world.picture.public_id,
     "/uploads/{public_id}/delete/": lambda world: world.document.public_id,
 }
+# One's own browsers (tests/accounts/test_where_one_is_signed_in); /accounts/ is no place for tokens.
+MEMBERS_BROWSERS = ["/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/"]
 # A member's, in a browser and never with a token.
 MEMBERS_TOKENS = {"/api/v1/me/tokens/{public_id}/": "DELETE", "/accounts/tokens/{public_id}/revoke/": "POST"}
 
@@ -152,7 +154,7 @@ def others() -> dict[str, Client]:
 def test_every_address_is_in_one_of_these_tables():
     tables = [
         OPEN, SIGNED, PUBLISHED, ONES_OWN, EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFFS, SOMEBODYS, SOMEBODYS_PAGES,
-        MEMBERS_TOKENS,
+        MEMBERS_TOKENS, MEMBERS_BROWSERS,
     ]  # fmt: skip
     named = [address for table in tables for address in table]
     found = {path for path in addresses() if not path.startswith(("/admin/", "/accounts/")) or path in named}
@@ -224,6 +226,23 @@ def test_tokens_are_their_members_own(address: str, method: str, others: dict[st
     }  # fmt: skip
     assert ask(program(member, *Scope), method, path) == no_token
     assert ApiToken.objects.usable().filter(pk=row.pk).exists()
+
+
+@pytest.mark.parametrize("address", MEMBERS_BROWSERS)
+def test_browsers_are_signed_out_by_whose_they_are(address: str, others: dict[str, Client]):
+    member = make.member()
+    here, there = browser(member), browser(member)
+    path = address.format(public_id=SignIn.objects.get(session=there.session.session_key).public_id)
+    wrong = HIDDEN if "{public_id}" in address else 302  # whoever is signed in has others to sign out, if not these
+    answers = {who: ask(client, "POST", path) for who, client in others.items()}
+    assert answers == {
+        "nobody": 302, "another visitor": 302, "another's program": 302, "another member": wrong, "a moderator": wrong,
+    }  # fmt: skip
+    for client in others.values():
+        client.post(path)
+    assert SignIn.objects.filter(user=member.user).count() == 2
+    assert ask(here, "GET", path) == NO_SUCH_METHOD
+    assert ask(here, "POST", path) == 302
 
 
 @pytest.mark.parametrize("path", MEMBERS_PAGES)

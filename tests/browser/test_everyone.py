@@ -28,7 +28,7 @@ ANYBODYS = [
     "/accounts/login/", "/accounts/signup/", "/accounts/password/reset/", "/nowhere/",
 ]  # fmt: skip
 MEMBERS = [
-    "/accounts/email/", "/accounts/password/change/", "/accounts/tokens/", "/accounts/2fa/",
+    "/accounts/email/", "/accounts/password/change/", "/accounts/browsers/", "/accounts/tokens/", "/accounts/2fa/",
     "/accounts/2fa/totp/activate/",
     "/accounts/2fa/webauthn/add/", "/accounts/data/", "/accounts/logout/", "/styleguide/",
 ]  # fmt: skip

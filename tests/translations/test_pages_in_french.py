@@ -28,7 +28,7 @@ VISITORS_PAGES = [
     "/leaderboard/snapshots/", "/api/v1/docs/", "/accounts/login/", "/accounts/signup/", "/accounts/password/reset/",
 ]  # fmt: skip
 MEMBERS_PAGES = [
-    "/accounts/tokens/", "/accounts/data/", "/accounts/email/", "/accounts/password/change/",
+    "/accounts/browsers/", "/accounts/tokens/", "/accounts/data/", "/accounts/email/", "/accounts/password/change/",
     "/accounts/logout/", "/accounts/2fa/",
 ]  # fmt: skip
 

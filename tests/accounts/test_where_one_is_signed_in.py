@@ -1,0 +1,201 @@
+"""Members see in which browsers they are signed in, and sign the others out."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.sessions.models import Session as BrowserSession
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import AuditEntry, SignIn, User
+from accounts.user_agents import browser_and_system
+from tests import make
+
+pytestmark = pytest.mark.django_db
+PAGE, OTHERS, PASSWORD = "/accounts/browsers/", "/accounts/browsers/others/sign-out/", "a-good-password"
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+CHROME = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0 Safari/537.36"
+
+
+@pytest.fixture
+def member() -> User:
+    return make.user("someone@example.org")
+
+
+def sign_in(user: User, agent: str = FIREFOX, password: str = PASSWORD) -> Client:
+    client = Client(headers={"User-Agent": agent}, REMOTE_ADDR="203.0.113.77")
+    assert client.post("/accounts/login/", {"login": user.email, "password": password}).status_code == 302
+    return client
+
+
+def is_signed_in(client: Client) -> bool:
+    return client.get(PAGE).status_code == 200
+
+
+def of(client: Client) -> SignIn:
+    return SignIn.objects.get(session=client.session.session_key)
+
+
+def names(client: Client) -> list[str]:
+    return [str(row) for row in client.get(PAGE).context["browsers"]]
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        (FIREFOX, ("Firefox", "Linux")),
+        (CHROME, ("Chrome", "Windows")),
+        (CHROME + " Edg/142.0", ("Edge", "Windows")),
+        (CHROME + " OPR/124.0", ("Opera", "Windows")),
+        ("Mozilla/5.0 (Linux; Android 15) Chrome/142.0 Mobile Safari/537.36", ("Chrome", "Android")),
+        ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/604.1", ("Safari", "iOS")),
+        ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) CriOS/142.0 Safari/604.1", ("Chrome", "iOS")),
+        ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/18.0 Safari/605.1", ("Safari", "macOS")),
+        ("curl/8.9", ("", "")),
+        ("", ("", "")),
+    ],
+)
+def test_a_browser_is_called_what_people_call_it(agent: str, words: tuple[str, str]):
+    assert browser_and_system(agent) == words
+
+
+def test_every_browser_is_listed_and_this_one_is_marked(member: User):
+    sign_in(make.user(), "curl/8.9")
+    other, mine = sign_in(member, CHROME), sign_in(member)
+    page = mine.get(PAGE)
+    assert names(mine) == ["Firefox on Linux", "Chrome on Windows"]
+    assert page.text.count("this one") == 1
+    assert of(other).public_id in page.text
+    assert of(mine).public_id not in page.text
+    assert "last seen within the hour" in page.text
+
+
+def test_no_address_and_nothing_else_of_the_browser_is_stored(member: User):
+    sign_in(member)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT * FROM accounts_signin")
+        [stored] = cursor.fetchall()
+    assert [word for word in ("203.0.113", "127.0.0.1", "Mozilla", "145") if word in str(stored)] == []
+    assert {field.name for field in SignIn._meta.fields} == {
+        "id", "public_id", "user", "session", "browser", "system", "signed_in_at", "last_seen_at",
+    }  # fmt: skip
+
+
+def test_one_other_is_signed_out(member: User):
+    mine, lost, kept = sign_in(member), sign_in(member, CHROME), sign_in(member, "curl/8.9")
+    assert mine.post(f"{PAGE}{of(lost).public_id}/sign-out/")["Location"] == PAGE
+    assert [is_signed_in(client) for client in (mine, lost, kept)] == [True, False, True]
+    assert sorted(names(mine)) == ["A browser of an unknown kind", "Firefox on Linux"]
+    assert not AuditEntry.objects.exists()
+
+
+def test_this_one_is_not_signed_out_by_the_list(member: User):
+    mine = sign_in(member)
+    assert mine.post(f"{PAGE}{of(mine).public_id}/sign-out/").status_code == 404
+    assert is_signed_in(mine)
+
+
+def test_all_others_are_signed_out_at_once(member: User):
+    mine, others, stranger = sign_in(member), [sign_in(member, CHROME) for _ in range(3)], sign_in(make.user())
+    assert "3 other browsers are signed out." in mine.post(OTHERS, follow=True).text
+    assert [is_signed_in(client) for client in (mine, *others, stranger)] == [True, False, False, False, True]
+    assert "Sign out all others" not in mine.get(PAGE).text
+
+
+def test_what_staff_sign_out_is_written_down():
+    moderator = make.user(is_staff=True)
+    mine, _other = sign_in(moderator), sign_in(moderator)
+    mine.post(OTHERS)
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.subject, entry.details) == ("sign out", f"user {moderator.pk}", {"browsers": 1})
+
+
+def test_a_new_password_signs_the_others_out(member: User):
+    mine, other = sign_in(member), sign_in(member, CHROME)
+    new = {"oldpassword": PASSWORD, "password1": "another-good-one", "password2": "another-good-one"}
+    assert mine.post("/accounts/password/change/", new).status_code == 302
+    assert names(mine) == ["Firefox on Linux"]
+    assert not is_signed_in(other)
+    assert is_signed_in(mine)
+
+
+def test_signing_out_takes_the_row_along(member: User):
+    client = sign_in(member)
+    client.post("/accounts/logout/")
+    assert not SignIn.objects.exists()
+
+
+def test_a_session_that_is_over_is_not_listed(member: User):
+    old, mine = sign_in(member, CHROME), sign_in(member)
+    BrowserSession.objects.filter(pk=old.session.session_key).update(expire_date=timezone.now())
+    assert names(mine) == ["Firefox on Linux"]
+
+
+def queries(client: Client, path: str) -> int:
+    with CaptureQueriesContext(connection) as made:
+        client.get(path)
+    return len(made)
+
+
+def long_unseen(client: Client, hours: int) -> None:
+    SignIn.objects.update(last_seen_at=timezone.now() - timedelta(hours=hours))
+    session = client.session
+    session["sign_in_noted"] = (session.session_key[:8], (timezone.now() - timedelta(hours=hours)).timestamp())
+    session.save()
+
+
+def test_a_browser_is_noted_once_an_hour_and_never_by_the_api(member: User):
+    client = sign_in(member)
+    client.get(PAGE)
+    usual = queries(client, PAGE)
+    long_unseen(client, hours=3)
+    api = queries(client, "/api/v1/me/")
+    assert "last seen 3" in client.get(PAGE).text  # noted after the page is made
+    assert "last seen within the hour" in client.get(PAGE).text
+    assert queries(client, PAGE) == usual
+    assert queries(client, "/api/v1/me/") == api
+
+
+def test_a_browser_from_before_there_was_a_list_is_noted_when_it_comes(member: User):
+    client = sign_in(member)
+    SignIn.objects.all().delete()
+    session = client.session
+    del session["sign_in_noted"]
+    session.save()
+    assert names(client) == []
+    assert names(client) == ["Firefox on Linux"]
+
+
+def test_more_browsers_are_no_more_queries(member: User):
+    client = sign_in(member)
+    one = queries(client, PAGE)
+    for _ in range(4):
+        sign_in(member, CHROME)
+    assert queries(client, PAGE) == one
+
+
+def test_the_list_is_in_what_somebody_takes_along(member: User):
+    [row] = sign_in(member).get("/accounts/data/export/").json()["browsers"]
+    assert (row["browser"], row["system"], sorted(row)) == (
+        "Firefox", "Linux", ["browser", "last_seen_at", "signed_in_at", "system"],
+    )  # fmt: skip
+
+
+def test_whoever_leaves_is_signed_out_everywhere(member: User):
+    other, mine = sign_in(member, CHROME), sign_in(member)
+    mine.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    mine.post("/accounts/delete/", {"email": member.email})
+    assert (SignIn.objects.exists(), is_signed_in(other)) == (False, False)
+    assert not BrowserSession.objects.filter(pk=other.session.session_key).exists()
+
+
+def test_staff_see_the_browsers_without_a_key_and_sign_somebody_out(member: User):
+    theirs = sign_in(member, CHROME)
+    admin = sign_in(make.user(is_staff=True, is_superuser=True))
+    page = admin.get(f"/admin/accounts/user/{member.pk}/change/").text
+    assert ("Chrome on Windows" in page, theirs.session.session_key in page) == (True, False)
+    admin.post("/admin/accounts/user/", {"action": "sign_out_everywhere", "_selected_action": [member.pk]})
+    assert (is_signed_in(theirs), is_signed_in(admin)) == (False, True)
+    assert AuditEntry.objects.get(action="sign out").subject == f"user {member.pk}"
