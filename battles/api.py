@@ -70,9 +70,9 @@ class SessionViewSet(ViewSet):
     @idempotent
     def create(self, request: Request) -> Response:
         asked = StartBattleSerializer(data=request.data)
-        prompt = _valid(asked)["prompt"]
+        said = _valid(asked)
         actor = known_actor(cast(ActorRequest, request._request))
-        battle = actions.start_session(actor=actor, prompt=prompt, wish=asked.wish)
+        battle = actions.start_session(actor=actor, prompt=said["prompt"], wish=asked.wish, proof=said["proof"])
         return Response(session_detail(battle.session, [battle]), status=status.HTTP_201_CREATED)
 
     def retrieve(self, request: Request, public_id: str) -> Response:
@@ -94,8 +94,10 @@ class SessionViewSet(ViewSet):
     def battles(self, request: Request, public_id: str) -> Response:
         session = self.get_object()
         asked = StartBattleSerializer(data=request.data)
-        prompt = _valid(asked)["prompt"]
-        battle = actions.start_battle(actor=_actor(request), session=session, prompt=prompt, wish=asked.wish)
+        said = _valid(asked)
+        battle = actions.start_battle(
+            actor=_actor(request), session=session, prompt=said["prompt"], wish=asked.wish, proof=said["proof"]
+        )
         return Response(shown_battle(battle), status=status.HTTP_201_CREATED)
 
     @action(detail=True, methods=["get"])

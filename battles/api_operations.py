@@ -20,6 +20,7 @@ _STARTING = (
     NotReadYet,
     CannotBeRead,
     TooManyRequests,
+    errors.ProofRequired,
     errors.PromptRefused,
     errors.NotExamined,
     errors.BudgetReached,
@@ -30,7 +31,7 @@ _HOW_TO_START = (
     "`mode` is `blind` unless said otherwise: both models are drawn, and `filters` may narrow the draw. `side_by_side` "
     "takes two `models`, or one to which another is drawn, `compare` two to six, `direct` one. The answers come on the "
     "battle's `stream_url`. `attachments` are up to six uploads that have been read; with a picture, only models that "
-    "see are drawn."
+    "see are drawn. `proof` answers the `challenge` of a refusal with the code `proof_required`."
 )
 _EVENTS = (
     "The address it leads to needs neither token nor cookie and is good for an hour. It sends server-sent events, each "

@@ -1,5 +1,8 @@
 """Refusals a person can cause in a battle."""
 
+import json
+from typing import Any
+
 from django.utils.translation import gettext_lazy as _
 
 from common.errors import ArenaError, InvalidInput, ServiceAway
@@ -24,6 +27,28 @@ class ModelsOverBudget(ArenaError):
         "others."
     )
     http_status = 503
+
+
+class ProofRequired(ArenaError):
+    """`challenge` is to be solved; after `retry_after` seconds battles begin without."""
+
+    code = "proof_required"
+    message = _(
+        "Many battles began from your network within an hour, so browsers have to show that they are no robots, which "
+        "takes JavaScript and a secure connection. Sign in, or come back later."
+    )
+    http_status = 429
+
+    def __init__(self, challenge: dict[str, Any], *, retry_after: float) -> None:
+        super().__init__(retry_after=retry_after)
+        self.challenge = challenge
+
+    @property
+    def challenge_for_the_page(self) -> str:
+        return json.dumps(self.challenge)
+
+    def as_json(self) -> dict[str, Any]:
+        return super().as_json() | {"challenge": self.challenge}
 
 
 class StillAnswering(ArenaError):

@@ -12,6 +12,7 @@ from battles import feedback
 from battles.lineups import Filters, Wish
 from battles.models import Attachment, Battle, Position, Session, Vote
 from battles.prompts import accepted_prompt
+from battles.proof_of_work import MOST_OF_A_PROOF
 from common.errors import InvalidInput
 from models_registry.models import LanguageModel
 from uploads.models import Upload
@@ -79,6 +80,7 @@ class StartForm(PromptForm):
         required=False,
     )  # fmt: skip
     needs_images = forms.BooleanField(required=False)
+    proof = forms.CharField(required=False, max_length=MOST_OF_A_PROOF)
 
     @property
     def wish(self) -> Wish:
@@ -88,12 +90,12 @@ class StartForm(PromptForm):
         mode = Battle.Mode(said["mode"] or Battle.Mode.BLIND)
         return Wish(mode, tuple(said["models"]), filters, tuple(said["attachments"]))
 
-    def start(self, begin: Callable[[str, Wish], Battle]) -> Battle | None:
-        """What `begin` makes of the prompt and the wish; None when the form now says what was wrong with it."""
+    def start(self, begin: Callable[[str, Wish, str], Battle]) -> Battle | None:
+        """What `begin` makes of the prompt, the wish and the proof; None when the form now says what was wrong."""
         if not self.is_valid():
             return None
         try:
-            return begin(self.cleaned_data["prompt"], self.wish)
+            return begin(self.cleaned_data["prompt"], self.wish, self.cleaned_data["proof"])
         except InvalidInput as error:
             self.add_error(None, error.detail)
             return None

@@ -12,6 +12,7 @@ from battles.blind import shown_battle
 from battles.lineups import Filters, Wish
 from battles.models import Attachment, Battle, Session, Vote
 from battles.prompts import accepted_prompt
+from battles.proof_of_work import MOST_OF_A_PROOF
 from battles.reading import read_battles
 from common.errors import InvalidInput
 from common.text import has_unstorable
@@ -60,6 +61,7 @@ class StartBattleSerializer(PromptSerializer):
     mode = serializers.ChoiceField(choices=Battle.Mode.choices, default=Battle.Mode.BLIND)
     models = serializers.ListField(child=serializers.CharField(max_length=120), default=list)
     filters = FiltersSerializer(default=Filters)
+    proof = serializers.CharField(max_length=MOST_OF_A_PROOF, default="", allow_blank=True)
 
     @property
     def wish(self) -> Wish:

@@ -53,7 +53,9 @@ def new(request: PageRequest) -> HttpResponse:
     if request.method == "POST":
         form = StartForm(request.POST, actor=request.actor)
         battle = form.start(
-            lambda prompt, wish: actions.start_session(actor=known_actor(request), prompt=prompt, wish=wish)
+            lambda prompt, wish, proof: actions.start_session(
+                actor=known_actor(request), prompt=prompt, wish=wish, proof=proof
+            )
         )
         if battle is not None:
             return go_to(request, battle.session.get_absolute_url())
@@ -91,7 +93,9 @@ def new_battle(request: PageRequest, public_id: str) -> HttpResponse:
     session = get_session_or_404(request, public_id)
     form = StartForm(request.POST, actor=request.actor)
     battle = form.start(
-        lambda prompt, wish: actions.start_battle(actor=request.actor, session=session, prompt=prompt, wish=wish)
+        lambda prompt, wish, proof: actions.start_battle(
+            actor=request.actor, session=session, prompt=prompt, wish=wish, proof=proof
+        )
     )
     return session_page(request, session, form) if battle is None else go_to(request, battle.get_absolute_url())
 

@@ -13,11 +13,15 @@ from common.pagination import ArenaPagination
 
 
 class Error(TypedDict):
-    """Every refusal: a stable code for programs, a sentence for a person, and what is wrong with which field."""
+    """Every refusal: a stable code for programs, a sentence for a person, and what is wrong with which field.
+
+    `challenge` comes with the code `proof_required`.
+    """
 
     code: str
     detail: str
     fields: NotRequired[dict[str, list[str]]]
+    challenge: NotRequired[dict[str, Any]]
 
 
 @dataclass(frozen=True)

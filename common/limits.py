@@ -65,12 +65,19 @@ def forget(action: str, who: str, key: str) -> None:
             _limiter().clear(item, action, key)
 
 
+def seconds_over(item: RateLimitItem, action: str, key: str) -> float | None:
+    """Count one. None within the limit, otherwise the seconds until counting begins anew. Raises one of UNREACHABLE."""
+    if _limiter().hit(item, action, key):
+        return None
+    return _limiter().get_window_stats(item, action, key).reset_time - time.time()
+
+
 def _hit(action: str, items: list[RateLimitItem], keys: tuple[str, ...]) -> None:
     for item in items:
         for key in keys:
-            if not _limiter().hit(item, action, key):
-                resets_at = _limiter().get_window_stats(item, action, key).reset_time
-                raise TooManyRequests(_reached(item), retry_after=resets_at - time.time())
+            wait = seconds_over(item, action, key)
+            if wait is not None:
+                raise TooManyRequests(_reached(item), retry_after=wait)
 
 
 def _reached(item: RateLimitItem) -> str:

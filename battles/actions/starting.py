@@ -8,9 +8,9 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from accounts.actor import Actor
-from battles import attaching, reserving
+from battles import attaching, proof_of_work, reserving
 from battles.actions.turns import ask
-from battles.errors import BudgetReached, ModelsOverBudget
+from battles.errors import BudgetReached, ModelsOverBudget, ProofRequired
 from battles.labels.labelling import label
 from battles.lineups import Contest, Wish
 from battles.models import Attachment, Battle, Session, Side, Turn
@@ -27,10 +27,10 @@ _random = SystemRandom()
 BLIND = Wish()
 
 
-def start_session(*, actor: Actor, prompt: str, wish: Wish = BLIND) -> Battle:
+def start_session(*, actor: Actor, prompt: str, wish: Wish = BLIND, proof: str = "") -> Battle:
     """A new session with its first battle, which can be shown at once. Raises as start_battle does."""
     prompt = accepted_prompt(prompt)
-    admitted = _admit(actor, prompt, wish)
+    admitted = _admit(actor, prompt, wish, proof)
     with transaction.atomic():
         session = Session.objects.create(
             owner_user=actor.user, owner_visitor=actor.visitor, title=title_of(prompt)
@@ -38,14 +38,15 @@ def start_session(*, actor: Actor, prompt: str, wish: Wish = BLIND) -> Battle:
         return _open(actor, session, prompt, admitted)
 
 
-def start_battle(*, actor: Actor, session: Session, prompt: str, wish: Wish = BLIND) -> Battle:
+def start_battle(*, actor: Actor, session: Session, prompt: str, wish: Wish = BLIND, proof: str = "") -> Battle:
     """Bring the models for a prompt together and wake a worker. The battle can be shown at once.
 
-    Raises InvalidInput, NotReadYet, CannotBeRead, TooManyRequests, PromptRefused, NotExamined, BudgetReached,
-    ModelsOverBudget, TooFewModels, and ServiceAway for visitors while limits cannot be counted.
+    proof: of work, as proof_of_work.demand takes it.
+    Raises InvalidInput, NotReadYet, CannotBeRead, TooManyRequests, ProofRequired, PromptRefused, NotExamined,
+    BudgetReached, ModelsOverBudget, TooFewModels, and ServiceAway for visitors while limits cannot be counted.
     """
     prompt = accepted_prompt(prompt)
-    admitted = _admit(actor, prompt, wish)
+    admitted = _admit(actor, prompt, wish, proof)
     with transaction.atomic():
         battle = _open(actor, session, prompt, admitted)
         Session.objects.filter(pk=session.pk).update(last_active_at=Now())
@@ -60,11 +61,17 @@ class Admitted(NamedTuple):
     findings: Sequence[Finding]
 
 
-def _admit(actor: Actor, prompt: str, wish: Wish) -> Admitted:
+def _admit(actor: Actor, prompt: str, wish: Wish, proof: str) -> Admitted:
     """Stores nothing but what was refused. Raises whatever start_battle does before models are brought together."""
     uploads = attaching.chosen_uploads(actor, wish.attachments)
     contest = Contest.of(wish, roster.drawable(), attaching.needs_of(prompt, uploads))
-    limits.count("battle", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
+    counted = (actor.key, f"network:{actor.network}")
+    limits.count("battle", actor.kind, *counted, fail_open=actor.user is not None)
+    try:
+        proof_of_work.demand(actor, proof)
+    except ProofRequired:
+        limits.give_back("battle", actor.kind, *counted)  # the same battle is asked for again, with a proof
+        raise
     if not contest.chosen:
         reserving.check_allowance(actor, contest.pool, prompt, uploads)
     return Admitted(contest, uploads, examine(actor=actor, prompt=prompt, uploads=uploads))

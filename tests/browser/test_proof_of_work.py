@@ -1,0 +1,54 @@
+"""A visitor whose network begins many battles waits a moment, does nothing, and the battle begins."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.pictures import look
+from tests.fake_provider import FakeProvider
+from tests.faults.running import Arena, arena_with
+from tests.site import Reader
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+
+
+@pytest.fixture(scope="module")
+def arena() -> Iterator[Arena]:
+    provider = FakeProvider().start()
+    with arena_with(provider, ARENA_PROOF_OF_WORK_FROM="1", ARENA_PROOF_OF_WORK_DIFFICULTY="500") as arena:
+        assert Reader(arena.url).api("POST", "sessions/", {"prompt": "the one that is free"}).status_code == 201
+        yield arena
+    provider.stop()
+
+
+def begin(page: Page, arena: Arena, text: str) -> None:
+    page.goto(arena.url)
+    page.locator("#prompt").fill(text)
+    page.get_by_role("button", name="Start the battle").click()
+
+
+def begun(page: Page, text: str) -> None:
+    page.wait_for_url("**/s/**")
+    expect(page.get_by_text(text).first).to_be_visible()
+
+
+def test_the_browser_works_and_the_battle_begins(arena: Arena, page: Page):
+    for text in ("proved", "proved again"):
+        begin(page, arena, text)
+        expect(page.get_by_text("One moment, a check against robots")).to_be_visible()
+        look(page, "proof-of-work")
+        begun(page, text)
+    page.get_by_role("button", name="Left is better").click()
+    page.locator("#prompt").fill("in the same session")
+    page.get_by_role("button", name="New battle").click()
+    expect(page.get_by_text("in the same session").first).to_be_visible()
+    expect(page.locator(".battle")).to_have_count(2)
+
+
+def test_where_browsers_compute_nothing_the_visitor_is_told_what_to_do(arena: Arena, page: Page):
+    page.add_init_script("Object.defineProperty(crypto, 'subtle', { value: undefined })")
+    begin(page, arena, "what I typed")
+    expect(page.locator(".prompt-box [role=alert]")).to_contain_text("Sign in, or come back later. Try again in")
+    expect(page.locator("#prompt")).to_have_value("what I typed")
+    look(page, "proof-of-work-refused")
