@@ -47,7 +47,7 @@ ARENA_LIMITS = {
 # Battles of visitors that begin from one network in an hour before each further one takes a proof of work (0: never),
 # and the tries that one takes on average.
 ARENA_PROOF_OF_WORK_FROM = env.int("ARENA_PROOF_OF_WORK_FROM", default=0)
-ARENA_PROOF_OF_WORK_DIFFICULTY = env.int("ARENA_PROOF_OF_WORK_DIFFICULTY", default=2000)
+ARENA_PROOF_OF_WORK_DIFFICULTY = env.int("ARENA_PROOF_OF_WORK_DIFFICULTY", default=5000)
 # Bytes of all the files that somebody keeps.
 ARENA_UPLOAD_QUOTAS = {
     "visitor": env.int("ARENA_UPLOAD_QUOTA_VISITOR_MB", default=50) * 1_000_000,
