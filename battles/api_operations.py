@@ -31,7 +31,8 @@ _HOW_TO_START = (
     "`mode` is `blind` unless said otherwise: both models are drawn, and `filters` may narrow the draw. `side_by_side` "
     "takes two `models`, or one to which another is drawn, `compare` two to six, `direct` one. The answers come on the "
     "battle's `stream_url`. `attachments` are up to six uploads that have been read; with a picture, only models that "
-    "see are drawn. `proof` answers the `challenge` of a refusal with the code `proof_required`."
+    "see are drawn. `consent` says that the battle's prompts and answers may be published with its vote; it is passed "
+    "over where the arena publishes none. `proof` answers the `challenge` of a refusal with the code `proof_required`."
 )
 _EVENTS = (
     "The address it leads to needs neither token nor cookie and is good for an hour. It sends server-sent events, each "

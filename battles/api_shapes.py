@@ -87,7 +87,7 @@ class PublicPage(TypedDict):
 class Battle(TypedDict):
     """Models answering the same prompts. `sides` is null until the names are known: after the vote, or from the start
     where a person chose them. `stream_url` is the live turn's, null while nothing is being answered. Of a battle that
-    a moderator has `hidden`, texts are empty."""
+    a moderator has `hidden`, texts are empty. `consent`: its prompts and answers may be published with its vote."""
 
     id: str
     session: str
@@ -99,6 +99,7 @@ class Battle(TypedDict):
     sides: list[Side] | None
     stream_url: str | None
     hidden: bool
+    consent: bool
     can_vote: bool
     can_follow_up: bool
     can_stop: bool

@@ -47,6 +47,7 @@ def shown_battle(battle: Battle, *, stream_format: Format = "api") -> dict[str, 
         "can_regenerate": turns[-1].can_be_regenerated and (vote is None or turns[-1].after_vote),
         "can_publish": is_revealed and live is None and not battle.is_void,
         "hidden": battle.is_hidden,
+        "consent": bool(battle.consent),
         "share": shown_share(battle.share) if battle.share_or_none is not None else None,
         "created_at": battle.created_at,
     }

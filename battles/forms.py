@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
-from battles import feedback
+from battles import consent, feedback
 from battles.lineups import Filters, Wish
 from battles.models import Attachment, Battle, Position, Session, Vote
 from battles.prompts import accepted_prompt
@@ -81,6 +81,14 @@ class StartForm(PromptForm):
     )  # fmt: skip
     needs_images = forms.BooleanField(required=False)
     proof = forms.CharField(required=False, max_length=MOST_OF_A_PROOF)
+    # The version of the words that were read: whoever agreed to others has not agreed to those of now.
+    consent = forms.CharField(required=False)
+
+    def __init__(self, *args: Any, actor: Actor | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, actor=actor, **kwargs)
+        self.consent_text, self.consent_version = consent.text(), consent.version()
+        if actor is not None and not self.is_bound:
+            self.initial.setdefault("consent", consent.last_given(actor))
 
     @property
     def wish(self) -> Wish:
@@ -88,7 +96,8 @@ class StartForm(PromptForm):
         fewest, most = SIZES.get(said["size"], (None, None))
         filters = Filters(said["license_kind"], fewest, most, said["needs_images"])
         mode = Battle.Mode(said["mode"] or Battle.Mode.BLIND)
-        return Wish(mode, tuple(said["models"]), filters, tuple(said["attachments"]))
+        agrees = bool(said["consent"]) and said["consent"] == self.consent_version
+        return Wish(mode, tuple(said["models"]), filters, tuple(said["attachments"]), agrees)
 
     def start(self, begin: Callable[[str, Wish, str], Battle]) -> Battle | None:
         """What `begin` makes of the prompt, the wish and the proof; None when the form now says what was wrong."""

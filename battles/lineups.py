@@ -61,13 +61,14 @@ class Filters:
 class Wish:
     """What a person asks for beside the prompt; `models` are ids as the API gives them, in the order of the sides.
 
-    attachments: ids of uploads.
+    attachments: ids of uploads. consent: that prompts and answers are published, where the arena publishes any.
     """
 
     mode: Battle.Mode = Mode.BLIND
     models: tuple[str, ...] = ()
     filters: Filters = field(default_factory=Filters)
     attachments: tuple[str, ...] = ()
+    consent: bool = False
 
 
 @dataclass(frozen=True)

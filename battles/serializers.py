@@ -62,11 +62,13 @@ class StartBattleSerializer(PromptSerializer):
     models = serializers.ListField(child=serializers.CharField(max_length=120), default=list)
     filters = FiltersSerializer(default=Filters)
     proof = serializers.CharField(max_length=MOST_OF_A_PROOF, default="", allow_blank=True)
+    consent = serializers.BooleanField(default=False)
 
     @property
     def wish(self) -> Wish:
         data = self.validated_data
-        return Wish(Battle.Mode(data["mode"]), tuple(data["models"]), data["filters"], tuple(data["attachments"]))
+        mode, models, files = Battle.Mode(data["mode"]), tuple(data["models"]), tuple(data["attachments"])
+        return Wish(mode, models, data["filters"], files, data["consent"])
 
 
 class CastVoteSerializer(serializers.Serializer[Any]):

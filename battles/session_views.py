@@ -93,7 +93,7 @@ def export(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def _session_page(request: PageRequest, session: Session, form: RenameForm) -> HttpResponse:
-    return session_page(request, session, StartForm(), rename_form=form)
+    return session_page(request, session, StartForm(actor=request.actor), rename_form=form)
 
 
 def _session_on(request: PageRequest) -> str:

@@ -85,7 +85,7 @@ def pickers(form: StartForm, models: list[LanguageModel]) -> dict[str, Any]:
 
 @require_GET
 def session(request: PageRequest, public_id: str) -> HttpResponse:
-    return session_page(request, get_session_or_404(request, public_id), StartForm())
+    return session_page(request, get_session_or_404(request, public_id), StartForm(actor=request.actor))
 
 
 @require_POST

@@ -68,6 +68,11 @@ OPERATIONS: Operations = {
             _ENDING,
             Parameter("snapshot", "A snapshot's id.", TEXT),
             Parameter("since", "A time, or the number of the last vote you have.", TEXT),
+            Parameter(
+                "prompts",
+                "Also `consent` and `turns`, what was asked and answered, of votes that count and whose voters agreed.",
+                {"type": "boolean", "default": False},
+            ),
         ),
         refuses=(TooManyRequests,),
     ),

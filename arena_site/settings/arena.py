@@ -77,6 +77,11 @@ ARENA_BREAKER_FAILURES = env.int("ARENA_BREAKER_FAILURES", default=3)
 ARENA_BREAKER_COOLDOWN_S = env.float("ARENA_BREAKER_COOLDOWN_S", default=30)
 # Whether anybody may fetch the votes, under pseudonyms; otherwise members with a token for it.
 ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)
+# Whether exports may have the prompts and answers of whoever agreed to these words, which battles.consent has unless
+# they are written here; a version names them.
+ARENA_PUBLISH_PROMPTS = env.bool("ARENA_PUBLISH_PROMPTS", default=False)
+ARENA_CONSENT_TEXT = env.str("ARENA_CONSENT_TEXT", default="")
+ARENA_CONSENT_VERSION = env.str("ARENA_CONSENT_VERSION", default="")
 # Whether search engines may list battles that people published.
 ARENA_INDEX_SHARED = env.bool("ARENA_INDEX_SHARED", default=False)
 ARENA_LISTED_FROM_VOTES = env.int("ARENA_LISTED_FROM_VOTES", default=5)

@@ -11,7 +11,7 @@ from accounts.idempotency import forget_results
 from battles.announcing import announce_end
 from battles.answer_records import end_at_once
 from battles.errors import TooLateToRestore
-from battles.models import Answer, Attachment, Session, Share, StarRating, Turn, Vote, VoteQuerySet
+from battles.models import Answer, Attachment, Battle, Session, Share, StarRating, Turn, Vote, VoteQuerySet
 from battles.signals import voter_changes
 from common.ids import new_public_id
 from uploads.actions import delete_upload
@@ -76,6 +76,7 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     Answer.objects.filter(turn__in=turns).update(text="", html="", reasoning="")
     turns.update(prompt="")
     Share.objects.filter(battle__session=session).delete()
+    Battle.objects.filter(session=session).exclude(consent="").update(consent="")
     owner = session.owner_user or session.owner_visitor
     if owner is not None:
         forget_results(owner, about=session.public_id)

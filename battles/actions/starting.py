@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from accounts.actor import Actor
-from battles import attaching, proof_of_work, reserving
+from battles import attaching, consent, proof_of_work, reserving
 from battles.actions.turns import ask
 from battles.errors import BudgetReached, ModelsOverBudget, ProofRequired
 from battles.labels.labelling import label
@@ -59,6 +59,8 @@ class Admitted(NamedTuple):
     contest: Contest
     uploads: Sequence[Upload]
     findings: Sequence[Finding]
+    # As Battle has it.
+    consent: str
 
 
 def _admit(actor: Actor, prompt: str, wish: Wish, proof: str) -> Admitted:
@@ -74,7 +76,8 @@ def _admit(actor: Actor, prompt: str, wish: Wish, proof: str) -> Admitted:
         raise
     if not contest.chosen:
         reserving.check_allowance(actor, contest.pool, prompt, uploads)
-    return Admitted(contest, uploads, examine(actor=actor, prompt=prompt, uploads=uploads))
+    findings = examine(actor=actor, prompt=prompt, uploads=uploads)
+    return Admitted(contest, uploads, findings, consent.version() if wish.consent else "")
 
 
 def _open(actor: Actor, session: Session, prompt: str, admitted: Admitted) -> Battle:
@@ -94,11 +97,12 @@ def _open(actor: Actor, session: Session, prompt: str, admitted: Admitted) -> Ba
 @transaction.atomic
 def _open_battle(actor: Actor, session: Session, prompt: str, admitted: Admitted) -> Battle:
     """Raises OverBudget, TooFewModels."""
-    contest, uploads, findings = admitted
+    contest, uploads, findings, agreed = admitted
     lineup = contest.line_up(_random)
     battle = Battle.objects.create(
         session=session, mode=contest.mode, filters=contest.filters.as_json, propensity=lineup.propensity,
-        needs_images=contest.needs_images, **label([prompt], files=[Attachment.facts(upload) for upload in uploads]),
+        needs_images=contest.needs_images, consent=agreed,
+        **label([prompt], files=[Attachment.facts(upload) for upload in uploads]),
     )  # fmt: skip
     sides = Side.objects.bulk_create(
         [Side(battle=battle, position=seat.position, model=seat.model, chosen=seat.chosen) for seat in lineup.seats]

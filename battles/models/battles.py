@@ -54,6 +54,7 @@ class Battle(models.Model):
         DIRECT = "direct", _("direct chat")
 
     VOTED_MODES = (Mode.BLIND, Mode.SIDE_BY_SIDE)
+    CONSENT_CHARACTERS = 40
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     session = models.ForeignKey(Session, models.PROTECT, related_name="battles")
@@ -69,6 +70,8 @@ class Battle(models.Model):
     filters = models.JSONField(default=dict, db_default={}, blank=True)
     # Whoever is drawn sees images: follow-ups may have some.
     needs_images = models.BooleanField(default=False, db_default=False)
+    # The version of the words by which its owner let its prompts and answers be published; empty for no.
+    consent = models.CharField(max_length=CONSENT_CHARACTERS, blank=True, default="", db_default="")
     voided_at = models.DateTimeField(null=True, blank=True)
     # By a moderator: its text is shown to nobody but staff.
     hidden_at = models.DateTimeField(null=True, blank=True)

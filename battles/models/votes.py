@@ -53,6 +53,11 @@ class VoteQuerySet(models.QuerySet["Vote"]):
     def owned_by(self, actor: Actor) -> "VoteQuerySet":
         return self.filter(battle__in=Battle.objects.owned_by(actor))
 
+    def with_consent(self) -> "VoteQuerySet":
+        """Those that count, of battles whose text its owner lets be published and nobody hid or deleted."""
+        visible = Q(battle__hidden_at=None, battle__session__discarded_at=None)
+        return self.filter(visible, excluded_reason="").exclude(battle__consent="")
+
 
 class Vote(models.Model):
     """A person's verdict on a battle. Its facts never change: the database refuses."""

@@ -1,10 +1,10 @@
 """Votes as files through the API, sent as they are read."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import cast
 
 from django.conf import settings
-from django.http import StreamingHttpResponse
+from django.http import QueryDict, StreamingHttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -19,7 +19,8 @@ from leaderboard.exports.writing import CONTENT_TYPES, WRITERS
 
 
 class _FileView(APIView):
-    opened_by: Callable[..., opening.Export | opening.StarExport]
+    def opened(self, asked: QueryDict) -> opening.Export | opening.StarExport:
+        raise NotImplementedError
 
     @property
     def scopes(self) -> dict[str, Scope]:
@@ -35,7 +36,7 @@ class _FileView(APIView):
             )
         limits.count("export", actor.kind, *{actor.key, f"network:{actor.network}"}, fail_open=True)
         asked = request.query_params
-        export = self.opened_by(snapshot=asked.get("snapshot", ""), since=asked.get("since", ""))
+        export = self.opened(asked)
         return StreamingHttpResponse(
             _sent_on(WRITERS[ending](export.batches(), export.table)),
             content_type=CONTENT_TYPES[ending],
@@ -46,13 +47,16 @@ class _FileView(APIView):
 class VoteExport(_FileView):
     """Pseudonymous votes: all that were cast, those since a time or a number, or those of a snapshot."""
 
-    opened_by = staticmethod(opening.open_export)
+    def opened(self, asked: QueryDict) -> opening.Export:
+        prompts = asked.get("prompts", "").lower() in ("1", "true")
+        return opening.open_export(snapshot=asked.get("snapshot", ""), since=asked.get("since", ""), prompts=prompts)
 
 
 class StarExport(_FileView):
     """Pseudonymous stars: all that were given, those since a time or a number, or those that a snapshot knew."""
 
-    opened_by = staticmethod(opening.open_star_export)
+    def opened(self, asked: QueryDict) -> opening.StarExport:
+        return opening.open_star_export(snapshot=asked.get("snapshot", ""), since=asked.get("since", ""))
 
 
 async def _sent_on(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:

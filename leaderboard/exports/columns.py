@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from leaderboard.exports.conversations import VoteWithPrompts
 from leaderboard.exports.rows import STYLE_COUNTS, VoteRow
 from leaderboard.exports.stars import StarRow
 
@@ -31,6 +32,12 @@ def flat(row: VoteRow) -> tuple[Any, ...]:
     return (*facts, *msgspec.structs.astuple(row.style.left), *msgspec.structs.astuple(row.style.right))
 
 
+def flat_with_prompts(row: VoteWithPrompts) -> tuple[Any, ...]:
+    """The same, then the consent and the turns, these as JSON."""
+    turns = None if row.turns is None else msgspec.json.encode(row.turns).decode()
+    return (*flat(row), row.consent, turns)
+
+
 def nested(cells: Mapping[str, Any]) -> dict[str, Any]:
     """The mirror of `flat`, as the JSON object of a row: its cells may still be text."""
     row = {name: cells[name] for name in _FACTS if name in cells}
@@ -40,4 +47,5 @@ def nested(cells: Mapping[str, Any]) -> dict[str, Any]:
 
 
 VOTES = Table(COLUMNS, flat)
+VOTES_WITH_PROMPTS = Table((*COLUMNS, "consent", "turns"), flat_with_prompts)
 STARS = Table(StarRow.__struct_fields__, msgspec.structs.astuple)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 
 from common.errors import InvalidInput
@@ -11,7 +12,8 @@ from leaderboard import stars
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.exports import imported_votes, votes
 from leaderboard.exports import stars as exported_stars
-from leaderboard.exports.columns import STARS, VOTES
+from leaderboard.exports.columns import STARS, VOTES, VOTES_WITH_PROMPTS, Table
+from leaderboard.exports.conversations import VoteWithPrompts, with_prompts
 from leaderboard.exports.rows import VoteRow
 from leaderboard.exports.stars import StarRow
 from leaderboard.models import COMPARE, AggregationRun
@@ -36,27 +38,43 @@ class Export:
 
     name: str
     moment: votes.Moment
-    table = VOTES
+    prompts: bool = False
 
-    def batches(self) -> Iterator[list[VoteRow]]:
+    @property
+    def table(self) -> Table:
+        return VOTES_WITH_PROMPTS if self.prompts else VOTES
+
+    def batches(self) -> Iterator[list[VoteRow]] | Iterator[list[VoteWithPrompts]]:
         """Afresh with every call: with other pseudonyms."""
+        if self.prompts:
+            return with_prompts(votes.batches(self.moment))
         if self.moment.scope == COMPARE:
             return stars.batches(self.moment.last_change, votes.new_pseudonyms())
         read = imported_votes.batches if self.moment.scope.startswith(SCOPE) else votes.batches
         return read(self.moment)
 
 
-def open_export(*, snapshot: str = "", since: str = "") -> Export:
+def open_export(*, snapshot: str = "", since: str = "", prompts: bool = False) -> Export:
     """The votes of a snapshot; those since a time or after a number; without either, every blind vote as it stands now.
 
-    Raises NoSuchSnapshot and InvalidInput.
+    prompts: with what was asked and answered, where there is consent. Raises NoSuchSnapshot and InvalidInput.
     """
     if snapshot and since:
         raise InvalidInput(_("Ask for a snapshot or for what came since, not for both."))
+    if prompts and not settings.ARENA_PUBLISH_PROMPTS:
+        raise _no_prompts(_("This arena does not publish prompts."))
     if snapshot:
-        return export_of(run_of(snapshot))
-    now = votes.moment_now()
-    return Export("votes", _since(now, since) if since else now)
+        export = export_of(run_of(snapshot))
+    else:
+        now = votes.moment_now()
+        export = Export("votes", _since(now, since) if since else now)
+    if prompts and (export.moment.scope == COMPARE or export.moment.scope.startswith(SCOPE)):
+        raise _no_prompts(_("Only votes on battles between two models come with prompts."))
+    return replace(export, prompts=prompts)
+
+
+def _no_prompts(why: str) -> InvalidInput:
+    return InvalidInput(why, fields={"prompts": [why]})
 
 
 def open_star_export(*, snapshot: str = "", since: str = "") -> StarExport:

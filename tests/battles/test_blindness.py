@@ -122,7 +122,7 @@ def test_before_the_vote_a_battle_has_exactly_the_allowed_keys(reader: Reader):
     battle = reader.wait_until_answered(reader.start_battle())
     assert set(battle) == {
         "id", "session", "mode", "state", "categories", "turns", "vote", "sides", "stream_url",
-        "can_vote", "can_follow_up", "can_stop", "can_regenerate", "can_publish", "share", "hidden",
+        "can_vote", "can_follow_up", "can_stop", "can_regenerate", "can_publish", "share", "hidden", "consent",
         "created_at",
     }  # fmt: skip
     assert set(battle["turns"][0]) == {

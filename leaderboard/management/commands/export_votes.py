@@ -8,7 +8,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from common.errors import ArenaError
 from leaderboard.exports import opening
-from leaderboard.exports.columns import VOTES
 from leaderboard.exports.writing import WRITERS
 
 
@@ -22,13 +21,16 @@ class Command(BaseCommand):
         parser.add_argument(
             "--since", default="", metavar="TIME", help="a time, or the number of the last vote you have"
         )
+        parser.add_argument("--prompts", action="store_true", help="with prompts and answers, where there is consent")
 
-    def handle(self, *args: Any, file: Path, ending: str | None, snapshot: str, since: str, **options: Any) -> None:
+    def handle(
+        self, *args: Any, file: Path, ending: str | None, snapshot: str, since: str, prompts: bool, **options: Any
+    ) -> None:
         ending = ending or file.suffix.removeprefix(".")
         if ending not in WRITERS:
             raise CommandError(f"Choose a file that ends in one of {', '.join(WRITERS)}, or say --as.")
         try:
-            export = opening.open_export(snapshot=snapshot, since=since)
+            export = opening.open_export(snapshot=snapshot, since=since, prompts=prompts)
         except ArenaError as error:
             raise CommandError(error.detail) from error
         if str(file) == "-":
@@ -56,6 +58,6 @@ class Command(BaseCommand):
                 self.stderr.write(f"{rows:,} rows", ending="\r")
                 yield batch
 
-        for piece in WRITERS[ending](counted(), VOTES):
+        for piece in WRITERS[ending](counted(), export.table):
             out.write(piece)
         return rows

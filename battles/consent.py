@@ -1,0 +1,39 @@
+"""Whether a person agrees that a battle's prompts and answers are published, and to which words."""
+
+import hashlib
+
+from django.conf import settings
+from django.utils.translation import gettext, gettext_noop
+
+from accounts.actor import Actor
+from battles.models import Battle
+
+_TEXT = gettext_noop(
+    "Optional: what I ask in this battle and its answers may be published together with my vote, without my name. "
+    "There is nothing private in it. Once I delete the session, later files leave it out."
+)
+
+
+def text() -> str:
+    """What is agreed to, in the reader's language unless the operator wrote it; "" where no prompts are published."""
+    if not settings.ARENA_PUBLISH_PROMPTS:
+        return ""
+    return settings.ARENA_CONSENT_TEXT or gettext(_TEXT)
+
+
+def version() -> str:
+    """Which words these are, whatever the language: the operator's name for them, or a digest; "" as for `text`."""
+    if not settings.ARENA_PUBLISH_PROMPTS:
+        return ""
+    words = settings.ARENA_CONSENT_TEXT or _TEXT
+    named: str = settings.ARENA_CONSENT_VERSION
+    return named[: Battle.CONSENT_CHARACTERS] or hashlib.sha256(words.encode()).hexdigest()[:12]
+
+
+def last_given(actor: Actor) -> str:
+    """The version to which a person agreed in the battle they last began; no query where no prompts are published."""
+    if not settings.ARENA_PUBLISH_PROMPTS:
+        return ""
+    # By session first, for which there is an index of each owner's.
+    latest = Battle.objects.owned_by(actor).order_by("-session__last_active_at", "-session", "-pk")
+    return latest.values_list("consent", flat=True).first() or ""

@@ -1,0 +1,144 @@
+"""Prompts and answers in an export: only where there is consent, and only while nothing speaks against it."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import ApiToken, Scope
+from battles import actions as battle_actions
+from battles.models import Answer, Battle, Turn, Vote
+from leaderboard import actions
+from leaderboard.exports import conversations
+from leaderboard.exports.parquet import read_rows as read_parquet
+from tests import make
+from tests.leaderboard.ballots import contestants
+from tests.leaderboard.public_data.exports import export, publish, rows
+
+pytestmark = pytest.mark.django_db
+
+ADDRESS = "/api/v1/exports/votes.jsonl?prompts=1"
+WORDS = [{"prompt": "one two three", "left": "to the left", "right": "to the right"}]
+
+
+@pytest.fixture(autouse=True)
+def _prompts_are_published(settings):
+    settings.ARENA_PUBLISH_PROMPTS = True
+
+
+@pytest.fixture
+def pair():
+    return contestants("gold", "silver")
+
+
+def voted(pair, *, consent: str = "v1") -> Vote:
+    actor = make.visitor()
+    battle = make.answered_battle(*pair, actor=actor)
+    for side in ("left", "right"):
+        Answer.objects.filter(turn__battle=battle, side__position=side).update(text=f"to the {side}")
+    Battle.objects.filter(pk=battle.pk).update(consent=consent)
+    vote = battle_actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+    Vote.objects.filter(pk=vote.pk).update(excluded_reason="", processing=Vote.Processing.PENDING)
+    return Vote.objects.get(pk=vote.pk)
+
+
+def lines(folder: Path, *options: str) -> list[dict]:
+    return [json.loads(line) for line in export(folder, "--prompts", *options).read_text().splitlines()]
+
+
+def texts(folder: Path, *options: str) -> list[tuple]:
+    return [(line["consent"], line["turns"]) for line in lines(folder, *options)]
+
+
+def test_texts_come_with_consent_and_when_they_are_asked_for(pair, tmp_path):
+    voted(pair), voted(pair, consent="")
+    assert texts(tmp_path) == [("v1", WORDS), (None, None)]
+    assert "to the left" not in export(tmp_path).read_text()
+    assert "consent" not in export(tmp_path).read_text()
+
+
+def test_only_what_the_vote_was_on_is_published_in_its_order(pair, tmp_path):
+    vote = voted(pair)
+    for index, after_vote in ((1, False), (2, True)):
+        turn = make.turn(vote.battle, prompt=f"turn {index}")
+        Turn.objects.filter(pk=turn.pk).update(after_vote=after_vote, state=Turn.State.DONE)
+    assert texts(tmp_path) == [("v1", [*WORDS, {"prompt": "turn 1", "left": "", "right": ""}])]
+
+
+def test_what_is_hidden_deleted_or_does_not_count_has_no_texts(pair, tmp_path):
+    hidden, discarded, deleted, excluded, _ = (voted(pair) for _ in range(5))
+    Battle.objects.filter(pk=hidden.battle_id).update(hidden_at=timezone.now())
+    battle_actions.discard_session(discarded.battle.session)
+    battle_actions.delete_session(deleted.battle.session)
+    actions.retract(excluded, reason=Vote.ExcludedReason.MODERATION, by=None)
+    assert texts(tmp_path) == [*[(None, None)] * 4, ("v1", WORDS)]
+
+
+def test_a_snapshot_that_counted_a_vote_does_not_bring_back_what_was_excluded_since(pair, tmp_path):
+    vote = voted(pair)
+    voted(pair)
+    snapshot = publish()
+    actions.retract(vote, reason=Vote.ExcludedReason.MODERATION, by=None)
+    assert texts(tmp_path, "--snapshot", snapshot.public_id) == [(None, None), ("v1", WORDS)]
+
+
+def test_every_format_has_the_texts_and_is_still_an_export(pair, tmp_path):
+    voted(pair), voted(pair, consent="")
+    with export(tmp_path, "--prompts", ending="csv").open() as file:
+        [first, second] = csv.DictReader(file)
+    assert (first["consent"], json.loads(first["turns"])) == ("v1", WORDS)
+    assert (second["consent"], second["turns"]) == ("", "")
+    [first, second] = read_parquet(export(tmp_path, "--prompts", ending="parquet"))
+    assert (first["consent"], json.loads(first["turns"])) == ("v1", WORDS)
+    assert (second["consent"], second["turns"]) == (None, None)
+    for ending in ("jsonl", "csv", "parquet"):
+        assert [row.choice for row in rows(tmp_path, "--prompts", ending=ending)] == ["left", "left"]
+
+
+def test_texts_identify_nobody(pair, tmp_path):
+    vote = voted(pair)
+    [line] = lines(tmp_path)
+    said = json.dumps(line)
+    for secret in (vote.voter, vote.battle.public_id, vote.battle.session.public_id):
+        assert secret not in said
+
+
+def test_texts_are_read_in_pieces_with_the_same_questions_for_each(pair, tmp_path, monkeypatch):
+    def questions() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            assert {consent for consent, _ in texts(tmp_path)} == {"v1"}
+        return len(asked)
+
+    voted(pair)
+    one = questions()
+    for _ in range(5):
+        voted(pair)
+    assert questions() == one
+    monkeypatch.setattr(conversations, "BATCH", 2)
+    assert questions() > one
+    assert texts(tmp_path) == [("v1", WORDS)] * 6
+
+
+def test_an_arena_that_publishes_no_prompts_exports_none(pair, tmp_path, settings, client: Client):
+    voted(pair)
+    settings.ARENA_PUBLISH_PROMPTS, settings.ARENA_PUBLISH_VOTES = False, True
+    with pytest.raises(CommandError, match="does not publish prompts"):
+        export(tmp_path, "--prompts")
+    answer = client.get(ADDRESS)
+    assert (answer.status_code, list(answer.json()["fields"])) == (400, ["prompts"])
+
+
+def test_prompts_through_the_api_are_for_whoever_may_have_the_votes(client: Client, settings):
+    assert client.get(ADDRESS).status_code == 403
+    _, secret = ApiToken.issue(user=make.user(), name="test", scopes=[Scope.READ])
+    assert client.get(ADDRESS, headers={"Authorization": f"Bearer {secret}"}).status_code == 403
+    _, secret = ApiToken.issue(user=make.user(), name="test", scopes=[Scope.EXPORT])
+    assert client.get(ADDRESS, headers={"Authorization": f"Bearer {secret}"}).status_code == 200
+    settings.ARENA_PUBLISH_VOTES = True
+    assert client.get(ADDRESS).status_code == 200
