@@ -45,6 +45,7 @@ class Everything(TypedDict):
     exported_at: Moment
     account: dict[str, Any]
     tokens: list[TokenSummary]
+    browsers: list[dict[str, Any]]
     bans: list[dict[str, Any]]
     sessions: list[dict[str, Any]]
     uploads: list[dict[str, Any]]
