@@ -24,9 +24,10 @@ def lines() -> Iterator[StringIO]:
     handler = logging.StreamHandler(written)
     handler.setFormatter(logs.formatter("json"))
     root.addHandler(handler)
-    level, root.level = root.level, logging.INFO
+    level = root.level
+    root.setLevel(logging.INFO)  # not `root.level =`: loggers remember what they let pass
     yield written
-    root.level = level
+    root.setLevel(level)
     root.removeHandler(handler)
 
 

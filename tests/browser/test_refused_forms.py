@@ -1,5 +1,6 @@
 """Whatever a form is refused for is said in the form, and what was typed is still there to be sent again."""
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -71,12 +72,13 @@ def test_more_than_can_be_sent_at_once_is_said_so(arena: Arena, page: Page):
 
 
 def test_who_asks_too_often_is_told_how_long_to_wait(arena: Arena, page: Page):
-    page.goto(arena.url)
-    send(page)
-    page.wait_for_url("**/s/**")
-    page.goto(arena.url)
-    send(page)
-    refused(page, "Try again in 60 minutes")
+    refusal, answers = page.locator(".prompt-box [role=alert] .notice"), page.locator(".pane")
+    for _ in range(2):  # the hour's battle may have been another test's
+        page.goto(arena.url)
+        send(page)
+        expect(refusal.or_(answers.first)).to_be_visible()
+    refused(page, "Try again in")
+    expect(refusal).to_contain_text(re.compile(r"in (59|60) minutes"))
 
 
 def test_a_prompt_waits_in_its_box_for_an_arena_that_starts_anew(arena: Arena, page: Page):

@@ -190,7 +190,7 @@ def test_the_list_says_what_is_drawn_and_why_the_rest_is_not(admin: Client, djan
     Provider.objects.filter(base_url__contains=":11/").update(is_answering=False)
     for number in range(8):
         make.model(name=f"Draft {number}", status="draft", at=f"http://127.0.0.1:{100 + number}/v1")
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(11):
         page = admin.get("/admin/models_registry/languagemodel/").content.decode()
     assert 'class="field-drawn_now">yes' in page
     assert "Its server does not answer." in page
