@@ -91,6 +91,7 @@ STREAMS: dict[str, list[Step]] = {
     "done-without-finish": [write(TWO, DONE)],
     "finish-error": [write(TWO, event({}, "error"), DONE)],
     "error-event": [write(text("one "), b'data: {"error": {"message": "overloaded"}}\n\n')],
+    "error-event-at-once": [write(text("one ") + b'data: {"error": {"message": "overloaded"}}\n\n')],
     "error-event-429": [write(event({"content": ""}, "error", error={"code": 429, "message": "slow down"}), DONE)],
     "refused-prompt": [write(event(error={"code": 403, "message": "your input was flagged"}), DONE)],
     "error-event-named": [write(b'event: error\ndata: {"error": "broken"}\n\n')],

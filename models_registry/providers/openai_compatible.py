@@ -158,21 +158,25 @@ class _Answer:
 
     def _hand_over(self, payloads: list[bytes]) -> bool:
         texts, reasonings, is_done = [], [], False
-        for payload in payloads:
-            if payload == DONE:
-                is_done = True
-                break
-            for text, reasoning in self._read(payload):
-                texts.append(text)
-                reasonings.append(reasoning)
-        text, reasoning = storable("".join(texts)), storable("".join(reasonings))
+        try:
+            for payload in payloads:
+                if payload == DONE:
+                    is_done = True
+                    break
+                for text, reasoning in self._read(payload):
+                    texts.append(text)
+                    reasonings.append(reasoning)
+        finally:  # what came before an error in the same read was said, too
+            self._take_in(storable("".join(texts)), storable("".join(reasonings)))
+        if is_done:
+            self._check_finish()
+        return is_done
+
+    def _take_in(self, text: str, reasoning: str) -> None:
         if not self._think_tag.is_past:
             text, tagged = self._think_tag.part(text)
             reasoning += tagged
         self._say(text, reasoning)
-        if is_done:
-            self._check_finish()
-        return is_done
 
     def _say(self, text: str, reasoning: str) -> None:
         if text or reasoning:

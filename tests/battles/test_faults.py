@@ -94,6 +94,7 @@ FAULTS = [
     ("null-choices-only", "cut", "", ""),
     ("finish-error", "provider_error", "", "one two"),
     ("error-event", "provider_error", "", "one "),
+    ("error-event-at-once", "provider_error", "", "one "),
     ("error-event-429", "rate_limited", "", ""),
     ("error-event-named", "provider_error", "", ""),
     ("empty", "empty", "", ""),

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.actor import Actor
 from battles.actions import cast_vote
 from battles.blind import shown_battle
-from battles.models import Battle, Turn, Vote
+from battles.models import Answer, Battle, Turn, Vote
 from battles.reading import find_battle, read_battle, read_battles, read_battles_of, read_for_vote, with_parts
 from models_registry.models import LanguageModel, Price
 from tests import make
@@ -60,7 +60,10 @@ def test_every_reading_shows_what_the_rows_say(battle: Battle, person: Actor, re
     with CaptureQueriesContext(connection) as questions:
         said = shown_battle(shown)
     assert not questions.captured_queries
-    plain = Battle.objects.prefetch_related(Prefetch("turns", Turn.objects.with_attachments().order_by("index")))
+    plain = Battle.objects.prefetch_related(
+        Prefetch("turns", Turn.objects.with_attachments().order_by("index")),
+        Prefetch("turns__answers", Answer.objects.in_order()),
+    )
     assert said | {"stream_url": None} == shown_battle(plain.get(pk=battle.pk)) | {"stream_url": None}
     assert [side["model"]["name"] for side in said["sides"]] == ["Ada", "Bea"]
     assert [side["model"]["price_output"] for side in said["sides"]] == ["2", "4"]
