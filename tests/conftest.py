@@ -3,16 +3,21 @@
 from collections.abc import Iterator
 
 import pytest
+from django.contrib.auth.models import Group
 from django.core.cache import cache
+from django.test import Client
 
 from accounts import bans
+from accounts.models import User
+from arena_site.moderators import MODERATORS
 from battles import engine as battles_engine
 from battles.engine import Engine
 from battles.labels import own_categories
 from battles.moderation import endpoint, policy
-from common import valkey
-from common.valkey import connection
+from common import limits, valkey
+from common.valkey import connection, pool
 from models_registry import roster
+from tests import make
 from tests.fake_provider import FakeProvider
 from tests.site import Reader, answer_worker, serve
 
@@ -90,3 +95,27 @@ def site(worker: Engine) -> Iterator[str]:
 @pytest.fixture
 def reader(site: str) -> Reader:
     return Reader(site)
+
+
+@pytest.fixture
+def no_valkey(settings) -> Iterator[None]:
+    """Nobody can count."""
+    limits._limiter.cache_clear()
+    pool.cache_clear()
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    yield
+    limits._limiter.cache_clear()
+    pool.cache_clear()
+
+
+@pytest.fixture
+def moderator() -> User:
+    user = make.user("moderator@example.org", is_staff=True)
+    user.groups.add(Group.objects.get(name=MODERATORS))
+    return user
+
+
+@pytest.fixture
+def at_work(client: Client, moderator: User) -> Client:
+    client.force_login(moderator)
+    return client

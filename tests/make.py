@@ -2,7 +2,9 @@
 
 from itertools import count
 
-from accounts.actor import Actor
+from django.test import Client
+
+from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
 from accounts.models import User, Visitor
 from battles.models import Answer, Battle, Position, Session, Side, Turn
 from models_registry.models import LanguageModel, Provider
@@ -58,3 +60,13 @@ def answered_battle(left: LanguageModel, right: LanguageModel, *, actor: Actor |
     made.turns.update(state=Turn.State.DONE)
     Answer.objects.filter(turn__battle=made).update(state=Answer.State.DONE, text="an answer")
     return made
+
+
+def browser(actor: Actor, **options: bool) -> Client:
+    """Signed in as the member, or with the visitor's cookie."""
+    client = Client(**options)
+    if actor.user is not None:
+        client.force_login(actor.user)
+    elif actor.visitor is not None:
+        client.cookies[VISITOR_COOKIE] = visitor_cookie_value(actor.visitor)
+    return client

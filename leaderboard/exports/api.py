@@ -1,5 +1,6 @@
 """Votes as files through the API, sent as they are read."""
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator
 from typing import cast
 
@@ -18,9 +19,10 @@ from leaderboard.exports import opening
 from leaderboard.exports.writing import CONTENT_TYPES, WRITERS
 
 
-class _FileView(APIView):
+class _FileView(APIView, ABC):
+    @abstractmethod
     def opened(self, asked: QueryDict) -> opening.Export | opening.StarExport:
-        raise NotImplementedError
+        """What the query asks for."""
 
     @property
     def scopes(self) -> dict[str, Scope]:

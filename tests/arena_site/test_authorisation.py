@@ -11,7 +11,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
+from accounts.actor import Actor
 from accounts.models import ApiToken, Scope, SignIn
 from tests import api_world, make
 from tests.addresses import addresses
@@ -115,15 +115,6 @@ def ask(client: Client, method: str, path: str) -> int:
     return status
 
 
-def browser(actor: Actor, **options: bool) -> Client:
-    client = Client(**options)
-    if actor.user is not None:
-        client.force_login(actor.user)
-    elif actor.visitor is not None:
-        client.cookies[VISITOR_COOKIE] = visitor_cookie_value(actor.visitor)
-    return client
-
-
 def program(actor: Actor, *scopes: Scope) -> Client:
     _, token = ApiToken.issue(user=actor.user, name="t", scopes=list(scopes))
     return Client(headers={"Authorization": f"Bearer {token}"})
@@ -144,9 +135,9 @@ def others() -> dict[str, Client]:
     moderator, member = make.member(is_staff=True), make.member()
     return {
         "nobody": Client(),
-        "another visitor": browser(make.visitor()),
-        "another member": browser(member),
-        "a moderator": browser(moderator),
+        "another visitor": make.browser(make.visitor()),
+        "another member": make.browser(member),
+        "a moderator": make.browser(moderator),
         "another's program": program(member, *Scope),
     }
 
@@ -170,7 +161,7 @@ def paths_of(owned: World) -> Iterator[str]:
 
 
 def test_what_is_somebodys_is_there_for_its_owner_alone(owned: World, others: dict[str, Client]):
-    owner, wrong = browser(owned.actor), []
+    owner, wrong = make.browser(owned.actor), []
     for path in paths_of(owned):
         answered = {method: ask(owner, method, path) for method in METHODS}
         there = [method for method, status in answered.items() if status != NO_SUCH_METHOD]
@@ -205,7 +196,7 @@ def test_a_members_token_goes_as_far_as_its_scopes():
 
 
 def test_nothing_is_changed_in_a_browser_without_its_csrf_token(owned: World):
-    strict = browser(owned.actor, enforce_csrf_checks=True)
+    strict = make.browser(owned.actor, enforce_csrf_checks=True)
     unsafe = ("POST", "PUT", "PATCH", "DELETE")
     asked = [(method, path) for path in paths_of(owned) for method in unsafe]
     assert [request for request in asked if ask(strict, *request) != NOT_ALLOWED] == []
@@ -216,7 +207,7 @@ def test_tokens_are_their_members_own(address: str, method: str, others: dict[st
     member = make.member()
     row, _ = ApiToken.issue(user=member.user, name="t", scopes=[Scope.READ])
     path = address.format(public_id=row.public_id)
-    assert ask(browser(member), method, path) in (204, 302)
+    assert ask(make.browser(member), method, path) in (204, 302)
     answers = {who: ask(client, method, path) for who, client in others.items()}
     strangers = {"another member": HIDDEN, "a moderator": HIDDEN}
     signed_out = 401 if path.startswith("/api/") else 302
@@ -231,7 +222,7 @@ def test_tokens_are_their_members_own(address: str, method: str, others: dict[st
 @pytest.mark.parametrize("address", MEMBERS_BROWSERS)
 def test_browsers_are_signed_out_by_whose_they_are(address: str, others: dict[str, Client]):
     member = make.member()
-    here, there = browser(member), browser(member)
+    here, there = make.browser(member), make.browser(member)
     path = address.format(public_id=SignIn.objects.get(session=there.session.session_key).public_id)
     wrong = HIDDEN if "{public_id}" in address else 302  # whoever is signed in has others to sign out, if not these
     answers = {who: ask(client, "POST", path) for who, client in others.items()}
@@ -254,7 +245,7 @@ def test_members_pages_send_everybody_else_to_sign_in(path: str, others: dict[st
 
 
 def test_lists_show_ones_own(owned: World, others: dict[str, Client]):
-    mine = browser(owned.actor)
+    mine = make.browser(owned.actor)
     assert mine.get("/api/v1/sessions/").json()["count"] == len(owned.ids["sessions"])
     assert mine.get("/api/v1/uploads/").json()["count"] == len(owned.ids["uploads"])
     assert owned.waiting.session.public_id in mine.get("/sessions/").text

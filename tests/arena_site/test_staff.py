@@ -28,19 +28,6 @@ SEEN = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def moderator() -> User:
-    user = make.user("moderator@example.org", is_staff=True)
-    user.groups.add(Group.objects.get(name=MODERATORS))
-    return user
-
-
-@pytest.fixture
-def at_work(client: Client, moderator: User) -> Client:
-    client.force_login(moderator)
-    return client
-
-
 def test_moderators_have_exactly_their_permissions(moderator: User):
     assert moderator.get_all_permissions() == permissions()
 

@@ -4,7 +4,6 @@ import base64
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
@@ -18,9 +17,7 @@ from accounts.models import ApiToken, Scope
 from battles import proof_of_work
 from battles.errors import ProofRequired
 from battles.models import Battle
-from common import limits
 from common.errors import ServiceAway
-from common.valkey import pool
 from tests import make
 
 HERE = Actor(network="2026-11:here")
@@ -155,16 +152,6 @@ def test_nobody_is_asked_where_it_is_off(settings):
     settings.ARENA_PROOF_OF_WORK_FROM = 0
     for _ in range(5):
         proof_of_work.demand(HERE, "")
-
-
-@pytest.fixture
-def no_valkey(settings) -> Iterator[None]:
-    limits._limiter.cache_clear()
-    pool.cache_clear()
-    settings.REDIS_URL = "redis://127.0.0.1:1/0"
-    yield
-    limits._limiter.cache_clear()
-    pool.cache_clear()
 
 
 def test_while_nobody_can_count_no_visitor_gets_through(no_valkey):

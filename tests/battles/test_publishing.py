@@ -6,7 +6,7 @@ import re
 import pytest
 from django.test import Client
 
-from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
+from accounts.actor import Actor
 from battles import actions
 from battles.lineups import Wish
 from battles.models import Answer, Battle, Share, Turn, Vote
@@ -24,9 +24,7 @@ def actor() -> Actor:
 
 @pytest.fixture
 def owner(actor: Actor) -> Client:
-    client = Client()
-    client.cookies[VISITOR_COOKIE] = visitor_cookie_value(actor.visitor)
-    return client
+    return make.browser(actor)
 
 
 def answered(battle: Battle, text: str = "an answer", **fields: object) -> Battle:

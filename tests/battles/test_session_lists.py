@@ -29,9 +29,7 @@ def actor() -> Actor:
 
 @pytest.fixture
 def client(actor: Actor) -> Client:
-    client = Client()
-    client.force_login(actor.user)
-    return client
+    return make.browser(actor)
 
 
 def titled(actor: Actor, title: str, *, days_ago: float = 0) -> Session:

@@ -35,9 +35,7 @@ def actor() -> Actor:
 
 @pytest.fixture
 def client(actor: Actor) -> Client:
-    client = Client()
-    client.force_login(actor.user)
-    return client
+    return make.browser(actor)
 
 
 def export(client: Client, session: Session, wanted: str) -> str:

@@ -1,7 +1,6 @@
 """Nobody does something more often than the limit says, however many requests race."""
 
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -9,22 +8,12 @@ import pytest
 
 from common import limits
 from common.errors import ServiceAway, TooManyRequests
-from common.valkey import connection, pool
+from common.valkey import connection
 
 
 @pytest.fixture
 def seven_an_hour(settings) -> None:
     settings.ARENA_LIMITS = {("vote", "visitor"): "7/hour"}
-
-
-@pytest.fixture
-def no_valkey(settings) -> Iterator[None]:
-    limits._limiter.cache_clear()
-    pool.cache_clear()
-    settings.REDIS_URL = "redis://127.0.0.1:1/0"
-    yield
-    limits._limiter.cache_clear()
-    pool.cache_clear()
 
 
 def count(*keys: str, fail_open: bool = False) -> bool:

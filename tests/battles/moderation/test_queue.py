@@ -1,12 +1,10 @@
 """Moderators decide cases in the administration, with a reason that is kept; nobody else does."""
 
 import pytest
-from django.contrib.auth.models import Group
 from django.test import Client
 
-from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
+from accounts.actor import Actor
 from accounts.models import AuditEntry, Ban, User
-from arena_site.moderators import MODERATORS
 from battles import actions
 from battles.models import Action, Battle, ModerationCase, ModerationRule, Session, Turn, Vote
 from common.errors import ArenaError
@@ -23,25 +21,6 @@ DECISIONS = {
     "ban": ("moderation.ban", "settled"),
     "show_again": ("moderation.show_again", "dismissed"),
 }
-
-
-@pytest.fixture
-def moderator() -> User:
-    user = make.user("moderator@example.org", is_staff=True)
-    user.groups.add(Group.objects.get(name=MODERATORS))
-    return user
-
-
-@pytest.fixture
-def at_work(client: Client, moderator: User) -> Client:
-    client.force_login(moderator)
-    return client
-
-
-def browser(actor: Actor) -> Client:
-    client = Client()
-    client.cookies[VISITOR_COOKIE] = visitor_cookie_value(actor.visitor)
-    return client
 
 
 def reported(actor: Actor, *, prompt: str = "A rude prompt", vote: bool = True) -> ModerationCase:
@@ -93,7 +72,7 @@ def test_every_decision_asks_why_and_is_written_down(at_work: Client, moderator:
 
 def test_the_text_of_a_hidden_battle_is_shown_to_nobody_but_staff(at_work: Client):
     actor = make.visitor()
-    case, owner = reported(actor), browser(actor)
+    case, owner = reported(actor), make.browser(actor)
     share = actions.publish(battle=case.battle)
     session = case.battle.session
     Session.objects.update(title="A rude prompt")
@@ -128,7 +107,7 @@ def test_nobody_votes_on_what_is_hidden(at_work: Client):
     case = reported(actor, vote=False)
     decide(at_work, "hide", case)
     api = f"/api/v1/battles/{case.battle.public_id}/vote/"
-    refused = browser(actor).post(api, {"choice": "left"}, content_type="application/json")
+    refused = make.browser(actor).post(api, {"choice": "left"}, content_type="application/json")
     assert (refused.status_code, refused.json()["code"]) == (409, "battle_hidden")
     assert not Vote.objects.filter(battle=case.battle).exists()
 
@@ -161,7 +140,7 @@ def test_whoever_is_blocked_is_told_why(at_work: Client):
         (member.user, None, "Advertising."), (None, actor.visitor, "Advertising."),
     ]  # fmt: skip
     assert all(6 < (ban.expires_at - ban.created_at).total_seconds() / 86_400 <= 7 for ban in bans)
-    refused = browser(actor).post("/", {"prompt": "hello"})
+    refused = make.browser(actor).post("/", {"prompt": "hello"})
     assert (refused.status_code, "Advertising." in refused.text) == (403, True)
     decide(at_work, "ban", *cases)
     assert Ban.objects.count() == 2

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
+from accounts.actor import Actor
 from battles import actions
 from battles.models import Battle, ModerationCase, Report, Turn, Vote
 from tests import make
@@ -18,9 +18,7 @@ def actor() -> Actor:
 
 @pytest.fixture
 def owner(actor: Actor) -> Client:
-    client = Client()
-    client.cookies[VISITOR_COOKIE] = visitor_cookie_value(actor.visitor)
-    return client
+    return make.browser(actor)
 
 
 @pytest.fixture
