@@ -18,7 +18,7 @@ from accounts.actor import ActorRequest, keys_of, known_actor
 from accounts.errors import IdempotencyKeyReused, StillRunning
 from accounts.models import IdempotencyKey, User, Visitor
 from common.api_errors import as_arena_error
-from common.errors import ArenaError, InvalidInput, NotFound
+from common.errors import ArenaError, InvalidInput
 
 Method = Callable[..., Response]
 
@@ -51,14 +51,14 @@ def idempotent(method: Method) -> Method:
     return wrapped
 
 
-def forget_results(owner: User | Visitor, *, about: str) -> None:
-    """What this person was answered about a session that goes (its public id), its battles with it.
+def forget_results(owner: User | Visitor, *, about: str, refusal: ArenaError) -> None:
+    """What this person was answered about a session with its battles, or about one battle: `about` is its public id.
 
-    A request that is repeated is told that it is gone, and not carried out again.
+    A request that is repeated is told the refusal, and not carried out again.
     """
-    gone = NotFound()
-    IdempotencyKey.objects.filter(Q(body__id=about) | Q(body__session=about), actor__in=keys_of(owner)).update(
-        status=gone.http_status, body=gone.as_json()
+    told_of = Q(body__id=about) | Q(body__session=about) | Q(body__battles__contains=[{"id": about}])
+    IdempotencyKey.objects.filter(told_of, actor__in=keys_of(owner)).update(
+        status=refusal.http_status, body=refusal.as_json()
     )
 
 

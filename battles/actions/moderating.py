@@ -10,10 +10,11 @@ from django.db.models.functions import Now
 
 from accounts import actions as people
 from accounts import audit
+from accounts.idempotency import forget_results
 from accounts.models import Ban, User, Visitor
 from battles.actions.turns import stop
-from battles.errors import NothingToStop
-from battles.models import Battle, ModerationCase, ModerationCaseQuerySet, Session, Turn
+from battles.errors import BattleIsHidden, NothingToStop
+from battles.models import Battle, BattleQuerySet, ModerationCase, ModerationCaseQuerySet, Session, Turn
 from battles.prompts import title_of
 
 State = ModerationCase.State
@@ -27,7 +28,8 @@ def dismiss_cases(cases: ModerationCaseQuerySet, *, by: User, because: str) -> l
 
 @transaction.atomic
 def hide_battles(cases: ModerationCaseQuerySet, *, by: User, because: str) -> list[ModerationCase]:
-    """Their text is shown to nobody but staff, also not as a session's title; what is being answered is stopped.
+    """Their text is shown to nobody but staff, also not as a session's title or when a request is repeated; what is
+    being answered is stopped.
 
     Returns the cases.
     """
@@ -40,7 +42,14 @@ def hide_battles(cases: ModerationCaseQuerySet, *, by: User, because: str) -> li
     firsts = _first_turns(settled)
     titled = [first.battle.session_id for first in firsts if first.battle.session.title == title_of(first.prompt)]
     Session.objects.filter(pk__in=titled).update(title="")
+    _forget_answers_about(Battle.objects.filter(moderation_case__in=settled))
     return settled
+
+
+def _forget_answers_about(battles: BattleQuerySet) -> None:
+    for battle in battles.select_related("session__owner_user", "session__owner_visitor"):
+        if (owner := battle.session.owner) is not None:
+            forget_results(owner, about=battle.public_id, refusal=BattleIsHidden())
 
 
 @transaction.atomic

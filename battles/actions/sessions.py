@@ -13,6 +13,7 @@ from battles.answer_records import end_at_once
 from battles.errors import TooLateToRestore
 from battles.models import Answer, Attachment, Battle, Session, Share, StarRating, Turn, Vote, VoteQuerySet
 from battles.signals import voter_changes
+from common.errors import NotFound
 from common.ids import new_public_id
 from uploads.actions import delete_upload
 from uploads.models import Upload
@@ -77,9 +78,8 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     turns.update(prompt="")
     Share.objects.filter(battle__session=session).delete()
     Battle.objects.filter(session=session).exclude(consent="").update(consent="")
-    owner = session.owner_user or session.owner_visitor
-    if owner is not None:
-        forget_results(owner, about=session.public_id)
+    if session.owner is not None:
+        forget_results(session.owner, about=session.public_id, refusal=NotFound())
     Session.objects.filter(pk=session.pk).update(owner_user=None, owner_visitor=None, title="", discarded_at=None)
 
 

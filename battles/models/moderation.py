@@ -164,7 +164,7 @@ class ModerationCase(models.Model):
     @property
     def person(self) -> User | Visitor | None:
         if self.battle is not None:
-            return self.battle.session.owner_user or self.battle.session.owner_visitor
+            return self.battle.session.owner
         return self.user or self.visitor
 
 

@@ -100,6 +100,10 @@ class Session(models.Model):
         return reverse("battles:session", args=[self.public_id])
 
     @property
+    def owner(self) -> User | Visitor | None:
+        return self.owner_user or self.owner_visitor
+
+    @property
     def person(self) -> str:
         """Its owner's Actor.key; empty when it has none any more."""
         if self.owner_user_id is not None:
