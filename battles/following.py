@@ -5,6 +5,7 @@ follow, so that a reader who was cut off inside an entry continues inside it.
 """
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from typing import NamedTuple
 
@@ -13,6 +14,9 @@ from battles.turn_stream import BEGINNING, TurnEvent
 from common.valkey import UNREACHABLE
 
 QUIET_S = 15
+
+_EVENT_ID = re.compile(r"(\d{1,20})-(\d{1,20})(?:\.(\d{1,9}))?", re.ASCII)
+_LARGEST = 2**64 - 1  # either part of an entry's id
 
 
 class Numbered(NamedTuple):
@@ -79,15 +83,16 @@ def _order(entry_id: str) -> tuple[int, int]:
 
 
 def _resume_point(last_event_id: str) -> tuple[str, int]:
-    """(XREAD position, events to skip in the entry after it); the beginning for anything that is not an id of ours."""
-    entry_id, _, seen = last_event_id.partition(".")
-    milliseconds, _, sequence = entry_id.partition("-")
-    if not (milliseconds.isascii() and milliseconds.isdigit() and sequence.isascii() and sequence.isdigit()):
+    """(XREAD position, events to skip in the entry after it); the beginning for anything that is not an id of ours.
+
+    All readers of a process share one read: an id that Valkey refused would end it for everybody.
+    """
+    found = _EVENT_ID.fullmatch(last_event_id)
+    milliseconds, sequence, seen = (int(part) for part in found.groups("0")) if found else (0, 0, 0)
+    if max(milliseconds, sequence) > _LARGEST or (milliseconds, sequence) == (0, 0):
         return BEGINNING, 0
     if not seen:
-        return f"{int(milliseconds)}-{int(sequence)}", 0
-    if not (seen.isascii() and seen.isdigit()):
-        return BEGINNING, 0
-    if not int(sequence):
-        return f"{int(milliseconds) - 1}-{2**64 - 1}", int(seen)
-    return f"{int(milliseconds)}-{int(sequence) - 1}", int(seen)
+        return f"{milliseconds}-{sequence}", 0
+    if not sequence:
+        return f"{milliseconds - 1}-{_LARGEST}", seen
+    return f"{milliseconds}-{sequence - 1}", seen

@@ -51,6 +51,17 @@ def test_the_address_may_carry_the_last_id_too(reader: Reader):
     assert rest == everything[3:]
 
 
+@pytest.mark.parametrize("after", ["nonsense", "0-0.1", f"{2**64}-0", f"1-{2**64}", f"{'9' * 5000}-1"])
+def test_a_reader_with_an_impossible_id_begins_at_the_beginning_and_disturbs_nobody(reader: Reader, after: str):
+    odd, other = reader.start_battle("a b c d e f g h i j k l"), reader.start_battle("a b c d e f g h i j k l")
+    from_nowhere = reader.follow(f"{odd['stream_url']}?after={after}")
+    begun = next(from_nowhere)
+    assert panes(list(reader.follow(other["stream_url"]))) == dict.fromkeys(
+        ("left", "right"), "a b c d e f g h i j k l "
+    )
+    assert [begun, *from_nowhere] == list(reader.follow(odd["stream_url"]))
+
+
 def test_a_finished_block_arrives_as_safe_html(reader: Reader):
     battle = reader.start_battle("**bold** <script>\n\nnext line\n\nlast")
     events = list(reader.follow(battle["stream_url"]))
