@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 
 from django.utils import timezone
@@ -46,9 +46,11 @@ def _place(after: str) -> tuple[datetime, str] | None:
     moment, _tilde, public_id = after.partition("~")
     try:
         at = datetime.fromisoformat(moment)
-    except ValueError:
+        if timezone.is_naive(at) or not public_id.isprintable():
+            return None
+        return at.astimezone(UTC), public_id
+    except (ValueError, OverflowError):  # beyond what calendars have
         return None
-    return (at, public_id) if timezone.is_aware(at) and public_id.isprintable() else None
 
 
 def _by_day(sessions: Iterable[Session], before: str) -> list[Days]:

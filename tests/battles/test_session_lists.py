@@ -79,7 +79,18 @@ def test_a_long_list_goes_on_where_it_ended_without_repeating_a_heading(client: 
     assert headings == [1, 0, 0]
 
 
-@pytest.mark.parametrize("after", ["nonsense", "2026-01-01", "2026-01-01T00:00:00", "~", "9999-99-99T00:00:00+00:00~x"])
+@pytest.mark.parametrize(
+    "after",
+    [
+        "nonsense",
+        "2026-01-01",
+        "2026-01-01T00:00:00",
+        "~",
+        "9999-99-99T00:00:00+00:00~x",
+        "0001-01-01T00:00:00+23:59~x",
+        "9999-12-31T23:59:00-23:59~x",
+    ],
+)
 def test_a_place_that_is_none_is_the_beginning(client: Client, actor: Actor, after: str):
     titled(actor, "mine")
     assert titles_in(client.get("/sessions/", {"after": after}).text) == ["mine"]
