@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session as BrowserSession
 from django.db import transaction
 from django.db.models import QuerySet
@@ -83,10 +85,10 @@ def lift_ban(ban: Ban, *, by: User) -> None:
 
 
 @transaction.atomic
-def delete_account(user: User) -> None:
+def delete_account(user: User, *, by: User | None = None) -> None:
     """What they wrote goes, and all that says who they were; votes and ratings stay without a name.
 
-    Raises LastAdministrator.
+    by: the administrator who does it for them. Raises LastAdministrator.
     """
     administrators = User.objects.filter(is_superuser=True, is_active=True).select_for_update(of=("self",))
     if [administrator.pk for administrator in administrators] == [user.pk]:
@@ -94,6 +96,9 @@ def delete_account(user: User) -> None:
     account_goes.send(sender=User, user=user)
     IdempotencyKey.objects.filter(actor__in=keys_of(user)).delete()  # they hold what was answered
     Visitor.objects.filter(claimed_by=user).delete()
+    Invitation.objects.filter(used_by=user).update(email="")
     BrowserSession.objects.filter(sign_in__user=user).delete()
-    audit.record(None, "member deleted the account", f"user {user.pk}")
+    # Django's log of the administration calls people by their addresses.
+    LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(User), object_id=user.pk).delete()
+    audit.record(by, "delete account" if by else "member deleted the account", f"user {user.pk}")
     user.delete()

@@ -7,6 +7,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
@@ -77,6 +78,14 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         super().save_model(request, obj, form, change)
         changed = [name for name in form.changed_data if not name.startswith("password")]
         audit.record(request.user, "change user" if change else "add user", f"user {obj.pk}", changed=changed)  # type: ignore[arg-type]
+
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        actions.delete_account(obj, by=request.user)  # type: ignore[arg-type]
+
+    @transaction.atomic
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        for user in queryset:
+            self.delete_model(request, user)
 
     @admin.display(description=_("Signed in with"), empty_value="–")
     def browsers(self, user: User) -> str | None:
@@ -220,16 +229,16 @@ class ApiTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
             user=obj.user, name=obj.name, scopes=[Scope(scope) for scope in obj.scopes], expires_at=obj.expires_at
         )
         obj.pk = row.pk
-        audit.record(request.user, "add API token", row, member=obj.user.email, scopes=row.scopes)  # type: ignore[arg-type]
+        audit.record(request.user, "add API token", row, member=f"user {obj.user_id}", scopes=row.scopes)  # type: ignore[arg-type]
         sentence = _("Copy the token now, it will not be shown again: {}")
         messages.warning(request, format_html(str(sentence), format_html("<code>{}</code>", token)))
 
     @admin.action(description=_("Revoke: the tokens stop working at once"), permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
-        usable = queryset.filter(revoked_at=None).select_related("user")
+        usable = queryset.filter(revoked_at=None)
         for token in usable:
             token.revoke()
-            audit.record(request.user, "revoke API token", token, member=token.user.email)  # type: ignore[arg-type]
+            audit.record(request.user, "revoke API token", token, member=f"user {token.user_id}")  # type: ignore[arg-type]
         sentence = ngettext("%(n)d token is revoked.", "%(n)d tokens are revoked.", len(usable))
         messages.success(request, sentence % {"n": len(usable)})
 

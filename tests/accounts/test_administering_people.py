@@ -64,7 +64,7 @@ def test_a_token_is_shown_once_and_only_its_digest_is_kept(admin: Client):
         assert row.digest not in again
     entry = AuditEntry.objects.get()
     assert (entry.action, entry.details) == (
-        "add API token", {"member": "member@example.org", "scopes": ["read", "vote"]},
+        "add API token", {"member": f"user {row.user_id}", "scopes": ["read", "vote"]},
     )  # fmt: skip
 
 

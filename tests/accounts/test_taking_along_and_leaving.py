@@ -5,12 +5,14 @@ from collections.abc import Callable
 
 import pytest
 from django.db import connection
+from django.db.models.functions import Now
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from accounts import actions
 from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
-from accounts.models import ApiToken, AuditEntry, IdempotencyKey, Scope, User, Visitor
+from accounts.models import ApiToken, AuditEntry, IdempotencyKey, Invitation, Scope, User, Visitor
 from battles.actions import cast_vote, give_feedback
 from battles.models import Session, Turn, Vote
 from leaderboard.aggregation import aggregate
@@ -124,6 +126,8 @@ def test_whoever_leaves_leaves_nothing_but_votes_without_a_name(member: Actor, l
     vote = voted(member)
     kept_file(member)
     _, token = ApiToken.issue(user=member.user, name="t", scopes=[Scope.READ])
+    invitation, _ = actions.invite(by=make.user(), email=member.user.email, expires_at=timezone.now())
+    Invitation.objects.filter(pk=invitation.pk).update(used_at=Now(), used_by=member.user)
     IdempotencyKey.objects.create(actor=member.key, key="k", request_hash="x", body={"prompt": "Where do I live?"})
     client = signed_in(member.user)
     assert all(secret in everything_stored() for secret in SECRETS)
@@ -134,7 +138,28 @@ def test_whoever_leaves_leaves_nothing_but_votes_without_a_name(member: Actor, l
     assert (vote.choice, vote.voter.startswith("deleted:")) == ("left", True)
     assert client.get(ME).json()["kind"] == "visitor"
     assert Client().get(ME, headers={"Authorization": f"Bearer {token}"}).status_code == 401
-    assert AuditEntry.objects.get().action == "member deleted the account"
+    assert AuditEntry.objects.first().action == "member deleted the account"
+
+
+@pytest.mark.parametrize("one_by_one", [True, False])
+def test_an_administrator_who_deletes_members_leaves_as_little_of_them(
+    admin_client: Client, admin_user: User, member: Actor, one_by_one: bool
+):
+    vote, page = voted(member), f"/admin/accounts/user/{member.user.pk}/"
+    kept_file(member)
+    admin_client.post(f"{page}change/", {"email": member.user.email, "is_active": "on", "last_name": "Somebody"})
+    if one_by_one:
+        admin_client.post(f"{page}delete/", {"post": "yes"})
+    else:
+        chosen = {"action": "delete_selected", "_selected_action": [member.user.pk], "post": "yes"}
+        admin_client.post("/admin/accounts/user/", chosen)
+    assert not User.objects.filter(pk=member.user.pk).exists()
+    stored = everything_stored()
+    assert [secret for secret in SECRETS if secret in stored] == []
+    vote.refresh_from_db()
+    assert vote.voter.startswith("deleted:")
+    told = list(AuditEntry.objects.values_list("user", "action"))
+    assert told == [(admin_user.pk, "delete account"), (admin_user.pk, "change user")]
 
 
 def published(slot: str) -> list[tuple[object, ...]]:
