@@ -189,6 +189,11 @@ class BattleViewSet(ViewSet):
         actions.withdraw(battle=self.get_object())
         return Response(status=status.HTTP_204_NO_CONTENT)
 
+    @action(detail=True, methods=["delete"])
+    def consent(self, request: Request, public_id: str) -> Response:
+        actions.withdraw_consent(Battle.objects.filter(pk=self.get_object().pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
 
 class AnswerViewSet(ViewSet):
     scopes = {"POST": Scope.VOTE}

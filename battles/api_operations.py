@@ -157,6 +157,11 @@ OPERATIONS: Operations = {
         description="Its page is gone at once, and that address never comes back.",
         status=204,
     ),
+    (BattleViewSet, "consent"): Operation(
+        summary="Withdraw the consent to publish a battle's prompts and answers",
+        description="Exports that begin later leave them out; the battle and its vote stay as they are.",
+        status=204,
+    ),
     (BattleViewSet, "report"): Operation(
         summary="Report a battle to the moderators",
         description="One of your own, or a published one by the id of its page. The first report of a person stands: "

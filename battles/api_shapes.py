@@ -87,7 +87,8 @@ class PublicPage(TypedDict):
 class Battle(TypedDict):
     """Models answering the same prompts. `sides` is null until the names are known: after the vote, or from the start
     where a person chose them. `stream_url` is the live turn's, null while nothing is being answered. Of a battle that
-    a moderator has `hidden`, texts are empty. `consent`: its prompts and answers may be published with its vote."""
+    a moderator has `hidden`, texts are empty. `consent`: its prompts and answers may be published with its vote, which
+    has ended at `consent_withdrawn_at`."""
 
     id: str
     session: str
@@ -100,6 +101,7 @@ class Battle(TypedDict):
     stream_url: str | None
     hidden: bool
     consent: bool
+    consent_withdrawn_at: Moment | None
     can_vote: bool
     can_follow_up: bool
     can_stop: bool

@@ -10,7 +10,7 @@ from battles.models import Battle
 
 _TEXT = gettext_noop(
     "Optional: what I ask in this battle and its answers may be published together with my vote, without my name. "
-    "There is nothing private in it. Once I delete the session, later files leave it out."
+    "There is nothing private in it. I can withdraw this at any time: later files then leave it out."
 )
 
 
@@ -31,9 +31,13 @@ def version() -> str:
 
 
 def last_given(actor: Actor) -> str:
-    """The version to which a person agreed in the battle they last began; no query where no prompts are published."""
+    """The version to which a person agreed in the battle they last began, and still does.
+
+    No query where no prompts are published.
+    """
     if not settings.ARENA_PUBLISH_PROMPTS:
         return ""
     # By session first, for which there is an index of each owner's.
     latest = Battle.objects.owned_by(actor).order_by("-session__last_active_at", "-session", "-pk")
-    return latest.values_list("consent", flat=True).first() or ""
+    battle = latest.only("consent", "consent_withdrawn_at").first()
+    return battle.consent if battle is not None and battle.has_consent else ""

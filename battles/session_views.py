@@ -12,7 +12,7 @@ from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 
 from battles import actions
 from battles.forms import RenameForm, StartForm
-from battles.models import Session
+from battles.models import Battle, Session
 from battles.session_export import session_file
 from battles.session_list import listed
 from battles.views import PageRequest, get_session_or_404, session_page
@@ -33,7 +33,10 @@ def sessions(request: PageRequest) -> HttpResponse:
         "archived": archived,
         "current_session_id": _session_on(request),
     }
-    return render(request, "battles/session_list.html" if request.htmx else "battles/sessions.html", context)
+    if request.htmx:
+        return render(request, "battles/session_list.html", context)
+    agreed = Battle.objects.owned_by(request.actor).with_consent().count()
+    return render(request, "battles/sessions.html", {**context, "agreed": agreed})
 
 
 @require_GET

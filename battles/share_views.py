@@ -1,13 +1,15 @@
 """Battles on pages of their own, which everybody reads who has the address."""
 
 from django.conf import settings
+from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from battles import actions
-from battles.models import Share
+from battles.models import Battle, Share
 from battles.session_export import exported
 from battles.sharing import as_session, description_of, shared_battle, title_of
 from battles.views import PageRequest, get_battle_or_404, page_battle
@@ -60,6 +62,21 @@ def publish(request: PageRequest, public_id: str) -> HttpResponse:
 def withdraw(request: PageRequest, public_id: str) -> HttpResponse:
     actions.withdraw(battle=get_battle_or_404(request, public_id))
     return _sharing(request, public_id)
+
+
+@require_POST
+def withdraw_consent(request: PageRequest, public_id: str) -> HttpResponse:
+    battle = get_battle_or_404(request, public_id)
+    actions.withdraw_consent(Battle.objects.filter(pk=battle.pk))
+    messages.success(request, _("Later files leave out what was asked and answered in this battle."))
+    return redirect(battle)
+
+
+@require_POST
+def withdraw_every_consent(request: PageRequest) -> HttpResponse:
+    actions.withdraw_consent(Battle.objects.owned_by(request.actor))
+    messages.success(request, _("Nothing that you asked so far is in later files."))
+    return redirect("battles:sessions")
 
 
 def _sharing(request: PageRequest, public_id: str) -> HttpResponse:

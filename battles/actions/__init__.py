@@ -2,7 +2,7 @@
 their sessions; and what moderators do about it."""
 
 from battles.actions.moderating import ban_people, dismiss_cases, hide_battles, settle_cases, show_battles_again
-from battles.actions.publishing import publish, withdraw
+from battles.actions.publishing import publish, withdraw, withdraw_consent
 from battles.actions.reporting import report
 from battles.actions.sessions import (
     delete_discarded,
@@ -41,4 +41,5 @@ __all__ = [
     "stop",
     "update_session",
     "withdraw",
+    "withdraw_consent",
 ]

@@ -1,9 +1,10 @@
-"""People publish battles, and withdraw them."""
+"""People publish battles, and withdraw them; and withdraw their consent to what the arena publishes."""
 
 from django.db.models import Count, Q
+from django.db.models.functions import Now
 
 from battles.errors import BattleIsHidden, BattleIsVoid, NotVotedYet, StillAnswering
-from battles.models import Battle, Share, Turn, Vote
+from battles.models import Battle, BattleQuerySet, Share, Turn, Vote
 
 
 def publish(*, battle: Battle) -> Share:
@@ -26,3 +27,11 @@ def publish(*, battle: Battle) -> Share:
 
 def withdraw(*, battle: Battle) -> None:
     Share.objects.filter(battle=battle).delete()
+
+
+def withdraw_consent(battles: BattleQuerySet) -> int:
+    """Their prompts and answers are in no export that begins later. Returns of how many battles that was new.
+
+    What had been agreed to, and when that was withdrawn, stays on record.
+    """
+    return battles.with_consent().update(consent_withdrawn_at=Now())

@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 
 from accounts.actor import Actor
 from accounts.idempotency import forget_results
+from battles.actions.publishing import withdraw_consent
 from battles.announcing import announce_end
 from battles.answer_records import end_at_once
 from battles.errors import TooLateToRestore
@@ -77,7 +78,7 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     Answer.objects.filter(turn__in=turns).update(text="", html="", reasoning="")
     turns.update(prompt="")
     Share.objects.filter(battle__session=session).delete()
-    Battle.objects.filter(session=session).exclude(consent="").update(consent="")
+    withdraw_consent(Battle.objects.filter(session=session))
     if session.owner is not None:
         forget_results(session.owner, about=session.public_id, refusal=NotFound())
     Session.objects.filter(pk=session.pk).update(owner_user=None, owner_visitor=None, title="", discarded_at=None)

@@ -35,6 +35,10 @@ class BattleQuerySet(models.QuerySet["Battle"]):
     def of_visitor(self, pk: int) -> "BattleQuerySet":
         return self.filter(session__owner_visitor=pk, session__discarded_at=None)
 
+    def with_consent(self) -> "BattleQuerySet":
+        """Those whose owner agreed that prompts and answers are published, and has not withdrawn that."""
+        return self.exclude(consent="").filter(consent_withdrawn_at=None)
+
     def seen_by(self, actor: Actor, public_id: str) -> "Battle | None":
         """One's own by its id, anybody's published one by that of its page."""
         own = self.owned_by(actor).select_related("session").filter(public_id=public_id).first()
@@ -72,6 +76,8 @@ class Battle(models.Model):
     needs_images = models.BooleanField(default=False, db_default=False)
     # The version of the words by which its owner let its prompts and answers be published; empty for no.
     consent = models.CharField(max_length=CONSENT_CHARACTERS, blank=True, default="", db_default="")
+    # That there was consent is not forgotten; a battle whose session is deleted has none any more.
+    consent_withdrawn_at = models.DateTimeField(null=True, blank=True)
     voided_at = models.DateTimeField(null=True, blank=True)
     # By a moderator: its text is shown to nobody but staff.
     hidden_at = models.DateTimeField(null=True, blank=True)
@@ -91,6 +97,9 @@ class Battle(models.Model):
                 condition=Q(propensity__gt=0, propensity__lte=1), name="a_propensity_is_a_probability"
             ),
             models.CheckConstraint(condition=Q(mode="blind") | Q(filters={}), name="only_a_blind_draw_is_narrowed"),
+            models.CheckConstraint(
+                condition=Q(consent_withdrawn_at=None) | ~Q(consent=""), name="only_consent_that_was_given_is_withdrawn"
+            ),
         ]
         # For the administration: today's battles, and its list by date.
         indexes = [models.Index(fields=["created_at"], name="battles_by_time")]
@@ -116,6 +125,10 @@ class Battle(models.Model):
     @property
     def share_or_none(self) -> "Share | None":
         return getattr(self, "share", None)
+
+    @property
+    def has_consent(self) -> bool:
+        return bool(self.consent) and self.consent_withdrawn_at is None
 
     @property
     def is_void(self) -> bool:

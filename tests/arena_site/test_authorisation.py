@@ -40,7 +40,14 @@ SIGNED = ["/stream/{token}/", "/stream/model-test/{token}/"]
 # For whoever was given the address of a battle that somebody published (tests/battles/test_publishing.py).
 PUBLISHED = ["/b/{share_id}/", "/b/{share_id}/export/"]
 # Everybody's own, by who asks.
-ONES_OWN = ["/sessions/", "/uploads/", "/api/v1/sessions/", "/api/v1/uploads/", "/api/v1/me/"]
+ONES_OWN = [
+    "/sessions/",
+    "/sessions/consent/withdraw/",
+    "/uploads/",
+    "/api/v1/sessions/",
+    "/api/v1/uploads/",
+    "/api/v1/me/",
+]
 # Members' votes, under pseudonyms (tests/leaderboard/public_data asks who may have them).
 EXPORTS = ["/api/v1/exports/votes.{ending}", "/api/v1/exports/stars.{ending}"]
 MEMBERS_PAGES = ["/accounts/browsers/", "/accounts/tokens/", "/accounts/data/", "/accounts/data/export/"]
@@ -65,6 +72,7 @@ SOMEBODYS: dict[str, tuple[Callable[[World], str], dict[str, Scope]]] = {
     "/api/v1/battles/{public_id}/regenerate/": (lambda world: world.unanswered.public_id, BATTLE),
     "/api/v1/battles/{public_id}/vote/": (lambda world: world.waiting.public_id, VOTE),
     "/api/v1/battles/{public_id}/publish/": (lambda world: world.voted.public_id, {**BATTLE, "DELETE": Scope.BATTLE}),
+    "/api/v1/battles/{public_id}/consent/": (lambda world: world.voted.public_id, {"DELETE": Scope.BATTLE}),
     "/api/v1/battles/{public_id}/feedback/": (lambda world: world.voted.public_id, VOTE),
     "/api/v1/battles/{public_id}/report/": (lambda world: world.voted.public_id, BATTLE),
     "/api/v1/answers/{public_id}/rating/": (lambda world: world.to_rate, VOTE),
@@ -86,6 +94,7 @@ SOMEBODYS_PAGES: dict[str, Callable[[World], str]] = {
     "/battles/{public_id}/vote/": lambda world: world.waiting.public_id,
     "/battles/{public_id}/publish/": lambda world: world.voted.public_id,
     "/battles/{public_id}/withdraw/": lambda world: world.voted.public_id,
+    "/battles/{public_id}/consent/withdraw/": lambda world: world.voted.public_id,
     "/battles/{public_id}/feedback/": lambda world: world.voted.public_id,
     "/battles/{public_id}/messages/": lambda world: world.waiting.public_id,
     "/battles/{public_id}/stop/": lambda world: world.live.public_id,

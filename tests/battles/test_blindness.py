@@ -123,7 +123,7 @@ def test_before_the_vote_a_battle_has_exactly_the_allowed_keys(reader: Reader):
     assert set(battle) == {
         "id", "session", "mode", "state", "categories", "turns", "vote", "sides", "stream_url",
         "can_vote", "can_follow_up", "can_stop", "can_regenerate", "can_publish", "share", "hidden", "consent",
-        "created_at",
+        "consent_withdrawn_at", "created_at",
     }  # fmt: skip
     assert set(battle["turns"][0]) == {
         "index", "prompt", "attachments", "after_vote", "is_live", "is_failed_follow_up", "context_from",

@@ -4,6 +4,9 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.dateparse import parse_datetime
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
 from battles import actions, consent
 from battles.models import Battle
@@ -111,8 +114,73 @@ def test_consent_costs_no_question_when_a_battle_begins(client: Client, settings
     assert Battle.objects.latest("pk").consent
 
 
-def test_a_deleted_session_takes_its_consent_along(client: Client):
+# ---- Withdrawing it ----
+
+
+def withdraw(client: Client, battle: Battle, door: str) -> int:
+    api, page = f"/api/v1/battles/{battle.public_id}/consent/", f"/battles/{battle.public_id}/consent/withdraw/"
+    status = (client.delete(api) if door == "api" else client.post(page)).status_code
+    battle.refresh_from_db()
+    return status
+
+
+@pytest.mark.parametrize(("door", "status"), [("page", 302), ("api", 204)])
+def test_consent_is_withdrawn_and_both_stay_on_record(client: Client, door: str, status: int):
+    battle = begin(client, consent=consent.version())
+    assert withdraw(client, battle, door) == status
+    first_withdrawn = battle.consent_withdrawn_at
+    assert first_withdrawn is not None
+    assert withdraw(client, battle, door) == status
+    assert (battle.consent, battle.consent_withdrawn_at) == (consent.version(), first_withdrawn)
+    shown = client.get(f"/api/v1/battles/{battle.public_id}/").json()
+    assert shown["consent"] is False
+    assert parse_datetime(shown["consent_withdrawn_at"]) == first_withdrawn
+
+
+@pytest.mark.parametrize(("door"), ["page", "api"])
+def test_nobody_withdraws_somebody_elses_consent_or_one_that_was_not_given(client: Client, door: str):
+    battle, without = begin(client, consent=consent.version()), begin(client)
+    assert withdraw(make.browser(make.visitor()), battle, door) == 404
+    withdraw(client, without, door)
+    assert (battle.has_consent, without.consent_withdrawn_at) == (True, None)
+
+
+def test_the_page_offers_to_withdraw_what_was_agreed_to_and_says_when_it_was(client: Client, settings):
+    battle = begin(client, consent=consent.version())
+    settings.ARENA_PUBLISH_PROMPTS = False  # an operator may think again, so its owner still can
+    page = battle.session.get_absolute_url()
+    assert "Withdraw consent" in client.get(page).text
+    answer = client.post(f"/battles/{battle.public_id}/consent/withdraw/", follow=True).text
+    battle.refresh_from_db()
+    assert "Later files leave out what was asked" in answer
+    assert f"You withdrew it on {date_format(localtime(battle.consent_withdrawn_at))}" in answer
+    assert "Withdraw consent" not in answer
+    assert "consent-given" not in client.get(begin(client).session.get_absolute_url()).text
+
+
+def test_whoever_withdrew_finds_the_box_of_the_next_battle_without_a_tick(client: Client):
+    battle = begin(client, consent=consent.version())
+    assert TICKED in client.get("/").content
+    withdraw(client, battle, "page")
+    assert TICKED not in client.get("/").content
+
+
+def test_all_consent_is_withdrawn_at_once_and_nobody_elses(client: Client):
+    mine = [begin(client, consent=consent.version()) for _ in range(2)]
+    begin(client)
+    other = begin(Client(), consent=consent.version())
+    assert "answered in 2 battles may be published" in client.get("/sessions/").text
+    answer = client.post("/sessions/consent/withdraw/", follow=True).text
+    assert "Nothing that you asked so far is in later files." in answer
+    assert "may be published" not in client.get("/sessions/").text
+    assert list(Battle.objects.with_consent()) == [other]
+    for battle in mine:
+        battle.refresh_from_db()
+        assert battle.consent_withdrawn_at is not None
+
+
+def test_a_deleted_session_has_no_consent_any_more(client: Client):
     battle = begin(client, consent=consent.version())
     actions.delete_session(battle.session)
     battle.refresh_from_db()
-    assert battle.consent == ""
+    assert (battle.consent, battle.has_consent) == (consent.version(), False)

@@ -80,6 +80,15 @@ def test_what_is_hidden_deleted_or_does_not_count_has_no_texts(pair, tmp_path):
     assert texts(tmp_path) == [*[(None, None)] * 4, ("v1", WORDS)]
 
 
+def test_consent_that_was_withdrawn_ends_with_the_next_export_also_of_an_older_snapshot(pair, tmp_path):
+    vote = voted(pair)
+    voted(pair)
+    snapshot = publish()
+    assert texts(tmp_path, "--snapshot", snapshot.public_id) == [("v1", WORDS)] * 2
+    battle_actions.withdraw_consent(Battle.objects.filter(pk=vote.battle_id))
+    assert texts(tmp_path) == texts(tmp_path, "--snapshot", snapshot.public_id) == [(None, None), ("v1", WORDS)]
+
+
 def test_a_snapshot_that_counted_a_vote_does_not_bring_back_what_was_excluded_since(pair, tmp_path):
     vote = voted(pair)
     voted(pair)
