@@ -31,7 +31,7 @@ def page_for_exception(request: HttpRequest, exception: Exception) -> HttpRespon
     if isinstance(exception, AWAY):
         logger.warning("the database is away: %s", str(exception).strip())
         return page_for(request, DatabaseAway())
-    if isinstance(exception, (redis.ConnectionError, redis.TimeoutError)):  # allauth's own limits, for example
+    if isinstance(exception, redis.RedisError):  # from allauth's own limits, for example
         logger.warning("Valkey is away: %s", exception)
         return page_for(request, ServiceAway())
     return page_for(request, exception) if isinstance(exception, ArenaError) else None

@@ -9,7 +9,8 @@ import redis
 import redis.asyncio
 from django.conf import settings
 
-UNREACHABLE = (redis.ConnectionError, redis.TimeoutError, OSError)
+# One that answers is no better while it refuses: its memory or its disk is full, or it has become a replica.
+UNREACHABLE = (redis.ConnectionError, redis.TimeoutError, redis.ResponseError, OSError)
 PATIENCE_S = 0.5
 # Once it did not answer, nobody in this process waits for it again for so long.
 AWAY_S = 3.0
@@ -31,7 +32,7 @@ def pool() -> redis.BlockingConnectionPool:
 
 @cache
 def connection() -> redis.Redis:
-    """For synchronous code. Raises one of UNREACHABLE within about a second when Valkey is away or hung."""
+    """For synchronous code. Raises one of UNREACHABLE within about a second when Valkey is away, hung or full."""
     return redis.Redis(connection_pool=pool())
 
 

@@ -109,6 +109,14 @@ def no_valkey(settings) -> Iterator[None]:
 
 
 @pytest.fixture
+def full_valkey() -> Iterator[None]:
+    """It answers, and takes in nothing more."""
+    connection().config_set("maxmemory", 1)
+    yield
+    connection().config_set("maxmemory", 0)
+
+
+@pytest.fixture
 def moderator() -> User:
     user = make.user("moderator@example.org", is_staff=True)
     user.groups.add(Group.objects.get(name=MODERATORS))

@@ -6,7 +6,7 @@ import pytest
 import redis
 
 from common import counters
-from common.valkey import connection
+from common.valkey import UNREACHABLE, connection
 
 
 @pytest.fixture(autouse=True)
@@ -63,3 +63,13 @@ def test_levels_of_processes_add_up_until_they_are_not_heard_any_more(monkeypatc
     counters.raise_level("streams", -3)
     counters.hand_over()
     assert counters.levels()["streams"] == 4
+
+
+@pytest.mark.usefixtures("full_valkey")
+def test_a_full_valkey_loses_no_count():
+    counters.add("requests", "pages", "2xx")
+    with pytest.raises(UNREACHABLE):
+        counters.hand_over()
+    connection().config_set("maxmemory", 0)
+    counters.hand_over()
+    assert counters.read() == {"requests": {("pages", "2xx"): 1}}

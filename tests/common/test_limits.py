@@ -80,3 +80,10 @@ def test_without_valkey_votes_pass_and_battles_wait(seven_an_hour, no_valkey):
     with pytest.raises(ServiceAway) as refusal:
         count("user:1", fail_open=False)
     assert (refusal.value.http_status, refusal.value.headers) == (503, {"Retry-After": "5"})
+
+
+@pytest.mark.usefixtures("full_valkey")
+def test_a_full_valkey_is_as_good_as_none(seven_an_hour):
+    assert count("user:1", fail_open=True)
+    with pytest.raises(ServiceAway):
+        count("user:1", fail_open=False)
