@@ -4,13 +4,18 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from battles.category_admin import LinesField
 from battles.models import ModerationEndpoint, ModerationRule
+from battles.moderation import policy
 from battles.moderation.matching import NotAPattern
+from battles.moderation.trying import tried
 from models_registry.registry_admin import RegistryAdmin
 
 MOST_PATTERNS, MOST_CHARACTERS = 500, 300
@@ -57,9 +62,28 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
             self.add_error("patterns", ValidationError(problem, params={"line": line, "problem": str(error)}))
 
 
+class TryForm(forms.Form):
+    text = forms.CharField(
+        label=_("A text"),
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 8, "cols": 100, "dir": "auto"}),
+    )
+    ask_endpoint = forms.BooleanField(
+        label=_("Send it to the moderation endpoint, too"),
+        required=False,
+        help_text=_("It leaves the arena then, and may cost something."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if policy.current().endpoint is None:
+            del self.fields["ask_endpoint"]
+
+
 @admin.register(ModerationRule)
 class ModerationRuleAdmin(RegistryAdmin):
     form = RuleForm
+    change_list_template = "admin/battles/moderationrule/change_list.html"
     list_display = ["category", "kind", "what", "action", "threshold", "note", "changed_at"]
     list_filter = ["action", "kind"]
     search_fields = ["category", "note", "patterns"]
@@ -77,8 +101,30 @@ class ModerationRuleAdmin(RegistryAdmin):
         ),
     ]
 
+    def get_urls(self) -> list[URLPattern]:
+        return [
+            path("try/", self.admin_site.admin_view(self.try_text), name="battles_try_rules"),
+            *super().get_urls(),
+        ]
+
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False  # verdicts name it: switch it off
+
+    def try_text(self, request: HttpRequest) -> HttpResponse:
+        """What the rules find in a text, those that are off as well, and what would come of it."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        form = TryForm(request.POST or None)
+        said = form.cleaned_data if form.is_valid() else {}
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": gettext("Try the moderation rules"),
+            "form": form,
+            "trial": tried(said["text"], ask_endpoint=said.get("ask_endpoint", False)) if said else None,
+        }
+        status = 422 if form.errors else 200
+        return TemplateResponse(request, "admin/battles/moderationrule/try.html", context, status=status)
 
     def save_model(self, request: HttpRequest, obj: ModerationRule, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)

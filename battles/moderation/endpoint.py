@@ -30,7 +30,7 @@ def judged(policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
     try:
         if time.monotonic() < _away_until:
             raise ProviderError(FailureCode.INTERRUPTED, "it failed a moment ago")
-        return _ask(policy.endpoint, policy, [piece for texts in passages for piece in _pieces("\n".join(texts))])
+        return ask(policy.endpoint, policy, passages)
     except ProviderError as error:
         logger.warning("the moderation endpoint judges nothing: %s", error)
         if error.code is not FailureCode.INTERRUPTED:
@@ -40,8 +40,8 @@ def judged(policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
         return []
 
 
-def _ask(endpoint: ModerationEndpoint, policy: Policy, texts: list[str]) -> list[Finding]:
-    """Raises ProviderError."""
+def ask(endpoint: ModerationEndpoint, policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
+    """As judged, at once and whatever it said before. Raises ProviderError."""
     from models_registry.providers.moderations import judge  # web processes start without aiohttp
 
     provider = endpoint.provider
@@ -51,6 +51,7 @@ def _ask(endpoint: ModerationEndpoint, policy: Policy, texts: list[str]) -> list
         raise ProviderError(FailureCode.NO_KEY) from None
     if not provider.endpoint or (provider.needs_key and not key):
         raise ProviderError(FailureCode.NO_KEY if provider.endpoint else FailureCode.UNREACHABLE)
+    texts = [piece for passage in passages for piece in _pieces("\n".join(passage))]
     judgement = judge(provider.endpoint, key=key, model=endpoint.model, texts=texts, seconds=endpoint.seconds)
     highest: dict[int, Finding] = {}
     for category, rule in policy.scored:

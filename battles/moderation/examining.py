@@ -30,9 +30,9 @@ def examine(
     said = battle.turns.order_by("index").values_list("prompt", flat=True) if battle is not None else ()
     passages = [[*said, prompt], [text for upload in uploads if (text := sent_text(upload))]]
     findings = _matched(rules, passages)
-    if _refusing(findings) is None:
+    if refusing_one(findings) is None:
         findings += endpoint.judged(rules, passages)
-    if (refusing := _refusing(findings)) is not None:
+    if (refusing := refusing_one(findings)) is not None:
         _keep_refusal(actor, findings, battle)
         sentence = _("Your prompt was not sent: it is about “%(category)s”, which this arena does not take.")
         sentence %= {"category": refusing.rule.category_words}
@@ -70,7 +70,8 @@ def _matched(rules: policy.Policy, passages: Iterable[Sequence[str]]) -> list[Fi
     return [Finding(rule) for rule, matcher in rules.matched if matcher.finds(taken)]
 
 
-def _refusing(findings: Iterable[Finding]) -> Finding | None:
+def refusing_one(findings: Iterable[Finding]) -> Finding | None:
+    """That of whose category a person is told."""
     return next((finding for finding in findings if finding.rule.action == Action.BLOCK), None)
 
 
