@@ -113,7 +113,7 @@ def delete_upload(upload: Upload) -> None:
     upload_deleted.send(sender=Upload, upload=upload)
     Extraction.objects.filter(upload=upload).delete()
     Upload.objects.filter(pk=upload.pk).update(deleted_at=Now())
-    transaction.on_commit(lambda: forget_file(upload))
+    transaction.on_commit(lambda: forget_file(upload), robust=True)  # deleted it is, whatever the storage says
 
 
 def forget_file(upload: Upload) -> None:
