@@ -26,14 +26,21 @@ def announce_end(turn: Turn) -> None:
 
 
 def announce_lost_ends(turns: Iterable[Turn]) -> None:
-    """Those of the finished turns whose stream goes on without an end; of a stream that is gone readers know it."""
+    """Those of the finished turns whose stream goes on without an end; of a stream that is gone readers know it.
+
+    Best effort, too.
+    """
     finished = list(turns)
     if not finished:
         return
-    with connection().pipeline(transaction=False) as pipeline:
-        for turn in finished:
-            pipeline.xrevrange(_key(turn), count=1)
-        last_entries = pipeline.execute()
+    try:
+        with while_a_person_waits(), connection().pipeline(transaction=False) as pipeline:
+            for turn in finished:
+                pipeline.xrevrange(_key(turn), count=1)
+            last_entries = pipeline.execute()
+    except UNREACHABLE as error:
+        logger.warning("nobody looked for ends that were lost (%s)", error)
+        return
     for turn, entries in zip(finished, last_entries, strict=True):
         if entries and not _says_end(entries[0][1][FIELD.decode()]):
             logger.warning("the end of turn %s was lost; it is announced again", turn.pk)

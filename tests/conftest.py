@@ -100,12 +100,13 @@ def reader(site: str) -> Reader:
 @pytest.fixture
 def no_valkey(settings) -> Iterator[None]:
     """Nobody can count."""
-    limits._limiter.cache_clear()
-    pool.cache_clear()
+    cached = (limits._limiter, connection, pool)
+    for made in cached:
+        made.cache_clear()
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     yield
-    limits._limiter.cache_clear()
-    pool.cache_clear()
+    for made in cached:
+        made.cache_clear()
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from django.utils import timezone
 
 from battles import answer_records as records
 from battles.call_records import Said
-from battles.models import Answer, Battle, Turn
+from battles.models import Answer, Battle, Session, Turn
+from battles.models.sessions import SECOND_THOUGHTS
 from battles.sweep import sweep
 from battles.turn_stream import TurnEvent, entry, stream_key
 from common.valkey import connection
@@ -48,6 +49,16 @@ def test_a_turn_that_lost_its_last_worker_fails_and_says_so(turn: Turn):
     assert set(Answer.objects.values_list("state", "error")) == {("failed", "interrupted")}
     assert Battle.objects.get().is_void
     assert connection().xlen(stream_key(turn.battle.public_id, 0)) == 1
+
+
+@pytest.mark.usefixtures("no_valkey")
+def test_without_valkey_everything_else_is_swept():
+    over, thrown_away = (make.answered_battle(make.model(), make.model()) for _ in range(2))
+    over.turns.update(finished_at=timezone.now() - timedelta(seconds=20))
+    long_ago = timezone.now() - SECOND_THOUGHTS - timedelta(seconds=1)
+    Session.objects.filter(pk=thrown_away.session_id).update(discarded_at=long_ago)
+    sweep()
+    assert Turn.objects.get(battle=thrown_away).prompt == ""
 
 
 def test_a_held_turn_is_left_alone(turn: Turn):
