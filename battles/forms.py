@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
@@ -61,10 +60,6 @@ class PromptForm(forms.Form):
             return []
         mine = Upload.objects.owned_by(self._actor).kept().filter(public_id__in=wanted[: Attachment.MOST])
         return sorted(mine, key=lambda upload: wanted.index(upload.public_id))
-
-    @property
-    def most_characters(self) -> int:
-        return int(settings.ARENA_PROMPT_CHARACTERS)
 
 
 class StartForm(PromptForm):

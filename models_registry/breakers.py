@@ -1,7 +1,6 @@
 """The breakers' rows: one for a model that has failed, one for a provider whose key or server has."""
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from django.db import models
 from django.db.models import Q
@@ -10,9 +9,6 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from models_registry.breaker_rule import FAILED, REJECTED
-
-if TYPE_CHECKING:
-    pass
 
 
 class BreakerQuerySet(models.QuerySet["Breaker"]):

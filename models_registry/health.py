@@ -18,7 +18,6 @@ logger = logging.getLogger(__name__)
 
 # A probe whose worker died is made again after this.
 PROBE_LEASE = timedelta(minutes=5)
-# Says nothing about the model: our own doing, or a conversation that is too long or too improper for it.
 # A healthy model has none of these: its answers lock no row.
 _to_forget = Compiled(
     lambda model, provider: (
@@ -28,6 +27,7 @@ _to_forget = Compiled(
     int,
 )
 
+# Says nothing about the model: our own doing, or a conversation that is too long or too improper for it.
 NOBODYS_FAULT = {
     FailureCode.PROMPT_TOO_LONG,
     FailureCode.FILTERED,

@@ -77,7 +77,7 @@ class AggregationRun(models.Model):
     votes_taken = models.PositiveIntegerField(default=0)
     votes_counted = models.PositiveBigIntegerField(default=0)
     votes_excluded = models.JSONField(default=dict)
-    # What the fit found beside the standings; leaderboard.fitting says which names and units.
+    # What the fit found beside the standings; leaderboard.rating.snapshot_fit says which names and units.
     facts = models.JSONField(default=dict, db_default={})
     started_at = models.DateTimeField()
     finished_at = models.DateTimeField()
