@@ -41,11 +41,12 @@ def sessions(request: PageRequest) -> HttpResponse:
 
 @require_GET
 def row(request: PageRequest, public_id: str) -> HttpResponse:
-    """A line of the list, or with `?edit=1` the same with what can be done."""
+    """A line of the list: with `?edit=1` with what can be done, with `?revealed=1` without taking the focus."""
     session = get_session_or_404(request, public_id)
     if not request.htmx:
         return redirect(session)
-    return _row(request, session, RenameForm(instance=session) if request.GET.get("edit") else None)
+    form = RenameForm(instance=session) if request.GET.get("edit") else None
+    return _row(request, session, form, was_edited=not request.GET.get("revealed"))
 
 
 @require_POST
@@ -105,11 +106,13 @@ def _session_on(request: PageRequest) -> str:
     return words[1] if len(words) > 1 and words[0] == "s" else ""
 
 
-def _row(request: PageRequest, session: Session, form: RenameForm | None = None) -> HttpResponse:
+def _row(
+    request: PageRequest, session: Session, form: RenameForm | None = None, *, was_edited: bool = True
+) -> HttpResponse:
     context = {
         "session": Session.objects.with_known_names().get(pk=session.pk),
         "form": form,
-        "was_edited": True,
+        "was_edited": was_edited,
         "current_session_id": _session_on(request),
     }
     status = 422 if form is not None and form.is_bound else 200

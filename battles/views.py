@@ -7,7 +7,7 @@ from django.forms import BaseForm
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 from django_htmx.middleware import HtmxDetails
 
 from accounts.actor import ActorRequest, known_actor
@@ -21,6 +21,9 @@ from common import sse
 from common.errors import InvalidInput
 from models_registry import roster
 from models_registry.models import LanguageModel
+
+# Sent to the page with a verdict: the session's line in the sidebar has names now (battles/session_row.html).
+NAMES_REVEALED = "names-revealed"
 
 
 class PageRequest(ActorRequest):
@@ -155,7 +158,7 @@ def vote(request: PageRequest, public_id: str) -> HttpResponse:
         battle = actions.cast_vote(actor=request.actor, battle=battle, choice=choice).battle
     except AlreadyVoted:  # a double click: show the verdict that was stored
         return _battle_fragment(request, public_id)
-    return _fragment_of(request, battle)
+    return trigger_client_event(_fragment_of(request, battle), NAMES_REVEALED)
 
 
 @require_POST

@@ -134,6 +134,21 @@ def test_the_list_tells_names_that_are_known_and_no_others(client: Client, actor
     assert "names hidden" not in page
 
 
+def test_the_open_sessions_line_has_the_names_with_the_reveal_and_leaves_the_focus_where_it_is(client: Client, actor):
+    battle = make.answered_battle(make.model(name="Okapi"), make.model(name="Gnu"), actor=actor)
+    page = battle.session.get_absolute_url()
+    asked_for = f'hx-get="{page}row/?revealed=1" hx-trigger="names-revealed from:body"'
+    assert asked_for in client.get(page).text
+    assert asked_for not in client.get("/").text
+    verdict = client.post(f"/battles/{battle.public_id}/vote/", {"choice": "tie"}, headers=HTMX)
+    assert "names-revealed" in verdict["HX-Trigger"]
+    on_it = {**HTMX, "HX-Current-URL": f"http://testserver{page}"}
+    line = client.get(f"{page}row/?revealed=1", headers=on_it).text
+    assert "<bdi>Gnu</bdi> · <bdi>Okapi</bdi>" in line
+    assert 'aria-current="page"' in line
+    assert not re.search("names-revealed|autofocus|session-title", line)
+
+
 # ---- In place ----
 
 

@@ -97,6 +97,26 @@ def test_the_sidebar_finds_renames_deletes_and_brings_back(arena: Arena, page: P
     assert violations(page) == []
 
 
+def test_each_of_two_votes_has_a_name_and_the_sidebar_learns_the_models_with_the_reveal(arena: Arena, page: Page):
+    ask(page, arena, "seven eight nine")
+    page.locator("#prompt").fill("ten eleven")
+    page.get_by_role("button", name="New battle").click()
+    votes = page.locator(".vote")
+    expect(votes).to_have_count(2, timeout=60_000)
+    expect(page.get_by_role("form", name="Vote on “seven eight nine”")).to_have_count(1)
+    assert violations(page) == []
+    open_one = page.locator("#sessions .session-row", has_text="seven eight nine")
+    expect(open_one).to_have_text("seven eight ninenames hidden")
+    page.get_by_role("form", name="Vote on “ten eleven”").get_by_role("button", name="Tie").click()
+    expect(open_one).to_contain_text("Left one · Right one · names hidden")
+    expect(page.locator(".reveal")).to_be_focused()
+    votes.get_by_role("button", name="Tie").click()
+    expect(open_one).to_contain_text("Left one · Right one")
+    expect(open_one).not_to_contain_text("names hidden")
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert violations(page) == []
+
+
 def test_deleting_the_open_session_leads_on_and_can_be_undone(arena: Arena, page: Page):
     ask(page, arena, "four five six")
     page.get_by_text("This session").click()
