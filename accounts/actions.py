@@ -68,7 +68,7 @@ def revoke_invitation(*, by: User, invitation: Invitation) -> None:
 
 @transaction.atomic
 def ban(ban: Ban, *, by: User) -> None:
-    """Whom it names takes part in nothing any more, within bans.FRESH_FOR_S on every machine."""
+    """Whom it names takes part in nothing any more, within two seconds on every machine."""
     ban.created_by = by
     ban.save()
     audit.record(by, "ban", ban, ban.reason, whom=ban.whom, expires_at=ban.expires_at)

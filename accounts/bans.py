@@ -1,12 +1,5 @@
 """Who is blocked now, looked up once for everybody who asks within two seconds."""
 
-import threading
-import time
-from typing import Any
-
-from django.db import transaction
-from django.db.models.signals import post_delete, post_save
-from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -16,29 +9,17 @@ from accounts.actor import Actor
 from accounts.errors import Banned
 from accounts.models import Ban
 from common.client_ip import month_of, network_word
+from common.fresh import Fresh
 
 # There are few bans and many votes: nobody's vote asks the database for them.
-FRESH_FOR_S = 2.0
-
-_lock = threading.Lock()
-_known: list[Ban] = []
-_known_until = 0.0
+in_force = Fresh(lambda: list(Ban.objects.in_force()), for_s=2, changed_by=(Ban,))
 
 
 def refuse_the_banned(actor: Actor, request: HttpRequest) -> None:
     """Raises Banned, with the reason and the end. While nobody is banned, nobody is looked up."""
-    for ban in _in_force():
+    for ban in in_force():
         if _is_of(ban, actor, request):
             raise Banned(_sentence(ban))
-
-
-def _in_force() -> list[Ban]:
-    global _known, _known_until
-    with _lock:
-        if time.monotonic() >= _known_until:
-            _known = list(Ban.objects.in_force())
-            _known_until = time.monotonic() + FRESH_FOR_S
-        return _known
 
 
 def _is_of(ban: Ban, actor: Actor, request: HttpRequest) -> bool:
@@ -58,14 +39,3 @@ def _sentence(ban: Ban) -> str:
     return _("You are blocked from taking part in this arena until %(end)s: %(reason)s") % {
         "end": end, "reason": ban.reason,
     }  # fmt: skip
-
-
-def _forget() -> None:
-    global _known_until
-    _known_until = 0.0
-
-
-@receiver([post_save, post_delete], sender=Ban)
-def look_again(**_: Any) -> None:
-    _forget()
-    transaction.on_commit(_forget)  # somebody may have looked before

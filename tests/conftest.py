@@ -46,21 +46,21 @@ def _empty_valkey(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _models_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """One test's models are not the next one's, and many change them behind the ORM's signals."""
-    monkeypatch.setattr(roster, "FRESH_FOR_S", 0.0)
-    monkeypatch.setattr(roster, "_known_until", 0.0)
+    monkeypatch.setattr(roster.looked_up, "for_s", 0.0)
+    roster.looked_up.forget()
 
 
 @pytest.fixture(autouse=True)
 def _categories_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """One test's categories are not the next one's."""
-    monkeypatch.setattr(own_categories, "FRESH_FOR_S", 0.0)
-    monkeypatch.setattr(own_categories, "_known_until", 0.0)
+    monkeypatch.setattr(own_categories.rules, "for_s", 0.0)
+    own_categories.rules.forget()
 
 
 @pytest.fixture(autouse=True)
-def _bans_are_looked_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def _bans_are_looked_up_anew() -> None:
     """One test's bans are not the next one's."""
-    monkeypatch.setattr(bans, "_known_until", 0.0)
+    bans.in_force.forget()
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,6 @@ Not for people: which models were called just now would tell who answers in a bl
 """
 
 import logging
-import threading
-import time
 from collections.abc import Callable, Iterator
 
 from django.conf import settings
@@ -21,13 +19,13 @@ from prometheus_client.registry import Collector
 from arena_site.operations import facts
 from common import counters, heartbeat
 from common.client_ip import is_in_networks
+from common.fresh import Fresh
 from common.valkey import UNREACHABLE
 from models_registry.models import Breaker
 
 logger = logging.getLogger(__name__)
 
-# However many ask.
-FRESH_FOR_S = 5.0
+_page = Fresh(lambda: generate_latest(ArenaCollector()), for_s=5)
 
 
 @require_safe
@@ -36,33 +34,12 @@ def metrics(request: HttpRequest) -> HttpResponse:
     """For ARENA_METRICS_NETWORKS, and for whoever sends ARENA_METRICS_TOKEN; for others there is nothing here."""
     if not (_has_token(request) or is_in_networks(request, settings.ARENA_METRICS_NETWORKS)):
         raise Http404
-    return HttpResponse(_page.text(), content_type=CONTENT_TYPE_PLAIN_0_0_4)
+    return HttpResponse(_page(), content_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
 def _has_token(request: HttpRequest) -> bool:
     token = settings.ARENA_METRICS_TOKEN
     return bool(token) and constant_time_compare(request.headers.get("Authorization", ""), f"Bearer {token}")
-
-
-class _Page:
-    """Made by one of those who ask at once; the others wait for it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._text, self._good_until = b"", 0.0
-
-    def text(self) -> bytes:
-        with self._lock:
-            if time.monotonic() >= self._good_until:
-                self._text = generate_latest(ArenaCollector())
-                self._good_until = time.monotonic() + FRESH_FOR_S
-            return self._text
-
-    def forget(self) -> None:
-        self._good_until = 0.0
-
-
-_page = _Page()
 
 
 class ArenaCollector(Collector):

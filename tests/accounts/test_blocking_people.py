@@ -128,7 +128,7 @@ def test_while_the_database_is_away_the_page_says_so_and_keeps_what_was_typed(mo
     def away() -> None:
         raise OperationalError("the server closed the connection")
 
-    monkeypatch.setattr(bans, "_in_force", away)
+    monkeypatch.setattr(bans, "in_force", away)
     page = Client().post("/", {"prompt": "My long prompt", "mode": "blind"})
     assert (page.status_code, "My long prompt" in page.text) == (503, True)
     assert start(Client())[0] == 503
