@@ -7,9 +7,13 @@ chunks says nothing about its length.
 import errno
 import json
 from collections.abc import Awaitable, Callable
+from io import BytesIO
 from typing import Any
 
 from django.conf import settings
+from django.core.handlers.asgi import ASGIRequest
+from django.template.loader import render_to_string
+from django.utils import translation
 
 from common.errors import ArenaError, TooLarge
 from uploads.actions import MOST_BYTES
@@ -35,16 +39,16 @@ class BodyLimit:
         # Twice what is read of anything else: what is a little too long is refused there, in better words.
         most = MOST_BYTES + AROUND_A_FILE if is_upload else 2 * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
         if _length(scope) > most:
-            return await _refuse(scope, send, FileTooLarge() if is_upload else TooLarge())
+            return await _refuse(scope, send, FileTooLarge if is_upload else TooLarge)
         sent = _Sent(receive, send, most)
         try:
             await self._app(scope, sent.receive, sent.send)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT) or sent.has_begun:
                 raise
-            return await _refuse(scope, send, StorageFull())
+            return await _refuse(scope, send, StorageFull)
         if sent.is_too_much and not sent.has_begun:
-            await _refuse(scope, send, FileTooLarge() if is_upload else TooLarge())
+            await _refuse(scope, send, FileTooLarge if is_upload else TooLarge)
         return None
 
 
@@ -76,11 +80,14 @@ def _length(scope: Any) -> int:
     return int(said) if said.isdigit() else 0
 
 
-async def _refuse(scope: Any, send: Any, error: ArenaError) -> None:
-    is_api = scope["path"].startswith("/api/")
-    body = json.dumps(error.as_json()) if is_api else error.detail
+async def _refuse(scope: Any, send: Any, refusal: type[ArenaError]) -> None:
+    request = ASGIRequest({**scope, "method": "GET"}, BytesIO())
+    with translation.override(translation.get_language_from_request(request)):
+        error = refusal()
+        media_type, body = _told(request, error)
     headers = {
-        "Content-Type": "application/json" if is_api else "text/plain; charset=utf-8",
+        "Content-Type": media_type,
+        "Content-Security-Policy": "default-src 'self'",
         "X-Content-Type-Options": "nosniff",
         "Connection": "close",
         **error.headers,
@@ -93,3 +100,12 @@ async def _refuse(scope: Any, send: Any, error: ArenaError) -> None:
         }
     )
     await send({"type": "http.response.body", "body": body.encode()})
+
+
+def _told(request: ASGIRequest, error: ArenaError) -> tuple[str, str]:
+    """(media type, body) for whoever asked: a program, a script of ours, a person at a page."""
+    if request.path.startswith("/api/"):
+        return "application/json", json.dumps(error.as_json())
+    if "HX-Request" in request.headers:
+        return "text/plain; charset=utf-8", error.detail
+    return "text/html; charset=utf-8", render_to_string(error.page, {"error": error})
