@@ -13,7 +13,7 @@ def sign_in(arena: Arena, page: Page) -> None:
     page.goto(f"{arena.url}/admin/")
     page.locator("#id_login").fill(EMAIL)
     page.locator("#id_password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign In", exact=True).click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
 
 
 def see_the_answer_grow(page: Page) -> None:

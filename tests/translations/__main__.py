@@ -6,7 +6,7 @@ import django
 
 
 def main() -> int:
-    from tests.translations.catalogue import LANGUAGES, as_mo, as_po, path_of, untranslated, updated
+    from tests.translations.catalogue import ENGLISH, LANGUAGES, as_mo, as_po, path_of, read, untranslated, updated
 
     missing = 0
     for language in LANGUAGES:
@@ -17,6 +17,7 @@ def main() -> int:
         for message in untranslated(catalog):
             missing += 1
             print(f"{language}: {message.id!r} is not translated.")
+    path_of(ENGLISH).with_suffix(".mo").write_bytes(as_mo(read(ENGLISH)))
     return min(missing, 1)
 
 

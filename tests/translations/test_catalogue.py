@@ -6,10 +6,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import allauth
 import pytest
+from babel.messages.pofile import read_po
 from django.conf import settings
+from django.test import Client
 
-from tests.translations.catalogue import LANGUAGES, as_mo, forms, path_of, read, untranslated, updated
+from tests.translations.catalogue import ENGLISH, LANGUAGES, as_mo, forms, path_of, read, untranslated, updated
 
 PLACES = re.compile(r"%\(\w+\)[-.0-9]*[a-z]|%%|\{\w*\}|</?\w+[^>]*>")
 # French keeps these marks with the word before them, or after.
@@ -39,10 +42,30 @@ def test_a_translation_has_the_places_of_its_message(language: str):
     assert wrong == []
 
 
+@pytest.mark.parametrize("language", [*LANGUAGES, ENGLISH])
 def test_what_is_compiled_is_what_is_written(language: str):
     """Else `make messages` was forgotten."""
     with path_of(language).with_suffix(".mo").open("rb") as compiled:
         assert contents(compiled) == contents(BytesIO(as_mo(read(language))))
+
+
+def test_english_says_anew_only_what_allauth_says():
+    """With no place that allauth does not fill."""
+    with (Path(allauth.__file__).parent / "locale/fr/LC_MESSAGES/django.po").open("rb") as file:
+        known = {message.id for message in read_po(file)}
+    said = [message for message in read(ENGLISH) if message.id]
+    assert len(said) > 50
+    assert [message.id for message in said if message.id not in known] == []
+    added = [message.id for message in said if {*PLACES.findall(message.string)} - {*PLACES.findall(message.id)}]
+    assert added == []
+
+
+@pytest.mark.django_db
+def test_account_pages_speak_as_the_others_do(client: Client):
+    page = client.get("/accounts/login/").text
+    assert "Stay signed in" in page
+    assert "Sign In" not in page
+    assert "Se connecter" in client.get("/accounts/login/", headers={"accept-language": "fr"}).text
 
 
 def contents(file: Any) -> dict[Any, str]:
