@@ -5,8 +5,11 @@ function token(form) {
   return form.querySelector("[name=csrfmiddlewaretoken]").value;
 }
 
-function notice(template) {
-  document.getElementById("notices").replaceChildren(template.content.cloneNode(true));
+// Beside what was typed, as every refusal of a form.
+const noticesOf = (box) => box.closest("form").querySelector("[data-notices]");
+
+function notice(box, template) {
+  noticesOf(box).replaceChildren(template.content.cloneNode(true));
 }
 
 // One after the other: the first may be what makes a newcomer known, and the others go with the same cookie.
@@ -15,7 +18,7 @@ let sent = Promise.resolve();
 function add(box, files) {
   const chips = box.querySelector(".chips");
   for (const file of files) {
-    if (chips.children.length >= Number(box.dataset.atMost)) return notice(box.querySelector("[data-too-many]"));
+    if (chips.children.length >= Number(box.dataset.atMost)) return notice(box, box.querySelector("[data-too-many]"));
     const chip = box.querySelector("[data-chip]").content.firstElementChild.cloneNode(true);
     chip.querySelector(".chip-name").textContent = file.name;
     chips.append(chip);
@@ -39,12 +42,12 @@ function send(box, chip, file) {
     if (!chip.isConnected) return;
     if (request.status === 201) return replace(chip, request.responseText);
     chip.remove();
-    if (request.getResponseHeader("HX-Retarget")) htmx.swap("#notices", request.responseText, { swapStyle: "innerHTML" });
-    else notice(document.getElementById(request.status === 413 ? "notice-too-large" : "notice-went-wrong"));
+    if (request.getResponseHeader("HX-Retarget")) htmx.swap(noticesOf(box), request.responseText, { swapStyle: "innerHTML" });
+    else notice(box, document.getElementById(request.status === 413 ? "notice-too-large" : "notice-went-wrong"));
   });
   request.addEventListener("error", () => {
     chip.remove();
-    notice(document.getElementById("notice-no-answer"));
+    notice(box, document.getElementById("notice-no-answer"));
   });
   chip.abort = () => request.abort();
   return new Promise((over) => {
@@ -108,7 +111,7 @@ document.addEventListener("htmx:confirm", (event) => {
   const form = event.target.closest?.(".composer");
   if (!form || event.detail.verb !== "post" || !form.querySelector('.chip:is([data-state="uploading"], [data-state="extracting"])')) return;
   event.preventDefault();
-  notice(form.querySelector("[data-wait]"));
+  notice(form.querySelector(".attachments"), form.querySelector("[data-wait]"));
 });
 
 // A follow-up that was taken leaves the box empty for the next one.
