@@ -1,103 +1,22 @@
-"""The window onto people: members, visitors, bans, invitations, API tokens and what staff changed."""
+"""The window onto people: visitors, bans, invitations, API tokens and what staff changed."""
 
 from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import mark_safe
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from accounts import actions, audit
-from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, SignIn, User, Visitor
-from accounts.sign_ins import signed_in
+from accounts import actions, audit, user_admin  # noqa: F401 (it registers its page)
+from accounts.audited_admin import DeletionsWrittenDown
+from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, Visitor
 from common.large_lists import EstimatingPaginator
-
-
-class LowerCaseEmail(forms.ModelForm):  # type: ignore[type-arg]
-    """Addresses that differ only in case are one person's."""
-
-    def clean_email(self) -> str:
-        return str(self.cleaned_data["email"]).lower()
-
-
-class NewUserForm(LowerCaseEmail, AdminUserCreationForm):  # type: ignore[type-arg]
-    class Meta:
-        model = User
-        fields = ["email"]
-
-
-class UserForm(LowerCaseEmail, UserChangeForm):  # type: ignore[type-arg]
-    class Meta:
-        model = User
-        fields = [
-            "email", "first_name", "last_name", "is_active", "is_staff", "is_superuser", "groups", "user_permissions",
-        ]  # fmt: skip
-
-
-@admin.register(User)
-class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
-    form = UserForm
-    add_form = NewUserForm
-    ordering = ["email"]
-    list_display = ["email", "is_active", "is_staff", "date_joined", "last_login"]
-    list_filter = ["is_staff", "is_superuser", "is_active", "groups"]
-    search_fields = ["email", "first_name", "last_name"]
-    readonly_fields = ["date_joined", "last_login", "browsers"]
-    fieldsets = [
-        (None, {"fields": ["email", "password"]}),
-        (_("Name"), {"fields": ["first_name", "last_name"]}),
-        (
-            _("Rights"),
-            {"fields": ["is_active", "is_staff", "is_superuser", "groups", "user_permissions"]},
-        ),
-        (_("Dates"), {"fields": ["date_joined", "last_login", "browsers"]}),
-    ]
-    add_fieldsets = [(None, {"classes": ["wide"], "fields": ["email", "usable_password", "password1", "password2"]})]
-
-    actions = ["sign_out_everywhere"]
-
-    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Whoever may only look has no use for what is left of a password."""
-        fieldsets = super().get_fieldsets(request, obj)
-        if obj is None or self.has_change_permission(request, obj):
-            return fieldsets
-        return [(None, {"fields": ["email"]}), *fieldsets[1:]]
-
-    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
-        super().save_model(request, obj, form, change)
-        changed = [name for name in form.changed_data if not name.startswith("password")]
-        audit.record(request.user, "change user" if change else "add user", f"user {obj.pk}", changed=changed)  # type: ignore[arg-type]
-
-    def delete_model(self, request: HttpRequest, obj: User) -> None:
-        actions.delete_account(obj, by=request.user)  # type: ignore[arg-type]
-
-    @transaction.atomic
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        for user in queryset:
-            self.delete_model(request, user)
-
-    @admin.display(description=_("Signed in with"), empty_value="–")
-    def browsers(self, user: User) -> str | None:
-        """Without what would sign in: a session's key."""
-        lines = [(str(row), date_format(row.last_seen_at, "DATE_FORMAT")) for row in signed_in(user)]
-        return format_html_join(mark_safe("<br>"), "{}, {}", lines) or None
-
-    @admin.action(description=_("Sign out of every browser"), permissions=["change"])
-    def sign_out_everywhere(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        for user in queryset:
-            actions.sign_out(SignIn.objects.all(), of=user, by=request.user)  # type: ignore[arg-type]
-        messages.success(request, _("They are signed out everywhere."))
 
 
 @admin.register(Ban)
@@ -204,7 +123,7 @@ class ApiTokenForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class ApiTokenAdmin(DeletionsWrittenDown):
     """A token is shown once, when it is made; afterwards it can only be revoked."""
 
     form = ApiTokenForm

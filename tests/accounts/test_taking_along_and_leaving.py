@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts import actions
 from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
-from accounts.models import ApiToken, AuditEntry, IdempotencyKey, Invitation, Scope, User, Visitor
+from accounts.models import ApiToken, AuditEntry, Ban, IdempotencyKey, Invitation, Scope, User, Visitor
 from battles.actions import cast_vote, give_feedback
 from battles.models import Session, Turn, Vote
 from leaderboard.aggregation import aggregate
@@ -160,6 +160,12 @@ def test_an_administrator_who_deletes_members_leaves_as_little_of_them(
     assert vote.voter.startswith("deleted:")
     told = list(AuditEntry.objects.values_list("user", "action"))
     assert told == [(admin_user.pk, "delete account"), (admin_user.pk, "change user")]
+
+
+def test_an_administrator_deletes_a_member_who_is_blocked(admin_client: Client, member: Actor):
+    actions.ban(Ban(user=member.user, reason="Advertising."), by=make.user("other@example.org", is_staff=True))
+    admin_client.post(f"/admin/accounts/user/{member.user.pk}/delete/", {"post": "yes"})
+    assert not User.objects.filter(pk=member.user.pk).exists()
 
 
 def published(slot: str) -> list[tuple[object, ...]]:

@@ -130,4 +130,4 @@ def test_a_lost_second_factor_is_deleted_without_being_shown(client: Client):
     assert (page.status_code, secret in page.text) == (200, False)
     client.post(f"{path}/delete/", {"post": "yes"})
     assert not Authenticator.objects.exists()
-    assert AuditEntry.objects.get().action == "delete second factor"
+    assert AuditEntry.objects.get().action == "delete authenticator"

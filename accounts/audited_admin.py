@@ -1,0 +1,43 @@
+"""Pages of the administration on which whatever staff change is written down, also where Django's own would not."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils.text import camel_case_to_spaces
+
+from accounts import audit
+
+
+class DeletionsWrittenDown(admin.ModelAdmin):  # type: ignore[type-arg]
+    """What is deleted, one by one or many at once."""
+
+    def subject_of(self, row: Model) -> str:
+        """What the audit log calls it; no address, which would outlive its account there."""
+        return str(row)
+
+    def log_deletions(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
+        for row in queryset:
+            self._write_down(request, "delete", row)
+        return super().log_deletions(request, queryset)
+
+    def _write_down(self, request: HttpRequest, verb: str, row: Model, **details: Any) -> None:
+        action = f"{verb} {camel_case_to_spaces(self.model.__name__)}"
+        audit.record(request.user, action, self.subject_of(row), **details)  # type: ignore[arg-type]
+
+
+class ChangesWrittenDown(DeletionsWrittenDown):
+    """What is added and changed, too, with the state after it."""
+
+    def state_of(self, row: Any) -> dict[str, Any]:
+        """For the entry's details."""
+        return {}
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        self._write_down(request, "add", obj, **self.state_of(obj))
+        return super().log_addition(request, obj, message)
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        self._write_down(request, "change", obj, **self.state_of(obj))
+        return super().log_change(request, obj, message)

@@ -1,0 +1,114 @@
+"""Whatever staff change in the administration is written down: who, when, what; and nothing that opens an account."""
+
+import pytest
+from allauth.account.models import EmailAddress
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.contrib import admin
+from django.contrib.auth.models import Group, Permission
+from django.test import Client, RequestFactory
+
+from accounts.models import ApiToken, AuditEntry, Scope, User
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+# What staff may write, and the tests that show that it is written down.
+WRITTEN_DOWN = {
+    "account.EmailAddress", "accounts.ApiToken", "accounts.User", "auth.Group", "mfa.Authenticator",  # these
+    "accounts.Ban", "accounts.Invitation",  # tests/accounts
+    "battles.Category", "battles.ModerationCase", "battles.ModerationEndpoint", "battles.ModerationRule",  # its own
+    "battles.Vote",  # tests/leaderboard
+    "models_registry.CatalogueChange", "models_registry.LanguageModel", "models_registry.Provider",  # its own
+}  # fmt: skip
+
+
+@pytest.fixture
+def administrator() -> User:
+    return make.user("admin@example.org", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def client(client: Client, administrator: User) -> Client:
+    client.force_login(administrator)
+    return client
+
+
+def trail(administrator: User) -> list[tuple[str, str]]:
+    assert set(AuditEntry.objects.values_list("user", flat=True)) <= {administrator.pk}
+    return list(AuditEntry.objects.order_by("pk").values_list("action", "subject"))
+
+
+def test_what_can_be_written_is_in_the_table_above(administrator: User):
+    request = RequestFactory().get("/")
+    request.user = administrator
+    writable = {
+        model._meta.label
+        for model, page in admin.site._registry.items()
+        if page.has_add_permission(request)
+        or page.has_change_permission(request)
+        or page.has_delete_permission(request)
+        or page.get_actions(request)
+    }
+    assert writable == WRITTEN_DOWN
+
+
+def test_a_password_that_staff_set_is_written_down_and_not_shown(client: Client, administrator: User):
+    member = make.user("member@example.org")
+    page = f"/admin/accounts/user/{member.pk}/password/"
+    client.post(page, {"password1": "short", "password2": "other", "usable_password": "true"})
+    assert trail(administrator) == []
+    words = "correct horse battery"
+    client.post(page, {"password1": words, "password2": words, "usable_password": "true", "set-password": "1"})
+    assert User.objects.get(pk=member.pk).check_password(words)
+    client.post(page, {"usable_password": "false", "unset-password": "1"})
+    assert trail(administrator) == [("set password", f"user {member.pk}")] * 2
+    assert words not in str(list(AuditEntry.objects.values()))
+
+
+def test_rights_that_somebody_is_given_are_written_down_with_their_names(client: Client, administrator: User):
+    member, group = make.user("member@example.org"), Group.objects.get(name="Moderators")
+    form = {"email": member.email, "is_active": "on", "is_staff": "on", "groups": group.pk}
+    assert client.post(f"/admin/accounts/user/{member.pk}/change/", form).status_code == 302
+    entry = AuditEntry.objects.get()
+    assert entry.details == {"changed": ["is_staff", "groups"], "is_staff": True, "groups": ["Moderators"]}
+
+
+def test_what_a_group_may_do_is_written_down(client: Client, administrator: User):
+    permission = Permission.objects.get(codename="view_battle")
+    assert client.post("/admin/auth/group/add/", {"name": "Readers", "permissions": permission.pk}).status_code == 302
+    group = Group.objects.get(name="Readers")
+    client.post(f"/admin/auth/group/{group.pk}/change/", {"name": "Readers"})
+    client.post(f"/admin/auth/group/{group.pk}/delete/", {"post": "yes"})
+    assert trail(administrator) == [(f"{verb} group", "Readers") for verb in ("add", "change", "delete")]
+    added, changed, _ = AuditEntry.objects.order_by("pk")
+    assert (len(added.details["permissions"]), changed.details["permissions"]) == (1, [])
+
+
+def test_whose_address_is_whose_is_written_down_without_the_address(client: Client, administrator: User):
+    member = make.user("member@example.org")
+    pages, of_member = "/admin/account/emailaddress/", f"user {member.pk}"
+    client.post(f"{pages}add/", {"user": member.pk, "email": "new@example.org"})
+    address = EmailAddress.objects.get(user=member)
+    client.post(f"{pages}{address.pk}/change/", {"user": member.pk, "email": "newer@example.org"})
+    client.post(pages, {"action": "make_verified", "_selected_action": address.pk})
+    address.refresh_from_db()
+    assert (address.email, address.verified) == ("newer@example.org", True)
+    client.post(pages, {"action": "delete_selected", "_selected_action": address.pk, "post": "yes"})
+    assert not EmailAddress.objects.filter(user=member).exists()
+    verbs = ("add", "change", "verify", "delete")
+    assert trail(administrator) == [(f"{verb} email address", of_member) for verb in verbs]
+    assert "example.org" not in str(list(AuditEntry.objects.values()))
+
+
+def test_what_opens_an_account_is_deleted_one_by_one_or_together_and_written_down(client: Client, administrator: User):
+    member = make.user("member@example.org")
+    tokens = [ApiToken.issue(user=member, name=f"t{n}", scopes=[Scope.READ])[0] for n in range(3)]
+    client.post(f"/admin/accounts/apitoken/{tokens[0].pk}/delete/", {"post": "yes"})
+    chosen = [token.pk for token in tokens[1:]]
+    form = {"action": "delete_selected", "_selected_action": chosen, "post": "yes"}
+    client.post("/admin/accounts/apitoken/", form)
+    lost = TOTP.activate(member, generate_totp_secret()).instance
+    form = {"action": "delete_selected", "_selected_action": lost.pk, "post": "yes"}
+    client.post("/admin/mfa/authenticator/", form)
+    assert not ApiToken.objects.exists()
+    assert [action for action, _ in trail(administrator)] == ["delete api token"] * 3 + ["delete authenticator"]
