@@ -210,6 +210,10 @@ class ApiToken(models.Model):
 
     objects = ApiTokenQuerySet.as_manager()
 
+    class Meta:
+        verbose_name = _("API token")
+        verbose_name_plural = _("API tokens")
+
     def __str__(self) -> str:
         return f"{self.name} (…{self.last_four})"
 

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from battles.models import Vote
 from leaderboard.rating import elo
@@ -32,6 +33,7 @@ class PairTally(models.Model):
     n = models.PositiveIntegerField()
 
     class Meta:
+        verbose_name_plural = _("pair tallies")
         constraints = [
             models.UniqueConstraint(
                 fields=["scope", "left", "right", "outcome"], name="a_pair_is_tallied_once_per_outcome"
