@@ -49,8 +49,9 @@ fuzz: $(BIN)/.dev ## Send the API what its schema allows and what not: CASES=500
 chaos: $(BIN)/.dev ## Kill parts of an arena while people vote, and check the books: SECONDS=60 SEED=1
 	@$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)
 
-screenshots: $(BIN)/.dev ## Take pictures of a running arena, voting in it: URL=http://127.0.0.1:8000 TO=docs/screenshots
-	@$(BIN)/python -m tests.browser.screenshots --url $(or $(URL),http://127.0.0.1:8000) --to $(or $(TO),docs/screenshots)
+screenshots: $(BIN)/.dev local-model ## Play battles and photograph every page: ONLY="leader*" ARENA=/tmp/kept TO=docs/screenshots
+	@$(BIN)/python -W ignore -m tests.browser.screenshots $(if $(ONLY),--only "$(ONLY)") $(if $(ARENA),--arena $(ARENA)) \
+		--to $(or $(TO),docs/screenshots)
 
 messages: $(BIN)/.dev ## Collect what is to be translated into locale/, and compile what is
 	@DJANGO_SETTINGS_MODULE=arena_site.settings.test $(BIN)/python -m tests.translations

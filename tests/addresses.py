@@ -14,14 +14,14 @@ def addresses() -> list[str]:
 
 def _under(patterns: list[Any], prefix: str) -> Iterator[str]:
     for pattern in patterns:
-        route = prefix + _plain(str(pattern.pattern))
+        route = prefix + plain(str(pattern.pattern))
         if isinstance(pattern, URLResolver):
             yield from _under(pattern.url_patterns, route)
         elif isinstance(pattern, URLPattern):
             yield route
 
 
-def _plain(route: str) -> str:
+def plain(route: str) -> str:
     route = re.sub(r"\(\?P<(\w+)>(?:[^()]|\([^()]*\))*\)", r"{\1}", route)
     route = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route)
     return re.sub(r"^\^|\$$|\\Z$", "", route).replace("\\.", ".").replace("\\", "")

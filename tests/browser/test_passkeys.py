@@ -52,3 +52,15 @@ def test_where_a_browser_takes_no_passkey_none_is_asked_for(echoing: Arena, brow
     page.goto(f"{echoing.url}/accounts/login/")  # at an address made of numbers
     expect(page.locator("#passkey_login")).to_be_hidden()
     page.close()
+
+
+def test_the_code_for_an_authenticator_app_can_be_scanned_in_the_dark(echoing: Arena, browser: Browser):  # noqa: F811
+    page = browser.new_page(color_scheme="dark")
+    sign_in(page, echoing.url)
+    page.goto(f"{echoing.url}/accounts/2fa/totp/activate/")
+    if page.locator("[name=password]").is_visible():
+        page.locator("[name=password]").fill(PASSWORD)
+        page.keyboard.press("Enter")
+    code = page.locator("main img")
+    expect(code).to_have_css("background-color", "rgb(255, 255, 255)")
+    page.close()

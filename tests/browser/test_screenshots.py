@@ -1,0 +1,21 @@
+"""`make screenshots` forgets no page: each is photographed, or left out for a reason."""
+
+import pytest
+
+from tests.browser.screenshots import pictures
+from tests.browser.screenshots.coverage import complaints
+
+
+def test_every_page_has_its_picture_or_a_reason_to_have_none():
+    assert complaints() == []
+
+
+def test_pages_that_nobody_thought_of_are_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delitem(pictures.LEFT_OUT, "a part of a page that has its picture")
+    monkeypatch.setitem(pictures.LEFT_OUT, "gone", ["/gone/"])
+    assert set(complaints()) == {
+        "/battles/{public_id}/ has neither a picture nor a reason to have none.",
+        "/s/{public_id}/row/ has neither a picture nor a reason to have none.",
+        "/uploads/{public_id}/chip/ has neither a picture nor a reason to have none.",
+        "/gone/ is left out, and there is no such address without a picture.",
+    }
