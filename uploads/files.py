@@ -18,7 +18,7 @@ HARMLESS = {
 
 
 def original(upload: Upload) -> HttpResponse:
-    """The bytes as they came. Raises NotFound when the storage has lost them."""
+    """The bytes as they came. Raises NotFound when the storage has lost them, ServiceAway while it is away."""
     try:
         content = storage.content_of(upload.stored_as)
     except FileNotFoundError as error:

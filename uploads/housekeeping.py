@@ -1,10 +1,15 @@
 """Files that nobody wants any more, and files that nobody knows."""
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 from uploads import actions, storage
 from uploads.errors import IsBeingAnswered
 from uploads.models import Upload
+
+logger = logging.getLogger(__name__)
 
 # A file that a visitor brought and never used is kept for so long, and a file without a row.
 KEPT_UNUSED = timedelta(days=1)
@@ -18,7 +23,18 @@ def tidy_up() -> None:
         except IsBeingAnswered:
             continue  # next time
     for upload in Upload.objects.filter(deleted_at__isnull=False).exclude(stored_as="").iterator():
-        actions.forget_file(upload)
+        with _or_next_time(upload.stored_as):
+            actions.forget_file(upload)
     for name in list(storage.names_older_than(KEPT_UNUSED)):
         if not Upload.objects.filter(stored_as=name).exists():
-            storage.forget(name)
+            with _or_next_time(name):
+                storage.forget(name)
+
+
+@contextmanager
+def _or_next_time(name: str) -> Iterator[None]:
+    """One that the storage will not give up holds up no other."""
+    try:
+        yield
+    except Exception:  # each kind of storage raises its own
+        logger.exception("the storage still has %s", name)

@@ -11,6 +11,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
+from common.errors import ServiceAway
 from uploads.errors import StorageAway, StorageFull
 
 logger = logging.getLogger(__name__)
@@ -38,9 +39,15 @@ def _new_name() -> str:
 
 
 def content_of(name: str) -> bytes:
-    """Raises FileNotFoundError."""
-    with default_storage.open(name) as file:
-        return bytes(file.read())
+    """Raises FileNotFoundError and ServiceAway."""
+    try:
+        with default_storage.open(name) as file:
+            return bytes(file.read())
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # each kind of storage raises its own
+        logger.exception("a file could not be fetched")
+        raise ServiceAway from error
 
 
 def forget(name: str) -> None:

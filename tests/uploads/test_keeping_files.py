@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.test import Client
 from django.utils import timezone
 
 from accounts.actor import Actor
@@ -112,6 +113,40 @@ def test_files_that_no_row_knows_and_deletions_that_failed_are_made_good(monkeyp
     monkeypatch.setattr(housekeeping, "KEPT_UNUSED", timedelta(seconds=-5))
     housekeeping.tidy_up()
     assert stored_files() == []
+
+
+def test_a_file_the_storage_will_not_give_up_holds_up_no_other(monkeypatch, caplog):
+    visitor = make.visitor()
+    first, second = keep(visitor, b"first"), keep(visitor, b"second")
+    forget = storage.forget
+
+    def keeps_the_first(name: str) -> None:
+        if name == first.stored_as:
+            raise OSError("I keep this one")
+        forget(name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "forget", lambda name: (_ for _ in ()).throw(OSError("away")))
+        for upload in (first, second):
+            actions.delete_upload(upload)
+    monkeypatch.setattr(storage, "forget", keeps_the_first)
+    stray = default_storage.save("ff/stray", ContentFile(b"x"))
+    monkeypatch.setattr(housekeeping, "KEPT_UNUSED", timedelta(seconds=-5))
+    housekeeping.tidy_up()
+    assert stored_files() == [first.stored_as]
+    assert not default_storage.exists(stray)
+    assert "I keep this one" in caplog.text
+
+
+def test_while_the_storage_is_away_whoever_fetches_a_file_is_told_to_try_again(monkeypatch, client: Client):
+    member = make.member()
+    upload = keep(member)
+    assert member.user is not None
+    client.force_login(member.user)
+    monkeypatch.setattr(default_storage, "open", lambda name: (_ for _ in ()).throw(OSError("away")))
+    said = client.get(f"/api/v1/uploads/{upload.public_id}/file/")
+    assert (said.status_code, said.json()["code"]) == (503, "service_unavailable")
+    assert client.get(f"/uploads/{upload.public_id}/file/").status_code == 503
 
 
 def test_what_a_visitor_brought_is_the_members_after_signing_in():
