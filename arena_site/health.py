@@ -12,7 +12,6 @@ from django.views.decorators.http import require_safe
 
 from common import heartbeat
 from common.valkey import UNREACHABLE
-from common.valkey import connection as valkey
 from models_registry.encryption import KeyUnreadable
 from models_registry.models import LanguageModel, Provider
 
@@ -34,17 +33,22 @@ def livez(request: HttpRequest) -> HttpResponse:
 @never_cache
 def readyz(request: HttpRequest) -> JsonResponse:
     """200 when everything works, otherwise 503; `checks` maps each part to "ok" or to what is wrong with it."""
-    checks = {"database": _outcome(_check_database), "valkey": _outcome(_check_valkey)}
+    missing: list[str] = []
+    drawable: list[LanguageModel] = []
+    checks = {
+        "database": _outcome(_check_database),
+        "valkey": _outcome(lambda: missing.extend(heartbeat.missing())),
+    }
     if checks["database"] == OK:
         checks["migrations"] = _outcome(_check_migrations)
     if checks.get("migrations") == OK:
         checks["provider_keys"] = _outcome(_check_provider_keys)
     if checks["valkey"] == OK:
-        missing = heartbeat.missing()
         checks |= {name: "not heard" if name in missing else OK for name in heartbeat.EXPECTED}
+    if set(checks.values()) == {OK}:
+        checks["database"] = _outcome(lambda: drawable.extend(LanguageModel.objects.drawable()))
     ready = set(checks.values()) == {OK}
-    drawable = len(LanguageModel.objects.drawable()) if ready else 0
-    body = {"ready": ready, "checks": checks, "drawable_models": drawable}
+    body = {"ready": ready, "checks": checks, "drawable_models": len(drawable)}
     return JsonResponse(body, status=200 if ready else 503)
 
 
@@ -61,10 +65,6 @@ def _outcome(check: Callable[[], None]) -> str:
 def _check_database() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
-
-
-def _check_valkey() -> None:
-    valkey().ping()
 
 
 @cache  # what is applied stays applied; a refusal is raised, and so is not remembered

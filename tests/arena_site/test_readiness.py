@@ -1,0 +1,94 @@
+"""/readyz says what is wrong, in JSON, whatever falls and whenever it does; /livez minds nothing of it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import redis
+from cryptography.fernet import Fernet
+from django.db import OperationalError
+from django.db.migrations.executor import MigrationExecutor
+from django.test import Client
+
+from arena_site import health
+from common import heartbeat
+from common.valkey import connection
+from models_registry.models import LanguageModel, Provider
+from tests import make
+
+pytestmark = pytest.mark.django_db
+PARTS = {"database", "valkey", "migrations", "provider_keys", *heartbeat.EXPECTED}
+
+
+def away(error: Exception) -> Any:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    return fail
+
+
+def asked(status: int) -> dict[str, Any]:
+    response = Client().get("/readyz")
+    said: dict[str, Any] = response.json()
+    assert (response.status_code, said["ready"]) == (status, status == 200)
+    assert Client().get("/livez").content == b"ok"
+    return said
+
+
+@pytest.fixture(autouse=True)
+def _everybody_is_heard() -> Iterator[None]:
+    for name in heartbeat.EXPECTED:
+        connection().set(f"heartbeat:{name}", "alive")
+    health._check_migrations.cache_clear()
+    yield
+    health._check_migrations.cache_clear()
+
+
+def test_all_is_well_and_two_models_can_be_drawn():
+    make.model("ada"), make.model("bert")
+    assert asked(200) == {"ready": True, "checks": dict.fromkeys(PARTS, "ok"), "drawable_models": 2}
+
+
+def test_a_process_that_is_not_heard_is_named():
+    connection().delete("heartbeat:sweeper")
+    assert asked(503)["checks"] == {**dict.fromkeys(PARTS, "ok"), "sweeper": "not heard"}
+
+
+def test_what_cannot_be_asked_is_left_out_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(health, "_check_database", away(OperationalError()))
+    assert asked(503)["checks"] == {
+        "database": "away", "valkey": "ok", **dict.fromkeys(heartbeat.EXPECTED, "ok"),
+    }  # fmt: skip
+
+
+@pytest.mark.usefixtures("no_valkey")
+def test_what_cannot_be_asked_is_left_out_while_valkey_is_away():
+    assert asked(503)["checks"] == {
+        "database": "ok", "valkey": "away", "migrations": "ok", "provider_keys": "ok",
+    }  # fmt: skip
+
+
+def test_a_migration_that_is_not_applied(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(MigrationExecutor, "migration_plan", lambda *_: ["one more"])
+    assert asked(503)["checks"]["migrations"] == "not applied"
+    monkeypatch.undo()
+    asked(200)
+
+
+def test_keys_that_cannot_be_decrypted(settings: Any):
+    provider = Provider(name="Paid", base_url="http://paid.test/v1")
+    provider.store_key("sk-a-provider-key")
+    provider.save()
+    asked(200)
+    settings.ARENA_ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    assert "ARENA_ENCRYPTION_KEYS" in asked(503)["checks"]["provider_keys"]
+
+
+def test_valkey_that_falls_between_two_questions_is_away(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(heartbeat, "missing", away(redis.ConnectionError()))
+    assert asked(503)["checks"]["valkey"] == "away"
+
+
+def test_a_database_that_falls_between_two_questions_is_away(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(type(LanguageModel.objects), "drawable", away(OperationalError()))
+    assert asked(503)["checks"]["database"] == "away"
