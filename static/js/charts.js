@@ -50,7 +50,8 @@ if (lang !== "en") {
 }
 
 const isNarrow = (plot) => plot.clientWidth < 560;
-const cut = (name, most) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
+// In the middle: variants of a model differ at the end.
+const cut = (name, most) => (name.length > most ? `${name.slice(0, Math.ceil(most / 2) - 1).trimEnd()}…${name.slice(-Math.floor(most / 2)).trimStart()}` : name);
 // Names are shown as they are: Plotly takes some tags in a text for its own.
 const plain = (name) => name.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 const named = (point, plot) => plain(cut(point.name, isNarrow(plot) ? 16 : 32));
@@ -191,6 +192,7 @@ function heatmap({ rows }, plot, { value, label, scale, range }) {
         z: shown.map(({ cells }) => cells.map((cell) => (cell ? value(cell) : null))),
         text: shown.map(({ cells }) => cells.map((cell) => (cell ? value(cell) : ""))),
         texttemplate: rows.length > MANY || isNarrow(plot) ? "" : "%{text}",
+        textfont: { color: colour("ink") },
         customdata: shown.map((row) => row.cells.map((cell, column) => (cell ? `${plain(row.name)} – ${plain(rows[column].name)}: ${label(cell)}` : ""))),
         hovertemplate: "%{customdata}<extra></extra>",
         hoverongaps: false,
@@ -240,6 +242,7 @@ function draw(plot) {
     showlegend: false,
   };
   const whole = { ...shared, ...layout, xaxis: titled(layout.xaxis), yaxis: titled(layout.yaxis) };
+  plot.style.minHeight = "0"; // its place was kept until now
   return Plotly.react(plot, traces, whole, { displayModeBar: false, responsive: true, showTips: false, displaylogo: false, locale: lang });
 }
 
