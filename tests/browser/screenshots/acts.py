@@ -19,7 +19,11 @@ def ask(page: Page) -> None:
     page.locator("#prompt").fill(PROMPT)
     page.get_by_role("button", name="Start the battle").click()
     page.wait_for_url("**/s/**")
-    page.wait_for_function(BOTH_HAVE_BEGUN, timeout=PATIENCE_MS)
+    # Not wait_for_function: the page forbids what it does in there.
+    for _ in range(PATIENCE_MS // 200):
+        if page.evaluate(BOTH_HAVE_BEGUN):
+            return
+        page.wait_for_timeout(200)
 
 
 def ask_and_stop(page: Page) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page
 
-COLOURS = 64
+COLOURS = 128
 HIGHEST = 2400  # CSS pixels; what is longer says nothing new
 
 
@@ -21,13 +21,22 @@ class Look:
 LOOKS = {"light": Look("light", 1280, 860), "dark": Look("dark", 1280, 860), "phone": Look("light", 360, 740)}
 
 
+# What follows the reader stands where the page begins: the sidebar reaches down, the vote bar stays with its answers.
+AS_ONE_SHEET = """
+const styles = { ".docked .sidebar": { height: "auto" }, ".vote, .answering": { position: "static" } };
+for (const [selector, style] of Object.entries(styles))
+  for (const element of document.querySelectorAll(selector)) Object.assign(element.style, style);
+"""
+
+
 def photograph(page: Page, to: Path) -> None:
     page.evaluate("window.scrollTo(0, 0)")
+    page.evaluate(AS_ONE_SHEET)
     width, height = page.evaluate("[innerWidth, Math.max(innerHeight, document.documentElement.scrollHeight)]")
     clip = {"x": 0, "y": 0, "width": width, "height": min(height, HIGHEST)}
     taken = page.screenshot(full_page=True, clip=clip, animations="disabled")
     picture = Image.open(io.BytesIO(taken)).convert("RGB")
-    few = picture.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    few = picture.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     to.parent.mkdir(parents=True, exist_ok=True)
     few.save(to, optimize=True)
 

@@ -73,13 +73,8 @@ def _one_of_each(visitor: Reader) -> dict[str, str]:
     visitor.api("POST", f"battles/{ids['voted_battle']}/feedback/", said)
     for answer, stars in zip(made["compared"][1]["turns"][0]["answers"], STARS, strict=False):
         visitor.api("POST", f"answers/{answer['id']}/rating/", {"stars": stars})
-    share = visitor.api("POST", f"battles/{ids['voted_battle']}/publish/").json()["share"]["url"]
-    return ids | {
-        "share": share.rstrip("/").rpartition("/")[2],
-        "file": file,
-        "model": slugs[0],
-        "other_model": slugs[1],
-    }
+    share = visitor.api("POST", f"battles/{ids['voted_battle']}/publish/").json()["id"]
+    return ids | {"share": share, "file": file, "model": slugs[0], "other_model": slugs[1]}
 
 
 def _ask(visitor: Reader, prompt: str, **body: Any) -> tuple[str, dict[str, Any]]:
