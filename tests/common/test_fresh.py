@@ -1,5 +1,9 @@
 """What a crowd asks for is read once, and no change of this process is missed."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
 import pytest
 from django.db import transaction
 
@@ -67,6 +71,26 @@ def test_what_was_read_while_it_changed_is_not_kept():
 
     fresh = Fresh(slowly, for_s=3_600, changed_by=(Provider,))
     assert [fresh(), fresh()] == ["before", "after"]
+
+
+def test_those_who_wait_for_a_reading_that_fails_are_told_at_once():
+    """While the database is away, each would otherwise find out by waiting, one after the other."""
+    readings: list[int] = []
+    all_wait = Event()
+
+    def fails() -> str:
+        readings.append(1)
+        all_wait.wait(30)
+        time.sleep(0.2)
+        raise OSError("away")
+
+    fresh = Fresh(fails, for_s=3_600)
+    with ThreadPoolExecutor(10) as people:
+        asked = [people.submit(fresh) for _ in range(10)]
+        time.sleep(0.2)
+        all_wait.set()
+        assert [str(one.exception(30)) for one in asked] == ["away"] * 10
+    assert len(readings) == 1
 
 
 def test_a_failed_reading_is_tried_again():
