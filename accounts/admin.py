@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from accounts import actions, audit, user_admin  # noqa: F401 (it registers its page)
+from accounts import actions, audit, limit_admin, user_admin  # noqa: F401 (they register their pages)
 from accounts.audited_admin import DeletionsWrittenDown
 from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, Visitor
 from common.large_lists import EstimatingPaginator

@@ -260,6 +260,24 @@ class IdempotencyKey(models.Model):
         return f"{self.actor} {self.key}"
 
 
+class Limit(models.Model):
+    """How often something may be done, where administrators chose otherwise than the settings."""
+
+    action = models.CharField(max_length=10)
+    who = models.CharField(max_length=10)
+    # As in the settings: “30/hour,150/day”, or “off”.
+    rate = models.CharField(max_length=100)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name = _("limit")
+        verbose_name_plural = _("limits")
+        constraints = [models.UniqueConstraint(fields=["action", "who"], name="each_action_of_somebody_has_one_limit")]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.who}"
+
+
 class AuditEntry(models.Model):
     """What a member of staff changed: who, when, what and why. Never edited, never deleted by the site."""
 

@@ -2,11 +2,13 @@
 
 import logging
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 
 from django.conf import settings
 from django.utils.functional import Promise
+from django.utils.module_loading import import_string
 from django.utils.timesince import TIME_STRINGS
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
@@ -30,9 +32,19 @@ def _limiter() -> FixedWindowRateLimiter:
 
 
 def limits_of(action: str, who: str) -> list[RateLimitItem]:
-    """The configured limits, e.g. of ("battle", "visitor"); none when the setting is "off"."""
-    setting = settings.ARENA_LIMITS[action, who]
-    return [] if setting == "off" else parse_many(setting.replace(",", ";"))
+    """Those that hold, e.g. of ("battle", "visitor"): what administrators chose, otherwise what is set."""
+    return parsed(_chosen()().get((action, who)) or settings.ARENA_LIMITS[action, who])
+
+
+def parsed(rate: str) -> list[RateLimitItem]:
+    """rate: as “30/hour,150/day”; of “off” there is none. Raises ValueError."""
+    return [] if rate == "off" else parse_many(rate.replace(",", ";"))
+
+
+@cache
+def _chosen() -> Callable[[], dict[tuple[str, str], str]]:
+    found: Callable[[], dict[tuple[str, str], str]] = import_string(settings.ARENA_CHOSEN_LIMITS)
+    return found
 
 
 def count(action: str, who: str, *keys: str, fail_open: bool, not_counted: str | Promise = NOT_COUNTED) -> None:

@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group
 from django.core.cache import cache
 from django.test import Client
 
-from accounts import bans
+from accounts import bans, chosen_limits
 from accounts.models import User
 from arena_site.moderators import MODERATORS
 from battles import engine as battles_engine
@@ -58,9 +58,17 @@ def _categories_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture(autouse=True)
-def _bans_are_looked_up_anew() -> None:
-    """One test's bans are not the next one's."""
+def _bans_and_limits_are_looked_up_anew() -> None:
+    """One test's are not the next one's."""
     bans.in_force.forget()
+    chosen_limits.in_force.forget()
+
+
+@pytest.fixture
+def limits_are_known(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
+    """So that of many threads that are counted none opens a connection to the database."""
+    monkeypatch.setattr(chosen_limits.in_force, "for_s", 3600)
+    chosen_limits.in_force()
 
 
 @pytest.fixture(autouse=True)

@@ -44,6 +44,8 @@ ARENA_LIMITS = {
         ("token", "network", "60/minute"),
     ]
 }
+# Limits that administrators chose instead, by (action, who).
+ARENA_CHOSEN_LIMITS = "accounts.chosen_limits.in_force"
 # Battles of visitors that begin from one network in an hour before each further one takes a proof of work (0: never),
 # and the tries that one takes on average.
 ARENA_PROOF_OF_WORK_FROM = env.int("ARENA_PROOF_OF_WORK_FROM", default=0)

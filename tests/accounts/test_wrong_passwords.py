@@ -81,7 +81,7 @@ def test_signing_in_again_before_something_grave_is_the_same_door(client: Client
     assert sign_in(from_network(2), RIGHT) == 429
 
 
-def test_two_hundred_at_once_are_five_tries():
+def test_two_hundred_at_once_are_five_tries(limits_are_known: None):
     barrier = Barrier(200)
 
     def race(number: int) -> bool:

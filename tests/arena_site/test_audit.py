@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 # What staff may write, and the tests that show that it is written down.
 WRITTEN_DOWN = {
     "account.EmailAddress", "accounts.ApiToken", "accounts.User", "auth.Group", "mfa.Authenticator",  # these
-    "accounts.Ban", "accounts.Invitation",  # tests/accounts
+    "accounts.Ban", "accounts.Invitation", "accounts.Limit",  # tests/accounts
     "battles.Category", "battles.ModerationCase", "battles.ModerationEndpoint", "battles.ModerationRule",  # its own
     "battles.Vote",  # tests/leaderboard
     "models_registry.CatalogueChange", "models_registry.LanguageModel", "models_registry.Provider",  # its own

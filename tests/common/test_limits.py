@@ -10,6 +10,8 @@ from common import limits
 from common.errors import ServiceAway, TooManyRequests
 from common.valkey import connection
 
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("limits_are_known")]
+
 
 @pytest.fixture
 def seven_an_hour(settings) -> None:

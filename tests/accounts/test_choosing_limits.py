@@ -1,0 +1,88 @@
+"""Administrators change how often people may do something, on one page and without a restart."""
+
+import pytest
+from django.conf import settings as site
+from django.test import Client
+
+from accounts import chosen_limits
+from accounts.models import AuditEntry, Limit, User
+from battles import actions
+from common.errors import TooManyRequests
+from tests import make
+
+pytestmark = pytest.mark.django_db
+PAGE = "/admin/accounts/limit/"
+
+
+@pytest.fixture
+def administrator() -> User:
+    return make.user("admin@example.org", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def admin(client: Client, administrator: User) -> Client:
+    client.force_login(administrator)
+    return client
+
+
+def begin_battles(actor: object, number: int) -> int:
+    """How many of them begin."""
+    for begun in range(number):
+        try:
+            actions.start_session(actor=actor, prompt="hello")
+        except TooManyRequests:
+            return begun
+    return number
+
+
+def test_every_limit_there_is_has_a_field_that_shows_what_is_set(admin: Client):
+    page = admin.get(PAGE).text
+    for (action, who), rate in site.ARENA_LIMITS.items():
+        assert f'name="{action}-{who}"' in page
+        assert f'placeholder="{rate}"' in page
+        assert f"ARENA_LIMIT_{action}_{who}".upper() in page
+
+
+def test_a_limit_that_is_chosen_holds_at_once_and_until_the_field_is_empty_again(admin: Client):
+    for _ in range(2):
+        make.model()
+    visitor = make.visitor()
+    assert admin.post(PAGE, {"battle-visitor": "2/hour,100/day"}).status_code == 302
+    assert begin_battles(visitor, 4) == 2
+    assert 'value="2/hour,100/day"' in admin.get(PAGE).text
+    assert begin_battles(make.member(), 4) == 4
+    admin.post(PAGE, {"battle-visitor": "off"})
+    assert begin_battles(visitor, 4) == 4
+    admin.post(PAGE, {})
+    assert not Limit.objects.exists()
+
+
+def test_each_change_is_written_down_and_what_stays_is_not(admin: Client, administrator: User):
+    admin.post(PAGE, {"vote-member": "9/hour", "signup-network": "100/hour"})
+    admin.post(PAGE, {"vote-member": "9/hour"})
+    kept = AuditEntry.objects.order_by("pk").values_list("user", "action", "subject", "details")
+    assert list(kept) == [
+        (administrator.pk, "change limit", "vote member", {"changed": {"rate": ["", "9/hour"]}}),
+        (administrator.pk, "change limit", "signup network", {"changed": {"rate": ["", "100/hour"]}}),
+        (administrator.pk, "change limit", "signup network", {"changed": {"rate": ["100/hour", ""]}}),
+    ]
+
+
+@pytest.mark.parametrize("rate", ["many", "30", "0/hour", "30/fortnight", "-1/hour"])
+def test_what_is_no_limit_is_refused_beside_its_field_and_nothing_is_changed(admin: Client, rate: str):
+    answer = admin.post(PAGE, {"battle-visitor": rate, "vote-visitor": "5/hour"})
+    assert (answer.status_code, f"“{rate}” is no limit." in answer.text) == (422, True)
+    assert f'value="{rate}"' in answer.text
+    assert not Limit.objects.exists()
+
+
+def test_staff_without_the_right_changes_no_limit(at_work: Client):
+    assert at_work.get(PAGE).status_code == 403
+    assert at_work.post(PAGE, {"battle-visitor": "off"}).status_code == 403
+    assert not Limit.objects.exists()
+
+
+def test_limits_are_looked_up_once_for_everybody_who_is_counted_meanwhile(django_assert_num_queries):
+    with django_assert_num_queries(1):
+        for _ in range(3):
+            chosen_limits.in_force()
