@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import expit
 
 from leaderboard.rating.bradley_terry import (
@@ -237,7 +237,10 @@ def _newton(votes: _Votes, solution: Floats, information: Floats, gradient: Floa
     """((θ, β), H) at the maximum, from a start and its derivatives."""
     reach = np.abs(votes.x).max(axis=1, initial=0)
     for _ in range(MOST_STEPS):
-        step = cho_solve(cho_factor(_level(information, votes.models)), gradient)
+        try:
+            step = cho_solve(cho_factor(_level(information, votes.models)), gradient)
+        except LinAlgError as error:  # far out, where every chance is 0 or 1, nothing is left to go by
+            raise NoFiniteFit from error
         # A step that changes no logit by more than 1 always climbs (Bach 2010, self-concordant analysis).
         step /= max(1.0, np.ptp(step[: votes.models]) + np.abs(step[votes.models :]) @ reach)
         solution = solution + step

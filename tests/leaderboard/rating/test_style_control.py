@@ -98,6 +98,18 @@ def test_a_feature_that_tells_every_winner_has_no_finite_coefficient():
         fit(ballots, (2 * ballots.share - 1)[:, None], 5)
 
 
+@pytest.mark.parametrize("votes", [20, 60, 500])
+def test_a_feature_of_one_vote_alone_has_no_finite_coefficient(votes: int):
+    rng = np.random.default_rng(9)
+    ballots = simulations.arena(rng, simulations.strengths(rng, 3), votes)
+    features = np.zeros((votes, 4))
+    features[:, 0] = rng.uniform(-1, 1, votes)
+    one = np.flatnonzero(ballots.share == 1)[0]
+    features[one, 2] = 1
+    with pytest.raises(NoFiniteFit):
+        fit(ballots, features, 3)
+
+
 def test_models_that_never_took_anything_from_each_other_have_no_controlled_scores():
     with pytest.raises(NotConnected):
         fit_style(
