@@ -1,8 +1,7 @@
 """What a crowd asks for is read once, and no change of this process is missed."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from threading import Event, Lock
 
 import pytest
 from django.db import transaction
@@ -73,24 +72,40 @@ def test_what_was_read_while_it_changed_is_not_kept():
     assert [fresh(), fresh()] == ["before", "after"]
 
 
-def test_those_who_wait_for_a_reading_that_fails_are_told_at_once():
+def test_those_who_wait_for_a_reading_that_fails_are_told_at_once(monkeypatch: pytest.MonkeyPatch):
     """While the database is away, each would otherwise find out by waiting, one after the other."""
     readings: list[int] = []
-    all_wait = Event()
+    line = Line()
 
     def fails() -> str:
         readings.append(1)
-        all_wait.wait(30)
-        time.sleep(0.2)
+        assert line.all_are_in.wait(60)
         raise OSError("away")
 
     fresh = Fresh(fails, for_s=3_600)
-    with ThreadPoolExecutor(10) as people:
-        asked = [people.submit(fresh) for _ in range(10)]
-        time.sleep(0.2)
-        all_wait.set()
-        assert [str(one.exception(30)) for one in asked] == ["away"] * 10
+    monkeypatch.setattr(fresh, "_lock", line)
+    with ThreadPoolExecutor(Line.LENGTH) as people:
+        asked = [people.submit(fresh) for _ in range(Line.LENGTH)]
+    assert [str(one.exception()) for one in asked] == ["away"] * Line.LENGTH
     assert len(readings) == 1
+
+
+class Line:
+    """A lock that knows when everybody has asked for it."""
+
+    LENGTH = 10
+
+    def __init__(self) -> None:
+        self.all_are_in = Event()
+        self._lock, self._places = Lock(), iter(range(1, self.LENGTH + 1))
+
+    def __enter__(self) -> None:
+        if next(self._places) == self.LENGTH:
+            self.all_are_in.set()
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
 
 
 def test_a_failed_reading_is_tried_again():
