@@ -79,9 +79,12 @@ document.addEventListener("click", ({ target }) => {
   form.querySelector("textarea").focus();
 });
 
+// Cells of a table and paragraphs of a document are copied with a picture of themselves: the text is what is meant.
+const isText = (types) => types.includes("text/plain") && types.includes("text/html");
+
 document.addEventListener("paste", (event) => {
-  const files = event.clipboardData?.files ?? [];
-  if (!files.length || !boxOf(event.target)) return;
+  const { files, types } = event.clipboardData ?? { files: [], types: [] };
+  if (!files.length || isText(types) || !boxOf(event.target)) return;
   event.preventDefault();
   add(boxOf(event.target), files);
 });
