@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.arenas import arena_with_local_model, needs_local_model
 from tests.faults.running import Arena
+from tests.uploads import pdfs, pictures
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), needs_local_model]
 
@@ -61,6 +62,31 @@ def test_a_reload_in_the_middle_loses_nothing(arena: Arena, page: Page):
     shown = page.locator(".pane .answer").all_inner_texts()
     page.reload()
     assert page.locator(".pane .answer").all_inner_texts() == shown
+
+
+def test_real_models_are_asked_about_a_pdf_and_a_text_and_a_picture_needs_others(arena: Arena, page: Page):
+    page.goto(arena.url)
+    letter = {"name": "letter.pdf", "mimeType": "application/pdf", "buffer": pdfs.saying("The ferry leaves at noon.")}
+    note = {"name": "note.txt", "mimeType": "text/plain", "buffer": b"Bring a red umbrella."}
+    page.set_input_files("[data-attach]", [letter, note])
+    expect(page.locator('.chip[data-state="ready"]')).to_have_count(2)
+    page.locator("#prompt").fill("Say in one sentence what the files say.")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/s/**")
+    page.get_by_role("button", name="Tie").click(timeout=120_000)
+    expect(page.locator(".reveal .card")).to_have_count(2)
+    assert all(answer.strip() for answer in page.locator(".pane .answer").all_inner_texts())
+    page.goto(f"{arena.url}{page.locator('.attached .chip-name', has_text='letter.pdf').get_attribute('href')}")
+    expect(page.get_by_text("The ferry leaves at noon.")).to_be_visible()
+
+    page.goto(arena.url)
+    photo = {"name": "photo.png", "mimeType": "image/png", "buffer": pictures.picture()}
+    page.set_input_files("[data-attach]", [photo])
+    expect(page.locator('.chip[data-state="ready"]')).to_have_count(1)
+    page.locator("#prompt").fill("What is on it?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Too few models that see pictures can be drawn").first).to_be_visible()
+    expect(page.locator("#prompt")).to_have_value("What is on it?")
 
 
 def test_on_a_phone_the_path_needs_no_sideways_scrolling(arena: Arena, page: Page):
