@@ -68,7 +68,9 @@ def look_for_anomalies(*, by: User) -> None:
 def _record(by: User | None, action: str, votes: list[Vote], because: str, **details: object) -> None:
     if votes:
         subject = str(votes[0]) if len(votes) == 1 else f"{len(votes)} votes"
-        audit.record(by, action, subject, because, orders=sorted(vote.order for vote in votes), **details)
+        audit.record(
+            by, action, subject, because, orders=sorted(filter(None, (vote.order for vote in votes))), **details
+        )
 
 
 @transaction.atomic

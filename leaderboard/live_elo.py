@@ -1,14 +1,12 @@
-"""Live Elo: every counted blind vote moves its two models at once, in the vote's own transaction."""
+"""Live Elo: every counted blind vote moves its two models at once, in the vote's own transaction.
 
-from typing import TYPE_CHECKING, Any
+The database does it when it gives the vote its number: leaderboard_move_elo, made by a migration.
+"""
 
-from django.db import connection
-from django.dispatch import receiver
+from typing import TYPE_CHECKING
 
-from battles.models import Battle, Vote, VoteCounter
-from battles.signals import vote_cast
+from battles.models import Vote, VoteCounter
 from leaderboard.models import EloRating
-from leaderboard.rating import elo
 
 if TYPE_CHECKING:
     from leaderboard.rating.elo_replay import Replay
@@ -19,42 +17,6 @@ LEFT_SHARE: dict[str, float] = {
     Vote.Choice.TIE: 0.5,
     Vote.Choice.BOTH_BAD: 0.5,
 }
-
-
-# One statement, elo.after_vote in SQL: every other vote waits. Both rows are read as the last vote left them, because
-# whoever writes ratings holds the counter, which this vote's number has locked.
-_MOVE = """
-UPDATE leaderboard_elorating AS mine
-SET rating = mine.rating + side.sign * %(k)s::float8 * (
-        %(share)s::float8 - 1 / (1 + power(10::float8, side.sign * (other.rating - mine.rating) / 400))
-    ),
-    votes = mine.votes + 1, last_order = %(order)s
-FROM leaderboard_elorating AS other,
-    (VALUES (1, %(left)s, %(right)s), (-1, %(right)s, %(left)s)) AS side (sign, me, you)
-WHERE mine.model_id = side.me AND other.model_id = side.you
-"""
-
-
-@receiver(vote_cast)
-def move_elo(vote: Vote, **_: Any) -> None:
-    if vote.counts and vote.mode == Battle.Mode.BLIND:
-        facts = {
-            "k": elo.K,
-            "left": vote.model_left_id,
-            "right": vote.model_right_id,
-            "share": LEFT_SHARE[vote.choice],
-            "order": vote.order,
-        }
-        with connection.cursor() as cursor:
-            cursor.execute(_MOVE, facts)
-            if cursor.rowcount < 2:  # the first vote of one of them
-                _make_missing(vote.model_left_id, vote.model_right_id)
-                cursor.execute(_MOVE, facts)
-
-
-def _make_missing(*model_ids: int) -> None:
-    missing = [EloRating(model_id=model_id) for model_id in sorted(model_ids)]
-    EloRating.objects.bulk_create(missing, ignore_conflicts=True)
 
 
 def replay_elo() -> None:

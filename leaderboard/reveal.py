@@ -41,7 +41,7 @@ def places_of(battles: Iterable[dict[str, Any]]) -> Places:
     return places
 
 
-def _changes(ratings: list[EloRating | None], order: int, choice: str) -> list[float | None]:
+def _changes(ratings: list[EloRating | None], order: int | None, choice: str) -> list[float | None]:
     left, right = ratings
     if left is None or right is None or not left.last_order == right.last_order == order:
         return [None, None]

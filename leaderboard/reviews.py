@@ -62,7 +62,7 @@ def hold_pending() -> None:
 def _hold(review: AnomalyReview, votes: VoteQuerySet) -> None:
     held = set_aside(votes.filter(excluded_reason=""), reason=review.reason_of_votes, because=_BECAUSE)
     if held:
-        review.orders = sorted({*review.orders, *(vote.order for vote in held)})
+        review.orders = sorted({*review.orders, *filter(None, (vote.order for vote in held))})
         review.last_order = review.orders[-1]
         review.save(update_fields=["orders", "last_order"])
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
+import pgtrigger
 import pytest
 from django.contrib.auth.models import Group
 from django.core.cache import cache
+from django.db import connections
 from django.test import Client
 
 from accounts import bans, chosen_limits
@@ -33,6 +35,15 @@ def _fake_provider() -> Iterator[FakeProvider]:
 def fake_provider(_fake_provider: FakeProvider) -> FakeProvider:
     _fake_provider.forget()
     return _fake_provider
+
+
+@pytest.fixture(autouse=True)
+def _votes_are_numbered_at_once(request: pytest.FixtureRequest, _django_db_marker: None) -> None:
+    """The transaction around a test is never committed."""
+    if "db" in request.fixturenames:
+        request.getfixturevalue("db")
+    if connections["default"].in_atomic_block:
+        pgtrigger.constraints(pgtrigger.Immediate, "battles.Vote:a_vote_is_numbered_at_commit")
 
 
 @pytest.fixture(autouse=True)

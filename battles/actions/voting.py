@@ -17,7 +17,6 @@ from battles.errors import (
 from battles.labels.labelling import LabelColumns, label
 from battles.models import Answer, Battle, Position, Side, StarRating, Turn, Vote
 from battles.reading import read_for_vote
-from battles.signals import vote_cast
 from battles.style import StyleCounts, style_counts
 from common import limits
 from models_registry.models import LanguageModel
@@ -55,15 +54,12 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     left, right = sides[Position.LEFT], sides[Position.RIGHT]
     if not (left.model.has_votes and right.model.has_votes):
         LanguageModel.objects.filter(pk__in=[left.model_id, right.model_id]).update(has_votes=True)
-    # Last: its number keeps every other vote waiting until COMMIT.
-    vote = Vote.objects.create(
+    return Vote.objects.create(
         battle=battle, mode=battle.mode, choice=choice, model_left_id=left.model_id, model_right_id=right.model_id,
         turn_count=len(judged),
         style={position: _style_of(side, judged) for position, side in sides.items()}, voter=actor.key,
         excluded_reason=_reason_not_to_count(battle, judged), **_labels(battle, judged),
     )  # fmt: skip
-    vote_cast.send(sender=Vote, vote=vote)
-    return vote
 
 
 def _reason_not_to_count(battle: Any, judged: list[Turn]) -> str:

@@ -55,7 +55,7 @@ def reclassify(*, everything: bool = False, progress: Callable[[int, int], None]
     of, done, changed, last = votes.count(), 0, 0, 0
     while batch := dict(votes.filter(order__gt=last).order_by("order").values_list("pk", "order")[:BATCH]):
         changed += _relabel(_labels_now(batch, rules))
-        done, last = done + len(batch), max(batch.values())
+        done, last = done + len(batch), max(filter(None, batch.values()))
         progress(done, of)
     return changed
 

@@ -24,7 +24,7 @@ class VoteCounter(models.Model):
 
 
 class NextOrder(models.Func):
-    """The next vote's number; the counter then stays locked until COMMIT. The function is made by a migration."""
+    """The next vote's number; the counter then stays locked until COMMIT. Named by a migration, as is the function."""
 
     function = "battles_next_vote_order"
     arity = 0
@@ -39,7 +39,7 @@ class NextStarOrder(models.Func):
     output_field = models.PositiveBigIntegerField()
 
 
-VOTE_FACTS = ["battle", "mode", "choice", "model_left", "model_right", "created_at", "order", "style", "turn_count"]
+VOTE_FACTS = ["battle", "mode", "choice", "model_left", "model_right", "created_at", "style", "turn_count"]
 
 
 class VoteQuerySet(models.QuerySet["Vote"]):
@@ -89,8 +89,9 @@ class Vote(models.Model):
     choice = models.CharField(max_length=8, choices=Choice)
     model_left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
     model_right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
-    # Given by the database, so that the counter is locked for no longer than it takes to store the vote.
-    order = models.PositiveBigIntegerField(unique=True, db_default=NextOrder(), editable=False)
+    # Given by the database at COMMIT, so that other votes wait for the counter no longer than that takes. Empty inside
+    # the vote's own transaction alone.
+    order = models.PositiveBigIntegerField(unique=True, null=True, editable=False)
     turn_count = models.PositiveSmallIntegerField()
     # Per side: tokens, headings, bold runs and list items of the answers that were voted on.
     style = models.JSONField(default=dict)
@@ -133,6 +134,22 @@ class Vote(models.Model):
         ]
         triggers = [
             pgtrigger.ReadOnly(name="facts_of_a_vote_never_change", fields=VOTE_FACTS),
+            pgtrigger.Protect(
+                name="a_votes_number_never_changes",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__order__isnull=False) & pgtrigger.Q(old__order__df=pgtrigger.F("new__order")),
+            ),
+            pgtrigger.Trigger(
+                name="a_vote_is_numbered_at_commit",
+                when=pgtrigger.After,
+                operation=pgtrigger.Insert,
+                timing=pgtrigger.Deferred,
+                condition=pgtrigger.Q(new__order__isnull=True),
+                func="""
+                    UPDATE battles_vote SET "order" = battles_next_vote_order() WHERE id = NEW.id;
+                    RETURN NULL;
+                """,
+            ),
             pgtrigger.Protect(name="a_vote_is_never_deleted", operation=pgtrigger.Delete),
         ]
 

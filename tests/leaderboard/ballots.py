@@ -5,7 +5,6 @@ from itertools import count
 from django.db import transaction
 
 from battles.models import Battle, Session, Vote
-from battles.signals import vote_cast
 from models_registry.models import LanguageModel
 from tests import make
 
@@ -16,18 +15,18 @@ def contestants(*slugs: str) -> list[LanguageModel]:
     return [make.model(slug=slug, name=slug.title()) for slug in slugs]
 
 
-@transaction.atomic
 def cast(
     left: LanguageModel, right: LanguageModel, choice: str, *, voter: str = "", excluded: str = "", **facts: object
 ) -> Vote:
     """One vote as battles casts it."""
-    battle = Battle.objects.create(session=Session.objects.create(), propensity=1)
-    vote = Vote.objects.create(
-        battle=battle, choice=choice, model_left=left, model_right=right, turn_count=1,
-        voter=voter or f"visitor:{next(_numbers)}",
-        excluded_reason=excluded, **facts,
-    )  # fmt: skip
-    vote_cast.send(sender=Vote, vote=vote)
+    with transaction.atomic():
+        battle = Battle.objects.create(session=Session.objects.create(), propensity=1)
+        vote = Vote.objects.create(
+            battle=battle, choice=choice, model_left=left, model_right=right, turn_count=1,
+            voter=voter or f"visitor:{next(_numbers)}",
+            excluded_reason=excluded, **facts,
+        )  # fmt: skip
+    vote.refresh_from_db(fields=["order"])
     return vote
 
 
