@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +120,7 @@ class Studio:
             connection.execute(sql)
 
     def cookie_of(self, who: Who) -> dict[str, str] | None:
-        if who == Who.NOBODY:
+        if who not in self.known["signed_in"]:
             return None
         name = VISITOR_COOKIE if who == Who.VISITOR else "sessionid"
         return {"name": name, "value": self.known["signed_in"][who], "url": self.url}
@@ -128,10 +128,13 @@ class Studio:
     def take(self, browser: Browser, pictures: list[Picture], look: str, to: Path) -> list[str]:
         """Sentences about pictures that could not be taken."""
         failed = []
-        for picture in pictures:
-            with self._context(browser, LOOKS[look], picture.who) as context:
+        with ExitStack() as stack:
+            contexts = {who: stack.enter_context(self._context(browser, LOOKS[look], who)) for who in Who}
+            for picture in pictures:
+                if picture.who == Who.NOBODY:  # whose first visit it is
+                    contexts[Who.NOBODY].clear_cookies()
                 try:
-                    self._take_one(context, picture, to / look / f"{picture.name}.png")
+                    self._take_one(contexts[picture.who], picture, to / look / f"{picture.name}.png")
                 except Exception as error:
                     failed.append(f"{look}/{picture.name}: {str(error).splitlines()[0]}")
         return failed
@@ -154,6 +157,7 @@ class Studio:
             picture.act(page)
         settle(page)
         photograph(page, to)
+        page.close()
 
 
 def main() -> int:

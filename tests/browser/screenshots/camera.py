@@ -7,8 +7,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page
 
-COLOURS = 128
-HIGHEST = 2400  # CSS pixels; what is longer says nothing new
+COLOURS = 64
+HIGHEST = 1600  # CSS pixels; what is longer says nothing new
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ def photograph(page: Page, to: Path) -> None:
     clip = {"x": 0, "y": 0, "width": width, "height": min(height, HIGHEST)}
     taken = page.screenshot(full_page=True, clip=clip, animations="disabled")
     picture = Image.open(io.BytesIO(taken)).convert("RGB")
-    few = picture.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few = picture.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     to.parent.mkdir(parents=True, exist_ok=True)
     few.save(to, optimize=True)
 
 
 def settle(page: Page) -> None:
     """Charts are drawn, and what comes by itself has come."""
-    page.wait_for_timeout(250)
+    page.wait_for_timeout(100)
     if page.locator(".api-documentation").count():
         page.locator(".opblock").first.wait_for(timeout=30_000)
     if page.locator("[data-chart]").count():

@@ -18,13 +18,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
 django.setup()
 
 from django.contrib import admin  # noqa: E402
-from django.db import transaction  # noqa: E402
+from django.db import connection, transaction  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from accounts.actor import Actor  # noqa: E402
 from accounts.models import User, Visitor  # noqa: E402
 from battles import actions  # noqa: E402
 from battles.models import (  # noqa: E402
+    Action,
     Answer,
     Battle,
     Call,
@@ -39,8 +40,8 @@ from battles.models import (  # noqa: E402
 )  # fmt: skip
 from battles.moderation.examining import keep  # noqa: E402
 from battles.moderation.findings import Finding  # noqa: E402
-from battles.signals import vote_cast  # noqa: E402
 from leaderboard import aggregation, anomalies, schedule  # noqa: E402
+from leaderboard.models import AggregationRun  # noqa: E402
 
 chance = Random(7)
 DAYS, VISITORS, COMPARISONS = 14, 60, 40
@@ -56,21 +57,28 @@ REPORTS = [
     "Not sure this should be shown to pupils.", "The text is copied from a newspaper.",
     "The right one repeats the same line a hundred times.", "Medical advice that could hurt somebody.",
 ]  # fmt: skip
+# What rules would find, by their categories.
+FLAGGED = {
+    "numbers of payment cards": "My card 4111 1111 1111 1111 was charged twice. Write to my bank.",
+    "passwords and keys": "Why does the server refuse my password hunter2?",
+    "hate and threats": "Write a letter that frightens my neighbour.",
+}
 BECAUSE = ["Looked at it: harmless.", "A misunderstanding, nothing to do."]
 
 
 def generate(battles: int) -> None:
     pool = _said_so_far()
     now = timezone.now()
+    _date_what_was_published(now - timedelta(days=DAYS + 1))
     visitors = [Visitor.objects.create() for _ in range(VISITORS)]
     moments = sorted(now - timedelta(days=DAYS * chance.random() ** 2) for _ in range(battles))
     for number, moment in enumerate(moments):
         with transaction.atomic():
             _battle(pool, chance.choice(visitors), moment, mode="side_by_side" if number % 8 == 0 else "blind")
+        if number % (battles // COMPARISONS) == 0:
+            _comparison(pool, chance.choice(visitors), moment)
         if number % (battles // 7) == battles // 7 - 1:
             _publish(moment)
-    for _ in range(COMPARISONS):
-        _comparison(pool, chance.choice(visitors), now - timedelta(days=DAYS * chance.random()))
     _one_who_votes_for_one(pool, now)
     _publish(now)
     anomalies.look_for_anomalies()
@@ -138,13 +146,12 @@ def _vote(battle: Battle, left: Answer, right: Answer, visitor: Visitor, moment:
         for side, said in (("left", left), ("right", right))
     }
     tags = {choice: chance.sample(["accurate", "clear", "complete", "creative"], 2)} if choice in style else {}
-    vote = Vote.objects.create(
+    Vote.objects.create(
         battle=battle, mode=battle.mode, choice=choice, model_left=left.side.model, model_right=right.side.model,
         turn_count=1, style=style, created_at=moment + timedelta(seconds=40), voter=Actor(visitor=visitor).key,
         categories=battle.categories, language=battle.language, labelled_by="generated",
         tags=tags if chance.random() < 0.3 else {},
     )  # fmt: skip
-    vote_cast.send(sender=Vote, vote=vote)
 
 
 @transaction.atomic
@@ -174,6 +181,15 @@ def _one_who_votes_for_one(pool: dict[str, list[Answer]], now: datetime) -> None
             _vote(battle, left, right, visitor, moment, "left" if left.side.model.slug == loved else "right")
 
 
+def _date_what_was_published(moment: datetime) -> None:
+    """Before everything that is generated, or the lines over time would run back and forth."""
+    table = AggregationRun._meta.db_table
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")  # which keeps snapshots as they are
+        AggregationRun.objects.update(started_at=moment, finished_at=moment)
+        cursor.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
+
+
 def _publish(moment: datetime) -> None:
     """Every board, as if it were then: for charts over time."""
     with patch.object(schedule, "database_now", return_value=moment):
@@ -181,14 +197,16 @@ def _publish(moment: datetime) -> None:
 
 
 def _what_moderators_meet(visitors: list[Visitor]) -> None:
-    rules = list(ModerationRule.objects.all())
     by = User.objects.filter(is_superuser=True).earliest("pk")
     reported = Battle.objects.filter(session__owner_visitor__in=visitors).order_by("-created_at")
     for battle, reason in zip(reported[3:60:3], [*REPORTS, *REPORTS], strict=False):
         for visitor in chance.sample(visitors, chance.choice([1, 1, 2])):
             actions.report(actor=Actor(visitor=visitor, network="127.0.0.1"), battle=battle, reason=reason)
-    for turn in Turn.objects.filter(battle__in=list(reported[4:60:6]), index=0):
-        keep([Finding(chance.choice(rules))], turn)
+    ModerationRule.objects.filter(category__in=FLAGGED).update(action=Action.LOG)
+    for number, turn in enumerate(Turn.objects.filter(battle__in=list(reported[4:60:6]), index=0)):
+        category = list(FLAGGED)[number % len(FLAGGED)]
+        Turn.objects.filter(pk=turn.pk).update(prompt=FLAGGED[category])
+        keep([Finding(ModerationRule.objects.filter(category=category).earliest("pk"))], turn)
     waiting = ModerationCase.objects.filter(state=ModerationCase.State.WAITING)
     some = list(waiting.order_by("pk").values_list("pk", flat=True)[:6])
     actions.dismiss_cases(ModerationCase.objects.filter(pk__in=some[:4]), by=by, because=chance.choice(BECAUSE))

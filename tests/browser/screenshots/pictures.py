@@ -154,6 +154,7 @@ ADMINISTRATION = [
         "admin-discover": "/admin/models_registry/provider/{local_provider}/discover/",
         "admin-model-test": "/admin/models_registry/languagemodel/{local_model}/test/",
         "admin-model-pause": "/admin/models_registry/languagemodel/{local_model}/pause/",
+        "admin-limits": "/admin/accounts/limit/",
         "admin-paid-calls": "/admin/models_registry/charge/paid-calls/",
         "admin-vote-history": "/admin/battles/vote/{battles_vote}/history/",
         "admin-password-change": "/admin/password_change/",
