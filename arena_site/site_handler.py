@@ -1,6 +1,7 @@
 """Django's ASGI handler, made for many requests at once in one process."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -22,14 +23,18 @@ class SiteHandler(ASGIHandler):
     The middleware runs synchronously, in the view's own thread: as coroutines, each one would hop to a thread and
     back twice per request. So do the signals around a request, for which Django hops four times. There are as many
     threads as the process has database connections, so that a crowd waits for a thread and not, with a time limit,
-    for a connection.
+    for a connection. Whoever asks whether the process lives does not wait in that crowd, which is a long one while the
+    database is away.
     """
 
     def __init__(self) -> None:
         BaseHandler.__init__(self)
         self.load_middleware(is_async=False)
-        threads = ThreadPoolExecutor(settings.ARENA_DATABASE_POOL, thread_name_prefix="request")
-        self._respond_in_a_thread = sync_to_async(self._respond, thread_sensitive=False, executor=threads)
+        self._respond_in_a_thread = self._in_threads(settings.ARENA_DATABASE_POOL, "request")
+        self._respond_apart = self._in_threads(1, "livez")
+
+    def _in_threads(self, number: int, name: str) -> Callable[[Any, HttpRequest], Awaitable[HttpResponseBase]]:
+        return sync_to_async(self._respond, thread_sensitive=False, executor=ThreadPoolExecutor(number, name))
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         # Not ASGIHandler's: that gives each request, and each open stream, a thread of its own.
@@ -44,11 +49,15 @@ class SiteHandler(ASGIHandler):
             return
         with body:
             request, refusal = self.create_request(scope, body)
-            response: Any = refusal if request is None else await self._respond_in_a_thread(scope, request)
+            response: Any = refusal if request is None else await self._answer(scope, request)
             if response.streaming:
                 await self._stream(response, receive, send)
             else:
                 await self.send_response(response, send)
+
+    async def _answer(self, scope: Any, request: HttpRequest) -> HttpResponseBase:
+        respond = self._respond_apart if request.path_info == "/livez" else self._respond_in_a_thread
+        return await respond(scope, request)
 
     def _respond(self, scope: Any, request: HttpRequest) -> HttpResponseBase:
         set_script_prefix(get_script_prefix(scope))

@@ -1,6 +1,8 @@
 """/readyz says what is wrong, in JSON, whatever falls and whenever it does; /livez minds nothing of it."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Event
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from common import heartbeat
 from common.valkey import connection
 from models_registry.models import LanguageModel, Provider
 from tests import make
+from tests.site import Reader, serve
 
 pytestmark = pytest.mark.django_db
 PARTS = {"database", "valkey", "migrations", "provider_keys", *heartbeat.EXPECTED}
@@ -92,3 +95,24 @@ def test_valkey_that_falls_between_two_questions_is_away(monkeypatch: pytest.Mon
 def test_a_database_that_falls_between_two_questions_is_away(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(type(LanguageModel.objects), "drawable", away(OperationalError()))
     assert asked(503)["checks"]["database"] == "away"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_while_every_thread_waits_for_the_database_the_process_still_says_that_it_lives(
+    monkeypatch: pytest.MonkeyPatch, settings: Any
+):
+    all_wait, is_back = Barrier(settings.ARENA_DATABASE_POOL + 1), Event()
+
+    def wait() -> None:
+        all_wait.wait(60)
+        is_back.wait(60)
+
+    monkeypatch.setattr(health, "_check_database", wait)
+    with serve() as site, ThreadPoolExecutor(settings.ARENA_DATABASE_POOL) as crowd:
+        asked = [crowd.submit(Reader(site).get, "/readyz") for _ in range(settings.ARENA_DATABASE_POOL)]
+        try:
+            all_wait.wait(60)
+            assert Reader(site).get("/livez").status_code == 200
+        finally:
+            is_back.set()
+        assert {one.result(60).status_code for one in asked} == {200}
