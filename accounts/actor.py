@@ -40,12 +40,13 @@ class Actor:
         return self.scopes is None or scope in self.scopes
 
 
-def keys_of(owner: User | Visitor) -> list[str]:
-    """Every Actor.key under which a visitor, or a member also before signing in, has acted."""
-    if isinstance(owner, Visitor):
-        return [Actor(visitor=owner).key]
-    visits = Visitor.objects.filter(claimed_by=owner)
-    return [Actor(user=owner).key, *(Actor(visitor=visit).key for visit in visits)]
+def keys_of(*owners: User | Visitor) -> list[str]:
+    """Every Actor.key under which visitors, or members also before signing in, have acted."""
+    users = [owner for owner in owners if isinstance(owner, User)]
+    visits = [owner for owner in owners if isinstance(owner, Visitor)]
+    if users:
+        visits += Visitor.objects.filter(claimed_by__in=users)
+    return [*(Actor(user=user).key for user in users), *(Actor(visitor=visit).key for visit in visits)]
 
 
 class ActorRequest(HttpRequest):

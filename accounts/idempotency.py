@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import Any, cast
 
@@ -51,13 +51,14 @@ def idempotent(method: Method) -> Method:
     return wrapped
 
 
-def forget_results(owner: User | Visitor, *, about: str, refusal: ArenaError) -> None:
-    """What this person was answered about a session with its battles, or about one battle: `about` is its public id.
+def forget_results(owners: Iterable[User | Visitor], *, about: list[str], refusal: ArenaError) -> None:
+    """What these people were answered about sessions with their battles, or about single battles.
 
-    A request that is repeated is told the refusal, and not carried out again.
+    about: public ids of either. A request that is repeated is told the refusal, and not carried out again.
     """
-    told_of = Q(body__id=about) | Q(body__session=about) | Q(body__battles__contains=[{"id": about}])
-    IdempotencyKey.objects.filter(told_of, actor__in=keys_of(owner)).update(
+    # A session is told of with its battles when it begins, and then there is one.
+    told_of = Q(body__id__in=about) | Q(body__session__in=about) | Q(body__battles__0__id__in=about)
+    IdempotencyKey.objects.filter(told_of, actor__in=keys_of(*owners)).update(
         status=refusal.http_status, body=refusal.as_json()
     )
 

@@ -1,9 +1,13 @@
-"""The end of a turn that no worker holds, told to those who follow its stream."""
+"""What those who follow a turn's stream are told when no worker tells them: its end, and that nothing was said."""
 
 import logging
 from collections.abc import Iterable
+from datetime import timedelta
 
 import msgspec
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
 
 from battles.models import Turn
 from battles.turn_stream import FIELD, LIFETIME_S, TurnEvent, entry, stream_key
@@ -23,6 +27,34 @@ def announce_end(turn: Turn) -> None:
             pipeline.execute()
     except UNREACHABLE as error:
         logger.warning("the end of turn %s was not announced (%s)", turn.pk, error)
+
+
+def forget_streams(turns: QuerySet[Turn]) -> None:
+    """With COMMIT: nothing of these turns is told to anybody again, also not by a worker that still has words.
+
+    An end stands where the stream began, and nobody reads on after it. Best effort: what is not forgotten is within
+    the hour.
+    """
+    lately = Q(finished_at=None) | Q(finished_at__gte=Now() - timedelta(seconds=LIFETIME_S))
+    keys = [
+        stream_key(turn.battle.public_id, turn.index, round)
+        for turn in turns.filter(lately).select_related("battle")
+        for round in range(turn.round + 1)
+    ]
+    if keys:
+        transaction.on_commit(lambda: _leave_nothing_but_an_end(keys))
+
+
+def _leave_nothing_but_an_end(keys: list[str]) -> None:
+    try:
+        with while_a_person_waits(), connection().pipeline(transaction=True) as pipeline:
+            for key in keys:
+                pipeline.delete(key)
+                pipeline.xadd(key, entry([TurnEvent("end")]))
+                pipeline.expire(key, LIFETIME_S)
+            pipeline.execute()
+    except UNREACHABLE as error:
+        logger.warning("%d streams are not forgotten before their hour is over (%s)", len(keys), error)
 
 
 def announce_lost_ends(turns: Iterable[Turn]) -> None:

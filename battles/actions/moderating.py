@@ -13,6 +13,7 @@ from accounts import audit
 from accounts.idempotency import forget_results
 from accounts.models import Ban, User, Visitor
 from battles.actions.turns import stop
+from battles.announcing import forget_streams
 from battles.errors import BattleIsHidden, NothingToStop
 from battles.models import Battle, BattleQuerySet, ModerationCase, ModerationCaseQuerySet, Session, Turn
 from battles.prompts import title_of
@@ -28,8 +29,8 @@ def dismiss_cases(cases: ModerationCaseQuerySet, *, by: User, because: str) -> l
 
 @transaction.atomic
 def hide_battles(cases: ModerationCaseQuerySet, *, by: User, because: str) -> list[ModerationCase]:
-    """Their text is shown to nobody but staff, also not as a session's title or when a request is repeated; what is
-    being answered is stopped.
+    """Their text is shown to nobody but staff, also not as a session's title, in a stream or when a request is
+    repeated; what is being answered is stopped.
 
     Returns the cases.
     """
@@ -39,6 +40,7 @@ def hide_battles(cases: ModerationCaseQuerySet, *, by: User, because: str) -> li
     for turn in live.select_related("battle"):
         with suppress(NothingToStop):  # it has just ended
             stop(battle=turn.battle)
+    forget_streams(Turn.objects.filter(battle__moderation_case__in=settled))
     firsts = _first_turns(settled)
     titled = [first.battle.session_id for first in firsts if first.battle.session.title == title_of(first.prompt)]
     Session.objects.filter(pk__in=titled).update(title="")
@@ -47,9 +49,9 @@ def hide_battles(cases: ModerationCaseQuerySet, *, by: User, because: str) -> li
 
 
 def _forget_answers_about(battles: BattleQuerySet) -> None:
-    for battle in battles.select_related("session__owner_user", "session__owner_visitor"):
-        if (owner := battle.session.owner) is not None:
-            forget_results(owner, about=battle.public_id, refusal=BattleIsHidden())
+    hidden = list(battles.select_related("session__owner_user", "session__owner_visitor"))
+    owners = {battle.session.owner for battle in hidden if battle.session.owner is not None}
+    forget_results(owners, about=[battle.public_id for battle in hidden], refusal=BattleIsHidden())
 
 
 @transaction.atomic

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from accounts.actor import Actor
 from accounts.idempotency import forget_results
 from battles.actions.publishing import withdraw_consent
-from battles.announcing import announce_end
+from battles.announcing import forget_streams
 from battles.answer_records import end_at_once
 from battles.errors import TooLateToRestore
 from battles.models import Answer, Attachment, Battle, Session, Share, StarRating, Turn, Vote, VoteQuerySet
@@ -68,7 +68,7 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     turns = Turn.objects.filter(battle__session=session)
     for turn in turns.exclude(state=Turn.State.DONE).select_related("battle").select_for_update(of=("self",)):
         end_at_once(turn)
-        transaction.on_commit(lambda turn=turn: announce_end(turn))  # type: ignore[misc]
+    forget_streams(turns)
     votes = Vote.objects.filter(battle__session=session)
     votes.update(comment="")
     nobody = voter or f"deleted:{new_public_id()}"
@@ -80,7 +80,7 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     Share.objects.filter(battle__session=session).delete()
     withdraw_consent(Battle.objects.filter(session=session))
     if session.owner is not None:
-        forget_results(session.owner, about=session.public_id, refusal=NotFound())
+        forget_results([session.owner], about=[session.public_id], refusal=NotFound())
     Session.objects.filter(pk=session.pk).update(owner_user=None, owner_visitor=None, title="", discarded_at=None)
 
 

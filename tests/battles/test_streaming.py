@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from battles.models import Answer
+from battles.actions import hide_battles
+from battles.models import Answer, Battle, ModerationCase
 from battles.turn_stream import StreamToken, sign
 from tests import make
 from tests.fake_provider import FakeProvider
@@ -42,6 +43,25 @@ def test_a_reader_who_was_cut_off_continues_where_it_was(reader: Reader):
     events += list(reader.follow(battle["stream_url"], **{"Last-Event-ID": last_id}))
     again = list(reader.follow(battle["stream_url"]))
     assert events == again
+
+
+@pytest.mark.parametrize("gone", ["deleted", "hidden"])
+@pytest.mark.parametrize("live", [False, True])
+def test_what_is_deleted_or_hidden_is_told_by_no_stream_again(reader: Reader, gone: str, live: bool):
+    battle = reader.start_battle("a secret that is long enough to be told for a while")
+    events = reader.follow(battle["stream_url"])
+    heard = [next(event for event in events if event[1] == "text")] if live else list(events)
+    assert "secret" in str(heard) or live
+    if gone == "deleted":
+        assert reader.api("DELETE", f"sessions/{battle['session']}/").status_code == 204
+    else:
+        case = ModerationCase.objects.create(battle=Battle.objects.get())
+        hide_battles(ModerationCase.objects.filter(pk=case.pk), by=make.user(is_staff=True), because="It is private.")
+    for _ in range(2):
+        assert [name for _, name, _ in reader.follow(battle["stream_url"])] == ["end"]
+    if live:
+        assert list(events)[-1][1] == "end"
+        assert [name for _, name, _ in reader.follow(battle["stream_url"])] == ["end"]
 
 
 def test_the_address_may_carry_the_last_id_too(reader: Reader):
