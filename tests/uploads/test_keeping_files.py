@@ -182,6 +182,10 @@ def test_files_can_be_kept_in_a_bucket(settings, monkeypatch):
         upload.refresh_from_db()
         assert "in a bucket" in sent_text(upload)
         assert list(storage.names_older_than(timedelta(seconds=-5))) == [upload.stored_as]
+        owner, page = make.browser(actor), f"/uploads/{upload.public_id}/"
+        original = owner.get(f"{page}file/")
+        assert (original.content, original["Content-Disposition"][:10]) == (pdfs.saying("in a bucket"), "attachment")
+        assert "in a bucket" in owner.get(page).text
         actions.delete_upload(upload)
         assert bucket.objects == {}
         bucket.is_full = True
