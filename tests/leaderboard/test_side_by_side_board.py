@@ -68,3 +68,12 @@ def test_it_is_set_aside_and_put_back_like_any_vote(voted):
     actions.restore(vote, by=None)
     assert scopes()["side-by-side"] == 7
     assert tallies.rebuild() == 0
+
+
+def test_only_a_blind_board_says_that_nobody_knew_who_wrote(voted, client):
+    aggregate(slot="1")
+    said = {}
+    for board in ("overall", "side-by-side"):
+        page = client.get("/leaderboard/", {"board": board}, headers={"HX-Request": "true"}).text
+        said[board] = ("without knowing who wrote them" in page, "Names were known" in page)
+    assert said == {"overall": (True, False), "side-by-side": (False, True)}
