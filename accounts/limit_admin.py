@@ -37,6 +37,9 @@ WHO = {
 }
 
 
+LONGEST_S = 366 * 24 * 3600  # what Valkey cannot count would shut everybody out, too
+
+
 class LimitsForm(forms.Form):
     """A field for each limit there is, empty where the settings hold."""
 
@@ -64,7 +67,7 @@ class LimitsForm(forms.Form):
 def _is_a_rate(rate: str) -> None:
     """Not zero times either: that of wrong passwords would shut everybody out for good."""
     try:
-        is_one = all(item.amount for item in limits.parsed(rate))
+        is_one = all(item.amount and item.get_expiry() <= LONGEST_S for item in limits.parsed(rate))
     except ValueError:
         is_one = False
     if not is_one:

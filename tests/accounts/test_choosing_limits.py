@@ -68,7 +68,7 @@ def test_each_change_is_written_down_and_what_stays_is_not(admin: Client, admini
     ]
 
 
-@pytest.mark.parametrize("rate", ["many", "30", "0/hour", "30/fortnight", "-1/hour"])
+@pytest.mark.parametrize("rate", ["many", "30", "0/hour", "30/fortnight", "-1/hour", "1/999999999999 years"])
 def test_what_is_no_limit_is_refused_beside_its_field_and_nothing_is_changed(admin: Client, rate: str):
     answer = admin.post(PAGE, {"battle-visitor": rate, "vote-visitor": "5/hour"})
     assert (answer.status_code, f"“{rate}” is no limit." in answer.text) == (422, True)
