@@ -1,0 +1,133 @@
+"""What people come for, from end to end: on a desktop with a mouse, on a phone with a finger, with the keys alone."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.axe import PHONE, WIDE
+from tests.browser.hands import Hand
+from tests.fake_provider import FakeProvider
+from tests.faults.running import Arena, arena_with
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+
+EMAIL, PASSWORD = "{}@example.org", "a-good-password-1"
+# Keys on a small screen: a desktop at 400 % zoom.
+HANDS = {"mouse": (WIDE, False, False), "finger": (PHONE, True, False), "keys": (PHONE, False, True)}
+
+
+@pytest.fixture(scope="module")
+def arena() -> Iterator[Arena]:
+    provider = FakeProvider().start()
+    with arena_with(provider) as arena:
+        yield arena
+    provider.stop()
+
+
+@pytest.fixture(params=HANDS)
+def hand(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Hand]:
+    size, touches, by_keys = HANDS[request.param]
+    context = browser.new_context(viewport=size, has_touch=touches, reduced_motion="reduce")
+    yield Hand(context.new_page(), by_keys)
+    context.close()
+
+
+def begin(hand: Hand, arena: Arena, mode: str = "") -> None:
+    hand.page.goto(arena.url)
+    if mode:
+        hand.press(hand.page.get_by_role("link", name=mode))
+        expect(hand.page.get_by_role("link", name=mode)).to_have_attribute("aria-current", "page")
+
+
+def send(hand: Hand, button: str, prompt: str = "one two three") -> None:
+    hand.write(hand.page.locator("#prompt"), prompt)
+    hand.press(hand.page.get_by_role("button", name=button))
+    hand.page.wait_for_url("**/s/**")
+
+
+def test_a_suggestion_a_follow_up_a_vote_why_and_a_report(arena: Arena, hand: Hand):
+    page = hand.page
+    begin(hand, arena)
+    hand.press(page.get_by_role("button", name="Explain why the sky"))
+    hand.press(page.get_by_role("button", name="Start the battle"))
+    page.wait_for_url("**/s/**")
+    expect(page.get_by_role("button", name="Tie")).to_be_visible(timeout=60_000)
+    hand.write(page.locator("#prompt"), "And at night?")
+    hand.press(page.get_by_role("button", name="Follow up with both"))
+    expect(page.locator(".turn")).to_have_count(2)
+    expect(page.get_by_role("group", name="Right answer").last).to_have_text("And at night?", timeout=60_000)
+    hand.press(page.get_by_role("button", name="Right is better"))
+    expect(page.locator(".said")).to_contain_text("You found the right answer better.")
+    expect(page.locator(".reveal")).to_be_focused()
+    hand.press(page.locator("summary", has_text="Say why"))
+    hand.tick(page.locator(".tag input").first)
+    expect(page.locator(".kept-note")).to_contain_text("Kept")
+    hand.press(page.locator("summary", has_text="Report"))
+    hand.write(page.get_by_label("What is wrong with this battle?"), "It is rude.")
+    hand.press(page.get_by_role("button", name="Send the report"))
+    expect(page.get_by_text("A moderator will look at it.")).to_be_visible()
+
+
+def test_models_are_compared_and_get_stars(arena: Arena, hand: Hand):
+    page = hand.page
+    begin(hand, arena, "Compare")
+    for name in ("Left one", "Right one"):
+        hand.tick(page.get_by_label(name))
+    send(hand, "Compare")
+    with page.expect_response("**/rating/"):
+        hand.tick(page.locator(".stars").first.get_by_label("1 star" if hand.by_keys else "4 stars"))
+    for _ in range(3 if hand.by_keys else 0):
+        page.wait_for_timeout(300)  # the stars that were given are drawn
+        with page.expect_response("**/rating/"):
+            page.keyboard.press("ArrowRight")
+    page.reload()
+    expect(page.locator(".stars").first.get_by_label("4 stars")).to_be_checked()
+
+
+def test_two_named_models_are_voted_on_and_one_is_talked_with(arena: Arena, hand: Hand):
+    page = hand.page
+    begin(hand, arena, "Side by side")
+    hand.pick(page.locator("[name=models]").first, "Left one")
+    hand.pick(page.locator("[name=models]").last, "Right one")
+    send(hand, "Start the battle")
+    hand.press(page.get_by_role("button", name="Left is better"))
+    expect(page.locator(".said")).to_contain_text("You found the left answer better.")
+    begin(hand, arena, "Direct chat")
+    hand.pick(page.locator("[name=models]"), "Right one")
+    send(hand, "Send", "Hello")
+    expect(page.get_by_role("group", name="Answer", exact=True)).to_have_text("Hello", timeout=60_000)
+    hand.write(page.locator("#prompt"), "Again")
+    hand.press(page.get_by_role("button", name="Send", exact=True))
+    expect(page.get_by_role("group", name="Answer", exact=True).last).to_have_text("Again", timeout=60_000)
+
+
+def test_somebody_signs_up_archives_a_session_finds_it_again_and_signs_out_and_in(
+    arena: Arena, hand: Hand, request: pytest.FixtureRequest
+):
+    page, email = hand.page, EMAIL.format(request.node.callspec.params["hand"])
+    begin(hand, arena)
+    send(hand, "Start the battle", "keep this")
+    hand.press(page.get_by_role("link", name="Sign in"))
+    hand.press(page.get_by_role("main").get_by_role("link", name="Sign up"))
+    hand.write(page.locator("[name=email]"), email)
+    hand.write(page.locator("[name=password1]"), PASSWORD)
+    hand.press(page.locator("main form").get_by_role("button").last)
+    expect(page.get_by_role("link", name="Account")).to_be_visible()
+
+    page.goto(f"{arena.url}/sessions/")
+    row = page.get_by_role("main").locator(".session-row")
+    expect(row).to_contain_text("keep this")  # it came along
+    hand.press(row.get_by_role("button", name="Rename, archive or delete"))
+    hand.press(row.get_by_role("button", name="Archive", exact=True))
+    expect(row).to_have_count(0)
+    hand.press(page.get_by_role("main").get_by_role("link", name="Archived sessions"))
+    expect(row).to_contain_text("keep this")
+
+    page.goto(f"{arena.url}/accounts/logout/")
+    hand.press(page.get_by_role("main").get_by_role("button"))
+    hand.press(page.get_by_role("link", name="Sign in").first)
+    hand.write(page.locator("[name=login]"), email)
+    hand.write(page.locator("[name=password]"), PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="Account")).to_be_visible()
