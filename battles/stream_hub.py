@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from battles.turn_stream import FIELD, LIFETIME_S, TurnEvent
-from common.valkey import UNREACHABLE, new_async_connection
+from common.valkey import UNREACHABLE, new_async_connection, new_async_reader
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +27,8 @@ class StreamHub:
     """Belongs to one event loop. Hands each entry to everybody who listens to its stream."""
 
     def __init__(self) -> None:
-        self._valkey = new_async_connection(socket_timeout=BLOCK_S + 5)
+        self._valkey = new_async_connection()
+        self._reader = new_async_reader(patience_s=BLOCK_S + 5)
         self._listeners: dict[str, list[asyncio.Queue[Entry]]] = {}
         self._positions: dict[str, str] = {}
         self._wake_key = f"hub:{secrets.token_hex(8)}"
@@ -74,7 +75,7 @@ class StreamHub:
         while self._positions:
             positions: dict[Any, Any] = {**self._positions, self._wake_key: "$"}
             try:
-                answer = await self._valkey.xread(positions, block=BLOCK_S * 1000)
+                answer = await self._reader.xread(positions, block=BLOCK_S * 1000)
             except UNREACHABLE as error:
                 logger.warning("streams wait: Valkey is away (%s)", error)
                 await asyncio.sleep(1)

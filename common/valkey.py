@@ -62,13 +62,16 @@ def is_away() -> bool:
     return False
 
 
-def new_async_connection(*, max_connections: int = 50, socket_timeout: float = 5) -> redis.asyncio.Redis:
+def new_async_connection() -> redis.asyncio.Redis:
     """For an event loop; the caller closes it. Bytes in, bytes out."""
     pool = redis.asyncio.BlockingConnectionPool.from_url(
-        settings.REDIS_URL,
-        max_connections=max_connections,
-        timeout=5,
-        socket_timeout=socket_timeout,
-        socket_connect_timeout=2,
+        settings.REDIS_URL, max_connections=50, timeout=5, socket_timeout=5, socket_connect_timeout=2
     )
     return redis.asyncio.Redis(connection_pool=pool)
+
+
+def new_async_reader(*, patience_s: float) -> redis.asyncio.Redis:
+    """The same with one connection of its own, for who reads on and on: asking a pool costs more than the read."""
+    return redis.asyncio.Redis.from_url(
+        settings.REDIS_URL, single_connection_client=True, socket_timeout=patience_s, socket_connect_timeout=2
+    )
