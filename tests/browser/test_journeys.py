@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.axe import PHONE, WIDE
+from tests.browser.administration import ADMINISTRATOR, sign_in
+from tests.browser.axe import PHONE, WIDE, violations
 from tests.browser.hands import Hand
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
@@ -20,7 +21,7 @@ HANDS = {"mouse": (WIDE, False, False), "finger": (PHONE, True, False), "keys": 
 @pytest.fixture(scope="module")
 def arena() -> Iterator[Arena]:
     provider = FakeProvider().start()
-    with arena_with(provider) as arena:
+    with arena_with(provider, **ADMINISTRATOR) as arena:
         yield arena
     provider.stop()
 
@@ -131,3 +132,31 @@ def test_somebody_signs_up_archives_a_session_finds_it_again_and_signs_out_and_i
     hand.write(page.locator("[name=password]"), PASSWORD)
     page.keyboard.press("Enter")
     expect(page.get_by_role("link", name="Account")).to_be_visible()
+
+
+def test_a_moderator_decides_on_what_was_reported(arena: Arena, browser: Browser):
+    visitor = Hand(browser.new_context(viewport=WIDE).new_page())
+    begin(visitor, arena)
+    send(visitor, "Start the battle", "the reported one")
+    visitor.page.get_by_role("button", name="Tie").click(timeout=60_000)
+    visitor.page.locator(".reveal").wait_for()
+    visitor.page.locator("summary", has_text="Report").click()
+    visitor.page.get_by_label("What is wrong with this battle?").fill("Somebody is insulted.")
+    visitor.page.get_by_role("button", name="Send the report").click()
+    expect(visitor.page.get_by_text("A moderator will look at it.")).to_be_visible()
+
+    page = browser.new_context(viewport=WIDE).new_page()
+    sign_in(arena, page)
+    page.get_by_role("link", name="Moderation queue").first.click()
+    page.locator("#searchbar").fill("Somebody is insulted")
+    page.keyboard.press("Enter")
+    page.locator("#result_list tbody").get_by_role("link").first.click()
+    expect(page.get_by_text("Somebody is insulted.")).to_be_visible()
+    expect(page.get_by_text("the reported one").first).to_be_visible()
+    page.get_by_role("button", name="Hide").first.click()
+    assert violations(page) == []
+    page.locator("[name=because], [name=reason]").first.fill("It insults.")
+    page.get_by_role("button", name="Go on").click()
+    expect(page.locator(".messagelist")).to_be_visible()
+    visitor.page.reload()
+    expect(visitor.page.get_by_text("moderators have hidden this battle")).to_be_visible()
