@@ -85,7 +85,7 @@ def limits_are_known(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
 @pytest.fixture(autouse=True)
 def _moderation_is_looked_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """One test's rules are not the next one's, nor is an endpoint that was away."""
-    monkeypatch.setattr(policy, "_known_until", 0.0)
+    policy.current.forget()
     monkeypatch.setattr(endpoint, "_away_until", 0.0)
 
 

@@ -1,22 +1,15 @@
-"""What prompts are looked at for now, looked up once for everybody who asks within some seconds."""
+"""What prompts are looked at for now."""
 
 import logging
-import threading
-import time
 from dataclasses import dataclass
-from typing import Any
-
-from django.db import transaction
-from django.db.models.signals import post_delete, post_save
-from django.dispatch import receiver
 
 from battles.models import Action, ModerationEndpoint, ModerationRule
 from battles.moderation.matching import Matcher, NotAPattern
+from common.fresh import Fresh
 from models_registry.models import Provider
 
 logger = logging.getLogger(__name__)
 
-FRESH_FOR_S = 5.0
 Kind = ModerationRule.Kind
 
 
@@ -30,21 +23,6 @@ class Policy:
 
     def __bool__(self) -> bool:
         return bool(self.matched or self.scored)
-
-
-_lock = threading.Lock()
-_known = Policy()
-_known_until = 0.0
-
-
-def current() -> Policy:
-    """At most five seconds old; what this process changes shows at once. The threads of the process share it."""
-    global _known, _known_until
-    with _lock:
-        if time.monotonic() >= _known_until:
-            _known = _read()
-            _known_until = time.monotonic() + FRESH_FOR_S
-        return _known
 
 
 def _read() -> Policy:
@@ -66,14 +44,4 @@ def _matched(rules: list[ModerationRule]) -> list[tuple[ModerationRule, Matcher]
     return matched
 
 
-def _forget() -> None:
-    global _known_until
-    _known_until = 0.0
-
-
-@receiver([post_save, post_delete], sender=ModerationRule)
-@receiver([post_save, post_delete], sender=ModerationEndpoint)
-@receiver([post_save, post_delete], sender=Provider)
-def look_again(**_: Any) -> None:
-    _forget()
-    transaction.on_commit(_forget)  # somebody may have looked before
+current = Fresh(_read, for_s=5, changed_by=(ModerationRule, ModerationEndpoint, Provider))
