@@ -1,5 +1,6 @@
 """People look after their sessions."""
 
+import logging
 from typing import Any
 
 from django.db import transaction
@@ -18,6 +19,8 @@ from common.errors import NotFound
 from common.ids import new_public_id
 from uploads.actions import delete_upload
 from uploads.models import Upload
+
+logger = logging.getLogger(__name__)
 
 
 def update_session(session: Session, **changes: Any) -> None:
@@ -50,13 +53,18 @@ def restore_session(*, actor: Actor, public_id: str) -> Session:
 
 
 def delete_discarded(*, at_most: int) -> None:
-    """What nobody wanted back in time. Each session in a transaction of its own, in which nobody else has it back."""
+    """What nobody wanted back in time. Each session in a transaction of its own, in which nobody else has it back; one
+    that cannot be deleted holds up no other, and is tried again.
+    """
     for pk in list(Session.objects.to_be_deleted().values_list("pk", flat=True)[:at_most]):
-        with transaction.atomic():
-            unwanted = Session.objects.to_be_deleted().select_for_update(skip_locked=True, of=("self",))
-            session = unwanted.filter(pk=pk).first()
-            if session is not None:
-                delete_session(session)
+        try:
+            with transaction.atomic():
+                unwanted = Session.objects.to_be_deleted().select_for_update(skip_locked=True, of=("self",))
+                session = unwanted.filter(pk=pk).first()
+                if session is not None:
+                    delete_session(session)
+        except Exception:
+            logger.exception("session %s cannot be deleted", pk)
 
 
 @transaction.atomic

@@ -179,6 +179,13 @@ def test_all_consent_is_withdrawn_at_once_and_nobody_elses(client: Client):
         assert battle.consent_withdrawn_at is not None
 
 
+def test_all_consent_is_that_of_sessions_that_may_still_be_had_back_too(client: Client):
+    battle = begin(client, consent=consent.version())
+    actions.discard_session(battle.session)
+    client.post("/sessions/consent/withdraw/")
+    assert not Battle.objects.with_consent().exists()
+
+
 def test_a_deleted_session_has_no_consent_any_more(client: Client):
     battle = begin(client, consent=consent.version())
     actions.delete_session(battle.session)

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from battles import answer_records as records
+from battles.actions import sessions
 from battles.call_records import Said
 from battles.models import Answer, Battle, Session, Turn
 from battles.models.sessions import SECOND_THOUGHTS
@@ -59,6 +60,21 @@ def test_without_valkey_everything_else_is_swept():
     Session.objects.filter(pk=thrown_away.session_id).update(discarded_at=long_ago)
     sweep()
     assert Turn.objects.get(battle=thrown_away).prompt == ""
+
+
+def test_a_session_that_cannot_be_deleted_holds_up_no_other(monkeypatch: pytest.MonkeyPatch):
+    first, second = (make.answered_battle(make.model(), make.model()) for _ in range(2))
+    Session.objects.update(discarded_at=timezone.now() - SECOND_THOUGHTS - timedelta(seconds=1))
+    delete = sessions.delete_session
+
+    def delete_but_the_first(session: Session) -> None:
+        if session.pk == first.session_id:
+            raise RuntimeError("its votes are in no tally")
+        delete(session)
+
+    monkeypatch.setattr(sessions, "delete_session", delete_but_the_first)
+    sweep()
+    assert [bool(battle.turns.get().prompt) for battle in (first, second)] == [True, False]
 
 
 def test_a_held_turn_is_left_alone(turn: Turn):
