@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask
+from tests.browser.members import make_member, sign_in
 from tests.browser.payloads import PAYLOADS, ROUNDS
-from tests.browser.test_everyone import MEMBER, sign_in
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 
@@ -34,10 +34,10 @@ def arena() -> Iterator[Arena]:
     provider = FakeProvider().start()
     with arena_with(provider) as arena:
         # Only those that answer are drawn: the models behind the votes would end a battle void.
-        prepared = (["manage.py", "shell", "-c", command] for command in (MEMBER, ONLY_ECHOES_ARE_DRAWN))
-        for command in (["-m", "tests.browser.votes"], *prepared):
-            done = arena.run(sys.executable, *command)
-            assert done.returncode == 0, done.stderr
+        voted = arena.run(sys.executable, "-m", "tests.browser.votes")
+        assert voted.returncode == 0, voted.stderr
+        make_member(arena)
+        arena.manage("shell", "-c", ONLY_ECHOES_ARE_DRAWN)
         yield arena
     provider.stop()
 

@@ -1,12 +1,10 @@
 """A passkey in place of a password, with an authenticator that the browser plays."""
 
-import sys
-
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.arenas import echoing  # noqa: F401 (a fixture)
-from tests.browser.test_everyone import MEMBER, PASSWORD, sign_in
+from tests.browser.members import PASSWORD, make_member, sign_in
 from tests.faults.running import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(200)]
@@ -18,8 +16,7 @@ PLAYED = {
 
 
 def test_a_member_adds_a_passkey_and_signs_in_with_it_alone(echoing: Arena, browser: Browser):  # noqa: F811
-    done = echoing.run(sys.executable, "manage.py", "shell", "-c", MEMBER)
-    assert done.returncode == 0, done.stderr
+    make_member(echoing)
     context = browser.new_context()
     page = context.new_page()
     session = context.new_cdp_session(page)
@@ -55,8 +52,9 @@ def test_where_a_browser_takes_no_passkey_none_is_asked_for(echoing: Arena, brow
 
 
 def test_the_code_for_an_authenticator_app_can_be_scanned_in_the_dark(echoing: Arena, browser: Browser):  # noqa: F811
+    make_member(echoing, "another@example.org")
     page = browser.new_page(color_scheme="dark")
-    sign_in(page, echoing.url)
+    sign_in(page, echoing.url, "another@example.org")
     page.goto(f"{echoing.url}/accounts/2fa/totp/activate/")
     if page.locator("[name=password]").is_visible():
         page.locator("[name=password]").fill(PASSWORD)

@@ -5,10 +5,10 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask
+from tests.browser.axe import violations
 from tests.browser.pictures import look
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
@@ -41,10 +41,6 @@ def arena() -> Iterator[Arena]:
 def command(arena: Arena, words: str) -> None:
     done = arena.run(sys.executable, "manage.py", "shell", "-c", words)
     assert done.returncode == 0, done.stderr
-
-
-def violations(page: Page) -> list[str]:
-    return [f"{each['id']}: {each['nodes'][0]['html'][:160]}" for each in Axe().run(page).response["violations"]]
 
 
 def with_many_sessions(page: Page, arena: Arena) -> None:

@@ -1,0 +1,222 @@
+"""`python -m tests.browser.everything`: everything there is happens once in a running arena, to somebody of its staff.
+
+Prints JSON: see Everything.
+"""
+
+import json
+import os
+import re
+import sys
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
+django.setup()
+
+from allauth.account.forms import default_token_generator  # noqa: E402
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC  # noqa: E402
+from allauth.account.utils import user_pk_to_url_str  # noqa: E402
+from allauth.mfa.models import Authenticator  # noqa: E402
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes  # noqa: E402
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret  # noqa: E402
+from allauth.mfa.webauthn.internal.auth import WebAuthn  # noqa: E402
+from cryptography.hazmat.primitives.asymmetric import ec  # noqa: E402
+from django.apps import apps  # noqa: E402
+from django.contrib.auth.models import AnonymousUser  # noqa: E402
+from django.contrib.messages.storage.cookie import CookieStorage  # noqa: E402
+from django.db import transaction  # noqa: E402
+from django.test import Client, RequestFactory  # noqa: E402
+from django.urls import resolve  # noqa: E402
+from django.utils import timezone  # noqa: E402
+from fido2.cose import ES256  # noqa: E402
+from fido2.utils import websafe_encode  # noqa: E402
+from fido2.webauthn import (  # noqa: E402
+    Aaguid,
+    AttestationObject,
+    AttestedCredentialData,
+    AuthenticatorData,
+    CollectedClientData,
+)
+
+from accounts import actions as accounts  # noqa: E402
+from accounts.actor import Actor  # noqa: E402
+from accounts.models import Ban, User, Visitor  # noqa: E402
+from arena_site import pages  # noqa: E402
+from battles import actions, model_tests  # noqa: E402
+from battles.models import ModerationEndpoint, ModerationRule, Vote  # noqa: E402
+from common.error_pages import page_for  # noqa: E402
+from common.errors import DatabaseAway, InvalidInput, NotSignedIn, TooLarge, TooManyRequests  # noqa: E402
+from leaderboard.models import AggregationRun, AnomalyReview  # noqa: E402
+from models_registry.catalogues import CatalogueChange  # noqa: E402
+from models_registry.models import LanguageModel, Provider  # noqa: E402
+from tests import api_world  # noqa: E402
+from tests.addresses import addresses  # noqa: E402
+from tests.api_world import World  # noqa: E402
+from tests.browser.no_pages import is_no_page  # noqa: E402
+
+EMAIL, PASSWORD = "everything@example.org", "a-good-password-1"
+HERE = "127.0.0.1"
+# One address, several pages.
+MORE = [
+    "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/sessions/?search=nothing",
+    "/leaderboard/?search=nothing", "/leaderboard/?board=compare", "/leaderboard/?board=side_by_side", "/nowhere/",
+]  # fmt: skip
+MEMBERS_MORE = ["/", "/sessions/", "/sessions/?archived=1", "/uploads/"]
+REFUSALS = [InvalidInput(), NotSignedIn(), pages.CsrfRefused(), TooLarge(), TooManyRequests(retry_after=60)]
+
+
+@dataclass
+class Everything:
+    """`pages`: by who sees them: a visitor, a superuser who did all of it, or a newcomer with nothing but an account.
+    `cookies`: of their sessions. `refusals`: HTML by status. `unseen`: addresses that give none of them a page, though
+    tests.browser.no_pages does not name them.
+    """
+
+    pages: dict[str, list[str]]
+    cookies: dict[str, str]
+    refusals: dict[int, str]
+    unseen: list[str] = field(default_factory=list)
+
+
+def with_address(user: User) -> User:
+    EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
+    return user
+
+
+def passkey() -> dict[str, Any]:
+    """As a browser registers one; its private half is forgotten."""
+    of_laptop = b"a laptop"
+    public = ES256.from_cryptography_key(ec.generate_private_key(ec.SECP256R1()).public_key())
+    credential = AttestedCredentialData.create(Aaguid.NONE, of_laptop, public)
+    flags = AuthenticatorData.FLAG.UP | AuthenticatorData.FLAG.AT
+    made = AttestationObject.create("none", AuthenticatorData.create(bytes(32), flags, 0, credential), {})
+    client = CollectedClientData.create(CollectedClientData.TYPE.CREATE, b"challenge", f"http://{HERE}")
+    encoded = {"attestationObject": websafe_encode(made), "clientDataJSON": websafe_encode(client)}
+    key = websafe_encode(of_laptop)
+    return {"id": key, "rawId": key, "type": "public-key", "clientExtensionResults": {}, "response": encoded}
+
+
+@transaction.atomic
+def happen() -> World:
+    """At once: no worker answers meanwhile what is said to have been answered."""
+    user = with_address(User.objects.create_superuser(EMAIL, PASSWORD))
+    Provider.objects.update(is_answering=True)  # whatever the arena has found out about the one that is made up
+    world = api_world.of(Actor(user=user, network=HERE))
+    actions.publish(battle=world.voted)
+    actions.report(actor=world.actor, battle=world.voted, reason="It is rude.")
+    TOTP.activate(user, generate_totp_secret())
+    RecoveryCodes.activate(user)
+    WebAuthn.add(user, "A laptop", passkey())
+    accounts.invite(by=user, expires_at=timezone.now() + timedelta(days=1))
+    Ban.objects.create(visitor=Visitor.objects.create(), reason="Advertising.")
+    model = LanguageModel.objects.get(slug="gold")
+    ModerationRule.objects.create(category="weapons", action="block", patterns=["bomb"])
+    ModerationEndpoint.objects.create(provider=model.provider, is_active=False)
+    CatalogueChange.objects.create(model=model, kind=CatalogueChange.Kind.GONE)
+    order = Vote.objects.exclude(order=None).latest("order").order
+    AnomalyReview.objects.create(
+        voter="visitor:1", orders=[order], last_order=order, log_e=12.3, crossed=2,
+        evidence={"kind": "model", "model": "gold", "tilt": 1.5, "votes": 3, "observed": 3.0, "expected": 1.4},
+        effect=[{"model": "gold", "score": [1612.4, 1498.2], "rank": [1, 2]}],
+    )  # fmt: skip
+    return world
+
+
+def signed_in(user: User) -> Client:
+    """Having just given the password once more, as pages about second factors ask for it."""
+    client = Client(SERVER_NAME=HERE)
+    client.force_login(user)
+    assert client.post("/accounts/reauthenticate/", {"password": PASSWORD}).status_code == 302
+    return client
+
+
+def paths_of(address: str, world: World) -> list[str]:
+    """Where it leads; nowhere when there is no such thing in this arena."""
+    user, ids = world.actor.user, world.ids
+    assert user is not None
+    passkey = Authenticator.objects.get(user=user, type=Authenticator.Type.WEBAUTHN)
+    by_beginning: dict[str, dict[str, Any]] = {
+        "/s/": {"public_id": ids["sessions"][0]},
+        "/battles/": {"public_id": world.voted.public_id},
+        "/b/": {"share_id": world.voted.share.public_id},
+        "/uploads/": {"public_id": world.document.public_id},
+        "/leaderboard/snapshots/": {"public_id": AggregationRun.objects.published("overall")[0].public_id},
+        "/leaderboard/": {"a": "gold", "b": "silver", "slug": "gold"},
+        "/accounts/confirm-email/": {"key": EmailConfirmationHMAC(EmailAddress.objects.get(user=user)).key},
+        "/accounts/password/reset/": {
+            "uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user),
+        },
+        "/accounts/2fa/webauthn/keys/": {"pk": passkey.pk},
+        "/admin/{app_label}/": {"app_label": "battles"},
+    }  # fmt: skip
+    if address == "/s/{public_id}/":
+        return [address.format(public_id=public_id) for public_id in ids["sessions"]]
+    for beginning, values in by_beginning.items():
+        if address.startswith(beginning):
+            return [address.format(**values)]
+    if address.startswith("/admin/") and "{" in address:
+        return of_first_row(address)
+    return [address]
+
+
+def of_first_row(address: str) -> list[str]:
+    """An address of the administration."""
+    app, model = address.split("/")[2:4]
+    row = apps.get_model(app, model).objects.first()
+    if row is None:
+        return []
+    test_id = model_tests.leave_request(row, "Hello") if isinstance(row, LanguageModel) else ""
+    values = dict.fromkeys(re.findall(r"\{(\w+)\}", address), row.pk)
+    return [address.format(**values | {"test_id": test_id})]
+
+
+def is_page(client: Client, path: str) -> bool | None:
+    """None where nobody gets a page: it takes no GET, is part of a page, or not even a superuser may; False where this
+    person is sent away."""
+    response = client.get(path, follow=True)
+    if response.status_code in (403, 405):
+        return None
+    if response.status_code != 200 or response.resolver_match.route != resolve(path).route:
+        return False
+    return b"<html" in response.content or None
+
+
+def first_to_see(path: str, people: dict[str, Client]) -> str | None:
+    """Nobody after them asks: some pages sign people out. None where it is no page; "" where it is not for them."""
+    looks = []
+    for who, client in people.items():
+        looks.append(is_page(client, path))
+        if looks[-1]:
+            return who
+    return None if None in looks else ""
+
+
+def refused() -> dict[int, str]:
+    request = RequestFactory(SERVER_NAME=HERE).get("/")
+    request.user, request._messages = AnonymousUser(), CookieStorage(request)
+    answers = [page_for(request, error) for error in [*REFUSALS, DatabaseAway()]] + [pages.server_error(request)]
+    return {answer.status_code: answer.text for answer in answers}
+
+
+def look_around() -> Everything:
+    world = happen()
+    assert world.actor.user is not None
+    people = {"visitor": Client(SERVER_NAME=HERE), "member": signed_in(world.actor.user)}
+    people["newcomer"] = signed_in(with_address(User.objects.create_user("newcomer@example.org", PASSWORD)))
+    cookies = {who: client.cookies["sessionid"].value for who, client in people.items() if who != "visitor"}
+    seen = Everything({"visitor": [*MORE], "member": [*MEMBERS_MORE], "newcomer": []}, cookies, refused())
+    for address in addresses():
+        for path in [] if is_no_page(address) else paths_of(address, world):
+            who = first_to_see(path, people)
+            if who:
+                seen.pages[who].append(path)
+            elif who == "":
+                seen.unseen.append(f"{address} ({path})")
+    return seen
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(asdict(look_around())))

@@ -1,0 +1,142 @@
+"""Every page that a person can open, from the resolver: axe finds nothing, and no phone has to scroll sideways.
+
+A new page is looked at by itself; an address that gives none says why in tests.browser.no_pages.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
+
+from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask
+from tests.browser.axe import WIDE, violations, violations_in_every_look
+from tests.fake_provider import FakeProvider
+from tests.faults.running import Arena, arena_with
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
+
+EMAIL, PASSWORD = "everything@example.org", "a-good-password-1"
+WEIGHED = [
+    "/", "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/sessions/", "/uploads/",
+    "/leaderboard/", "/leaderboard/charts/", "/leaderboard/models/gold/", "/leaderboard/compare/",
+    "/leaderboard/compare/gold/silver/", "/leaderboard/snapshots/", "/leaderboard/method/",
+    "/accounts/login/", "/accounts/signup/", "/accounts/password/reset/", "/nowhere/",
+]  # fmt: skip
+ANSWER = "# A heading\n\n$$x^2$$\n\n```python\nx = 1\n```\n\n| a |\n|---|\n| 1 |\n\n[a link](https://example.com)"
+
+
+@pytest.fixture(scope="module")
+def arena() -> Iterator[Arena]:
+    provider = FakeProvider().start()
+    with arena_with(provider) as arena:
+        yield arena
+    provider.stop()
+
+
+@pytest.fixture(scope="module")
+def everything(arena: Arena) -> dict[str, Any]:
+    """tests.browser.everything.Everything as JSON."""
+    voted = arena.run(sys.executable, "-m", "tests.browser.votes")
+    assert voted.returncode == 0, voted.stderr
+    happened = arena.run(sys.executable, "-m", "tests.browser.everything", within=180)
+    assert happened.returncode == 0, happened.stderr
+    arena.manage("shell", "-c", ONLY_ECHOES_ARE_DRAWN)
+    return json.loads(happened.stdout)
+
+
+def become(context: BrowserContext, arena: Arena, cookie: str) -> None:
+    context.clear_cookies()
+    if cookie:
+        context.add_cookies([{"name": "sessionid", "value": cookie, "url": arena.url}])
+
+
+def test_every_address_is_looked_at_or_named(everything: dict[str, Any]):
+    assert everything["unseen"] == []
+    assert sum(map(len, everything["pages"].values())) > 120
+
+
+def test_axe_finds_nothing_on_any_page_and_none_is_too_wide(arena: Arena, everything: dict[str, Any], page: Page):
+    found = []
+    for who, paths in everything["pages"].items():
+        become(page.context, arena, everything["cookies"].get(who, ""))
+        for path in paths:
+            page.goto(arena.url + path)
+            if path.startswith("/admin/"):  # Django's: in one look, and as wide as its tables are
+                found += violations(page)
+            else:
+                found += violations_in_every_look(page) + too_wide(page)
+    assert found == []
+
+
+def too_wide(page: Page) -> list[str]:
+    """On a narrow phone, which is 400 % zoom, too; and at twice its size on a screen."""
+    found = []
+    for width in (320, 640):
+        page.set_viewport_size({"width": width, "height": 480})
+        if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
+            found.append(f"{page.url} is {wide} pixels wide on {width}")
+    page.set_viewport_size(WIDE)
+    return found
+
+
+def test_every_page_is_light_and_all_of_it_is_our_own(arena: Arena, everything: dict[str, Any], browser: Browser):
+    """As sent, to a browser that has nothing yet; a chart's library comes on top."""
+    too_heavy, foreign = {}, []
+    for address in WEIGHED:
+        context = browser.new_context()
+        page = context.new_page()
+        asked: list[Request] = []
+        page.on("requestfinished", lambda request, asked=asked: asked.append(request))
+        page.goto(arena.url + address, wait_until="networkidle" if "/leaderboard/" not in address else "load")
+        foreign += [request.url for request in asked if not request.url.startswith((arena.url, "data:"))]
+        ours = [request for request in asked if "/plotly/" not in request.url and "/stream/" not in request.url]
+        weight = sum(request.sizes()["responseBodySize"] for request in ours)
+        assert weight > 4_000  # it is weighed at all
+        if weight > 100_000:
+            too_heavy[address] = weight
+        context.close()
+    assert (too_heavy, foreign) == ({}, [])
+
+
+def test_axe_finds_nothing_on_a_refusal(arena: Arena, everything: dict[str, Any], page: Page):
+    found = []
+    for status, html in everything["refusals"].items():
+        page.route("**/refused/", lambda route, _request, html=html: route.fulfill(body=html, content_type="text/html"))
+        page.goto(f"{arena.url}/refused/")
+        expect(page.locator(".status")).to_have_text(status)
+        found += violations_in_every_look(page)
+        page.unroute("**/refused/")
+    assert found == []
+
+
+def test_axe_finds_nothing_in_a_battle_from_its_first_words_to_its_names(arena: Arena, page: Page):
+    ask(page, arena, ANSWER)
+    found = violations_in_every_look(page)
+    page.get_by_role("button", name="Tie").click()
+    page.locator(".reveal").wait_for()
+    for folded in ("Say why", "Share this battle", "Report"):
+        page.locator("summary", has_text=folded).click()
+    found += violations_in_every_look(page)
+    page.locator("#prompt").fill("word " * 3000)
+    page.get_by_role("button", name="Follow up with both").click()
+    page.get_by_role("button", name="Stop").wait_for()
+    found += violations_in_every_look(page)
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()  # all the while it was answering
+    page.get_by_role("button", name="Stop").click()
+    page.locator("[data-state=stopped]").first.wait_for()
+    found += violations_in_every_look(page)
+    assert found == []
+
+
+def test_axe_finds_nothing_between_the_password_and_the_second_factor(
+    arena: Arena, everything: dict[str, Any], page: Page
+):
+    page.goto(f"{arena.url}/accounts/login/")
+    page.locator("[name=login]").fill(EMAIL)
+    page.locator("[name=password]").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/2fa/authenticate/")
+    assert violations_in_every_look(page) == []
