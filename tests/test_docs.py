@@ -87,9 +87,10 @@ def test_operators_can_look_up_every_setting():
 
 def test_the_first_page_shows_the_arena_and_leads_to_everything():
     targets = {str(token.attrGet("href") or token.attrGet("src")) for token in README.tokens() if token.attrs}
-    assert {"docs/screenshots/battle.png", "docs/method.md", "docs/operating.md", "CONTRIBUTING.md"} <= targets
-    for image in (ROOT / "docs" / "screenshots").iterdir():
-        assert image.read_bytes().startswith(b"\x89PNG")
+    assert {"docs/screenshots/light/battle.png", "docs/method.md", "docs/operating.md", "CONTRIBUTING.md"} <= targets
+    images = [*(ROOT / "docs" / "screenshots").rglob("*.png")]
+    assert all(image.read_bytes().startswith(b"\x89PNG") for image in images)
+    assert sum(image.stat().st_size for image in images) < 12_000_000
 
 
 @pytest.mark.django_db

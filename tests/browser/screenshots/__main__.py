@@ -134,7 +134,7 @@ class Studio:
                 if picture.who == Who.NOBODY:  # whose first visit it is
                     contexts[Who.NOBODY].clear_cookies()
                 try:
-                    self._take_one(contexts[picture.who], picture, to / look / f"{picture.name}.png")
+                    self._take_one(contexts[picture.who], picture, to / look / f"{picture.name}.png", LOOKS[look])
                 except Exception as error:
                     failed.append(f"{look}/{picture.name}: {str(error).splitlines()[0]}")
         return failed
@@ -148,7 +148,7 @@ class Studio:
             context.add_cookies([cookie])
         return context
 
-    def _take_one(self, context: BrowserContext, picture: Picture, to: Path) -> None:
+    def _take_one(self, context: BrowserContext, picture: Picture, to: Path, look: Look) -> None:
         page = context.new_page()
         response = page.goto(picture.address.format(**self.known["ids"], port=self.arena.port))
         assert response is not None
@@ -156,7 +156,7 @@ class Studio:
         if picture.act is not None:
             picture.act(page)
         settle(page)
-        photograph(page, to)
+        photograph(page, to, look)
         page.close()
 
 

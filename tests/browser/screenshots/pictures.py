@@ -153,9 +153,7 @@ ADMINISTRATION = [
         "admin-category-add": "/admin/battles/category/add/", "admin-invitation-add": "/admin/accounts/invitation/add/",
         "admin-discover": "/admin/models_registry/provider/{local_provider}/discover/",
         "admin-model-test": "/admin/models_registry/languagemodel/{local_model}/test/",
-        "admin-model-pause": "/admin/models_registry/languagemodel/{local_model}/pause/",
         "admin-limits": "/admin/accounts/limit/",
-        "admin-paid-calls": "/admin/models_registry/charge/paid-calls/",
         "admin-vote-history": "/admin/battles/vote/{battles_vote}/history/",
         "admin-password-change": "/admin/password_change/",
     }),
@@ -194,6 +192,8 @@ LEFT_OUT = {
         "/admin/leaderboard/aggregationrun/aggregate/", "/admin/leaderboard/anomalyreview/look/",
         "/admin/leaderboard/anomalyreview/{pk}/decide/", "/admin/models_registry/languagemodel/{object_id}/activate/",
         "/admin/models_registry/languagemodel/{object_id}/close-breaker/",
+        "/admin/models_registry/languagemodel/{object_id}/pause/",
+        "/admin/models_registry/charge/paid-calls/",
     ],
     "a part of a page that has its picture": [
         "/battles/{public_id}/", "/s/{public_id}/row/", "/uploads/{public_id}/chip/",
