@@ -58,6 +58,15 @@ const named = (point, plot) => plain(cut(point.name, isNarrow(plot) ? 16 : 32));
 
 // ---- One function per chart: (data, plot) → {traces, layout}. Points are listed top down, Plotly counts bottom up. ----
 
+const DAY_MS = 86_400_000;
+// Around snapshots of less than a day, which would be drawn over the milliseconds between them.
+function wholeDay(series) {
+  const times = series.flatMap(({ points }) => points.map(({ computed_at }) => Date.parse(computed_at)));
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const missing = (DAY_MS - (last - first)) / 2;
+  return missing > 0 ? { range: [first - missing, last + missing] } : {};
+}
+
 const charts = {
   intervals(points, plot) {
     const rows = points.toReversed();
@@ -119,6 +128,7 @@ const charts = {
         height: plot.classList.contains("low") ? 280 : 420,
         hovermode: "x unified",
         showlegend: series.length > 1,
+        xaxis: wholeDay(series),
         yaxis: { title: plot.dataset.y, tickformat: ".0f" },
       },
     };

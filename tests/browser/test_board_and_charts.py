@@ -92,6 +92,13 @@ def test_every_chart_is_drawn_under_the_sites_policy_and_has_its_table(arena: Ar
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_a_board_of_an_hour_is_drawn_over_a_day_and_not_over_milliseconds(arena: Arena, page: Page):
+    page.goto(f"{arena.url}/leaderboard/charts/")
+    ticks = page.locator("[data-chart=history] .xtick text")
+    expect(ticks.first).to_be_visible()
+    assert not [said for said in ticks.all_inner_texts() if said.count(":") > 1]
+
+
 def test_charts_change_their_colours_with_the_theme(arena: Arena, page: Page):
     page.emulate_media(color_scheme="light")
     page.goto(f"{arena.url}/leaderboard/charts/")
