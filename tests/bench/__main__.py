@@ -16,7 +16,7 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
 django.setup()
 
-from tests.bench import boards, scenarios  # noqa: E402
+from tests.bench import boards, pages, scenarios  # noqa: E402
 from tests.bench.arena import Bench  # noqa: E402
 
 SCENARIOS = {
@@ -26,6 +26,7 @@ SCENARIOS = {
     "streams": scenarios.open_streams,
     "votes": scenarios.votes,
     "board": boards.board,
+    "pages": pages.pages,
     "soak": scenarios.soak,
 }
 BY_DEFAULT = [name for name in SCENARIOS if name != "soak"]

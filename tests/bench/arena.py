@@ -33,6 +33,7 @@ class Bench:
         self.arena = Arena(directory / "data")
         self.arena.environment |= {"ARENA_MODELS_FILE": str(self.models), **NO_LIMITS}
         self.relay_pid = 0
+        self.cast = 0  # votes behind the board so far
 
     def start(self, relay: subprocess.Popen[bytes]) -> None:
         self.relay_pid = relay.pid
