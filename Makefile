@@ -60,6 +60,7 @@ messages: $(BIN)/.dev ## Collect what is to be translated into locale/, and comp
 requirements: $(BIN)/.dev ## Compile pyproject.toml into hash-pinned lists
 	$(COMPILE) -o requirements/arena.txt pyproject.toml
 	$(COMPILE) --extra dev -c requirements/arena.txt -o requirements/dev.txt pyproject.toml
+	echo pip | $(COMPILE) -c requirements/dev.txt -o requirements/pip.txt -
 
 # Stamps: installed again only when a list changed.
 $(BIN)/python:
@@ -69,6 +70,7 @@ $(BIN)/python:
 		|| { echo "This Python cannot make virtual environments: apt install python3-venv"; exit 1; }
 	@echo "Making .venv with $$("$(PYTHON)" --version) …"
 	@umask 022 && "$(PYTHON)" -m venv .venv
+	@$(INSTALL) requirements/pip.txt # the one that comes with Python 3.11 takes three times as long for what follows
 
 $(BIN)/.arena: requirements/arena.txt | $(BIN)/python
 	@echo "Installing the packages of $< …"
