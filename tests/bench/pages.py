@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from statistics import median
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from tests.bench.arena import Bench
@@ -20,17 +21,18 @@ left, right = LanguageModel.objects.order_by("pk")[:2]
 owners = [dict(owner_user=User.objects.get(email="everything@example.org"))]
 owners += [dict(owner_visitor=visitor) for visitor in Visitor.objects.order_by("pk")[:1]]
 sessions = Session.objects.bulk_create(
-    [Session(title=f"Question {{n}}", **owners[n % len(owners)]) for n in range({sessions})]
+    [Session(title=f"Question {{n}}", **owners[n % len(owners)]) for n in range({sessions})], batch_size=1000
 )
-battles = Battle.objects.bulk_create([Battle(session=session, propensity=1) for session in sessions])
+battles = Battle.objects.bulk_create([Battle(session=session, propensity=1) for session in sessions], 1000)
+beside = (("left", left), ("right", right))
 sides = Side.objects.bulk_create(
-    [Side(battle=battle, position=p, model=m) for battle in battles for p, m in (("left", left), ("right", right))]
+    [Side(battle=battle, position=place, model=model) for battle in battles for place, model in beside], 1000
 )
 turns = {{turn.battle_id: turn for turn in Turn.objects.bulk_create(
-    [Turn(battle=battle, index=0, prompt="What is it?", state="done") for battle in battles]
+    [Turn(battle=battle, index=0, prompt="What is it?", state="done") for battle in battles], 1000
 )}}
 Answer.objects.bulk_create(
-    [Answer(turn=turns[side.battle_id], side=side, state="done", text="an answer") for side in sides]
+    [Answer(turn=turns[side.battle_id], side=side, state="done", text="an answer") for side in sides], 1000
 )
 """
 
@@ -44,7 +46,10 @@ def pages(bench: Bench) -> None:
     taken = {}
     for who, paths in everything["pages"].items():
         for path in paths:
-            taken[f"{who}: {path}"] = _milliseconds(bench.arena.url + path, everything["cookies"].get(who, ""))
+            try:
+                taken[f"{who}: {path}"] = _milliseconds(bench.arena.url + path, everything["cookies"].get(who, ""))
+            except HTTPError as error:
+                say(f"{who}: {path}"[:66], f"answers {error.code}", "bar 200")
     slowest = sorted(taken, key=lambda page: -taken[page])
     say("pages", str(len(taken)))
     say("median page", f"{median(taken.values()):.0f} ms")
