@@ -96,7 +96,7 @@ def test_a_board_of_an_hour_is_drawn_over_a_day_and_not_over_milliseconds(arena:
     page.goto(f"{arena.url}/leaderboard/charts/")
     ticks = page.locator("[data-chart=history] .xtick text")
     expect(ticks.first).to_be_visible()
-    assert not [said for said in ticks.all_inner_texts() if said.count(":") > 1]
+    assert not [said for said in ticks.all_text_contents() if said.count(":") > 1]
 
 
 def test_charts_change_their_colours_with_the_theme(arena: Arena, page: Page):
