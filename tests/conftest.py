@@ -144,6 +144,11 @@ def moderator() -> User:
 
 
 @pytest.fixture
+def administrator() -> User:
+    return make.user("admin@example.org", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
 def at_work(client: Client, moderator: User) -> Client:
     client.force_login(moderator)
     return client

@@ -15,11 +15,6 @@ PAGE = "/admin/accounts/limit/"
 
 
 @pytest.fixture
-def administrator() -> User:
-    return make.user("admin@example.org", is_staff=True, is_superuser=True)
-
-
-@pytest.fixture
 def admin(client: Client, administrator: User) -> Client:
     client.force_login(administrator)
     return client

@@ -23,11 +23,6 @@ WRITTEN_DOWN = {
 
 
 @pytest.fixture
-def administrator() -> User:
-    return make.user("admin@example.org", is_staff=True, is_superuser=True)
-
-
-@pytest.fixture
 def client(client: Client, administrator: User) -> Client:
     client.force_login(administrator)
     return client

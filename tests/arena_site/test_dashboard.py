@@ -24,11 +24,6 @@ from tests import make
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def administrator() -> Any:
-    return make.user("admin@example.org", is_staff=True, is_superuser=True)
-
-
 @pytest.fixture(autouse=True)
 def _everybody_is_heard() -> None:
     for name in heartbeat.EXPECTED:
