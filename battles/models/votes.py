@@ -56,8 +56,7 @@ class VoteQuerySet(models.QuerySet["Vote"]):
     def with_consent(self) -> "VoteQuerySet":
         """Those that count, of battles whose text its owner lets be published and nobody hid or deleted."""
         visible = Q(battle__hidden_at=None, battle__session__discarded_at=None)
-        agreed = ~Q(battle__consent="") & Q(battle__consent_withdrawn_at=None)
-        return self.filter(visible, agreed, excluded_reason="")
+        return self.filter(visible, battle__in=Battle.objects.with_consent(), excluded_reason="")
 
 
 class Vote(models.Model):
