@@ -54,7 +54,7 @@ def _dispersion(phi: list[float] | None) -> list[Fact]:
 def _misfit(misfit: dict[str, Any] | None) -> list[Fact]:
     if not misfit or misfit["df"] <= 0:
         return []
-    hint = _("χ² %(chi2)s on %(df)s degrees of freedom; about 1 where the scores explain every pair's votes")
+    hint = _("χ² %(chi2)s, degrees of freedom: %(df)s; about 1 where the scores explain every pair's votes")
     values = {"chi2": _number(misfit["chi2"], places=1), "df": misfit["df"]}
     return [Fact(_("Misfit χ²/df"), _number(misfit["chi2"] / misfit["df"]), hint % values)]
 
@@ -86,10 +86,16 @@ def _style(style: dict[str, Any] | None) -> list[Fact]:
     if not style:
         return []
     hint = _("log-odds per standard deviation of the difference")
+    told = Fact(
+        "", _("left out"), _("of the answers compared, those with more of it won every time, or lost every time")
+    )
+    separating = style.get("separating", [])
     return [
-        Fact(str(name), _value_with_interval(style["coefficients"][feature], places=3), hint)
+        told._replace(name=str(name))
+        if feature in separating
+        else Fact(str(name), _value_with_interval(style["coefficients"][feature], places=3), hint)
         for feature, name in STYLE_FEATURES.items()
-        if feature in style["coefficients"] and feature not in style["dropped"]
+        if feature in separating or (feature in style["coefficients"] and feature not in style["dropped"])
     ]
 
 

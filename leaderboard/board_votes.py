@@ -1,6 +1,5 @@
 """The counted votes of a board as numbers, the way its fit takes them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,11 +7,11 @@ import numpy as np
 from leaderboard import stars
 from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE
 from leaderboard.packed import PIECE, Integers, place_of_outcome, read_packed, read_pieces
+from leaderboard.packed_votes import STYLE, features_of, places_of
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.bradley_terry import Places
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.counts import OUTCOMES, Counts, counted
-from leaderboard.rating.style_control import FEATURES, style_features
 from models_registry.models import LanguageModel
 
 _PAIR = {"left": ("left_id", 8), "right": ("right_id", 8), "outcome": place_of_outcome("outcome"), "n": ("n", 4)}
@@ -20,11 +19,6 @@ _VOTE = {"left": ("model_left_id", 8), "right": ("model_right_id", 8), "outcome"
 # Two of a million voters would share 64 bits once in 37 million boards.
 _VOTER = {"voter": ("hashtextextended(voter, 0)", 8)}
 _ORDER = {"order": ('"order"', 8)}
-_STYLE = {
-    f"{side} {feature}": (f"COALESCE((style->'{side}'->>'{feature}')::int8, 0)", 8)
-    for side in ("left", "right")
-    for feature in FEATURES
-}
 
 
 @dataclass(frozen=True)
@@ -65,7 +59,7 @@ def _contestants(rows: dict[str, Integers]) -> Integers:
 
 def _board(scope: str, models: list[LanguageModel], rows: dict[str, Integers]) -> BoardVotes:
     models = sorted(models, key=lambda model: model.slug)
-    left, right = (_places(models, rows[side]) for side in ("left", "right"))
+    left, right = (places_of(rows[side], models) for side in ("left", "right"))
     names = [model.slug for model in models]
     return BoardVotes(scope, models, counted(names, left, right, rows["outcome"], rows["n"]))
 
@@ -81,7 +75,7 @@ def read_voters(board: BoardVotes) -> VoterVotes:
     else:
         rows = _read_log(board, {**_VOTER, **_VOTE})
         rows["n"] = np.ones(len(rows["voter"]), dtype=np.int64)
-    left, right = (_places(board.models, rows[side]) for side in ("left", "right"))
+    left, right = (places_of(rows[side], board.models) for side in ("left", "right"))
     pair = (left * len(board.models) + right) * len(OUTCOMES) + rows["outcome"]
     now = np.lexsort((pair, rows["voter"]))
     return VoterVotes(rows["voter"][now], left[now], right[now], rows["outcome"][now], rows["n"][now])
@@ -89,11 +83,10 @@ def read_voters(board: BoardVotes) -> VoterVotes:
 
 def read_ballots(board: BoardVotes) -> Ballots:
     """The votes one by one, as they were cast, with who cast them and the style of the answers."""
-    rows = _read_log(board, {**_VOTER, **_VOTE, **_STYLE, **_ORDER})
+    rows = _read_log(board, {**_VOTER, **_VOTE, **STYLE, **_ORDER})
     now = np.argsort(rows["order"], kind="stable")
     rows = {name: column[now] for name, column in rows.items()}
-    left, right = (_places(board.models, rows[side]) for side in ("left", "right"))
-    styles = [np.stack([rows[f"{side} {feature}"] for feature in FEATURES], axis=1) for side in ("left", "right")]
+    left, right = (places_of(rows[side], board.models) for side in ("left", "right"))
     return Ballots(
         counts=board.counts,
         left=left,
@@ -101,7 +94,7 @@ def read_ballots(board: BoardVotes) -> Ballots:
         outcome=rows["outcome"].astype(np.int64),
         n=np.ones(len(left), dtype=np.int64),
         voter=np.unique(rows["voter"], return_inverse=True)[1],
-        features=style_features(*styles),
+        features=features_of(rows),
     )
 
 
@@ -128,8 +121,8 @@ def read_in_order(board: BoardVotes) -> OrderedVotes:
         voter=np.unique(rows["voter"], return_inverse=True)[1],
         key=rows["voter"],
         order=rows["order"],
-        left=_places(board.models, rows["left"]),
-        right=_places(board.models, rows["right"]),
+        left=places_of(rows["left"], board.models),
+        right=places_of(rows["right"], board.models),
         outcome=rows["outcome"].astype(np.int64),
     )
 
@@ -146,11 +139,3 @@ def _read_log(board: BoardVotes, columns: dict[str, tuple[str, int]]) -> dict[st
     }
     source = f"FROM battles_vote WHERE processing = 'processed' AND {filed[kind]}"
     return read_packed(columns, source, {"name": name}, piece=f'"order" / {PIECE}')
-
-
-def _places(models: Sequence[LanguageModel], ids: Integers) -> Places:
-    """Of models' ids in `models`."""
-    known = np.array([model.pk for model in models])
-    order = np.argsort(known)
-    places: Places = order[np.searchsorted(known, ids, sorter=order)]
-    return places

@@ -12,13 +12,13 @@ from leaderboard import method, schedule
 from leaderboard.announcing import announce_snapshot
 from leaderboard.models import AggregationRun, Contestant, ImportedBoard, Standing
 from leaderboard.models.imported import SCOPE
-from leaderboard.packed import PIECE, Integers, place_of_outcome, read_packed
+from leaderboard.packed import PIECE, place_of_outcome, read_packed
+from leaderboard.packed_votes import STYLE, features_of, places_of
 from leaderboard.rating.ballots import Ballots
-from leaderboard.rating.bradley_terry import Places
 from leaderboard.rating.counts import counted
 from leaderboard.rating.elo_replay import Replay
 from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
-from leaderboard.rating.style_control import FEATURES, Scaling, style_features
+from leaderboard.rating.style_control import Scaling
 
 _VOTE = {
     "order": ('"order"', 8),
@@ -29,11 +29,6 @@ _VOTE = {
     # Two of a million voters would share 63 bits once in 18 million boards.
     "voter": ("CASE voter WHEN '' THEN -1 ELSE hashtextextended(voter, 0) & 9223372036854775807 END", 8),
     "is_dressed": ("(style IS NOT NULL)::int", 2),
-}
-_STYLE = {
-    f"{side} {feature}": (f"COALESCE((style->'{side}'->>'{feature}')::int8, 0)", 8)
-    for side in ("left", "right")
-    for feature in FEATURES
 }
 
 
@@ -93,7 +88,7 @@ def publish(board: ImportedBoard) -> AggregationRun:
 
 def _read(board: ImportedBoard) -> _Table:
     rows = read_packed(
-        {**_VOTE, **_STYLE},
+        {**_VOTE, **STYLE},
         "FROM leaderboard_importedvote WHERE board_id = %(board)s AND edition = %(edition)s",
         {"board": board.pk, "edition": board.edition},
         piece=f'"order" / {PIECE}',
@@ -101,8 +96,7 @@ def _read(board: ImportedBoard) -> _Table:
     seen = np.union1d(rows["left"], rows["right"])
     contestants = sorted(Contestant.objects.filter(pk__in=seen.tolist()), key=lambda contestant: contestant.name)
     names = [contestant.name for contestant in contestants]
-    left, right = (_places(contestants, rows[side]) for side in ("left", "right"))
-    styles = [np.stack([rows[f"{side} {feature}"] for feature in FEATURES], axis=1) for side in ("left", "right")]
+    left, right = (places_of(rows[side], contestants) for side in ("left", "right"))
     n = rows["n"].astype(np.int64)
     ballots = Ballots(
         counts=counted(names, left, right, rows["outcome"], n),
@@ -111,7 +105,7 @@ def _read(board: ImportedBoard) -> _Table:
         outcome=rows["outcome"].astype(np.int64),
         n=n,
         voter=rows["voter"].astype(np.int64),
-        features=style_features(*styles),
+        features=features_of(rows),
     )
     replay = Replay()
     if (n == 1).all():
@@ -119,14 +113,6 @@ def _read(board: ImportedBoard) -> _Table:
     return _Table(
         contestants, ballots, replay.rating, int(rows["order"].max(initial=0)), bool(rows["is_dressed"].any())
     )
-
-
-def _places(contestants: list[Contestant], ids: Integers) -> Places:
-    """Of contestants' ids in `contestants`."""
-    known = np.array([contestant.pk for contestant in contestants], dtype=np.int64)
-    order = np.argsort(known)
-    places: Places = order[np.searchsorted(known, ids, sorter=order)]
-    return places
 
 
 def _looked_at_afresh(public_id: str, fit: SnapshotFit) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from leaderboard.rating.bradley_terry import Floats
 from leaderboard.rating.elo import START, after_vote
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.reference import ARENA_RANK_RIDGE, fit_reference
-from leaderboard.rating.style_control import FEATURES, NoFiniteFit, fit_style, scaling_of
+from leaderboard.rating.style_control import FEATURES, fit_style, scaling_of
 
 OFFSET = 1000.0
 
@@ -76,13 +76,12 @@ def _elo(ballots: Ballots) -> list[float]:
 
 
 def _with_style(ballots: Ballots) -> dict[str, Any] | None:
-    try:
-        fit = fit_style(
-            ballots.left, ballots.right, ballots.share, ballots.features,
-            established=np.ones(len(ballots.counts.names), dtype=bool),
-            scaling=scaling_of(ballots.features, mirrored=False), leverages=False, offset=OFFSET,
-        )  # fmt: skip
-    except NoFiniteFit:
+    fit = fit_style(
+        ballots.left, ballots.right, ballots.share, ballots.features,
+        established=np.ones(len(ballots.counts.names), dtype=bool),
+        scaling=scaling_of(ballots.features, mirrored=False), leverages=False, offset=OFFSET,
+    )  # fmt: skip
+    if fit.separating.any():  # others have no finite scores there
         return None
     return {
         "features": list(FEATURES),

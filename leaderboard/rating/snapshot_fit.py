@@ -8,13 +8,13 @@ import numpy as np
 
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import Board, SeatedFit, Tastes, fit_seats
-from leaderboard.rating.bradley_terry import NotConnected, Tally
+from leaderboard.rating.bradley_terry import Flags, NotConnected, Tally
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.counts import Counts
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.questions import misfit, votes_to_flip_first
 from leaderboard.rating.ranks import rank_board, rank_established
-from leaderboard.rating.style_control import FEATURES, NoFiniteFit, Scaling, StyleFit, fit_style, scaling_of
+from leaderboard.rating.style_control import FEATURES, Scaling, StyleFit, fit_style, scaling_of
 
 Line = dict[str, Any]
 Facts = dict[str, Any]
@@ -37,7 +37,8 @@ class SnapshotFit:
     against loser, that put another model first; null where nothing is first.
     largest_design_effect: of the established models.
     style: {"coefficients": {feature: {"value", "low", "high"}} in logit per standard deviation, "scaling": {"mean",
-    "sd"} in the order of the features, "dropped": [feature]}; missing where no style was asked for, or has no fit.
+    "sd"} in the order of the features, "dropped": [feature], "separating": [feature]}; missing where no style was asked
+    for, or nobody is established. "separating": which of the dropped tell every winner; missing where none does.
     """
 
     lines: list[Line]
@@ -150,7 +151,7 @@ class _Style(NamedTuple):
 
 
 def _fit_style(styled: Styled, board: Board, parameters: Mapping[str, Any]) -> _Style | None:
-    """Of the largest group. None where nobody is established or features and models leave nothing uncertain."""
+    """Of the largest group. None where nobody is established."""
     votes = styled.votes
     scaling = styled.scaling or scaling_of(votes.features, times=votes.n.astype(np.float64))
     try:
@@ -165,21 +166,25 @@ def _fit_style(styled: Styled, board: Board, parameters: Mapping[str, Any]) -> _
             deff=board.inflation,
             offset=parameters["offset"],
         )
-    except (NotConnected, NoFiniteFit):
+    except NotConnected:
         return None
     half = Z * fit.errors
     coefficients = {
         feature: {"value": value, "low": value - reach, "high": value + reach}
         for feature, value, reach in zip(FEATURES, fit.coefficients.tolist(), half.tolist(), strict=True)
     }
-    return _Style(
-        fit,
-        {
-            "coefficients": coefficients,
-            "dropped": [feature for feature, is_out in zip(FEATURES, fit.dropped, strict=True) if is_out],
-            "scaling": {"mean": scaling.mean.tolist(), "sd": scaling.sd.tolist()},
-        },
-    )
+    facts: Facts = {
+        "coefficients": coefficients,
+        "dropped": _which(fit.dropped),
+        "scaling": {"mean": scaling.mean.tolist(), "sd": scaling.sd.tolist()},
+    }
+    if fit.separating.any():
+        facts["separating"] = _which(fit.separating)
+    return _Style(fit, facts)
+
+
+def _which(features: Flags) -> list[str]:
+    return [feature for feature, is_one in zip(FEATURES, features, strict=True) if is_one]
 
 
 def _dress(lines: list[Line], fit: StyleFit) -> None:

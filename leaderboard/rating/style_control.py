@@ -5,18 +5,18 @@ For a vote on models i (left) and j (right) with features f, shape (k,):
     logit P(left preferred) = θ[i] − θ[j] + β · x,    x = (f − mean) / sd,    f = (a − b) / (a + b), 0 where a = b = 0
 
 a and b are the two answers' tokens, headings, bold runs and list items. Ties of both kinds count ½. There is no
-penalty: a ridge on β would shrink the very effect that is to be taken out.
+penalty: a ridge on β would shrink the very effect that is to be taken out. A feature has no finite β where, with the
+models and the features before it, it tells who wins every vote it is in: it is left out, and the others are fitted.
 Sources: Li, Angelopoulos, Chiang, "Does style matter? Disentangling style and substance in Chatbot Arena" (2024);
 the sandwich with leverages: MacKinnon, White, Journal of Econometrics 29 (1985).
 """
 
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.special import expit
 
 from leaderboard.rating.bradley_terry import (
     CONVERGED,
@@ -24,23 +24,19 @@ from leaderboard.rating.bradley_terry import (
     Flags,
     Floats,
     NotConnected,
-    laplacian,
     maximum_likelihood,
 )
+from leaderboard.rating.dressed_votes import DressedVotes, Ints, gathered
 from leaderboard.rating.intervals import Z
-
-Ints = NDArray[np.integer]
 
 FEATURES = ("tokens", "headings", "bold", "lists")
 MOST_STEPS = 40
-# Votes worked on at once: what they need then stays in the processor's cache.
-BLOCK = 1 << 15
 # The part of a feature's variation that the models and the features before it must leave unexplained.
 OWN_VARIATION = 1e-6
 
 
-class NoFiniteFit(ValueError):
-    """Features and models together tell every vote's winner: some coefficient has no finite maximum."""
+class _NoFiniteFit(ValueError):
+    """Features and models together tell the winner of votes: some coefficient has no finite maximum."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,8 @@ class StyleFit:
     """Scores and 95 % bounds in points, shape (models,), NaN for a model that is not established.
 
     coefficients, errors: shape (k,), β and its standard error, in logit per standard deviation of the feature.
-    dropped: shape (k,), features that do not vary, or not on their own; their β and error are 0.
+    dropped: shape (k,), features that do not vary, or not on their own, or that separate; their β and error are 0.
+    separating: shape (k,), features that tell who wins every vote they are in; they are among the dropped.
     covariance: shape (models, models), points²: what the bounds are made of; 0 where a model is not established.
     """
 
@@ -66,6 +63,7 @@ class StyleFit:
     coefficients: Floats
     errors: Floats
     dropped: Flags
+    separating: Flags
     covariance: Floats
 
 
@@ -104,18 +102,16 @@ def fit_style(
 
     left, right, share: shape (votes,): indices into `established`, and what the left side took: 1, 0 or ½. features:
     shape (votes, k). times: how often each vote counts, default once. deff: shape (models,), by how much voters with
-    tastes of their own inflate a score's variance. Raises NotConnected and NoFiniteFit.
+    tastes of their own inflate a score's variance. Raises NotConnected.
 
     With z = (e_i − e_j, x) and H = Σ n p q z zᵀ: se² = deff · (H⁻¹ (Σ n r² z zᵀ) H⁻¹)_ii, where r = (y − p) / (1 − h)
     and h = p q zᵀ H⁻¹ z (HC3); without `leverages` h = 0, as other libraries have it.
     """
-    votes, kept = _among(established, left, right, share, features, scaling, times)
-    start = np.append(_strengths_without_style(votes), np.zeros(len(votes.x)))
-    information, gradient = _derivatives(votes, start)
-    own = _vary_on_their_own(information, votes.models)
-    kept[kept] = own
-    votes, stay = votes.with_features(own), np.append(np.ones(votes.models, dtype=bool), own)
-    solution, information = _newton(votes, start[stay], information[np.ix_(stay, stay)], gradient[stay])
+    votes, varies = _among(established, left, right, share, features, scaling, times)
+    found = _fit_what_is_finite(votes)
+    kept, separating = np.zeros((2, len(varies)), dtype=bool)
+    kept[varies], separating[varies] = found.kept, found.separating
+    votes, solution, information = votes.with_features(found.kept), found.solution, found.information
     sandwich = _sandwich(votes, solution, information, leverages=leverages)
     theta, beta = np.split(solution, [votes.models])
     inflation = np.sqrt(np.ones(votes.models) if deff is None else deff[established])
@@ -128,57 +124,7 @@ def fit_style(
     coefficients[kept], errors[kept] = beta, np.sqrt(np.diag(sandwich)[votes.models :])
     covariance = np.zeros((len(established), len(established)))
     covariance[np.ix_(established, established)] = POINTS**2 * of_strengths
-    return StyleFit(score, low, high, coefficients, errors, ~kept, covariance)
-
-
-@dataclass(frozen=True)
-class _Votes:
-    """Votes among `models` models; x has shape (k, votes), all else (votes,)."""
-
-    models: int
-    left: Ints
-    right: Ints
-    share: Floats
-    times: Floats
-    x: Floats
-
-    def blocks(self) -> Iterator["_Votes"]:
-        for start in range(0, len(self.left), BLOCK):
-            part = slice(start, start + BLOCK)
-            yield _Votes(
-                self.models, self.left[part], self.right[part], self.share[part], self.times[part], self.x[:, part]
-            )
-
-    def with_features(self, which: Flags) -> "_Votes":
-        return (
-            self if which.all() else _Votes(self.models, self.left, self.right, self.share, self.times, self.x[which])
-        )
-
-    @property
-    def pairs(self) -> Ints:
-        return self.left * self.models + self.right
-
-    def chances(self, solution: Floats) -> Floats:
-        """P(left preferred)."""
-        theta, beta = solution[: self.models], solution[self.models :]
-        logits: Floats = theta[self.left] - theta[self.right]
-        for slope, values in zip(beta, self.x, strict=True):
-            logits += slope * values
-        return expit(logits, out=logits)
-
-    def sums(self, weight: Floats) -> Floats:
-        """Σ weight · z, shape (models + k,)."""
-        taken = _gathered(self.left, weight, self.models) - _gathered(self.right, weight, self.models)
-        return np.append(taken, self.x @ weight)
-
-    def products(self, weight: Floats) -> Floats:
-        """Σ weight · z zᵀ, shape (models + k, models + k)."""
-        among = _gathered(self.pairs, weight, self.models**2).reshape(self.models, self.models)
-        weighted = self.x * weight
-        across = np.array(
-            [_gathered(self.left, one, self.models) - _gathered(self.right, one, self.models) for one in weighted]
-        ).reshape(len(self.x), self.models)
-        return np.block([[laplacian(among + among.T), across.T], [across, self.x @ weighted.T]])
+    return StyleFit(score, low, high, coefficients, errors, ~kept, separating, covariance)
 
 
 def _among(
@@ -189,7 +135,7 @@ def _among(
     features: Floats,
     scaling: Scaling,
     times: Floats | None,
-) -> tuple[_Votes, Flags]:
+) -> tuple[DressedVotes, Flags]:
     """The votes with both models established, renumbered, and which features vary at all."""
     rows = np.flatnonzero(established[left] & established[right])
     number = np.cumsum(established) - 1
@@ -199,7 +145,7 @@ def _among(
         row[:] = features[rows, feature]
         row -= scaling.mean[feature]
         row /= scaling.sd[feature]
-    votes = _Votes(
+    votes = DressedVotes(
         models=int(established.sum()),
         left=number[left[rows]],
         right=number[right[rows]],
@@ -210,13 +156,53 @@ def _among(
     return votes, varies
 
 
-def _strengths_without_style(votes: _Votes) -> Floats:
+def _strengths_without_style(votes: DressedVotes) -> Floats:
     if votes.models < 2:
         raise NotConnected
     shape = (votes.models, votes.models)
-    taken = _gathered(votes.pairs, votes.times * votes.share, votes.models**2).reshape(shape)
-    given = _gathered(votes.pairs, votes.times * (1 - votes.share), votes.models**2).reshape(shape)
+    taken = gathered(votes.pairs, votes.times * votes.share, votes.models**2).reshape(shape)
+    given = gathered(votes.pairs, votes.times * (1 - votes.share), votes.models**2).reshape(shape)
     return maximum_likelihood(taken + given.T, np.zeros(shape))
+
+
+class _Found(NamedTuple):
+    """The maximum with the features that are `kept`, shape (k,); `separating` are those that have none."""
+
+    kept: Flags
+    separating: Flags
+    solution: Floats
+    information: Floats
+
+
+def _fit_what_is_finite(votes: DressedVotes) -> _Found:
+    """With every feature that varies on its own. Where that has no maximum, they are taken up one at a time.
+
+    What separates does so with more features, too: those that are kept are as many as can be, the first ones first.
+    """
+    models = votes.models
+    start = np.append(_strengths_without_style(votes), np.zeros(len(votes.x)))
+    information, gradient = _derivatives(votes, start)
+
+    def fit(which: Flags) -> tuple[Floats, Floats]:
+        stay = np.append(np.ones(models, dtype=bool), which)
+        return _newton(votes.with_features(which), start[stay], information[np.ix_(stay, stay)], gradient[stay])
+
+    kept, separating = _vary_on_their_own(information, models), np.zeros(len(votes.x), dtype=bool)
+    with suppress(_NoFiniteFit):
+        return _Found(kept, separating, *fit(kept))
+    kept = np.zeros(len(votes.x), dtype=bool)
+    maximum = fit(kept)
+    for one in range(len(votes.x)):
+        kept[one] = True
+        stay = np.append(np.ones(models, dtype=bool), kept)
+        if not _vary_on_their_own(information[np.ix_(stay, stay)], models).all():
+            kept[one] = False
+            continue
+        try:
+            maximum = fit(kept)
+        except _NoFiniteFit:
+            kept[one], separating[one] = False, True
+    return _Found(kept, separating, *maximum)
 
 
 def _vary_on_their_own(information: Floats, models: int) -> Flags:
@@ -233,24 +219,24 @@ def _vary_on_their_own(information: Floats, models: int) -> Flags:
     return own
 
 
-def _newton(votes: _Votes, solution: Floats, information: Floats, gradient: Floats) -> tuple[Floats, Floats]:
+def _newton(votes: DressedVotes, solution: Floats, information: Floats, gradient: Floats) -> tuple[Floats, Floats]:
     """((θ, β), H) at the maximum, from a start and its derivatives."""
     reach = np.abs(votes.x).max(axis=1, initial=0)
     for _ in range(MOST_STEPS):
         try:
             step = cho_solve(cho_factor(_level(information, votes.models)), gradient)
         except LinAlgError as error:  # far out, where every chance is 0 or 1, nothing is left to go by
-            raise NoFiniteFit from error
+            raise _NoFiniteFit from error
         # A step that changes no logit by more than 1 always climbs (Bach 2010, self-concordant analysis).
         step /= max(1.0, np.ptp(step[: votes.models]) + np.abs(step[votes.models :]) @ reach)
         solution = solution + step
         if np.abs(step).max() <= CONVERGED:
             return solution, information
         information, gradient = _derivatives(votes, solution)
-    raise NoFiniteFit
+    raise _NoFiniteFit
 
 
-def _derivatives(votes: _Votes, solution: Floats) -> tuple[Floats, Floats]:
+def _derivatives(votes: DressedVotes, solution: Floats) -> tuple[Floats, Floats]:
     """(H, gradient)."""
     size = len(solution)
     information, gradient = np.zeros((size, size)), np.zeros(size)
@@ -261,7 +247,7 @@ def _derivatives(votes: _Votes, solution: Floats) -> tuple[Floats, Floats]:
     return information, gradient
 
 
-def _sandwich(votes: _Votes, solution: Floats, information: Floats, *, leverages: bool) -> Floats:
+def _sandwich(votes: DressedVotes, solution: Floats, information: Floats, *, leverages: bool) -> Floats:
     """H⁻¹ (Σ n r² z zᵀ) H⁻¹, for strengths with mean zero."""
     models, size = votes.models, len(solution)
     spread = cho_solve(cho_factor(_level(information, models)), np.eye(size))
@@ -281,11 +267,6 @@ def _sandwich(votes: _Votes, solution: Floats, information: Floats, *, leverages
             residual /= np.maximum(1 - p * (1 - p) * reach, 1e-6)
         meat += block.products(block.times * residual**2)
     return spread @ meat @ spread
-
-
-def _gathered(places: Ints, weight: Floats, size: int) -> Floats:
-    """Σ weight by place, shape (size,)."""
-    return np.bincount(places, weight, size).astype(np.float64, copy=False)
 
 
 def _level_of(information: Floats, models: int) -> float:

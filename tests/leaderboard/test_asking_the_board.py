@@ -93,6 +93,13 @@ def test_the_page_says_what_did_not_count_when_it_was_computed_and_when_it_will_
     assert "from 10 counted votes. Next:" in shown
 
 
+def test_one_vote_and_one_model_are_said_as_one(client):
+    a, b = contestants("ada", "bob")
+    cast(a, b, "left")
+    publish()
+    assert "0 models · 1 counted vote " in page(client)
+
+
 def test_the_choice_is_kept_in_the_address_and_in_the_form(client, two_worlds):
     answer = client.get(PAGE, {"search": "a", "sort_by": "votes", "order": "asc"})
     html = answer.content.decode()

@@ -1,5 +1,7 @@
 """What a person is shown of two models once their names are known."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -43,6 +45,16 @@ def test_a_vote_says_what_it_moved_until_a_later_one_moves_either_model_again():
     )
     cast(bronze, silver, "tie")
     assert places_of([battle])[battle["id"], "left"]["elo_change"] is None
+
+
+@pytest.mark.django_db
+def test_what_a_vote_moved_is_printed_with_its_sign(client: Client):
+    actor = make.member()
+    client.force_login(actor.user)
+    battle = make.answered_battle(*contestants("gold", "silver"), actor=actor)
+    actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+    page = client.get(battle.session.get_absolute_url()).text
+    assert re.findall(r'"moved (\w+)">([^<]+)<', page) == [("up", "+16.0"), ("down", "−16.0")]
 
 
 @pytest.mark.django_db

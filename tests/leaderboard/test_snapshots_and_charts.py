@@ -77,9 +77,11 @@ def test_facts_are_said_with_names_and_without_what_is_unknown():
         "phi": [0.5], "side_bias": None, "misfit": {"chi2": 12.0, "df": 10, "ratio": 1.2},
         "flips_first": {"votes": 1234, "winner": "b", "loser": "a", "first": "b"},
         "style": {
-            "dropped": ["lists"],
+            "dropped": ["lists", "headings"],
+            "separating": ["headings"],
             "coefficients": {
-                "lists": {"value": 0, "low": 0, "high": 0}, "tokens": {"value": -0.25, "low": -0.5, "high": 0.126},
+                "lists": {"value": 0, "low": 0, "high": 0}, "headings": {"value": 0, "low": 0, "high": 0},
+                "tokens": {"value": -0.25, "low": -0.5, "high": 0.126},
             },
         },
     }  # fmt: skip
@@ -91,6 +93,7 @@ def test_facts_are_said_with_names_and_without_what_is_unknown():
     )
     assert said["Longer answers"][0] == "−0.250 (−0.500 to 0.126)"
     assert "More lists" not in said
+    assert said["More headings"][0] == "left out"
     assert describe_facts({}, {}) == []
 
 

@@ -37,6 +37,10 @@ def relabel(vote: Vote, *categories: str, language: str) -> None:
 
 @pytest.fixture
 def votes() -> list[Vote]:
+    return cast_by_a_crowd()
+
+
+def cast_by_a_crowd(*, only_winners_have_headings: bool = False) -> list[Vote]:
     """Three established models and a newcomer; eager voters; categories, languages and styles; some set aside."""
     chance = random.Random(4)
     models = contestants("gold", "silver", "bronze", "newcomer")
@@ -47,9 +51,12 @@ def votes() -> list[Vote]:
             side: {name: chance.randrange(200) for name in ("tokens", "headings", "bold", "lists")}
             for side in ("left", "right")
         }
+        choice = chance.choices(Vote.Choice.values, [6, 3, 1, 1])[0]
+        if only_winners_have_headings:
+            style = {side: {**counts, "headings": int(choice == side)} for side, counts in style.items()}
         cast_votes.append(
             cast(
-                left, right, chance.choices(Vote.Choice.values, [6, 3, 1, 1])[0],
+                left, right, choice,
                 voter=f"visitor:{chance.randrange(25)}", excluded=Reason.INCOMPLETE if number % 50 == 0 else "",
                 categories=chance.choice([[], ["coding"], ["coding", "maths"]]), language=chance.choice(["en", "fr"]),
                 labelled_by="test", style=style,
@@ -152,6 +159,15 @@ def test_ranges_with_style_control_are_checked_where_a_snapshot_has_them(votes, 
     with pytest.raises(CommandError, match="style rank_worst was published as 9"):
         recompute_with(rank_worst=9)
     recompute_with(rank_best=None, rank_worst=None)  # published by an earlier version
+
+
+def test_a_feature_that_was_left_out_because_it_told_every_winner_is_left_out_again(capsys):
+    cast_by_a_crowd(only_winners_have_headings=True)
+    snapshot = publish()
+    assert snapshot.facts["style"]["dropped"] == snapshot.facts["style"]["separating"] == ["headings"]
+    assert snapshot.facts["style"]["coefficients"]["tokens"]["value"]
+    recompute(snapshot.public_id)
+    assert "agrees" in capsys.readouterr().out
 
 
 def test_whoever_touches_the_votes_is_found_out(votes, tmp_path, capsys):

@@ -7,7 +7,7 @@ import pytest
 
 from leaderboard.rating.bradley_terry import POINTS, NotConnected, maximum_likelihood
 from leaderboard.rating.intervals import Z
-from leaderboard.rating.style_control import NoFiniteFit, Scaling, fit_style, scaling_of, style_features
+from leaderboard.rating.style_control import Scaling, fit_style, scaling_of, style_features
 from tests.leaderboard import reference_votes
 from tests.leaderboard.rating import simulations
 
@@ -91,23 +91,52 @@ def test_features_that_do_not_vary_on_their_own_are_dropped_and_said_to_be():
     assert np.isfinite(np.concatenate([fitted.low, fitted.high, fitted.coefficients, fitted.errors])).all()
 
 
-def test_a_feature_that_tells_every_winner_has_no_finite_coefficient():
+def test_a_feature_that_tells_every_winner_is_left_out_and_the_others_stay():
     rng = np.random.default_rng(8)
     ballots = simulations.arena(rng, simulations.strengths(rng, 5), 500, tie_share=0)
-    with pytest.raises(NoFiniteFit):
-        fit(ballots, (2 * ballots.share - 1)[:, None], 5)
+    others = rng.uniform(-1, 1, (500, 2))
+    features = np.column_stack([others[:, 0], 2 * ballots.share - 1, others[:, 1]])
+    fitted = fit(ballots, features, 5)
+    assert list(fitted.separating) == list(fitted.dropped) == [False, True, False]
+    alone = fit(ballots, others, 5)
+    assert np.abs(fitted.score - alone.score).max() < 1e-6
+    assert np.abs(fitted.coefficients[[0, 2]] - alone.coefficients).max() < 1e-9
+    assert fitted.coefficients[1] == fitted.errors[1] == 0
+    assert np.isfinite(np.concatenate([fitted.low, fitted.high])).all()
 
 
 @pytest.mark.parametrize("votes", [20, 60, 500])
-def test_a_feature_of_one_vote_alone_has_no_finite_coefficient(votes: int):
+def test_features_of_one_vote_alone_are_left_out_and_length_stays(votes: int):
     rng = np.random.default_rng(9)
     ballots = simulations.arena(rng, simulations.strengths(rng, 3), votes)
     features = np.zeros((votes, 4))
     features[:, 0] = rng.uniform(-1, 1, votes)
-    one = np.flatnonzero(ballots.share == 1)[0]
-    features[one, 2] = 1
-    with pytest.raises(NoFiniteFit):
-        fit(ballots, features, 3)
+    features[np.flatnonzero(ballots.share == 1)[0], 2] = 1
+    features[np.flatnonzero(ballots.share == 0)[0], 3] = 1
+    fitted = fit(ballots, features, 3)
+    assert list(fitted.separating) == [False, False, True, True]
+    assert list(fitted.dropped) == [False, True, True, True]
+    assert np.abs(fitted.score - fit(ballots, features[:, :1], 3).score).max() < 1e-6
+
+
+def test_of_features_that_tell_every_winner_only_together_the_first_stays():
+    rng = np.random.default_rng(13)
+    ballots = simulations.arena(rng, simulations.strengths(rng, 4), 800, tie_share=0)
+    noise = rng.uniform(-1, 1, 800)
+    features = np.column_stack([noise, 0.2 * (2 * ballots.share - 1) - noise, rng.uniform(-1, 1, 800)])
+    fitted = fit(ballots, features, 4)
+    assert list(fitted.separating) == [False, True, False]
+    reordered = fit(ballots, features[:, [1, 0, 2]], 4)
+    assert list(reordered.separating) == [False, True, False]
+
+
+def test_a_feature_that_only_repeats_one_that_is_left_out_is_left_out_too():
+    rng = np.random.default_rng(14)
+    ballots = simulations.arena(rng, simulations.strengths(rng, 4), 800, tie_share=0)
+    telling = 2 * ballots.share - 1
+    noise = rng.uniform(-1, 1, 800)
+    fitted = fit(ballots, np.column_stack([telling, telling / 2, 3 * noise + telling, noise]), 4)
+    assert list(fitted.separating) == [True, True, False, True]
 
 
 def test_models_that_never_took_anything_from_each_other_have_no_controlled_scores():
