@@ -71,7 +71,7 @@ class StandingAdmin(ReadOnlyAdmin):
 @admin.register(PairTally)
 class PairTallyAdmin(ReadOnlyAdmin):
     list_display = ("scope", "left", "right", "outcome", "n")
-    list_filter = ("scope", "outcome")
+    list_filter = (BoardFilter, "outcome")
     list_select_related = ("left", "right")
     search_fields = ("left__slug", "right__slug")
 

@@ -119,8 +119,8 @@ def _has_style(run: AggregationRun) -> bool:
 def _newcomers(board: dict[str, Any]) -> list[dict[str, Any]]:
     """Whoever is set up and has no vote yet is waiting too, also while a breaker keeps it from being drawn."""
     known = {line["model"]["id"] for line in board["results"] + board["collecting"]}
-    models = LanguageModel.objects.set_up()
-    return [{"model": model_summary(model), "votes": 0} for model in models if model.slug not in known]
+    models = LanguageModel.objects.exclude(slug__in=known).set_up()
+    return [{"model": model_summary(model), "votes": 0} for model in models]
 
 
 def list_boards() -> list[dict[str, Any]]:

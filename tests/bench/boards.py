@@ -12,6 +12,7 @@ from tests.bench.scenarios import say
 from tests.bench.vote_files import vote_files
 
 BATCH = 10_000
+MONTH = 30  # days over which the votes behind the board came
 AT_ONCE = 200_000  # more pending votes than this are not waited for in one go
 
 QUERIES = """
@@ -78,7 +79,9 @@ def cast_and_count(bench: Bench) -> float:
 
 
 def _cast(bench: Bench, number: int) -> None:
-    done = bench.arena.run(sys.executable, "-m", "tests.bench.synthetic_votes", "--votes", str(number), within=300)
+    days_ago = [str(max(0, MONTH * (1 - cast / bench.votes))) for cast in (bench.cast, bench.cast + number)]
+    command = [sys.executable, "-m", "tests.bench.synthetic_votes", "--votes", str(number), "--days-ago", *days_ago]
+    done = bench.arena.run(*command, within=300)
     assert done.returncode == 0, done.stderr
     bench.cast += number
 

@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
 from secrets import token_hex, token_urlsafe
 
 import django
@@ -36,13 +37,20 @@ VOTES_PER_SESSION = 20
 ROWS_AT_ONCE = 20_000
 
 
-def fill(*, votes: int, models: int = 300, voters: int = 150_000, seed: int = 1) -> None:
-    """Add `votes` pending votes among the first `models` models, making what is missing."""
+def fill(
+    *, votes: int, days_ago: tuple[float, float] = (0, 0), models: int = 300, voters: int = 150_000, seed: int = 1
+) -> None:
+    """Add `votes` pending votes among the first `models` models, making what is missing.
+
+    days_ago: of the first vote and of the last; those between come at even intervals.
+    """
     with transaction.atomic():
         contestants = _contestants(models)
         first = VoteCounter.objects.filter(pk=1).values_list("last_order", flat=True).first() or 0
         sessions = _sessions(votes // VOTES_PER_SESSION + 1)
-        battles = _battles(sessions, votes)
+        now = datetime.now(UTC)
+        times = [now - timedelta(days=days) for days in np.linspace(*days_ago, votes).tolist()]
+        battles = list(zip(_battles(sessions, times), times, strict=True))
         rows = _votes(np.random.default_rng([seed, first]), contestants, voters, battles, first + 1)
         _copy("battles_vote", _VOTE_COLUMNS, rows)
         VoteCounter.objects.update_or_create(pk=1, defaults={"last_order": first + votes})
@@ -53,7 +61,7 @@ def fill(*, votes: int, models: int = 300, voters: int = 150_000, seed: int = 1)
 
 _VOTE_COLUMNS = (
     "battle_id", "choice", "model_left_id", "model_right_id", '"order"', "turn_count", "style", "voter", "categories",
-    "language", "labelled_by", "prompt_digest", "processing", "excluded_reason", "tags", "comment",
+    "language", "labelled_by", "prompt_digest", "processing", "excluded_reason", "tags", "comment", "created_at",
 )  # fmt: skip
 
 
@@ -76,16 +84,16 @@ def _sessions(number: int) -> list[int]:
     return _copy("battles_session", ("public_id", "title", "archived"), rows)
 
 
-def _battles(sessions: list[int], number: int) -> list[int]:
+def _battles(sessions: list[int], times: list[datetime]) -> list[int]:
     rows = (
-        (token_urlsafe(16), session, "blind", "{}", 1e-5)
-        for session in itertools.islice(itertools.cycle(sessions), number)
+        (token_urlsafe(16), session, "blind", "{}", 1e-5, time)
+        for session, time in zip(itertools.cycle(sessions), times, strict=False)
     )
-    return _copy("battles_battle", ("public_id", "session_id", "mode", "categories", "propensity"), rows)
+    return _copy("battles_battle", ("public_id", "session_id", "mode", "categories", "propensity", "created_at"), rows)
 
 
 def _votes(
-    rng: np.random.Generator, models: list[int], voters: int, battles: list[int], first_order: int
+    rng: np.random.Generator, models: list[int], voters: int, battles: list[tuple[int, datetime]], first_order: int
 ) -> Iterator[tuple[object, ...]]:
     truth = np.random.default_rng(0)  # the same arena, however often votes are added
     strength = truth.normal(0, 0.8, len(models))
@@ -114,10 +122,12 @@ def _votes(
                 side: dict(zip(("tokens", "headings", "bold", "lists"), counts[i].tolist(), strict=True))
                 for side, counts in zip(("left", "right"), styles, strict=True)
             }
+            battle, time = battles[start + i]
             yield (
-                battles[start + i], outcome[i], models[left[i]], models[right[i]], first_order + start + i, 1,
+                battle, outcome[i], models[left[i]], models[right[i]], first_order + start + i, 1,
                 json.dumps(style), f"visitor:{voter[i]}", f"{{{categories}}}", language[i], VERSION, token_hex(16),
                 Vote.Processing.PENDING, Vote.ExcludedReason.IDENTITY_LEAK if leaked[i] else "", "{}", "",
+                time,
             )  # fmt: skip
 
 
@@ -140,8 +150,9 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--votes", type=int, required=True)
     parser.add_argument("--models", type=int, default=300)
+    parser.add_argument("--days-ago", type=float, nargs=2, default=(0, 0), metavar=("FIRST", "LAST"))
     given = parser.parse_args()
-    fill(votes=given.votes, models=given.models)
+    fill(votes=given.votes, days_ago=tuple(given.days_ago), models=given.models)
 
 
 if __name__ == "__main__":
