@@ -202,8 +202,9 @@ class Publisher:
                 self._unwritten = []
             if self._news or self._unwritten:
                 self._wake.set()
-            self.tick_s = min(TICK_S + turns * TICK_PER_TURN_S, LONGEST_TICK_S)
-            await asyncio.sleep(max(self.tick_s, (loop.time() - began) / MOST_OF_THE_TIME))
+            took = loop.time() - began
+            self.tick_s = min(max(TICK_S + turns * TICK_PER_TURN_S, took / MOST_OF_THE_TIME), LONGEST_TICK_S)
+            await asyncio.sleep(self.tick_s)
 
     async def flush(self) -> None:
         """Write what is there now; used before the process ends."""

@@ -1,0 +1,50 @@
+"""How often a worker writes the news of its turns, when writing is slow."""
+
+import asyncio
+from typing import Any
+
+from battles.publisher import LONGEST_TICK_S, TICK_S, Publisher, TurnChannel
+
+
+class Pipeline:
+    """Of a Valkey whose answers take `pause_s` to be heard."""
+
+    def __init__(self, pause_s: float) -> None:
+        self.pause_s = pause_s
+        self.written = asyncio.Event()
+
+    def pipeline(self, *, transaction: bool) -> "Pipeline":
+        return self
+
+    async def __aenter__(self) -> "Pipeline":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+    def xadd(self, *_: Any) -> None:
+        pass
+
+    def expire(self, *_: Any) -> None:
+        pass
+
+    async def execute(self) -> None:
+        await asyncio.sleep(self.pause_s)
+        self.written.set()
+
+
+async def tick_after_writing_in(pause_s: float) -> float:
+    valkey: Any = Pipeline(pause_s)
+    publisher = Publisher(valkey)
+    channel = TurnChannel(publisher, "turn", ["left"], equal_pace=False)
+    running = asyncio.create_task(publisher.run())
+    channel.add("left", "one")
+    await valkey.written.wait()
+    await asyncio.sleep(0)  # the publisher goes to rest
+    running.cancel()
+    return publisher.tick_s
+
+
+def test_news_are_rarer_where_writing_is_slow_but_nobody_waits_long_for_them():
+    assert asyncio.run(tick_after_writing_in(0.2)) == LONGEST_TICK_S
+    assert TICK_S <= asyncio.run(tick_after_writing_in(0.0)) < LONGEST_TICK_S
