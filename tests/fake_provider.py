@@ -92,7 +92,8 @@ class FakeProvider:
 
     async def _open(self) -> None:
         app = web.Application()
-        app.router.add_post("/v1/chat/completions", self._complete)
+        for address in ("/v1/chat/completions", "/{another_door}/v1/chat/completions"):
+            app.router.add_post(address, self._complete)
         app.router.add_post("/v1/moderations", self._moderate)
         for address in ("/v1/models", "/api/tags", "/{fault}/v1/models"):
             app.router.add_get(address, self._models)

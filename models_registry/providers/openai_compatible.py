@@ -7,6 +7,7 @@ error bodies, and never tires of keep-alive comments.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator
+from functools import lru_cache
 from typing import Any
 
 import httpx2
@@ -28,6 +29,7 @@ logger = logging.getLogger(__name__)
 MOST_BYTES = 8_000_000
 MOST_CHARACTERS = 400_000
 MOST_BYTES_OF_A_REFUSAL = 64_000
+MOST_CLIENTS = 100
 DONE = b"[DONE]"
 # The stream is read raw: a compressed one would be unreadable, and compressing delays its pieces.
 IDENTITY = {"Accept-Encoding": "identity"}
@@ -44,7 +46,9 @@ class OpenAICompatible:
             transport=_Transport(trust_env=False),
             event_hooks={"response": [_cap_refusal]},
         )
-        self._sdk = AsyncOpenAI(api_key="none", base_url="http://unused", max_retries=0, http_client=self._http)
+        sdk = AsyncOpenAI(api_key="none", base_url="http://unused", max_retries=0, http_client=self._http)
+        # Kept: before its first call, a client waits for a thread to tell it the platform.
+        self._client = lru_cache(MOST_CLIENTS)(lambda base_url, key: sdk.with_options(base_url=base_url, api_key=key))
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -86,13 +90,14 @@ class OpenAICompatible:
                 raise _refusal(again) from None
 
     async def _call(self, request: ChatRequest, answer: "_Answer") -> None:
-        client = self._sdk.with_options(api_key=request.key or "none", base_url=request.base_url)
+        client = self._client(request.base_url, request.key or "none")
         call: Any = client.chat.completions.with_streaming_response.create
         timeout = httpx2.Timeout(None, connect=request.deadlines["connect"])
+        # What is extra is sent as it is; looking through messages takes the SDK a third of the call's time.
+        body = {**request.parameters, "messages": request.messages}
         async with call(
-            model=request.model, messages=request.messages, stream=True, timeout=timeout,
-            extra_headers=IDENTITY, extra_body=request.parameters,
-        ) as response:  # fmt: skip
+            model=request.model, messages=[], stream=True, timeout=timeout, extra_headers=IDENTITY, extra_body=body
+        ) as response:
             answer.completion.request_id = (response.headers.get("x-request-id") or "")[:200]
             content_type = response.headers.get("content-type", "")
             if response.status_code != 200:
