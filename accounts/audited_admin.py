@@ -3,8 +3,9 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db import transaction
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.text import camel_case_to_spaces
 
 from accounts import audit
@@ -16,6 +17,11 @@ class DeletionsWrittenDown(admin.ModelAdmin):  # type: ignore[type-arg]
     def subject_of(self, row: Model) -> str:
         """What the audit log calls it; no address, which would outlive its account there."""
         return str(row)
+
+    def response_action(self, *args: Any, **kwargs: Any) -> HttpResponse | None:
+        """What is done to many at once, and its entries, are there together or not at all."""
+        with transaction.atomic():
+            return super().response_action(*args, **kwargs)
 
     def log_deletions(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
         for row in queryset:

@@ -1,6 +1,6 @@
 """Limits that administrators chose, in place of those in the settings."""
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from accounts import audit
 from accounts.models import Limit, User
@@ -15,7 +15,9 @@ in_force = Fresh(
 @transaction.atomic
 def choose(rates: dict[tuple[str, str], str], *, by: User) -> int:
     """Let these hold from now on, or with "" those of the settings. Returns how many that changes."""
-    rows = {(row.action, row.who): row for row in Limit.objects.select_for_update()}
+    with connection.cursor() as cursor:  # of a limit that nobody chose yet there is no row to lock
+        cursor.execute("LOCK TABLE accounts_limit IN SHARE ROW EXCLUSIVE MODE")
+    rows = {(row.action, row.who): row for row in Limit.objects.all()}
     changed = 0
     for (action, who), rate in rates.items():
         row = rows.get((action, who)) or Limit(action=action, who=who)

@@ -20,4 +20,5 @@ def claim_visitor(request: HttpRequest | None, user: User, **_: Any) -> None:
     """Only the signed cookie of this very browser counts as a claim."""
     visitor = visitor_in_cookie(request) if request is not None else None
     if visitor is not None and Visitor.objects.filter(pk=visitor.pk, claimed_by=None).update(claimed_by=user):
+        User.objects.select_for_update(no_key=True).get(pk=user.pk)  # a file brought elsewhere waits
         visitor_claimed.send(sender=Visitor, visitor=visitor, user=user)

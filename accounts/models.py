@@ -289,7 +289,7 @@ class AuditEntry(models.Model):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        verbose_name_plural = "audit entries"
+        verbose_name_plural = _("audit entries")
         ordering = ["-pk"]
 
     def __str__(self) -> str:

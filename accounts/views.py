@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts import actions
 from accounts.actor import ActorRequest
@@ -51,7 +51,7 @@ def revoke_token(request: HttpRequest, public_id: str) -> HttpResponse:
 
 @login_required
 @never_cache
-@require_GET
+@require_safe
 def browsers(request: HttpRequest) -> HttpResponse:
     return render(request, "account/browsers.html", {"browsers": signed_in(cast(User, request.user))})
 
@@ -80,14 +80,14 @@ def sign_out_others(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def my_data(request: HttpRequest) -> HttpResponse:
     return render(request, "account/data.html")
 
 
 @login_required
 @never_cache
-@require_GET
+@require_safe
 def export(request: HttpRequest) -> HttpResponse:
     return everything_as_a_file(cast(ActorRequest, request).actor)
 

@@ -1,14 +1,15 @@
-"""What a visitor battled becomes the member's at sign-in."""
+"""What a visitor battled and reported becomes the member's at sign-in."""
 
 from typing import Any
 
+from django.db import IntegrityError, transaction
 from django.dispatch import receiver
 
 from accounts.actor import Actor
 from accounts.claims import visitor_claimed
 from accounts.models import User, Visitor
 from battles.actions import file_stars_under, file_votes_under
-from battles.models import Session, StarRating, Vote
+from battles.models import ModerationCase, Report, Session, StarRating, Vote
 
 
 @receiver(visitor_claimed)
@@ -17,3 +18,16 @@ def hand_over(visitor: Visitor, user: User, **_: Any) -> None:
     before, after = Actor(visitor=visitor).key, Actor(user=user).key
     file_votes_under(after, Vote.objects.filter(voter=before))
     file_stars_under(after, StarRating.objects.filter(voter=before))
+    ModerationCase.objects.filter(visitor=visitor).update(user=user, visitor=None)
+    for report in Report.objects.filter(visitor=visitor):
+        _hand_over_report(report, user)
+
+
+def _hand_over_report(report: Report, user: User) -> None:
+    """Of a battle that the member reported too, perhaps just now, the member's report stays."""
+    mine = Report.objects.filter(pk=report.pk)
+    try:
+        with transaction.atomic():
+            mine.update(user=user, visitor=None)
+    except IntegrityError:
+        mine.delete()

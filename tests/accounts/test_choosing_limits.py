@@ -1,7 +1,10 @@
 """Administrators change how often people may do something, on one page and without a restart."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from django.conf import settings as site
+from django.db import connection
 from django.test import Client
 
 from accounts import chosen_limits
@@ -81,3 +84,18 @@ def test_limits_are_looked_up_once_for_everybody_who_is_counted_meanwhile(django
     with django_assert_num_queries(1):
         for _ in range(3):
             chosen_limits.in_force()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_administrators_who_choose_the_same_limit_at_once_are_both_written_down(administrator: User):
+    def choose(rate: str) -> int:
+        try:
+            return chosen_limits.choose({("vote", "member"): rate}, by=administrator)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(choose, [f"{number}/hour" for number in range(1, 17)])) == [1] * 16
+    changes = [entry.details["changed"]["rate"] for entry in AuditEntry.objects.order_by("pk")]
+    assert [before for before, _ in changes] == ["", *(after for _, after in changes[:-1])]
+    assert Limit.objects.get().rate == changes[-1][1]

@@ -1,12 +1,20 @@
 """Signing in keeps what this very browser did before, and nothing else."""
 
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from django.db import connection, transaction
 from django.test import Client
 
-from accounts.actor import VISITOR_COOKIE, visitor_cookie_value
+from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
 from accounts.models import User, Visitor
-from battles.models import Battle
+from battles.actions import report
+from battles.models import Battle, ModerationCase, Report
 from tests import make
+from uploads.actions import keep_upload
+from uploads.models import Upload
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a-good-password"
@@ -70,6 +78,56 @@ def test_a_wrong_password_claims_nothing(client: Client, member: User):
     client.cookies[VISITOR_COOKIE] = visitor_cookie_value(visitor)
     client.post("/accounts/login/", {"login": member.email, "password": "wrong"})
     assert owner_of(battle) == (None, visitor)
+
+
+def test_reports_and_refused_prompts_of_this_browser_become_the_members(client: Client, member: User):
+    actor = make.visitor()
+    twice, once = (make.answered_battle(make.model(), make.model(), actor=actor) for _ in range(2))
+    refused = ModerationCase.objects.create(visitor=actor.visitor)
+    report(actor=Actor(user=member), battle=twice, reason="signed in")
+    for battle in (twice, once):
+        report(actor=actor, battle=battle, reason="before")
+    client.cookies[VISITOR_COOKIE] = visitor_cookie_value(actor.visitor)
+    sign_in(client, member)
+    found = Report.objects.values_list("case__battle", "user", "visitor", "reason")
+    assert set(found) == {(twice.pk, member.pk, None, "signed in"), (once.pk, member.pk, None, "before")}
+    refused.refresh_from_db()
+    assert (refused.user, refused.visitor) == (member, None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_the_member_does_elsewhere_during_the_sign_in_is_merged_too(client: Client, member: User):
+    actor, as_member = make.visitor(), Actor(user=member)
+    battle = make.answered_battle(make.model(), make.model(), actor=actor)
+    keep_upload(actor=actor, content=b"the same bytes", name="before.txt")
+    report(actor=actor, battle=battle, reason="before")
+    client.cookies[VISITOR_COOKIE] = visitor_cookie_value(actor.visitor)
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():  # in another browser, and not at its end yet
+            keep_upload(actor=as_member, content=b"the same bytes", name="elsewhere.txt")
+            report(actor=as_member, battle=battle, reason="elsewhere")
+            signing_in = pool.submit(in_a_thread, sign_in, client, member)
+            wait_until_somebody_waits()
+        signing_in.result()
+    assert list(Upload.objects.owned_by(as_member).kept().values_list("name", flat=True)) == ["elsewhere.txt"]
+    assert list(Report.objects.values_list("user", "reason")) == [(member.pk, "elsewhere")]
+
+
+def in_a_thread(work: Callable[..., None], *args: object) -> None:
+    try:
+        work(*args)
+    finally:
+        connection.close()
+
+
+def wait_until_somebody_waits() -> None:
+    """For a lock. Not for ever: without one there is nothing to wait for."""
+    for _ in range(200):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.05)
 
 
 def test_just_looking_makes_no_visitor(client: Client):

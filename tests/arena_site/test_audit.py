@@ -5,6 +5,7 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.contrib import admin
 from django.contrib.auth.models import Group, Permission
+from django.db import DatabaseError, connection
 from django.test import Client, RequestFactory
 
 from accounts.models import ApiToken, AuditEntry, Scope, User
@@ -107,3 +108,17 @@ def test_what_opens_an_account_is_deleted_one_by_one_or_together_and_written_dow
     client.post("/admin/mfa/authenticator/", form)
     assert not ApiToken.objects.exists()
     assert [action for action, _ in trail(administrator)] == ["delete api token"] * 3 + ["delete authenticator"]
+
+
+@pytest.mark.parametrize("choice", ["make_verified", "delete_selected"])
+def test_what_staff_could_not_do_to_many_is_not_written_down(client: Client, choice: str):
+    address = EmailAddress.objects.create(user=make.user(), email="newer@example.org")
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE FUNCTION stays() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'it stays'; END $$")
+        cursor.execute(
+            "CREATE TRIGGER it_stays BEFORE UPDATE OR DELETE ON account_emailaddress "
+            "FOR EACH ROW EXECUTE FUNCTION stays()"
+        )
+    with pytest.raises(DatabaseError, match="it stays"):
+        client.post("/admin/account/emailaddress/", {"action": choice, "_selected_action": address.pk, "post": "yes"})
+    assert not AuditEntry.objects.exists()
