@@ -100,6 +100,11 @@ class SessionViewSet(ViewSet):
         )
         return Response(shown_battle(battle), status=status.HTTP_201_CREATED)
 
+    @action(detail=False, methods=["delete"])
+    def consent(self, request: Request) -> Response:
+        actions.withdraw_every_consent(_actor(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
     @action(detail=True, methods=["get"])
     def export(self, request: Request, public_id: str) -> HttpResponse:
         """The session as a file: JSON, or Markdown with `?as=markdown`."""

@@ -76,6 +76,11 @@ OPERATIONS: Operations = {
         status=201,
         refuses=_STARTING,
     ),
+    (SessionViewSet, "consent"): Operation(
+        summary="Withdraw every consent to publish prompts and answers",
+        description="That of all your battles so far. Exports that begin later leave them out; battles and votes stay.",
+        status=204,
+    ),
     (SessionViewSet, "export"): Operation(
         summary="A session as a file",
         gives=(ExportedSession, File("text/markdown")),

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 
 from uploads import actions, storage
@@ -18,10 +18,8 @@ KEPT_UNUSED = timedelta(days=1)
 def tidy_up() -> None:
     """Delete what is unwanted; finish deletions that the storage had refused; remove files without a row."""
     for upload in Upload.objects.unwanted(KEPT_UNUSED).iterator():
-        try:
+        with _or_next_time(upload.public_id), suppress(IsBeingAnswered):
             actions.delete_upload(upload)
-        except IsBeingAnswered:
-            continue  # next time
     for upload in Upload.objects.filter(deleted_at__isnull=False).exclude(stored_as="").iterator():
         with _or_next_time(upload.stored_as):
             actions.forget_file(upload)
@@ -33,8 +31,8 @@ def tidy_up() -> None:
 
 @contextmanager
 def _or_next_time(name: str) -> Iterator[None]:
-    """One that the storage will not give up holds up no other."""
+    """One that cannot be deleted, or that the storage will not give up, holds up no other."""
     try:
         yield
     except Exception:  # each kind of storage raises its own
-        logger.exception("the storage still has %s", name)
+        logger.exception("%s stays for now", name)

@@ -2,10 +2,11 @@
 their sessions; and what moderators do about it."""
 
 from battles.actions.moderating import ban_people, dismiss_cases, hide_battles, settle_cases, show_battles_again
-from battles.actions.publishing import publish, withdraw, withdraw_consent
+from battles.actions.publishing import publish, withdraw, withdraw_consent, withdraw_every_consent
 from battles.actions.reporting import report
 from battles.actions.sessions import (
     delete_discarded,
+    delete_each,
     delete_session,
     discard_session,
     file_stars_under,
@@ -21,6 +22,7 @@ __all__ = [
     "ban_people",
     "cast_vote",
     "delete_discarded",
+    "delete_each",
     "delete_session",
     "discard_session",
     "dismiss_cases",
@@ -42,4 +44,5 @@ __all__ = [
     "update_session",
     "withdraw",
     "withdraw_consent",
+    "withdraw_every_consent",
 ]

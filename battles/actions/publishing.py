@@ -3,8 +3,9 @@
 from django.db.models import Count, Q
 from django.db.models.functions import Now
 
+from accounts.actor import Actor
 from battles.errors import BattleIsHidden, BattleIsVoid, NotVotedYet, StillAnswering
-from battles.models import Battle, BattleQuerySet, Share, Turn, Vote
+from battles.models import Battle, BattleQuerySet, Session, Share, Turn, Vote
 
 
 def publish(*, battle: Battle) -> Share:
@@ -35,3 +36,8 @@ def withdraw_consent(battles: BattleQuerySet) -> int:
     What had been agreed to, and when that was withdrawn, stays on record.
     """
     return battles.with_consent().update(consent_withdrawn_at=Now())
+
+
+def withdraw_every_consent(actor: Actor) -> int:
+    """As withdraw_consent, for all that a person asked, in sessions that may still be had back too."""
+    return withdraw_consent(Battle.objects.filter(session__in=Session.objects.of(actor)))

@@ -53,18 +53,26 @@ def restore_session(*, actor: Actor, public_id: str) -> Session:
 
 
 def delete_discarded(*, at_most: int) -> None:
-    """What nobody wanted back in time. Each session in a transaction of its own, in which nobody else has it back; one
-    that cannot be deleted holds up no other, and is tried again.
+    """What nobody wanted back in time; what cannot be deleted is tried again."""
+    delete_each(Session.objects.to_be_deleted(), at_most=at_most)
+
+
+def delete_each(unwanted: QuerySet[Session], *, at_most: int | None = None) -> int:
+    """Each in a transaction of its own, in which nobody else has it and it still is unwanted.
+
+    One that cannot be deleted holds up no other. Returns how many could not be.
     """
-    for pk in list(Session.objects.to_be_deleted().values_list("pk", flat=True)[:at_most]):
+    failures = 0
+    for pk in list(unwanted.values_list("pk", flat=True)[:at_most]):
         try:
             with transaction.atomic():
-                unwanted = Session.objects.to_be_deleted().select_for_update(skip_locked=True, of=("self",))
-                session = unwanted.filter(pk=pk).first()
+                session = unwanted.select_for_update(skip_locked=True, of=("self",)).filter(pk=pk).first()
                 if session is not None:
                     delete_session(session)
         except Exception:
+            failures += 1
             logger.exception("session %s cannot be deleted", pk)
+    return failures
 
 
 @transaction.atomic

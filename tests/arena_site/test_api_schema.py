@@ -101,6 +101,7 @@ def test_everything_the_api_gives_is_as_the_schema_says_and_nothing_more(client:
     for method in ("post", "delete", "post"):
         ask(method, "battles/{public_id}/publish/", public_id=world.voted.public_id)
     ask("delete", "battles/{public_id}/consent/", public_id=world.voted.public_id)
+    ask("delete", "sessions/consent/")
     assert ask("get", "battles/{public_id}/", public_id=world.voted.public_id)["share"]["url"].startswith("/b/")
     ask("post", "battles/{public_id}/messages/", {"prompt": "And now?"}, public_id=world.voted.public_id)
     ask("post", "answers/{public_id}/rating/", {"stars": 2}, public_id=world.to_rate)

@@ -5,11 +5,13 @@ from datetime import timedelta
 import pytest
 from django.conf import settings as as_shipped
 from django.contrib.sessions.models import Session as BrowserSession
+from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
 from accounts.actor import Actor
 from accounts.models import Visitor
+from arena_site.retention import NotAllForgotten
 from arena_site.tasks import purge
 from battles.actions import cast_vote
 from battles.models import Session, Turn, Vote
@@ -49,6 +51,24 @@ def test_sessions_that_nobody_touched_for_so_long_are_deleted(settings, whose: s
     assert Turn.objects.get(battle__session=new).prompt != ""
     assert Vote.objects.count() == 3
     assert Vote.objects.get(battle__session=old).voter.startswith("deleted:")
+
+
+def test_a_session_that_cannot_be_deleted_holds_up_no_other_and_is_told_of_in_the_end(settings, caplog):
+    settings.ARENA_KEEP_DAYS = {**settings.ARENA_KEEP_DAYS, "visitor_sessions": 30, "member_sessions": 30}
+    sessions = [session_of(actor, days_ago=31) for actor in (make.visitor(), make.visitor(), make.member())]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION stays() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN IF NEW.battle_id = TG_ARGV[0]::bigint THEN RAISE 'it stays'; END IF; RETURN NEW; END $$"
+        )
+        cursor.execute(
+            "CREATE TRIGGER one_stays BEFORE UPDATE ON battles_turn FOR EACH ROW "
+            f"EXECUTE FUNCTION stays({sessions[0].battles.get().pk})"
+        )
+    with pytest.raises(NotAllForgotten, match=r"should be: 1$"):
+        purge()
+    assert kept() == {sessions[0].pk}
+    assert f"session {sessions[0].pk} cannot be deleted" in caplog.text
 
 
 def test_the_word_for_a_visitors_network_is_forgotten():

@@ -8,6 +8,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
+from accounts.models import ApiToken, Scope
 from battles import actions, consent
 from battles.models import Battle
 from tests import make
@@ -177,6 +178,18 @@ def test_all_consent_is_withdrawn_at_once_and_nobody_elses(client: Client):
     for battle in mine:
         battle.refresh_from_db()
         assert battle.consent_withdrawn_at is not None
+
+
+def test_a_program_withdraws_all_consent_too_with_the_scope_for_battles(client: Client):
+    member = make.member()
+    begin(client, consent=consent.version())
+    theirs = begin(make.browser(member), consent=consent.version())
+    for scope, status in ((Scope.READ, 403), (Scope.BATTLE, 204)):
+        _, token = ApiToken.issue(user=member.user, name="t", scopes=[scope])
+        answer = Client(headers={"Authorization": f"Bearer {token}"}).delete("/api/v1/sessions/consent/")
+        assert answer.status_code == status
+    assert theirs not in Battle.objects.with_consent()
+    assert Battle.objects.with_consent().count() == 1
 
 
 def test_all_consent_is_that_of_sessions_that_may_still_be_had_back_too(client: Client):
