@@ -6,7 +6,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from battles.forms import StartForm
 from common.errors import TooManyRequests
@@ -41,7 +41,7 @@ NUMBERS: dict[str, Any] = {
 NO_NUMBERS: dict[str, Any] = dict.fromkeys(NUMBERS)
 
 
-@require_GET
+@require_safe
 def styleguide(request: HttpRequest) -> HttpResponse:
     if not request.user.is_staff:
         raise Http404
@@ -63,18 +63,21 @@ def styleguide(request: HttpRequest) -> HttpResponse:
             for name in ("voted", "uncounted")
             for side, change in (("left", 16.0), ("right", -16.0))
         },
-        "stars": [{"id": f"stars-{stars}", "stars": stars} for stars in (None, 3, 5)],
+        "stars": [
+            {"id": f"stars-{side}", "side": side, "stars": given} for side, given in (("1", None), ("2", 3), ("3", 5))
+        ],
     }
     return render(request, "styleguide/styleguide.html", context)
 
 
 def _turns() -> list[dict[str, Any]]:
     """Battles of one turn each, by what they show."""
+    said = markdown(SAID)
     waiting, writing = _answer("left", state="queued"), _answer("right", state="streaming")
     stopped, failed = _answer("left", state="stopped"), _answer("right", state="failed", error=True)
-    many = [_answer(str(number), html=markdown(SAID), stars=number, **NUMBERS) for number in range(1, 7)]
-    pair = [_answer(side, html=markdown(SAID)) for side in ("left", "right")]
-    thinking = [_answer("left", html=markdown(SAID), reasoning=_("First the one, then the other."), **NUMBERS)]
+    many = [_answer(str(number), html=said, stars=number, **NUMBERS) for number in range(1, 7)]
+    pair = [_answer(side, html=said) for side in ("left", "right")]
+    thinking = [_answer("left", html=said, reasoning=_("First the one, then the other."), **NUMBERS)]
     return [
         {"title": _("Answering"), "battle": _battle("answering", waiting, writing)},
         {"title": _("Both answered"), "battle": _battle("answered", *pair)},

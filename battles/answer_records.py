@@ -99,9 +99,7 @@ def begin_calls(claimed: ClaimedTurn) -> list[PreparedCall]:
 
 def _begin_turn(claimed: ClaimedTurn, turn: Turn) -> list[PreparedCall]:
     """Inside a transaction that holds the turn's row."""
-    earlier = Turn.objects.with_attachments().filter(battle=turn.battle, index__lt=turn.index).order_by("index")
-    earlier = earlier.prefetch_related("answers")
-    turns = [*earlier, turn] if turn.index else [turn]
+    turns = [*Turn.objects.before(turn), turn] if turn.index else [turn]
     sides = read_sides_to_ask(turn.battle_id)
     material = material_of(turns, with_images=True)
     context_from = first_turn_that_fits(sides, turns, reply_tokens=settings.ARENA_MAX_TOKENS, material=material)

@@ -84,7 +84,7 @@ class TryForm(forms.Form):
 class ModerationRuleAdmin(RegistryAdmin):
     form = RuleForm
     change_list_template = "admin/battles/moderationrule/change_list.html"
-    list_display = ["category", "kind", "what", "action", "threshold", "note", "changed_at"]
+    list_display = ["words", "kind", "what", "action", "threshold", "note", "changed_at"]
     list_filter = ["action", "kind"]
     search_fields = ["category", "note", "patterns"]
     fieldsets = [
@@ -129,6 +129,10 @@ class ModerationRuleAdmin(RegistryAdmin):
     def save_model(self, request: HttpRequest, obj: ModerationRule, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
         self.write_down(request, form, obj, change=change)
+
+    @admin.display(description=_("category"), ordering="category")
+    def words(self, rule: ModerationRule) -> str:
+        return rule.category_words
 
     @admin.display(description=_("what is looked for"))
     def what(self, rule: ModerationRule) -> str:

@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 
 from battles import actions
@@ -21,7 +21,7 @@ from battles.views import PageRequest, get_session_or_404, session_page
 CHANGED = "sessions-changed"
 
 
-@require_GET
+@require_safe
 def sessions(request: PageRequest) -> HttpResponse:
     """The page, or the list alone when htmx asked: for a search, or for what comes `after`."""
     words = request.GET.get("search", "").strip().replace("\x00", "")
@@ -39,7 +39,7 @@ def sessions(request: PageRequest) -> HttpResponse:
     return render(request, "battles/sessions.html", {**context, "agreed": agreed})
 
 
-@require_GET
+@require_safe
 def row(request: PageRequest, public_id: str) -> HttpResponse:
     """A line of the list: with `?edit=1` with what can be done, with `?revealed=1` without taking the focus."""
     session = get_session_or_404(request, public_id)
@@ -91,7 +91,7 @@ def delete(request: PageRequest, public_id: str) -> HttpResponse:
     return redirect("battles:sessions")
 
 
-@require_GET
+@require_safe
 def export(request: PageRequest, public_id: str) -> HttpResponse:
     return session_file(get_session_or_404(request, public_id), request.GET.get("as", "markdown"))
 

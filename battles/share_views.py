@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from battles import actions
-from battles.models import Battle, Session, Share
+from battles.models import Battle, Share
 from battles.session_export import exported
 from battles.sharing import as_session, description_of, shared_battle, title_of
 from battles.views import PageRequest, get_battle_or_404, page_battle
@@ -74,7 +74,7 @@ def withdraw_consent(request: PageRequest, public_id: str) -> HttpResponse:
 
 @require_POST
 def withdraw_every_consent(request: PageRequest) -> HttpResponse:
-    actions.withdraw_consent(Battle.objects.filter(session__in=Session.objects.of(request.actor)))
+    actions.withdraw_every_consent(request.actor)
     messages.success(request, _("Nothing that you asked so far is in later files."))
     return redirect("battles:sessions")
 

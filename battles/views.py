@@ -3,10 +3,12 @@
 from contextlib import suppress
 from typing import Any
 
+from django.contrib import messages
 from django.forms import BaseForm
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 from django_htmx.middleware import HtmxDetails
 
@@ -86,7 +88,7 @@ def pickers(form: StartForm, models: list[LanguageModel]) -> dict[str, Any]:
     }
 
 
-@require_GET
+@require_safe
 def session(request: PageRequest, public_id: str) -> HttpResponse:
     return session_page(request, get_session_or_404(request, public_id), StartForm(actor=request.actor))
 
@@ -142,7 +144,7 @@ def _fragment_of(request: PageRequest, battle: Battle, form: PromptForm | None =
     return render(request, "battles/battle.html#battle", context, status=422 if form else 200)
 
 
-@require_GET
+@require_safe
 def battle(request: PageRequest, public_id: str) -> HttpResponse:
     return _battle_fragment(request, public_id)
 
@@ -168,6 +170,7 @@ def feedback(request: PageRequest, public_id: str) -> HttpResponse:
     if form.is_valid():
         actions.give_feedback(battle=battle, tags=form.tags, comment=form.cleaned_data["comment"])
         if not request.htmx:
+            messages.success(request, _("Kept, thank you."))
             return redirect(battle)
     return render(request, "battles/feedback_said.html", {"form": form}, status=200 if form.is_valid() else 422)
 
@@ -210,7 +213,7 @@ def regenerate(request: PageRequest, public_id: str) -> HttpResponse:
 @require_POST
 def stars(request: PageRequest, public_id: str) -> HttpResponse:
     mine = Answer.objects.filter(turn__battle__in=Battle.objects.owned_by(request.actor))
-    answer = get_object_or_404(mine.select_related("turn__battle__session"), public_id=public_id)
+    answer = get_object_or_404(mine.select_related("turn__battle__session", "side"), public_id=public_id)
     form = StarsForm(request.POST)
     if not form.is_valid():
         raise Http404  # no button of ours sends this
@@ -218,7 +221,8 @@ def stars(request: PageRequest, public_id: str) -> HttpResponse:
     actions.give_stars(actor=request.actor, answer=answer, stars=given)
     if not request.htmx:
         return redirect(answer.turn.battle)
-    return render(request, "battles/stars.html", {"answer": {"id": answer.public_id, "stars": given}})
+    shown = {"id": answer.public_id, "side": answer.side.position, "stars": given}
+    return render(request, "battles/stars.html", {"answer": shown})
 
 
 @require_GET

@@ -7,7 +7,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.middleware import HtmxDetails
 
 from accounts.actor import ActorRequest, known_actor
@@ -53,7 +53,7 @@ def _keep(request: PageRequest) -> HttpResponse:
     return redirect("uploads:library")
 
 
-@require_GET
+@require_safe
 def upload(request: PageRequest, public_id: str) -> HttpResponse:
     """What is known of a file, and exactly what models are sent of it."""
     found = get_upload_or_404(request, public_id, deleted=True)
@@ -61,22 +61,22 @@ def upload(request: PageRequest, public_id: str) -> HttpResponse:
     return render(request, "uploads/upload.html", {"upload": found, "sent": sent})
 
 
-@require_GET
+@require_safe
 def chip(request: PageRequest, public_id: str) -> HttpResponse:
     return render(request, "uploads/chip.html", {"upload": get_upload_or_404(request, public_id)})
 
 
-@require_GET
+@require_safe
 def text(request: PageRequest, public_id: str) -> HttpResponse:
     return files.text(get_upload_or_404(request, public_id))
 
 
-@require_GET
+@require_safe
 def file(request: PageRequest, public_id: str) -> HttpResponse:
     return files.original(get_upload_or_404(request, public_id))
 
 
-@require_GET
+@require_safe
 def image(request: PageRequest, public_id: str) -> HttpResponse:
     return files.image(get_upload_or_404(request, public_id))
 

@@ -75,7 +75,7 @@ class Dashboard:
 
 
 def read_dashboard(user: "AbstractBaseUser | AnonymousUser") -> Dashboard:
-    """In a fixed number of queries, none of which the number of votes makes slower."""
+    """In a fixed number of queries, none of which reads more than a day's votes."""
     seen, may = Dashboard(), user.has_perm  # type: ignore[union-attr]
     if may("battles.view_battle"):
         seen.battles, seen.queue = facts.battles_today(), facts.queue()

@@ -1,4 +1,4 @@
-"""What is known of the arena at this moment, each in one query that the number of votes does not make slower."""
+"""What is known of the arena at this moment, each in one query that reads no more than a day's votes."""
 
 import platform
 import shutil

@@ -37,6 +37,11 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         """The turn if this fence still holds it: whoever was overtaken finds nothing to change."""
         return self.filter(pk=pk, fence=fence, state=Turn.State.ANSWERING)
 
+    def before(self, turn: "Turn") -> "TurnQuerySet":
+        """The battle's earlier turns in order, with what a model is told of them."""
+        earlier = self.filter(battle=turn.battle_id, index__lt=turn.index).order_by("index")
+        return earlier.with_attachments().prefetch_related("answers")
+
     def abandoned(self) -> "TurnQuerySet":
         """Turns whose worker stopped renewing its lease."""
         return self.filter(state=Turn.State.ANSWERING, lease_until__lt=Now())

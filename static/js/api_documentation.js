@@ -9,6 +9,7 @@ window.SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   docExpansion: "list",
   validatorUrl: null,
+  onComplete: () => place.querySelector("main")?.setAttribute("role", "group"), // of a page that has a main part
   requestInterceptor: (request) => {
     if (request.method && request.method !== "GET") request.headers["X-CSRFToken"] = csrfToken();
     return request;

@@ -17,6 +17,7 @@ let sent = Promise.resolve();
 
 function add(box, files) {
   const chips = box.querySelector(".chips");
+  noticesOf(box).replaceChildren(); // about files before these
   for (const file of files) {
     if (chips.children.length >= Number(box.dataset.atMost)) return notice(box, box.querySelector("[data-too-many]"));
     const chip = box.querySelector("[data-chip]").content.firstElementChild.cloneNode(true);
@@ -41,19 +42,24 @@ function send(box, chip, file) {
   request.addEventListener("load", () => {
     if (!chip.isConnected) return;
     if (request.status === 201) return replace(chip, request.responseText);
-    chip.remove();
-    if (request.getResponseHeader("HX-Retarget")) htmx.swap(noticesOf(box), request.responseText, { swapStyle: "innerHTML" });
-    else notice(box, document.getElementById(request.status === 413 ? "notice-too-large" : "notice-went-wrong"));
+    if (request.getResponseHeader("HX-Retarget")) return refuse(box, chip, request.responseText);
+    refuse(box, chip, document.getElementById(request.status === 413 ? "notice-too-large" : "notice-went-wrong").innerHTML);
   });
-  request.addEventListener("error", () => {
-    chip.remove();
-    notice(box, document.getElementById("notice-no-answer"));
-  });
+  request.addEventListener("error", () => refuse(box, chip, document.getElementById("notice-no-answer").innerHTML));
   chip.abort = () => request.abort();
   return new Promise((over) => {
     request.addEventListener("loadend", over);
     request.send(form);
   });
+}
+
+// Of several files each refusal says whose it is.
+function refuse(box, chip, html) {
+  chip.remove();
+  htmx.swap(noticesOf(box), html, { swapStyle: "beforeend" });
+  const name = document.createElement("bdi");
+  name.textContent = chip.querySelector(".chip-name").textContent;
+  noticesOf(box).lastElementChild.querySelector("p").prepend(name, " – ");
 }
 
 function replace(chip, html) {

@@ -36,6 +36,11 @@ document.addEventListener("htmx:sseMessage", ({ target }) => {
 
 // ---- A battle that is replaced keeps its readers' place, and says what changed. ----
 
+// A button that is disabled while its request runs has lost the focus by the time the answer comes.
+let lastFocused = null;
+document.addEventListener("focusin", ({ target }) => (lastFocused = target));
+const focused = () => (document.activeElement === document.body ? lastFocused : document.activeElement);
+
 function battleIn(target) {
   return target instanceof Element && target.matches(".battle") ? target : null;
 }
@@ -47,7 +52,7 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     id: battle.id,
     milestone: battle.dataset.milestone,
     revealed: battle.querySelector(".reveal") !== null,
-    hadFocus: battle.contains(document.activeElement),
+    hadFocus: battle.contains(focused()) || focused()?.matches("[data-follow-up]"),
     scrolled: [...panesIn(battle)].map((pane) => pane.scrollTop),
     swiped: [...battle.querySelectorAll(".panes")].map((panes) => panes.scrollLeft),
   };
@@ -63,18 +68,31 @@ document.addEventListener("htmx:afterSwap", () => {
     announce(battle.dataset.milestone);
     showNews(battle, kept);
   }
+  if (kept.hadFocus) readOn(battle);
   kept = null;
   openFollowUp();
 });
 
 function showNews(battle, before) {
   const live = battle.querySelector("[data-live]");
-  if (live) return live.scrollIntoView({ block: "start" });
-  const news = before.revealed ? null : battle.querySelector(".reveal, .vote");
+  const news = live || before.revealed ? null : battle.querySelector(".reveal, .vote");
+  live?.scrollIntoView({ block: "start" });
   news?.scrollIntoView({ block: "nearest" });
+  settle(news);
   const votedByKey = document.activeElement === document.body && news?.matches(".reveal");
-  // What had the focus is gone: it goes on to the verdict, or after it to the next question.
-  if (before.hadFocus || votedByKey) (news ?? document.getElementById("prompt")).focus({ preventScroll: true });
+  if (before.hadFocus || votedByKey) news?.focus({ preventScroll: true });
+}
+
+// What appears under a finger that presses twice, or where Stop just was, is not meant yet; keys are.
+function settle(news) {
+  news?.classList.add("settling");
+  setTimeout(() => news?.classList.remove("settling"), SETTLE_MS);
+}
+
+// What had the focus is gone, and there is no verdict to go on to: from what was asked last one reads on.
+function readOn(battle) {
+  if (document.activeElement !== document.body) return;
+  [...battle.querySelectorAll(".question")].at(-1)?.focus({ preventScroll: true });
 }
 
 // A follow-up that was taken leaves the box empty for the next one.

@@ -1,6 +1,7 @@
 // Charts: numbers from the page's own JSON, drawn in the page's colours, and again when these change.
 const plots = [...document.querySelectorAll("[data-chart]")];
 const MANY = 12; // more columns than these have no room for a number in each cell
+const FEW = 12; // snapshots, of which a line alone may be too short to be seen
 const SERIES = 8;
 const ROW_PX = 22;
 
@@ -115,7 +116,7 @@ const charts = {
     const band = series.length === 1 ? bandOf(series[0].points) : [];
     const lines = series.map(({ name, points }, number) => ({
       type: "scatter",
-      mode: points.length === 1 ? "markers" : "lines",
+      mode: points.length < FEW ? "lines+markers" : "lines",
       name: plain(name),
       x: points.map(({ computed_at }) => computed_at),
       y: points.map(({ score }) => score),

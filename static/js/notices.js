@@ -8,7 +8,13 @@ function show(templateId, { elt }) {
 }
 
 document.addEventListener("click", (event) => {
-  event.target.closest("[data-dismiss]")?.closest(".notice").remove();
+  const notice = event.target.closest("[data-dismiss]")?.closest(".notice");
+  if (!notice) return;
+  // Who reads on with the keys goes back to what was refused, to the drawer, or to the page.
+  const refused = notice.closest("form")?.querySelector("textarea");
+  const drawer = notice.closest(".sidebar")?.querySelector("a");
+  (refused ?? drawer ?? document.getElementById("main")).focus({ preventScroll: true });
+  notice.remove();
 });
 document.addEventListener("htmx:sendError", ({ detail }) => show("notice-no-answer", detail));
 document.addEventListener("htmx:timeout", ({ detail }) => show("notice-no-answer", detail));

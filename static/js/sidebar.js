@@ -1,10 +1,12 @@
 // The list of sessions: on a narrow screen a drawer that keeps the focus while it is open; a line being edited is left
 // by Escape.
 const drawer = document.getElementById("sessions");
+const said = ["notices", "announcer"].map((id) => document.getElementById(id));
 
 drawer.addEventListener("toggle", ({ newState }) => {
   const isOpen = newState === "open";
   for (const other of document.querySelectorAll("body > :is(.skip, header, main, footer)")) other.inert = isOpen;
+  (isOpen ? drawer : document.body).append(...said); // outside it they would be covered, and read to nobody
   if (isOpen) {
     drawer.setAttribute("role", "dialog");
     drawer.setAttribute("aria-modal", "true");

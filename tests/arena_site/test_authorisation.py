@@ -4,6 +4,7 @@ An address that none of the tables here names fails the first test.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from urllib.parse import urlencode
 
@@ -45,6 +46,7 @@ ONES_OWN = [
     "/sessions/consent/withdraw/",
     "/uploads/",
     "/api/v1/sessions/",
+    "/api/v1/sessions/consent/",
     "/api/v1/uploads/",
     "/api/v1/me/",
 ]
@@ -159,6 +161,19 @@ def test_every_address_is_in_one_of_these_tables():
     named = [address for table in tables for address in table]
     found = {path for path in addresses() if not path.startswith(("/admin/", "/accounts/")) or path in named}
     assert sorted(found) == sorted(named)
+
+
+def test_what_can_be_had_can_be_asked_about_first():
+    """With HEAD, as programs that download and previews of links do; of a stream nothing is known before it is read."""
+    staff, streams = make.browser(make.member(is_staff=True)), {*SIGNED, "/leaderboard/stream/"}
+    readable = []
+    for path in set(addresses()) - streams:
+        if not path.startswith("/admin/"):
+            asked = re.sub(r"{\w+}", "nothing", path)
+            if ask(staff, "GET", asked) != NO_SUCH_METHOD:
+                readable.append(path)
+                assert ask(staff, "HEAD", asked) != NO_SUCH_METHOD, path
+    assert len(readable) > 50
 
 
 def paths_of(owned: World) -> Iterator[str]:

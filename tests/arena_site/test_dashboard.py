@@ -30,10 +30,10 @@ def _everybody_is_heard() -> None:
         valkey().set(f"heartbeat:{name}", "alive")
 
 
-def page(user: Any) -> str:
+def page(user: Any, path: str = "/admin/") -> str:
     client = Client()
     client.force_login(user)
-    response = client.get("/admin/")
+    response = client.get(path)
     assert response.status_code == 200
     return response.text
 
@@ -118,6 +118,13 @@ def test_nothing_is_wrong_with_an_arena_that_is_well(administrator: Any):
     assert "operations-troubles" not in page(administrator)
 
 
+def test_the_page_of_one_app_lists_its_tables_and_asks_for_nothing_else(administrator: Any):
+    shown = page(administrator, "/admin/battles/")
+    assert "/admin/battles/vote/" in shown
+    assert "operations-panel" not in shown
+    assert "operations-panel" in page(administrator)
+
+
 def test_models_in_trouble_are_listed_first_with_how_their_calls_went(administrator: Any):
     well, broken = make.model(), make.model()
     Breaker.objects.create(model=broken, opened_at=timezone.now(), probe_at=timezone.now(), reason="cut")
@@ -194,8 +201,9 @@ def test_what_is_asked_of_large_tables_is_found_by_an_index(ask: Callable[[], ob
         ask()
     (query,) = asked
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off")
-        cursor.execute("SET LOCAL enable_mergejoin = off")
+        # Small tables are read as they lie, or along an index that has nothing to do with the question.
+        for way in ("seqscan", "indexscan", "indexonlyscan", "mergejoin", "nestloop"):
+            cursor.execute(f"SET LOCAL enable_{way} = off")
         cursor.execute(f"EXPLAIN {query[0]}", query[1])
         assert index in str(cursor.fetchall())
 

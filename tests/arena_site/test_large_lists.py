@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 LISTS = [
     "battles/vote", "battles/session", "battles/battle", "battles/call", "battles/answer", "uploads/upload",
     "accounts/auditentry", "accounts/visitor", "leaderboard/aggregationrun", "leaderboard/votechange",
-    "leaderboard/standing", "models_registry/charge",
+    "leaderboard/standing", "leaderboard/pairtally", "models_registry/charge",
 ]  # fmt: skip
 
 

@@ -50,6 +50,15 @@ def test_reasoning_is_shown_folded_and_only_after_the_vote(reader: Reader, fake_
     assert page.index("let me see") > page.index('<details class="reasoning">')
 
 
+def test_an_answer_that_grew_too_long_says_after_the_vote_that_it_was_cut(reader: Reader, fake_provider: FakeProvider):
+    with_models(fake_provider, "honest-a", "honest-b")
+    battle = reader.wait_until_answered(reader.start_battle())
+    Call.objects.filter(pk=Call.objects.first().pk).update(finish_reason="length")
+    assert "cut off" not in reader.get(f"/s/{battle['session']}/").text
+    reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "left"})
+    assert reader.get(f"/s/{battle['session']}/").text.count("cut off at the longest answer allowed") == 1
+
+
 def test_style_counts_the_answers_tokens_without_its_reasoning(reader: Reader, fake_provider: FakeProvider):
     with_models(fake_provider, "usage-with-reasoning", "honest")
     battle = reader.wait_until_answered(reader.start_battle())

@@ -12,7 +12,8 @@ from django.conf import settings
 from tests.translations.messages import messages
 
 LANGUAGES = [code for code, _name in settings.LANGUAGES if code != "en"]
-# Nothing of ours is in it: what allauth says in English, in the arena's words. Written by hand.
+# Nothing of ours is in it: what allauth says in English, in the arena's words. Written by hand; other languages say it
+# in their arena's words, too.
 ENGLISH = "en"
 # The history of a catalogue is Git's: a date inside would change with every run.
 NO_DATE = datetime(2000, 1, 1, tzinfo=UTC)
@@ -42,11 +43,14 @@ def read(language: str) -> Catalog:
 
 
 def extracted() -> Catalog:
-    """Every message of the arena, untranslated."""
+    """Every message of the arena, and those of allauth that it words anew; untranslated."""
     catalog = Catalog()
     for message in messages():
         wanted = (message.singular, message.plural) if message.plural else message.singular
         catalog.add(wanted, context=message.context or None, locations=[(message.where, None)])
+    for message_of_allauth in read(ENGLISH):
+        if message_of_allauth.id:
+            catalog.add(message_of_allauth.id, locations=[("allauth", None)])
     return catalog
 
 

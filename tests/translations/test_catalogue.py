@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import allauth
+import django
 import pytest
 from babel.messages.pofile import read_po
 from django.conf import settings
@@ -58,6 +59,12 @@ def test_english_says_anew_only_what_allauth_says():
     assert [message.id for message in said if message.id not in known] == []
     added = [message.id for message in said if {*PLACES.findall(message.string)} - {*PLACES.findall(message.id)}]
     assert added == []
+
+
+def test_what_account_pages_say_anew_is_said_by_no_page_of_the_administration():
+    with (Path(django.__file__).parent / "contrib/admin/locale/en/LC_MESSAGES/django.po").open("rb") as file:
+        of_the_administration = {message.id for message in read_po(file) if message.id}
+    assert of_the_administration & {message.id for message in read(ENGLISH)} == set()
 
 
 @pytest.mark.django_db

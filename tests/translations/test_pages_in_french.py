@@ -4,14 +4,19 @@ import html
 import re
 
 import pytest
+from django import forms
 from django.contrib import admin
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
+from django.utils.translation import override
 
 from accounts.actor import Actor
+from battles.models import ModerationRule
 from tests import api_world, make
 from tests.api_world import World
-from tests.translations.catalogue import forms, read
+from tests.translations.catalogue import forms as forms_of
+from tests.translations.catalogue import read
 from tests.translations.messages import APPS
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +45,7 @@ def english() -> re.Pattern[str]:
     for message in read("fr"):
         for said in message.id if isinstance(message.id, (tuple, list)) else [message.id]:
             longest = max(PLACE.split(said.replace("%%", "%")), key=len).strip()
-            if len(longest.split()) >= WORDS and not any(longest in text for text in forms(message)):
+            if len(longest.split()) >= WORDS and not any(longest in text for text in forms_of(message)):
                 runs.add(longest)
     return re.compile("|".join(rf"(?<!\w){re.escape(run)}(?!\w)" for run in sorted(runs, key=len, reverse=True)))
 
@@ -97,6 +102,22 @@ def test_pages_of_the_administration(world: World, english: re.Pattern[str], set
     ]
     client = of(make.member(is_staff=True, is_superuser=True))
     assert spoken(client, [reverse("admin:index"), "/styleguide/", *lists], english) == {}
+
+
+def test_short_names_in_the_administration_are_french_too(settings):
+    settings.ARENA_STAFF_SECOND_FACTOR = False
+    ModerationRule.objects.create(category="harming oneself", patterns=["a phrase"])
+    client = of(make.member(is_staff=True, is_superuser=True))
+    assert "Entrées d’audit" in client.get(reverse("admin:index")).text
+    assert "se faire du mal" in client.get(reverse("admin:battles_moderationrule_changelist")).text
+
+
+def test_a_label_that_django_makes_of_a_name_is_french_too():
+    class NameForm(forms.Form):
+        name = forms.CharField()
+
+    with override("fr"):
+        assert "Nom</label>" in render_to_string("allauth/elements/fields.html", {"attrs": {"form": NameForm()}})
 
 
 def test_files_for_programs_are_the_same_in_every_language(world: World):
