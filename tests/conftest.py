@@ -8,6 +8,7 @@ from django.contrib.auth.models import Group
 from django.core.cache import cache
 from django.db import connections
 from django.test import Client
+from django.utils import translation
 
 from accounts import bans, chosen_limits
 from accounts.models import User
@@ -22,6 +23,12 @@ from models_registry import roster
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.site import Reader, answer_worker, serve
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that start whole arenas come first: one of them alone at the end would keep only one process busy.
+    Otherwise the order stays random."""
+    items.sort(key=lambda item: not (item.get_closest_marker("browser") or item.get_closest_marker("faults")))
 
 
 @pytest.fixture(scope="session")
@@ -52,6 +59,12 @@ def _empty_valkey(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(valkey, "_away_until", 0.0)
     connection().flushdb()
     cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _the_language_is_chosen_anew() -> None:
+    """The one in which the test before read its last page stays with the thread."""
+    translation.deactivate()
 
 
 @pytest.fixture(autouse=True)

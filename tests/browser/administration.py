@@ -20,6 +20,7 @@ def see_the_answer_grow(page: Page) -> None:
     """On the page of a model that is being tested, until it has answered."""
     answer = page.locator("[data-of=text] pre")
     lengths: set[int] = set()
+    expect(page.locator("#model-test")).to_be_visible()
     while page.get_by_text("The model is answering").is_visible():
         lengths.add(len(answer.text_content() or ""))
         assert len(lengths) < 1000

@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.browser.axe import WIDE
+from tests.browser.hands import HANDS, Hand, fresh
+
 # Two cores may be busy with a model and a database meanwhile.
 expect.set_options(timeout=15_000)
 
@@ -35,7 +38,7 @@ def complaints() -> list[str]:
 @pytest.fixture
 def page(browser: Browser, complaints: list[str]) -> Iterator[Page]:
     """A fresh browser. Afterwards nothing may have complained: no script error, no blocked or foreign request."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    context = browser.new_context(viewport=WIDE, reduced_motion="reduce")
     page = context.new_page()
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: complaints.append(message.text) if "Security Policy" in message.text else None)
@@ -48,3 +51,11 @@ def page(browser: Browser, complaints: list[str]) -> Iterator[Page]:
     yield page
     context.close()
     assert complaints == []
+
+
+@pytest.fixture(params=HANDS)
+def hand(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Hand]:
+    """A test that asks for one is a journey: it is made with each, in a fresh browser."""
+    hand = fresh(browser, request.param)
+    yield hand
+    hand.page.context.close()

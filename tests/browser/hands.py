@@ -2,14 +2,22 @@
 
 from dataclasses import dataclass
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.axe import PHONE, WIDE
 
 MOST_TABS = 150
+# By name: on which screen, by touching it, and by keys; on a phone's that is a desktop at 400 % zoom.
+HANDS = {
+    "mouse": (WIDE, False, False), "finger": (PHONE, True, False), "keys": (WIDE, False, True),
+    "keys-zoomed": (PHONE, False, True),
+}  # fmt: skip
 
 
 @dataclass
 class Hand:
     page: Page
+    name: str = "mouse"
     by_keys: bool = False
 
     def press(self, target: Locator) -> None:
@@ -21,18 +29,24 @@ class Hand:
             target.click()
 
     def tick(self, target: Locator) -> None:
-        """What has a label around it."""
+        """By its label: what it stands for may be drawn in its place."""
         if self.by_keys:
             self.reach(target)
             self.page.keyboard.press("Space")
         else:
-            target.locator("xpath=ancestor::label").click()
+            target.evaluate_handle("element => element.labels[0]").as_element().click()
             expect(target).to_be_checked()
 
+    def choose_files(self, target: Locator) -> None:
+        """As far as the browser's own question for them."""
+        self.press(target if self.by_keys else target.locator("xpath=ancestor::label"))
+
     def write(self, target: Locator, text: str) -> None:
+        """In place of what was there."""
         if self.by_keys:
             self.reach(target)
-            self.page.keyboard.type(text)
+            self.page.keyboard.press("ControlOrMeta+a")
+            self.page.keyboard.type(text) if text else self.page.keyboard.press("Delete")
         else:
             target.fill(text)
 
@@ -52,3 +66,10 @@ class Hand:
                 return
             self.page.keyboard.press("Tab")
         expect(target).to_be_focused(timeout=1)
+
+
+def fresh(browser: Browser, name: str) -> Hand:
+    """The hand of that name in a browser that knows nobody yet; whoever asks closes the page's context."""
+    size, touches, by_keys = HANDS[name]
+    context = browser.new_context(viewport=size, has_touch=touches, reduced_motion="reduce")
+    return Hand(context.new_page(), name, by_keys)

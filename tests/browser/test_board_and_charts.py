@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.hands import Hand
 from tests.faults.running import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -39,23 +40,33 @@ def names(page: Page) -> list[str]:
     return page.locator(".standings tbody th bdi").all_inner_texts()
 
 
-def test_the_table_is_searched_and_sorted_without_a_new_page_and_the_address_says_how(arena: Arena, page: Page):
+def test_the_table_is_searched_sorted_and_narrowed_without_a_new_page_and_the_address_says_how(
+    arena: Arena, hand: Hand
+):
+    page, rows = hand.page, hand.page.locator(".standings tbody tr")
     page.goto(f"{arena.url}/leaderboard/")
     page.evaluate("window.isTheSamePage = true")
-    page.get_by_role("searchbox").fill("er")
-    expect(page.locator(".standings tbody tr")).to_have_count(2)
-    page.get_by_role("link", name="Model", exact=True).click()
-    expect(page.locator("th[aria-sort=ascending]")).to_have_text("Model")
-    assert names(page) == ["Newcomer", "Silver"]
+    hand.write(page.get_by_role("searchbox"), "er")
+    expect(rows).to_have_count(2)
+    expect(page.locator("#announcer")).to_have_text("2 models are shown.")
+    by_name = page.get_by_role("link", name="Model", exact=True)
+    for order, found in (("ascending", ["Newcomer", "Silver"]), ("descending", ["Silver", "Newcomer"])):
+        hand.press(by_name)
+        expect(page.locator(f"th[aria-sort={order}]")).to_have_text("Model")
+        expect(by_name).to_be_focused()  # whoever came by keys goes on from there
+        assert names(page) == found
     assert "search=er" in page.url
     assert "sort_by=name" in page.url
-    assert page.evaluate("window.isTheSamePage") is True
     # What is chosen next keeps the order.
-    page.get_by_role("searchbox").fill("")
-    expect(page.locator(".standings tbody tr")).to_have_count(4)
-    assert names(page) == ["Bronze", "Gold", "Newcomer", "Silver"]
+    hand.write(page.get_by_role("searchbox"), "")
+    expect(rows).to_have_count(4)
+    assert names(page) == ["Silver", "Newcomer", "Gold", "Bronze"]
+    hand.pick(page.get_by_label("Organization"), "Aurum")
+    expect(rows).to_have_count(1)
+    assert names(page) == ["Gold"]
+    assert page.evaluate("window.isTheSamePage") is True
     page.reload()
-    assert names(page) == ["Bronze", "Gold", "Newcomer", "Silver"]
+    assert names(page) == ["Gold"]
 
 
 def test_another_board_is_chosen_without_a_new_page_and_its_charts_are_one_link_away(arena: Arena, page: Page):
@@ -97,6 +108,11 @@ def test_a_board_of_an_hour_is_drawn_over_a_day_and_not_over_milliseconds(arena:
     ticks = page.locator("[data-chart=history] .xtick text")
     expect(ticks.first).to_be_visible()
     assert not [said for said in ticks.all_text_contents() if said.count(":") > 1]
+
+
+def test_scores_of_an_hour_are_seen(arena: Arena, page: Page):
+    page.goto(f"{arena.url}/leaderboard/models/gold/")
+    expect(page.locator("[data-chart=history] .scatterlayer .point").first).to_be_visible()
 
 
 def test_charts_change_their_colours_with_the_theme(arena: Arena, page: Page):
@@ -151,3 +167,13 @@ def test_a_cell_of_the_chart_of_pairs_leads_to_their_head_to_head(arena: Arena, 
     # The second column of the first row.
     page.mouse.click(box["x"] + box["width"] * 3 / 8, box["y"] + box["height"] / 8)
     page.wait_for_url("**/leaderboard/compare/**")
+
+
+def test_every_table_says_what_it_shows_and_every_fold_whose_numbers_it_holds(arena: Arena, page: Page):
+    for path in ("", "charts/", "models/gold/", "compare/gold/silver/", "snapshots/"):
+        page.goto(f"{arena.url}/leaderboard/{path}")
+        unnamed = page.locator("table:not(:has(> caption))").count()
+        folds = page.locator("main summary").all_inner_texts()
+        assert (path, unnamed) == (path, 0)
+        assert len(set(folds)) == len(folds)
+        assert page.locator("table").count() > 0

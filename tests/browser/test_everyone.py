@@ -1,9 +1,10 @@
-"""Everybody can use it: by keyboard alone, reading from right to left, without motion."""
+"""Everybody can use it: by keys alone, by what is said aloud, from right to left, without motion, without scripts."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.arenas import ask, echoing  # noqa: F401 (a fixture)
+from tests.browser.hands import Hand
 from tests.faults.running import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -49,3 +50,56 @@ def test_a_battle_from_the_first_tab_to_the_names_by_keyboard_alone(echoing: Are
     page.keyboard.press("Enter")
     expect(page.locator(".reveal")).to_be_focused()
     expect(page.locator(".said")).to_contain_text("You found the right answer better.")
+
+
+def test_what_is_pressed_says_what_became_of_it_and_leaves_the_focus_at_the_news(
+    echoing: Arena,  # noqa: F811
+    page: Page,
+):
+    hand, said = Hand(page, by_keys=True), page.locator("#announcer")
+    page.goto(echoing.url)
+    hand.write(page.locator("#prompt"), "word " * 2000)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/s/**")
+    hand.press(page.get_by_role("button", name="Stop"))
+    expect(said).to_have_text("Stopped. Vote on what is there.")
+    expect(page.locator(".vote")).to_be_focused()
+    hand.press(page.get_by_role("button", name="Tie"))
+    expect(page.locator(".reveal")).to_be_focused()
+    left, right = page.locator(".reveal .card h3 bdi").all_inner_texts()
+    expect(said).to_have_text(f"Your vote is stored. Left: {left}. Right: {right}.")
+    hand.write(page.locator("#prompt"), "one two three")
+    hand.press(page.get_by_role("button", name="Follow up with both"))
+    expect(said).to_have_text("Both answers are complete.")
+    expect(page.locator(".question").last).to_be_focused()
+    hand.press(page.locator("summary", has_text="Report"))
+    hand.write(page.get_by_label("What is wrong with this battle?"), "It is rude.")
+    hand.press(page.get_by_role("button", name="Send the report"))
+    expect(page.get_by_text("Thank you. A moderator will look at it.")).to_be_focused()
+
+
+def test_without_javascript_from_the_prompt_to_the_names_of_a_second_battle(
+    echoing: Arena,  # noqa: F811
+    browser: Browser,
+):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    ask(page, echoing, "one two three")
+    page.locator("#prompt").fill("four five six")
+    page.get_by_role("button", name="Follow up with both").click()
+    expect(page.locator(".answer", has_text="four five six")).to_have_count(2)  # the page looks again by itself
+    page.get_by_role("button", name="Left is better").click()
+    expect(page.locator(".said")).to_contain_text("You found the left answer better.")
+    page.locator("summary", has_text="Say why").click()
+    page.locator(".tag", has_text="clear").first.click()
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#notices")).to_have_text("Kept, thank you.")
+    expect(page.get_by_role("button", name="Dismiss")).to_have_count(0)
+    page.get_by_role("link", name="Next battle").click()
+    page.locator("#prompt").fill("seven eight nine")
+    page.get_by_role("button", name="New battle").click()
+    page.get_by_role("button", name="Tie").click()
+    expect(page.locator(".reveal")).to_have_count(2)
+    page.get_by_role("button", name="Français").click()
+    expect(page.locator(".said").last).to_contain_text("Vous les avez trouvées à égalité.")
+    context.close()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.hands import Hand
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 from tests.uploads import pdfs, pictures
@@ -42,6 +43,7 @@ def hand_over(page: Page, kind: str, name: str, content: bytes, texts: dict[str,
 
 
 def test_files_come_by_choice_drop_and_paste_and_go_with_the_prompt(arena: Arena, provider: FakeProvider, page: Page):
+    provider.forget()
     page.goto(arena.url)
     report = {"name": "report.pdf", "mimeType": "application/pdf", "buffer": pdfs.saying("from a PDF")}
     scan = {"name": "scan.pdf", "mimeType": "application/pdf", "buffer": pdfs.scanned()}
@@ -68,6 +70,46 @@ def test_files_come_by_choice_drop_and_paste_and_go_with_the_prompt(arena: Arena
     page.locator("[data-follow-up]").click()
     expect(page.locator(".attached .chip-name")).to_have_text(["report.pdf", "dropped.txt", "more.txt"])
     expect(page.locator(".composer .chip")).to_have_count(0)
+
+
+def test_each_refused_file_is_named_until_another_is_chosen(arena: Arena, page: Page):
+    page.goto(arena.url)
+    empty, program, note = (
+        {"name": name, "mimeType": "text/plain", "buffer": content}
+        for name, content in (("empty.txt", b""), ("program.exe", b"MZ\x90\x00\xff"), ("note.txt", b"The ferry."))
+    )
+    page.set_input_files("[data-attach]", [empty, program])
+    notices = page.locator(".prompt-box [role=alert] .notice")
+    expect(notices).to_have_text(
+        ["empty.txt – The file is empty.", re.compile("program.exe – This is none of the files")]
+    )
+    page.set_input_files("[data-attach]", note)
+    expect(page.locator('.chip[data-state="ready"]')).to_have_count(1)
+    expect(notices).to_have_count(0)
+
+
+def test_files_are_chosen_one_is_left_out_again_and_what_is_sent_is_read(arena: Arena, hand: Hand):
+    page = hand.page
+    page.goto(arena.url)
+    with page.expect_file_chooser() as asked:
+        hand.choose_files(page.locator("[data-attach]"))
+    asked.value.set_files(
+        [
+            {"name": "note.txt", "mimeType": "text/plain", "buffer": b"The ferry leaves at noon."},
+            {"name": "other.txt", "mimeType": "text/plain", "buffer": b"Of another day."},
+        ]
+    )
+    expect(page.locator('.chip[data-state="ready"]')).to_have_count(2)
+    hand.press(page.get_by_role("button", name="Leave out other.txt"))
+    expect(page.locator(".chip")).to_have_count(1)
+    expect(page.locator("#prompt")).to_be_focused()
+    hand.write(page.locator("#prompt"), "What does it say?")
+    hand.press(page.get_by_role("button", name="Start the battle"))
+    page.wait_for_url("**/s/**")
+    expect(page.get_by_role("button", name="Tie")).to_be_visible(timeout=60_000)
+    with page.context.expect_page() as opened:
+        hand.press(page.get_by_role("link", name="note.txt"))
+    expect(opened.value.get_by_text("The ferry leaves at noon.")).to_be_visible()
 
 
 def test_a_pasted_picture_is_attached_but_not_the_picture_of_a_pasted_text(arena: Arena, page: Page):

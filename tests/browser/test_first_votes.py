@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.arenas import ask, echoing  # noqa: F401 (a fixture)
+from tests.faults.battling import LONG
 from tests.faults.running import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -65,6 +66,50 @@ def test_nothing_moves_while_answers_grow_and_when_the_vote_bar_appears(
     assert page.evaluate(SHIFTED) < 0.02, page.evaluate("window.shifts")
 
 
+@pytest.mark.parametrize("width", [1280, 360])
+def test_stop_stays_where_it_is_and_pressed_too_often_does_not_vote(echoing: Arena, page: Page, width: int):  # noqa: F811
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(echoing.url)
+    page.locator("#prompt").fill(LONG)
+    page.get_by_role("button", name="Start the battle").click()
+    page.wait_for_url("**/s/**")
+    answer, stop = page.locator(".answer").first, page.get_by_role("button", name="Stop")
+    expect(answer).to_contain_text("word5 ")
+    place = stop.bounding_box()
+    assert place is not None
+    expect(answer).to_contain_text("word250 ")
+    assert stop.bounding_box() == place
+    for _ in range(3):
+        page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+        page.wait_for_timeout(100)
+    page.get_by_role("button", name="Left is better").dblclick()
+    expect(page.locator(".said")).to_contain_text("You found the left answer better.")
+    page.wait_for_timeout(300)
+    expect(page.locator(".reveal")).to_be_focused()
+
+
+def test_a_report_that_is_being_written_survives_the_vote(echoing: Arena, page: Page):  # noqa: F811
+    ask(page, echoing, "one two three")
+    page.locator("summary", has_text="Report").click()
+    page.get_by_label("What is wrong with this battle?").fill("It is rude.")
+    page.get_by_role("button", name="Tie").click()
+    expect(page.locator(".said")).to_contain_text("You called it a tie.")
+    expect(page.get_by_label("What is wrong with this battle?")).to_have_value("It is rude.")
+    page.get_by_role("button", name="Send the report").click()
+    expect(page.get_by_text("A moderator will look at it.")).to_be_visible()
+
+
+def test_a_report_that_is_being_written_survives_a_follow_up(echoing: Arena, page: Page):  # noqa: F811
+    ask(page, echoing, "one two three")
+    page.locator("summary", has_text="Report").click()
+    page.get_by_label("What is wrong with this battle?").fill("It is rude.")
+    page.locator("#prompt").fill("four five six")
+    page.get_by_role("button", name="Follow up with both").click()
+    expect(page.locator(".answer", has_text="four five six")).to_have_count(2)
+    page.get_by_role("button", name="Left is better").wait_for()
+    expect(page.get_by_label("What is wrong with this battle?")).to_have_value("It is rude.")
+
+
 def test_after_the_names_one_key_leads_to_the_next_battle_of_the_session(echoing: Arena, page: Page):  # noqa: F811
     ask(page, echoing, "one two three")
     page.get_by_role("button", name="Tie").click()
@@ -86,9 +131,12 @@ def test_why_is_kept_as_it_is_chosen_and_can_be_changed(echoing: Arena, page: Pa
     page.get_by_text("Say why").click()
     page.locator(".tag", has_text="clear").first.click()
     expect(page.locator(".kept-note")).to_contain_text("Kept")
+    broken: list[str] = []
+    page.on("requestfailed", lambda request: broken.append(request.url))
     page.get_by_label("Comment").fill("Short.")
-    page.get_by_role("button", name="Keep it").click()
+    page.get_by_role("button", name="Save").click()
     page.wait_for_timeout(500)
+    assert broken == []
     page.reload()
     expect(page.locator(".tag input:checked")).to_have_count(1)
     expect(page.get_by_label("Comment")).to_have_value("Short.")

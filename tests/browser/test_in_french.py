@@ -6,8 +6,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.arenas import echoing  # noqa: F401
+from tests.browser.arenas import echoing  # noqa: F401 (a fixture)
+from tests.browser.hands import Hand
 from tests.faults.running import Arena
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 PAGES = [
     "/", "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/sessions/", "/uploads/", "/leaderboard/",
@@ -43,9 +46,11 @@ def test_a_battle_from_the_question_to_the_names(phone: Page, echoing: Arena):  
     assert phone.evaluate(BEYOND_THE_EDGE) == 0
 
 
-def test_the_switch_keeps_the_place(phone: Page, echoing: Arena):  # noqa: F811
-    phone.goto(echoing.url + "/leaderboard/?search=a")
-    phone.get_by_role("button", name="English").click()
-    expect(phone.locator("html")).to_have_attribute("lang", "en")
-    expect(phone).to_have_url(re.compile(r"/leaderboard/\?search=a$"))
-    expect(phone.get_by_role("button", name="English")).to_have_attribute("aria-current", "true")
+def test_the_switch_keeps_the_place_there_and_back(hand: Hand, echoing: Arena):  # noqa: F811
+    page = hand.page
+    page.goto(echoing.url + "/leaderboard/?search=a")
+    for language, code in (("Français", "fr"), ("English", "en")):
+        hand.press(page.get_by_role("button", name=language))
+        expect(page.locator("html")).to_have_attribute("lang", code)
+        expect(page).to_have_url(re.compile(r"/leaderboard/\?search=a$"))
+        expect(page.get_by_role("button", name=language)).to_have_attribute("aria-current", "true")

@@ -6,16 +6,14 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.administration import ADMINISTRATOR, sign_in
-from tests.browser.axe import PHONE, WIDE, violations
-from tests.browser.hands import Hand
+from tests.browser.axe import violations
+from tests.browser.hands import Hand, fresh
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
-EMAIL, PASSWORD = "{}@example.org", "a-good-password-1"
-# Keys on a small screen: a desktop at 400 % zoom.
-HANDS = {"mouse": (WIDE, False, False), "finger": (PHONE, True, False), "keys": (PHONE, False, True)}
+PASSWORD = "a-good-password-1"
 
 
 @pytest.fixture(scope="module")
@@ -24,14 +22,6 @@ def arena() -> Iterator[Arena]:
     with arena_with(provider, **ADMINISTRATOR) as arena:
         yield arena
     provider.stop()
-
-
-@pytest.fixture(params=HANDS)
-def hand(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Hand]:
-    size, touches, by_keys = HANDS[request.param]
-    context = browser.new_context(viewport=size, has_touch=touches, reduced_motion="reduce")
-    yield Hand(context.new_page(), by_keys)
-    context.close()
 
 
 def begin(hand: Hand, arena: Arena, mode: str = "") -> None:
@@ -103,10 +93,8 @@ def test_two_named_models_are_voted_on_and_one_is_talked_with(arena: Arena, hand
     expect(page.get_by_role("group", name="Answer", exact=True).last).to_have_text("Again", timeout=60_000)
 
 
-def test_somebody_signs_up_archives_a_session_finds_it_again_and_signs_out_and_in(
-    arena: Arena, hand: Hand, request: pytest.FixtureRequest
-):
-    page, email = hand.page, EMAIL.format(request.node.callspec.params["hand"])
+def test_somebody_signs_up_archives_a_session_finds_it_again_and_signs_out_and_in(arena: Arena, hand: Hand):
+    page, email = hand.page, f"{hand.name}@example.org"
     begin(hand, arena)
     send(hand, "Start the battle", "keep this")
     hand.press(page.get_by_role("link", name="Sign in"))
@@ -134,29 +122,32 @@ def test_somebody_signs_up_archives_a_session_finds_it_again_and_signs_out_and_i
     expect(page.get_by_role("link", name="Account")).to_be_visible()
 
 
-def test_a_moderator_decides_on_what_was_reported(arena: Arena, browser: Browser):
-    visitor = Hand(browser.new_context(viewport=WIDE).new_page())
+def test_a_moderator_decides_on_what_was_reported(arena: Arena, browser: Browser, hand: Hand):
+    visitor, insult = fresh(browser, hand.name), f"Somebody is insulted by {hand.name}."
     begin(visitor, arena)
     send(visitor, "Start the battle", "the reported one")
-    visitor.page.get_by_role("button", name="Tie").click(timeout=60_000)
-    visitor.page.locator(".reveal").wait_for()
-    visitor.page.locator("summary", has_text="Report").click()
-    visitor.page.get_by_label("What is wrong with this battle?").fill("Somebody is insulted.")
-    visitor.page.get_by_role("button", name="Send the report").click()
+    visitor.page.get_by_role("button", name="Tie").wait_for(timeout=60_000)
+    visitor.press(visitor.page.locator("summary", has_text="Report"))
+    visitor.write(visitor.page.get_by_label("What is wrong with this battle?"), insult)
+    visitor.press(visitor.page.get_by_role("button", name="Send the report"))
     expect(visitor.page.get_by_text("A moderator will look at it.")).to_be_visible()
 
-    page = browser.new_context(viewport=WIDE).new_page()
+    page = hand.page
     sign_in(arena, page)
-    page.get_by_role("link", name="Moderation queue").first.click()
-    page.locator("#searchbar").fill("Somebody is insulted")
+    hand.press(page.get_by_role("link", name="Moderation queue", exact=True))
+    hand.write(page.locator("#searchbar"), insult)
     page.keyboard.press("Enter")
-    page.locator("#result_list tbody").get_by_role("link").first.click()
-    expect(page.get_by_text("Somebody is insulted.")).to_be_visible()
+    hand.press(page.locator("#result_list tbody").get_by_role("link").first)
+    expect(page.get_by_text(insult)).to_be_visible()
     expect(page.get_by_text("the reported one").first).to_be_visible()
-    page.get_by_role("button", name="Hide").first.click()
     assert violations(page) == []
-    page.locator("[name=because], [name=reason]").first.fill("It insults.")
-    page.get_by_role("button", name="Go on").click()
-    expect(page.locator(".messagelist")).to_be_visible()
+    hand.press(page.get_by_role("button", name="Hide the battles"))
+    page.get_by_role("button", name="Go on").wait_for()
+    assert violations(page) == []
+    hand.press(page.get_by_role("button", name="Go on"))  # nothing happens without a reason
+    hand.write(page.get_by_label("Why"), "It insults.")
+    hand.press(page.get_by_role("button", name="Go on"))
+    expect(page.locator(".messagelist")).to_have_text("1 case is decided.")
     visitor.page.reload()
     expect(visitor.page.get_by_text("moderators have hidden this battle")).to_be_visible()
+    visitor.page.context.close()

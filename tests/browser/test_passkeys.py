@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.arenas import echoing  # noqa: F401 (a fixture)
+from tests.browser.hands import Hand
 from tests.browser.members import PASSWORD, make_member, sign_in
 from tests.faults.running import Arena
 
@@ -15,33 +16,29 @@ PLAYED = {
 }  # fmt: skip
 
 
-def test_a_member_adds_a_passkey_and_signs_in_with_it_alone(echoing: Arena, browser: Browser):  # noqa: F811
-    make_member(echoing)
-    context = browser.new_context()
-    page = context.new_page()
-    session = context.new_cdp_session(page)
+def test_a_member_adds_a_passkey_and_signs_in_with_it_alone(echoing: Arena, hand: Hand):  # noqa: F811
+    page, email = hand.page, f"{hand.name}@example.org"
+    make_member(echoing, email)
+    session = page.context.new_cdp_session(page)
     session.send("WebAuthn.enable")
     session.send("WebAuthn.addVirtualAuthenticator", {"options": PLAYED})
-    url = f"http://localhost:{echoing.port}"
-    sign_in(page, url)
-    page.goto(f"{url}/accounts/2fa/")
-    page.locator("[href*=webauthn]").click()
-    if page.locator("[name=password]").is_visible():
-        page.locator("[name=password]").fill(PASSWORD)
-        page.keyboard.press("Enter")
-    page.locator("[name=name]").fill("This laptop")
-    page.locator("[name=passwordless]").check()
-    page.locator("#mfa_webauthn_add").click()
-    page.wait_for_url(lambda address: "/add/" not in address)
-    page.goto(f"{url}/accounts/2fa/webauthn/")
-    expect(page.get_by_text("This laptop")).to_be_visible()
-    page.goto(f"{url}/accounts/logout/")
-    page.locator("main form button").click()
-    page.goto(f"{url}/accounts/login/")
-    page.locator("#passkey_login").click()
-    page.wait_for_url(f"{url}/")
+    sign_in(page, f"http://localhost:{echoing.port}", email)
+    menu = page.get_by_role("navigation", name="Account")
+    hand.press(page.get_by_role("link", name="Account"))
+    hand.press(menu.get_by_role("link", name="Two-factor"))
+    hand.press(page.get_by_role("main").get_by_role("link", name="Add"))
+    hand.write(page.get_by_label("Password"), PASSWORD)
+    page.keyboard.press("Enter")
+    hand.write(page.get_by_label("Name"), "This laptop")
+    hand.tick(page.get_by_label("Sign in with it alone"))
+    hand.press(page.get_by_role("main").get_by_role("button", name="Add"))
+    page.wait_for_url("**/recovery-codes/**")
+    hand.press(menu.get_by_role("link", name="Sign out"))
+    hand.press(page.get_by_role("main").get_by_role("button", name="Sign out"))
+    hand.press(page.get_by_role("link", name="Sign in").first)
+    hand.press(page.get_by_role("button", name="Sign in with a passkey"))
     expect(page.get_by_role("link", name="Account")).to_be_visible()
-    context.close()
+    expect(page.locator("#prompt")).to_be_focused()
 
 
 def test_where_a_browser_takes_no_passkey_none_is_asked_for(echoing: Arena, browser: Browser):  # noqa: F811

@@ -40,6 +40,16 @@ def test_nothing_in_an_answer_makes_the_page_wider(echoing: Arena, page: Page, w
     assert page.locator(".answer").first.evaluate("answer => answer.scrollWidth <= answer.clientWidth")
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_title_from_right_to_left_leaves_room_for_what_is_beside_it(echoing: Arena, page: Page, width: int):  # noqa: F811
+    page.set_viewport_size({"width": width, "height": 740})
+    ask(page, echoing, "ما هي عاصمة فرنسا؟")
+    title, menu = page.locator("#session-title").bounding_box(), page.locator(".session-tools summary").bounding_box()
+    assert title is not None
+    assert menu is not None
+    assert title["x"] + title["width"] <= menu["x"]
+
+
 def test_formulas_are_drawn_and_paragraphs_read_from_their_own_side(echoing: Arena, page: Page):  # noqa: F811
     ask(page, echoing, ANSWER)
     formula = page.locator(".answer math[display=block]").first
@@ -51,6 +61,19 @@ def test_formulas_are_drawn_and_paragraphs_read_from_their_own_side(echoing: Are
     assert arabic.evaluate("p => getComputedStyle(p).unicodeBidi") == "plaintext"
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_copy_stands_beside_the_facts_of_an_answer(echoing: Arena, page: Page, width: int):  # noqa: F811
+    page.set_viewport_size({"width": width, "height": 740})
+    ask(page, echoing, "one two three " * 70)
+    page.get_by_role("button", name="Tie").click()
+    facts = page.locator(".facts").first
+    expect(facts).to_contain_text("done after")
+    copy, first = facts.locator(".copy").bounding_box(), facts.locator("span").first.bounding_box()
+    assert copy is not None
+    assert first is not None
+    assert copy["y"] <= first["y"] + first["height"] / 2 <= copy["y"] + copy["height"]
+
+
 def test_code_and_whole_answers_are_copied_as_they_were_written(echoing: Arena, page: Page):  # noqa: F811
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     ask(page, echoing, ANSWER)
@@ -58,7 +81,7 @@ def test_code_and_whole_answers_are_copied_as_they_were_written(echoing: Arena, 
     expect(page.locator("#announcer")).to_have_text("Copied.")
     assert page.evaluate("navigator.clipboard.readText()").startswith('print("a line')
     page.locator("#announcer").evaluate("line => line.textContent = ''")
-    page.get_by_role("button", name="Copy this answer").first.focus()
+    page.get_by_role("button", name="Copy the left answer").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#announcer")).to_have_text("Copied.")
     assert page.evaluate("navigator.clipboard.readText()").strip() == ANSWER.strip()

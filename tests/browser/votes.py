@@ -23,6 +23,8 @@ def another_round() -> None:
 
 def first_round() -> None:
     gold, silver, _bronze, newcomer, _guest = contestants("gold", "silver", "bronze", "newcomer", "guest")
+    gold.organization = "Aurum"
+    gold.save()
     for model, price in ((gold, "10"), (silver, "2")):
         Price.objects.create(model=model, input_per_million="1", output_per_million=price)
     another_round()

@@ -7,6 +7,7 @@ from itertools import chain
 
 from playwright.sync_api import Page
 
+from tests.browser.no_pages import NO_PAGE
 from tests.browser.screenshots import acts
 
 Act = Callable[[Page], None]
@@ -187,7 +188,7 @@ LEFT_OUT = {
         "/answers/{public_id}/rating/", "/battles/{public_id}/?*/", "/s/{public_id}/battles/",
         "/s/{public_id}/rename/", "/s/{public_id}/archive/", "/s/{public_id}/discard/", "/s/{public_id}/restore/",
         "/sessions/consent/withdraw/",
-        "/language/", "/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/",
+        "/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/",
         "/accounts/tokens/{public_id}/revoke/", "/admin/logout/", "/admin/battles/*/try/",
         "/admin/leaderboard/aggregationrun/aggregate/", "/admin/leaderboard/anomalyreview/look/",
         "/admin/leaderboard/anomalyreview/{pk}/decide/", "/admin/models_registry/languagemodel/{object_id}/activate/",
@@ -195,19 +196,7 @@ LEFT_OUT = {
         "/admin/models_registry/languagemodel/{object_id}/pause/",
         "/admin/models_registry/charge/paid-calls/",
     ],
-    "a part of a page that has its picture": [
-        "/battles/{public_id}/", "/s/{public_id}/row/", "/uploads/{public_id}/chip/",
-    ],
-    "a file, or for programs": [
-        "/api/v1/*", "/api/{rest}", "/livez", "/readyz", "/metrics", "/stream/*", "/leaderboard/stream/",
-        "/s/{public_id}/export/", "/b/{share_id}/export/", "/uploads/{public_id}/file/", "/uploads/{public_id}/image/",
-        "/uploads/{public_id}/text/", "/accounts/data/export/", "/accounts/2fa/recovery-codes/download/",
-        "/admin/autocomplete/", "/admin/jsi18n/", "/accounts/2fa/webauthn/login/",
-    ],
-    "leads on to another page": [
-        "/accounts/password/set/", "/accounts/login/code/confirm/", "/admin/login/", "/admin/r/*",
-        "/admin/*/{object_id}/", "/admin/{url}",
-    ],
+    **NO_PAGE,
     "drawn by Django's administration from what others show": [
         "/admin/*/add/", "/admin/*/{object_id}/delete/", "/admin/*/{object_id}/history/",
         "/admin/*/{object_id}/change/", "/admin/account/emailaddress/", "/admin/accounts/apitoken/",
