@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, before_task_publish, task_postrun, task_prerun, worker_ready
+from celery.signals import beat_init, before_task_publish, setup_logging, task_postrun, task_prerun, worker_ready
 
 from common import counters, heartbeat, logs
 
@@ -13,6 +13,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
 app = Celery("arena")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@setup_logging.connect
+def leave_logging_to_the_settings(**_: object) -> None:
+    """With nobody here, Celery gives the root logger a level of its own."""
 
 
 @worker_ready.connect

@@ -97,7 +97,7 @@ class FakeProvider:
         app.router.add_post("/v1/moderations", self._moderate)
         for address in ("/v1/models", "/api/tags", "/{fault}/v1/models"):
             app.router.add_get(address, self._models)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1, handler_cancellation=True)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.1, handler_cancellation=True, access_log=None)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await site.start()

@@ -109,6 +109,8 @@ LOGGING: dict[str, Any] = {
     "loggers": {
         "httpx2": {"level": "WARNING"},
         "openai": {"level": "WARNING"},
+        # Two lines for each task would bury what tasks say themselves.
+        "celery": {"level": "WARNING"},
         # Every request has a line already, with its status.
         "django.request": {"level": "ERROR"},
     },

@@ -14,7 +14,7 @@ from battles.models import Turn
 from common import logs
 from tests import make
 from tests.fake_provider import FakeProvider
-from tests.site import Reader
+from tests.site import Reader, answer_worker
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def read(lines: StringIO, **facts: object) -> list[dict[str, Any]]:
 @pytest.mark.django_db
 def test_a_request_leaves_one_line_that_says_how_it_went_and_not_who_asked(client: Client, lines: StringIO):
     response = client.get("/api/v1/models/?search=a+secret+wish", REMOTE_ADDR="198.51.100.7")
-    (line,) = read(lines)
+    (line,) = read(lines, logger="arena_site.requests")
     assert line.pop("ms") > 0
     assert line.pop("time").endswith("Z")
     assert line == {
@@ -59,14 +59,18 @@ def test_the_line_says_what_kind_of_person_asked(lines: StringIO):
         client.get("/sessions/")
     program.get("/api/v1/sessions/", headers={"Authorization": f"Bearer {token}"})
     Client().get("/livez")
-    assert [line["actor"] for line in read(lines)] == ["member", "staff", "token", "unknown"]
+    said = read(lines, logger="arena_site.requests")
+    assert [line["actor"] for line in said] == ["member", "staff", "token", "unknown"]
 
 
 @pytest.mark.django_db
 def test_words_in_an_address_that_open_something_are_not_logged(client: Client, lines: StringIO):
     client.get("/stream/a-signed-word/")
     client.get("/accounts/password/reset/key/1-c0ffee/")
-    assert [line["path"] for line in read(lines)] == ["/stream/…/", "/accounts/password/reset/key/…-…/"]
+    assert [line["path"] for line in read(lines, logger="arena_site.requests")] == [
+        "/stream/…/",
+        "/accounts/password/reset/key/…-…/",
+    ]
     assert "a-signed-word" not in lines.getvalue()
 
 
@@ -95,6 +99,12 @@ def test_a_fault_is_logged_as_an_error_with_the_requests_id(lines: StringIO, mon
     traceback, line = read(lines, request_id=response["X-Request-ID"])
     assert "ZeroDivisionError" in traceback["exception"]
     assert (line["status"], line["level"]) == (500, "error")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_logs_as_the_settings_say_and_not_as_celery_would():
+    with answer_worker():
+        assert logging.getLogger().level == logging.INFO
 
 
 @pytest.mark.django_db(transaction=True)
