@@ -4,6 +4,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from common.errors import InvalidInput
+from common.markdown import plain_words
 from common.numbers import grouped
 from common.text import has_unstorable
 
@@ -25,7 +26,11 @@ def accepted_prompt(prompt: str) -> str:
     raise InvalidInput(problem, fields={"prompt": [problem]})
 
 
-def title_of(prompt: str) -> str:
-    """A session's first title: the prompt's first words on one line."""
-    line = " ".join(prompt.split())
-    return line if len(line) <= 60 else line[:59].rsplit(" ", 1)[0] + "…"
+# Of a longer prompt no more is read for its title.
+_READ_FOR_A_TITLE = 1_000
+
+
+def title_of(prompt: str, *, at_most: int = 60) -> str:
+    """A session's first title: the prompt's first words on one line, without Markdown's marks."""
+    line = plain_words(prompt[:_READ_FOR_A_TITLE])
+    return line if len(line) <= at_most else line[: at_most - 1].rsplit(" ", 1)[0] + "…"

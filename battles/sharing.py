@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
+from battles import prompts
 from battles.blind import shown_battle
 from battles.models import Share, Vote
 from battles.reading import read_battle
@@ -51,7 +51,7 @@ def _turn(turn: Shown) -> Shown:
 
 def title_of(shared: Shown) -> str:
     """The first prompt's beginning: the session's title is its owner's, and may say something else."""
-    return Truncator(" ".join(shared["turns"][0]["prompt"].split())).chars(_TITLE_CHARACTERS)
+    return prompts.title_of(shared["turns"][0]["prompt"], at_most=_TITLE_CHARACTERS)
 
 
 def description_of(shared: Shown) -> str:

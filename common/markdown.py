@@ -1,5 +1,6 @@
-"""Markdown from models and people becomes safe HTML here, and nowhere else."""
+"""Markdown from models and people becomes safe HTML, or plain words, here and nowhere else."""
 
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -106,3 +107,39 @@ def render(text: str, *, first_heading: int = 4) -> SafeString:
         return make_safe(_parser().render(text, {"first_heading": first_heading}))
     except RecursionError:
         return make_safe(f"<pre>{nh3.clean_text(text)}</pre>")
+
+
+@cache
+def _reader() -> MarkdownIt:
+    """What is asked about `&lt;` stays so."""
+    reader = MarkdownIt("js-default", {"linkify": False})
+    reader.disable("entity")
+    read_formulas(reader)
+    return reader
+
+
+def plain_words(text: str) -> str:
+    """What is read of a Markdown text without its marks, on one line; the text itself where that is nothing."""
+    try:
+        words = "".join(_words(_reader().parse(text)))
+    except RecursionError:
+        words = ""
+    return " ".join(words.split()) or " ".join(text.split())
+
+
+def _words(tokens: Iterable[Token]) -> Iterator[str]:
+    before = ""
+    products = []  # for each "*" that is open: "2*3*4" is no emphasis, whatever Markdown holds
+    for token in tokens:
+        word = token.content
+        if token.type == "inline":
+            word = "".join(_words(token.children or []))
+        elif token.type == "em_open":
+            products.append(token.markup == "*" and before[-1:].isalnum())
+            word = "*" if products[-1] else ""
+        elif token.type == "em_close":
+            word = "*" if products.pop() else ""
+        elif token.type in ("softbreak", "hardbreak"):
+            word = " "
+        before = word or before
+        yield f"{word} " if token.block else word

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from django.test import Client
+from django.utils.html import escape
 
 from accounts.actor import Actor
 from accounts.models import IdempotencyKey, Visitor
@@ -48,6 +49,27 @@ def export(client: Client, session: Session, wanted: str) -> str:
 
 
 # ---- Taking along ----
+
+
+@pytest.mark.parametrize(
+    ("prompt", "title"),
+    [
+        ("# Seas\n\nWhy is **the sea** `salty`?\n\n```python\nsea = 1\n```", "Seas Why is the sea salty? sea = 1"),
+        ("- one\n- [two](https://example.org)\n> three", "one two three"),
+        ("请解释**量子**力学 and ![a picture](x.png)", "请解释量子力学 and a picture"),
+        ("2*3*4, snake_case_name, *args, &lt; and <b>", "2*3*4, snake_case_name, *args, &lt; and <b>"),
+        ("***", "***"),
+        ("```\n" + "word " * 30, "word word word word word word word word word word word…"),
+    ],
+)
+def test_a_session_is_titled_with_the_prompts_first_words_without_markdowns_marks(
+    actor: Actor, client: Client, prompt: str, title: str
+):
+    battle = compared(actor, prompt)
+    assert battle.session.title == title
+    actions.publish(battle=battle)
+    battle.refresh_from_db()
+    assert f'<h1 dir="auto">{escape(title.removesuffix("…"))}' in client.get(battle.share.get_absolute_url()).text
 
 
 def test_a_session_is_exported_as_messages_of_each_side(client: Client, actor: Actor):
