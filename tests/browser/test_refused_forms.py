@@ -89,3 +89,15 @@ def test_a_prompt_waits_in_its_box_for_an_arena_that_starts_anew(arena: Arena, p
     wait_for(arena.is_ready, within=60)
     send(page)
     expect(page.locator(".prompt-box [role=alert]")).not_to_contain_text("did not answer")
+
+
+def test_the_counter_counts_what_the_arena_does(arena: Arena, page: Page):
+    page.goto(arena.url)
+    box, counter = page.locator("#prompt"), page.locator(".counter")
+    box.fill("\n" + "x" * 20_000 + " " * 50)
+    expect(counter).to_have_text("20,000 / 20,000")
+    expect(counter).not_to_have_class(re.compile("over"))
+    box.fill("x" * 20_001)
+    expect(counter).to_have_class(re.compile("over"))
+    page.get_by_role("button", name="Start the battle").click()
+    expect(page.get_by_text("Your prompt has 20,001 characters; at most 20,000 are possible.")).to_be_visible()
