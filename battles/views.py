@@ -109,14 +109,19 @@ def session_page(
     request: PageRequest, session: Session, form: PromptForm, *, rename_form: RenameForm | None = None
 ) -> HttpResponse:
     """rename_form: one that was refused."""
+    battles = [page_battle(battle) for battle in read_battles(session)]
+    live = [battle["id"] for battle in battles if battle["stream_url"]]
+    refused = rename_form or form
     context = {
         "session": session,
-        "battles": [page_battle(battle) for battle in read_battles(session)],
+        "battles": battles,
+        # Without a script; what was refused stays where it was typed.
+        "looks_again_at": live[-1] if live and not refused.is_bound else None,
         "form": form,
         "rename_form": rename_form,
         "current_session_id": session.public_id,
     }
-    return _form_page(request, rename_form or form, "battles/session.html", "new_battle", context)
+    return _form_page(request, refused, "battles/session.html", "new_battle", context)
 
 
 def _form_page(

@@ -78,6 +78,25 @@ def test_what_is_pressed_says_what_became_of_it_and_leaves_the_focus_at_the_news
     expect(page.get_by_text("Thank you. A moderator will look at it.")).to_be_focused()
 
 
+def test_without_javascript_no_box_is_offered_that_loses_what_is_typed(
+    echoing: Arena,  # noqa: F811
+    browser: Browser,
+):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    ask(page, echoing, "one two three")
+    page.get_by_role("button", name="Tie").click()
+    expect(page.get_by_role("link", name="Next battle")).to_be_visible()
+    page.locator("#prompt").fill("word " * 2000)
+    page.get_by_role("button", name="Follow up with both").click()
+    expect(page.get_by_text("the box for your next prompt comes with them")).to_be_visible()
+    for boxes in (page.locator("main").get_by_role("textbox"), page.locator("main textarea:visible")):
+        expect(boxes).to_have_count(0)
+    expect(page.locator("#prompt")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("the box for your next prompt comes with them")).to_have_count(0)
+    context.close()
+
+
 def test_without_javascript_from_the_prompt_to_the_names_of_a_second_battle(
     echoing: Arena,  # noqa: F811
     browser: Browser,
