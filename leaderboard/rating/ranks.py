@@ -4,19 +4,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cholesky
 
 from leaderboard.rating.board_fit import Board
 from leaderboard.rating.bradley_terry import Flags, Floats, Places
-
-Draws = NDArray[np.float32]
+from leaderboard.rating.step_down import certain_beyond
 
 DRAWS = 2000
 SEED = 20240601
 LEVEL = 0.95
-# The 95 % quantile of the largest of m standard normals stays below this up to 25 million pairs (Bonferroni).
-BEYOND_DOUBT = 6.0
 
 
 @dataclass(frozen=True)
@@ -77,17 +73,8 @@ def surely_above(score: Floats, covariance: Floats) -> Flags:
     root = cholesky(covariance + covariance.trace() / len(score) ** 2, lower=True)
     draws, weights = (root @ _noise(len(score))).astype(np.float32), scale.astype(np.float32)
     distance = np.triu((score[:, None] - score) * scale, 1)
-    # What lies beyond would go in the first step anyway, and most pairs of a large board do.
-    undecided = np.triu(distance <= BEYOND_DOUBT, 1)
-    largest = _largest_differences(draws, weights, undecided)
-    while undecided.any():
-        certain = undecided & (distance > np.quantile(largest.max(axis=0), LEVEL))
-        if not certain.any():
-            break
-        undecided &= ~certain
-        _forget(largest, draws, weights, certain, undecided)
-    above = np.zeros_like(undecided)
-    above[np.ix_(order, order)] = np.triu(~undecided, 1)
+    above = np.zeros(distance.shape, dtype=bool)
+    above[np.ix_(order, order)] = distance > certain_beyond(distance, draws, weights, level=LEVEL)
     return above
 
 
@@ -95,37 +82,3 @@ def surely_above(score: Floats, covariance: Floats) -> Flags:
 def _noise(models: int) -> Floats:
     """Standard normals, shape (models, DRAWS), always the same: RandomState's stream is frozen for good."""
     return np.random.RandomState(SEED).standard_normal((models, DRAWS))
-
-
-def _largest_differences(draws: Draws, weights: Draws, pairs: Flags) -> Draws:
-    """For each model and draw the largest |difference| · weight over its pairs, that is pairs[model]; 0 without any.
-
-    draws and the result: shape (models, draws).
-    """
-    largest, room = np.zeros_like(draws), np.empty_like(draws)
-    weights = np.where(pairs, weights, 0)
-    for model, row in enumerate(pairs):
-        second = np.flatnonzero(row)
-        if len(second):
-            span = slice(second[0], second[-1] + 1)  # a view of the draws, not a copy
-            differences = np.subtract(draws[span], draws[model], out=room[span])
-            np.abs(differences, out=differences)
-            differences *= weights[model, span, None]
-            differences.max(axis=0, out=largest[model])
-    return largest
-
-
-def _forget(largest: Draws, draws: Draws, weights: Draws, gone: Flags, left: Flags) -> None:
-    """Pairs are gone, others left: find the largest anew in those draws in which one of the gone was it."""
-    for model in map(int, np.flatnonzero(gone.any(axis=1))):
-        of_gone = _differences(draws, weights, model, np.flatnonzero(gone[model]), slice(None))
-        stale = np.flatnonzero(of_gone >= largest[model])
-        if len(stale):
-            largest[model, stale] = _differences(draws, weights, model, np.flatnonzero(left[model]), stale)
-
-
-def _differences(draws: Draws, weights: Draws, model: int, second: Places, some: slice | Places) -> Draws:
-    """The largest |difference| · weight of a model from some others, in some draws."""
-    others, own = draws[second][:, some], draws[model, some]
-    largest: Draws = (np.abs(others - own) * weights[model, second, None]).max(axis=0, initial=0)
-    return largest
