@@ -15,12 +15,14 @@ from rest_framework.views import APIView
 from accounts import actions
 from accounts.actor import Actor, ActorRequest
 from accounts.authentication import IsMemberInBrowser
-from accounts.errors import ConfirmFirst
+from accounts.errors import ConfirmFirst, ThisBrowser
 from accounts.idempotency import idempotent
-from accounts.models import ApiToken, ApiTokenQuerySet, User
+from accounts.models import ApiToken, ApiTokenQuerySet, SignIn, User
 from accounts.personal_data import everything_as_a_file
-from accounts.serializers import NewTokenSerializer, new_token, person, token_summary
+from accounts.serializers import NewTokenSerializer, browser_summary, new_token, person, token_summary
+from accounts.sign_ins import signed_in
 from common.errors import NotFound
+from common.pagination import ArenaPagination
 
 
 def _actor(request: Request) -> Actor:
@@ -70,6 +72,40 @@ class Tokens(ListAPIView[ApiToken]):
         asked.is_valid(raise_exception=True)
         row, token = actions.issue_token(user=cast(User, request.user), **asked.validated_data)
         return Response(new_token(row, token), status=status.HTTP_201_CREATED)
+
+
+class Browsers(APIView):
+    """Where a member is signed in."""
+
+    permission_classes = [IsMemberInBrowser]
+
+    def get(self, request: Request) -> Response:
+        here, user = request._request.session.session_key, cast(User, request.user)
+        paginator = ArenaPagination()
+        rows = paginator.paginate_queryset(signed_in(user), request) or []
+        return paginator.get_paginated_response([browser_summary(row, here=here) for row in rows])
+
+
+class OtherBrowsers(APIView):
+    permission_classes = [IsMemberInBrowser]
+
+    def delete(self, request: Request) -> Response:
+        user = cast(User, request.user)
+        actions.sign_out(SignIn.objects.exclude(session=request._request.session.session_key), of=user, by=user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Browser(APIView):
+    permission_classes = [IsMemberInBrowser]
+
+    def delete(self, request: Request, public_id: str) -> Response:
+        user = cast(User, request.user)
+        row = SignIn.objects.filter(user=user, public_id=public_id)
+        if row.filter(session=request._request.session.session_key).exists():
+            raise ThisBrowser
+        if not actions.sign_out(row, of=user, by=user):
+            raise NotFound
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class Token(APIView):

@@ -2,8 +2,8 @@
 
 from typing import Any, Literal, TypedDict
 
-from accounts.api import Export, Me, Token, Tokens
-from accounts.errors import ConfirmFirst, LastAdministrator, TooManyTokens
+from accounts.api import Browser, Browsers, Export, Me, OtherBrowsers, Token, Tokens
+from accounts.errors import ConfirmFirst, LastAdministrator, ThisBrowser, TooManyTokens
 from accounts.serializers import NewTokenSerializer
 from common.api_operations import Moment, Operation, Operations
 from common.errors import TooManyRequests
@@ -19,6 +19,17 @@ class Person(TypedDict):
     joined_at: Moment | None
     is_staff: bool
     scopes: list[ScopeName] | None
+
+
+class SignedInBrowser(TypedDict):
+    """Where you are signed in. What it does not tell of itself is empty; no network address is kept."""
+
+    id: str
+    browser: str
+    system: str
+    signed_in_at: Moment
+    last_seen_at: Moment
+    is_this_one: bool
 
 
 class TokenSummary(TypedDict):
@@ -53,7 +64,11 @@ class Everything(TypedDict):
 
 
 OPERATIONS: Operations = {
-    (Me, "get"): Operation(summary="Who you are", gives=Person),
+    (Me, "get"): Operation(
+        summary="Who you are",
+        description="A member, or a visitor of whom nothing is known; and what a token may do.",
+        gives=Person,
+    ),
     (Me, "delete"): Operation(
         summary="Delete your account",
         description=(
@@ -69,14 +84,37 @@ OPERATIONS: Operations = {
         gives=Everything,
         refuses=(TooManyRequests,),
     ),
-    (Tokens, "get"): Operation(summary="Your tokens, the newest first", gives=TokenSummary, is_list=True),
+    (Browsers, "get"): Operation(
+        summary="Where you are signed in, the last seen first",
+        description="In a browser only. `last_seen_at` is noted once an hour.",
+        gives=SignedInBrowser,
+        is_list=True,
+    ),
+    (OtherBrowsers, "delete"): Operation(
+        summary="Sign out every browser but this one", description="In a browser only. It works at once.", status=204
+    ),
+    (Browser, "delete"): Operation(
+        summary="Sign out a browser",
+        description="In a browser only, and one that is not this one. It works at once.",
+        status=204,
+        refuses=(ThisBrowser,),
+    ),
+    (Tokens, "get"): Operation(
+        summary="Your tokens, the newest first",
+        description="In a browser only. Those that are not revoked, also expired ones.",
+        gives=TokenSummary,
+        is_list=True,
+    ),
     (Tokens, "post"): Operation(
         summary="Make a token",
         description="In a browser only: no token can make, see or revoke tokens.",
         takes=NewTokenSerializer,
+        example={"name": "nightly battles", "scopes": ["read", "battle", "vote"]},
         gives=NewlyMadeToken,
         status=201,
         refuses=(TooManyTokens,),
     ),
-    (Token, "delete"): Operation(summary="Revoke a token: it stops working at once", status=204),
+    (Token, "delete"): Operation(
+        summary="Revoke a token", description="In a browser only. It stops working at once.", status=204
+    ),
 }

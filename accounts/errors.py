@@ -42,6 +42,12 @@ class Banned(NotAllowed):
     message = _("You are blocked from taking part in this arena.")
 
 
+class ThisBrowser(ArenaError):
+    code = "this_browser"
+    message = _("This is the browser that you are using. It is signed out at /accounts/logout/.")
+    http_status = 409
+
+
 class LastAdministrator(ArenaError):
     code = "last_administrator"
     message = _("You are this arena's only administrator. Please make somebody else one first.")

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from accounts.actor import Actor
 from accounts.idempotency import ShownOnce
-from accounts.models import ApiToken, Scope
+from accounts.models import ApiToken, Scope, SignIn
 
 
 class NewTokenSerializer(serializers.Serializer[Any]):
@@ -35,6 +35,18 @@ def person(actor: Actor) -> dict[str, Any]:
         "joined_at": user.date_joined if user else None,
         "is_staff": user.is_staff if user else False,
         "scopes": None if actor.scopes is None else [scope for scope in Scope if scope in actor.scopes],
+    }
+
+
+def browser_summary(row: SignIn, *, here: str | None) -> dict[str, Any]:
+    """here: the key of the session that asks."""
+    return {
+        "id": row.public_id,
+        "browser": row.browser,
+        "system": row.system,
+        "signed_in_at": row.signed_in_at,
+        "last_seen_at": row.last_seen_at,
+        "is_this_one": row.session_id == here,
     }
 
 

@@ -17,15 +17,17 @@ from accounts.models import Scope
 from battles import actions
 from battles.blind import shown_battle, shown_share
 from battles.models import Answer, Battle, Session, Vote
+from battles.models.sessions import SessionQuerySet
 from battles.reading import find_battle, read_battle, with_parts
 from battles.serializers import (
     CastVoteSerializer,
     ChangeSessionSerializer,
     FeedbackSerializer,
     PromptSerializer,
-    ReportSerializer,
+    ReportBattleSerializer,
     StarsSerializer,
     StartBattleSerializer,
+    consent_asked_of,
     session_detail,
     session_summary,
 )
@@ -43,6 +45,10 @@ def _valid(serializer: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", serializer.validated_data)
 
 
+def _asks_for(request: Request, name: str) -> bool:
+    return request.query_params.get(name, "").lower() in ("1", "true")
+
+
 def _sees(battle: Battle) -> dict[str, Any]:
     return shown_battle(read_battle(battle.pk))
 
@@ -52,15 +58,20 @@ class SessionViewSet(ViewSet):
     lookup_field = "public_id"
 
     def get_object(self) -> Session:
-        session = Session.objects.owned_by(_actor(self.request)).filter(public_id=self.kwargs["public_id"]).first()
+        return self._find(Session.objects.owned_by(_actor(self.request)))
+
+    def _find(self, sessions: SessionQuerySet) -> Session:
+        session = sessions.filter(public_id=self.kwargs["public_id"]).first()
         if session is None:
             raise NotFound
         return session
 
     def list(self, request: Request) -> Response:
-        archived = request.query_params.get("archived", "").lower() in ("1", "true")
-        words = request.query_params.get("search", "").replace("\x00", "")
-        found = Session.objects.owned_by(_actor(request)).filter(archived=archived).search(words)
+        asked = request.query_params
+        found = Session.objects.owned_by(_actor(request)).filter(archived=_asks_for(request, "archived"))
+        found = found.search(asked.get("search", "").replace("\x00", ""))
+        if asked.get("upload"):
+            found = found.with_upload(asked["upload"])
         paginator = ArenaPagination()
         page = paginator.paginate_queryset(
             found.annotate(battle_count=Count("battles")).order_by("-last_active_at", "-pk"), request
@@ -86,8 +97,17 @@ class SessionViewSet(ViewSet):
         return Response(session_detail(self.get_object()))
 
     def destroy(self, request: Request, public_id: str) -> Response:
-        actions.delete_session(self.get_object())
+        """For a minute it can be had back, unless it is to go for good: then also what was thrown away before."""
+        if _asks_for(request, "for_good"):
+            actions.delete_session(self._find(Session.objects.of(_actor(request))))
+        else:
+            actions.discard_session(self.get_object())
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def restore(self, request: Request, public_id: str) -> Response:
+        return Response(session_detail(actions.restore_session(actor=_actor(request), public_id=public_id)))
 
     @action(detail=True, methods=["post"])
     @idempotent
@@ -100,8 +120,12 @@ class SessionViewSet(ViewSet):
         )
         return Response(shown_battle(battle), status=status.HTTP_201_CREATED)
 
-    @action(detail=False, methods=["delete"])
+    @action(detail=False, methods=["get"])
     def consent(self, request: Request) -> Response:
+        return Response(consent_asked_of(_actor(request)))
+
+    @consent.mapping.delete
+    def withdraw_consent(self, request: Request) -> Response:
         actions.withdraw_every_consent(_actor(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -171,7 +195,7 @@ class BattleViewSet(ViewSet):
         battle = Battle.objects.seen_by(_actor(request), public_id)
         if battle is None:
             raise NotFound
-        reason = _valid(ReportSerializer(data=request.data))["reason"]
+        reason = _valid(ReportBattleSerializer(data=request.data))["reason"]
         actor = known_actor(cast(ActorRequest, request._request))
         report, is_new = actions.report(actor=actor, battle=battle, reason=reason)
         shown = {"battle": public_id, "reason": report.reason, "created_at": report.created_at}

@@ -111,6 +111,74 @@ class Battle(TypedDict):
     created_at: Moment
 
 
+class SharedFile(TypedDict):
+    """A file that went with a prompt: it is named, and not to be had."""
+
+    name: str
+    kind: Literal["document", "image"]
+
+
+class SharedAnswer(TypedDict):
+    """What one side said, without what only its owner can use. What is not known, or not asked, is null."""
+
+    side: SideName
+    state: Literal["done", "stopped", "failed"]
+    text: str
+    html: str
+    error: str | None
+    error_message: str
+    stars: int | None
+    reasoning: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    reasoning_tokens: int | None
+    cost: str | None
+    first_token_ms: int | None
+    total_ms: int | None
+    finish: str | None
+
+
+class SharedTurn(TypedDict):
+    """A prompt and what each side said to it. Models saw the turns from `context_from` on."""
+
+    index: int
+    prompt: str
+    attachments: list[SharedFile]
+    after_vote: bool
+    context_from: int
+    answers: list[SharedAnswer]
+
+
+class SharedVote(TypedDict):
+    choice: Choice
+
+
+class SharedBattle(TypedDict):
+    """A published battle: `title` is the beginning of its first prompt, `verdict` says in a sentence who was found
+    better. `url` is its page."""
+
+    id: str
+    url: str
+    published_at: Moment
+    title: str
+    verdict: str
+    mode: Mode
+    state: Literal["voted", "open"]
+    turns: list[SharedTurn]
+    vote: SharedVote | None
+    sides: list[Side]
+    created_at: Moment
+
+
+class Consent(TypedDict):
+    """What is agreed to with `consent`: the words, in the language of `Accept-Language`, and which ones they are; both
+    empty where the arena publishes no prompts. `battles`: for how many of yours it stands."""
+
+    text: str
+    version: str
+    battles: int
+
+
 class Report(TypedDict):
     """What a person said against a battle. The first time stands."""
 

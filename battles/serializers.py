@@ -7,7 +7,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
-from battles import feedback
+from accounts.actor import Actor
+from battles import consent, feedback
 from battles.blind import shown_battle
 from battles.lineups import Filters, Wish
 from battles.models import Attachment, Battle, Session, Vote
@@ -75,7 +76,7 @@ class CastVoteSerializer(serializers.Serializer[Any]):
     choice = serializers.ChoiceField(choices=Vote.Choice.choices)
 
 
-class ReportSerializer(serializers.Serializer[Any]):
+class ReportBattleSerializer(serializers.Serializer[Any]):
     # Neither trimmed nor checked by DRF: actions.report knows the rule.
     reason = serializers.CharField(trim_whitespace=False, allow_blank=True)
 
@@ -105,6 +106,12 @@ class ChangeSessionSerializer(serializers.Serializer[Any]):
         if has_unstorable(title):
             raise serializers.ValidationError(_("The title contains a character that is not text."))
         return title
+
+
+def consent_asked_of(actor: Actor) -> dict[str, Any]:
+    """The words, and to how many of their battles this person's consent stands."""
+    agreed = Battle.objects.owned_by(actor).with_consent().count()
+    return {"text": consent.text(), "version": consent.version(), "battles": agreed}
 
 
 def session_summary(session: Session) -> dict[str, Any]:

@@ -17,6 +17,8 @@ _SHOWN_OF_AN_ANSWER = (
     "completion_tokens", "reasoning_tokens", "cost", "first_token_ms", "total_ms", "finish",
 )  # fmt: skip
 
+_TOLD_OF_A_TURN = ("index", "prompt", "attachments", "after_vote", "context_from", "answers")
+
 
 def shared_battle(share: Share) -> Shown:
     """Like blind.shown_battle, for the same templates, but nobody can do anything with it.
@@ -46,6 +48,20 @@ def _turn(turn: Shown) -> Shown:
         "is_live": False,
         "context_from": turn["context_from"],
         "answers": [{name: answer.get(name) for name in _SHOWN_OF_AN_ANSWER} for answer in turn["answers"]],
+    }
+
+
+def told_to_all(share: Share) -> Shown:
+    """The same for programs, with what its page says above and below."""
+    battle = shared_battle(share)
+    return {
+        "id": battle["id"],
+        "url": share.get_absolute_url(),
+        "published_at": share.published_at,
+        "title": title_of(battle),
+        "verdict": description_of(battle),
+        **{name: battle[name] for name in ("mode", "state", "vote", "sides", "created_at")},
+        "turns": [{name: turn[name] for name in _TOLD_OF_A_TURN} for turn in battle["turns"]],
     }
 
 

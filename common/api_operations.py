@@ -48,7 +48,8 @@ class Operation:
 
     gives: what comes with `status`, or any of `also`: a TypedDict, Files, or None for nothing. In a list, what it
     lists.
-    takes: the JSON body. refuses: beside what everything refuses (see arena_site.openapi.schema).
+    takes: the JSON body; `example`: one that works as it stands.
+    refuses: beside what everything refuses (see arena_site.openapi.schema).
     """
 
     summary: str
@@ -58,6 +59,7 @@ class Operation:
     also: tuple[int, ...] = ()
     is_list: bool = False
     takes: type[BaseSerializer[Any]] | None = None
+    example: Mapping[str, Any] | None = None
     parameters: tuple[Parameter, ...] = ()
     refuses: tuple[type[ArenaError], ...] = ()
 

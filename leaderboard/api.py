@@ -1,7 +1,8 @@
 """The boards, their snapshots and what can be asked of them through the API."""
 
-from typing import Any
+from typing import Any, cast
 
+from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
@@ -9,24 +10,34 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
-from common.errors import InvalidInput
+from accounts.actor import ActorRequest
+from battles.blind import shown_battle
+from battles.errors import NotVotedYet
+from battles.reading import find_battle, with_parts
+from common.errors import InvalidInput, NotFound
 from common.pagination import ArenaPagination
 from leaderboard import boards, snapshots
+from leaderboard.board_csv import board_file
 from leaderboard.head_to_head import read_head_to_head
 from leaderboard.history import read_history
 from leaderboard.matrix import read_matrix
 from leaderboard.model_page import public_model, read_model_page
 from leaderboard.models import OVERALL, AggregationRun, AggregationRunQuerySet
+from leaderboard.reveal import places_of
 
 MODELS_OVER_TIME = 50
+FORMATS = ("json", "csv")
 
 
 class Leaderboard(APIView):
     """The newest snapshot of a board, sorted and filtered."""
 
-    def get(self, request: Request) -> Response:
-        query = boards.BoardQuery.read(request.query_params)
-        return Response(boards.read_board(query))
+    def get(self, request: Request) -> HttpResponse:
+        query, wanted = boards.BoardQuery.read(request.query_params), request.query_params.get("as", "json")
+        if wanted not in FORMATS:
+            raise InvalidInput(fields={"as": [_("Choose one of: %(choices)s.") % {"choices": ", ".join(FORMATS)}]})
+        found = boards.read_board(query)
+        return board_file(query.board, found["results"]) if wanted == "csv" else Response(found)
 
 
 class BoardList(APIView):
@@ -70,6 +81,23 @@ class Matrix(APIView):
 
     def get(self, request: Request) -> Response:
         return Response(read_matrix(request.query_params.get("board") or OVERALL))
+
+
+class BattlePlaces(APIView):
+    """Where the models of a battle that one has voted on stand now, and what the vote moved."""
+
+    def get(self, request: Request, public_id: str) -> Response:
+        battle = find_battle(cast(ActorRequest, request._request).actor, public_id)
+        if battle is None:
+            raise NotFound
+        if battle.vote_or_none is None:
+            raise NotVotedYet
+        shown = shown_battle(with_parts(battle))
+        places = places_of([shown])
+        told = [
+            {"side": one["side"], "model": one["model"], **places[public_id, one["side"]]} for one in shown["sides"]
+        ]
+        return Response({"battle": public_id, "sides": told})
 
 
 class SnapshotSerializer(BaseSerializer[AggregationRun]):

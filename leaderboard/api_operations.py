@@ -1,5 +1,6 @@
 """Boards, snapshots and exports, as OpenAPI describes them."""
 
+from battles.errors import NotVotedYet
 from common.api_operations import TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import NotFound, TooManyRequests
 from leaderboard import api, api_shapes
@@ -17,10 +18,16 @@ _FILES = tuple(File(media_type) for media_type in dict.fromkeys(CONTENT_TYPES.va
 _A_MODEL = {"type": "string", "minLength": 1}
 
 OPERATIONS: Operations = {
-    (api.BoardList, "get"): Operation(summary="Boards that exist", gives=api_shapes.Board, is_list=True),
+    (api.BoardList, "get"): Operation(
+        summary="Boards that exist",
+        description="Overall, side by side, stars; one for each category and language with votes; imported ones.",
+        gives=api_shapes.Board,
+        is_list=True,
+    ),
     (api.Leaderboard, "get"): Operation(
         summary="The newest snapshot of a board",
-        gives=api_shapes.Leaderboard,
+        description="`next_due_at` says when to look for a newer one. As CSV, its `results` alone.",
+        gives=(api_shapes.Leaderboard, File("text/csv")),
         parameters=(
             _BOARD,
             Parameter("category", "Short for `board=category:…`.", TEXT),
@@ -31,34 +38,55 @@ OPERATIONS: Operations = {
             Parameter("search", "Part of a name, an organization or an id.", TEXT),
             Parameter("organization", "Of this organization alone.", TEXT),
             Parameter("license", "A licence, or `open` or `proprietary`.", TEXT),
+            Parameter("as", "The answer's format.", {**one_of(*api.FORMATS), "default": "json"}),
         ),
         refuses=(NotFound,),
     ),
-    (api.ModelStandings, "get"): Operation(summary="One model on every board", gives=api_shapes.ModelStandings),
+    (api.ModelStandings, "get"): Operation(
+        summary="One model on every board",
+        description="With its opponents, how its last calls went, and the tags people gave its answers.",
+        gives=api_shapes.ModelStandings,
+    ),
+    (api.BattlePlaces, "get"): Operation(
+        summary="Where the models of a battle stand, and what its vote moved",
+        description="Of a battle of yours with a vote. Places and Elo are those of now, on Overall; `elo_change` is "
+        "what this vote moved, known until another one moves either model.",
+        gives=api_shapes.BattlePlaces,
+        refuses=(NotVotedYet,),
+    ),
     (api.History, "get"): Operation(
         summary="How models moved on a board in the last 90 days",
+        description="A point for each snapshot in which a model had a score, the oldest first.",
         gives=api_shapes.History,
         parameters=(_BOARD, Parameter("models", "Up to 50 ids, separated by commas.", _A_MODEL, required=True)),
     ),
     (api.HeadToHead, "get"): Operation(
         summary="Two models compared",
+        description="How often they met and who took what, what their scores lead one to expect, and how many more "
+        "votes would tell them apart.",
         gives=api_shapes.HeadToHead,
         parameters=tuple(Parameter(name, "A model's id.", _A_MODEL, required=True) for name in ("a", "b")),
         refuses=(NotFound,),
     ),
     (api.Matrix, "get"): Operation(
         summary="How often each pair of a board met, and how it ended",
+        description="Pairs that never met are left out.",
         gives=api_shapes.Matrix,
         parameters=(_BOARD,),
         refuses=(NotFound,),
     ),
     (api.SnapshotList, "get"): Operation(
         summary="Every snapshot published, the newest first",
+        description="Which votes each counted, and how; its lines come with `leaderboard/snapshots/{id}/`.",
         gives=api_shapes.SnapshotHead,
         is_list=True,
         parameters=(Parameter("board", "Of this board alone.", TEXT),),
     ),
-    (api.SnapshotDetail, "get"): Operation(summary="One snapshot as it was published", gives=api_shapes.Snapshot),
+    (api.SnapshotDetail, "get"): Operation(
+        summary="One snapshot as it was published",
+        description="Nothing in it changes later. The votes behind it: `exports/votes.jsonl?snapshot=` and its id.",
+        gives=api_shapes.Snapshot,
+    ),
     (VoteExport, "get"): Operation(
         summary="Votes under pseudonyms, as a file",
         description="Public where the operator publishes votes; otherwise a member's token with the scope `export` "

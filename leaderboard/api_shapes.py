@@ -2,6 +2,7 @@
 
 from typing import Any, TypedDict
 
+from battles.api_shapes import SideName
 from common.api_operations import Moment
 from models_registry.api_operations import Model
 
@@ -177,6 +178,25 @@ class ModelStandings(TypedDict):
     calls: Calls | None
     tags: list[Tag]
     versions: list[Version]
+
+
+class Place(TypedDict):
+    """Where a side's model stands. What is not known, or not yet, is null."""
+
+    side: SideName
+    model: Model
+    score: float | None
+    rank: int | None
+    preliminary: bool | None
+    elo: float | None
+    elo_change: float | None
+
+
+class BattlePlaces(TypedDict):
+    """A battle's models on Overall."""
+
+    battle: str
+    sides: list[Place]
 
 
 class Point(TypedDict):

@@ -7,6 +7,7 @@ urlpatterns = [
     path("boards/", api.BoardList.as_view(), name="api-boards"),
     path("leaderboard/", api.Leaderboard.as_view(), name="api-leaderboard"),
     path("leaderboard/models/<str:slug>/", api.ModelStandings.as_view(), name="api-model-standings"),
+    path("leaderboard/battles/<str:public_id>/", api.BattlePlaces.as_view(), name="api-battle-places"),
     path("leaderboard/history/", api.History.as_view(), name="api-history"),
     path("leaderboard/head-to-head/", api.HeadToHead.as_view(), name="api-head-to-head"),
     path("leaderboard/matrix/", api.Matrix.as_view(), name="api-matrix"),

@@ -5,6 +5,8 @@ import io
 import re
 from typing import Any
 
+from django.http import HttpResponse
+
 COLUMNS = (
     "rank", "rank_best", "rank_worst", "model", "name", "organization", "license", "license_kind", "status",
     "score", "ci_low", "ci_high", "preliminary", "votes", "wins", "losses", "ties", "both_bad", "win_rate",
@@ -13,6 +15,15 @@ COLUMNS = (
 
 # What starts a formula, in ASCII or full width, also behind what a reader does not see.
 _FORMULA = re.compile(r"[\s\x00-\x1f\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]")
+
+
+def board_file(board: str, results: list[dict[str, Any]]) -> HttpResponse:
+    """For the page and the API alike."""
+    return HttpResponse(
+        as_csv(results),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{board.replace(":", "-")}.csv"'},
+    )
 
 
 def as_csv(results: list[dict[str, Any]]) -> str:

@@ -17,7 +17,7 @@ from django_htmx.middleware import HtmxDetails
 
 from common import markdown, sse
 from leaderboard import boards, news, snapshots
-from leaderboard.board_csv import as_csv
+from leaderboard.board_csv import board_file
 from leaderboard.board_facts import describe_facts, drawn_how_often
 from leaderboard.board_table import tables
 from leaderboard.board_titles import titles_of
@@ -44,12 +44,7 @@ def board(request: HtmxRequest) -> HttpResponse:
         case "json":
             return JsonResponse(found)
         case "csv":
-            filename = query.board.replace(":", "-")
-            return HttpResponse(
-                as_csv(found["results"]),
-                content_type="text/csv; charset=utf-8",
-                headers={"Content-Disposition": f'attachment; filename="{filename}.csv"'},
-            )
+            return board_file(query.board, found["results"])
     is_imported = query.board.startswith(IMPORTED)
     context = {
         "board": found,

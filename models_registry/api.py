@@ -5,7 +5,8 @@ from typing import Any
 from rest_framework.generics import ListAPIView, RetrieveAPIView
 from rest_framework.serializers import BaseSerializer
 
-from models_registry.models import LanguageModel
+from models_registry import roster
+from models_registry.models import LanguageModel, LanguageModelQuerySet
 from models_registry.summary import model_summary
 
 
@@ -15,10 +16,15 @@ class ModelSerializer(BaseSerializer[LanguageModel]):
 
 
 class ModelList(ListAPIView[LanguageModel]):
-    """Every model that may be seen: all but drafts."""
+    """Every model that may be seen: all but drafts. With `?drawable=true` those that can be drawn and chosen now."""
 
-    queryset = LanguageModel.objects.public()
     serializer_class = ModelSerializer
+
+    def get_queryset(self) -> LanguageModelQuerySet:
+        public = LanguageModel.objects.public()
+        if self.request.query_params.get("drawable", "").lower() in ("1", "true"):
+            return public.filter(pk__in=[model.pk for model in roster.drawable()])
+        return public
 
 
 class ModelDetail(RetrieveAPIView[LanguageModel]):

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypedDict
 
-from common.api_operations import Operation, Operations
+from common.api_operations import Operation, Operations, Parameter
 from models_registry.api import ModelDetail, ModelList
 
 
@@ -24,6 +24,20 @@ class Model(TypedDict):
 
 
 OPERATIONS: Operations = {
-    (ModelList, "get"): Operation(summary="All models", gives=Model, is_list=True),
-    (ModelDetail, "get"): Operation(summary="One model", gives=Model),
+    (ModelList, "get"): Operation(
+        summary="All models",
+        description="Also those that are paused or retired: their votes stay on the boards.",
+        gives=Model,
+        is_list=True,
+        parameters=(
+            Parameter(
+                "drawable",
+                "Those alone that can be asked at the moment: drawn for a blind battle, or chosen.",
+                {"type": "boolean", "default": False},
+            ),
+        ),
+    ),
+    (ModelDetail, "get"): Operation(
+        summary="One model", description="How it stands on the boards: `leaderboard/models/{id}/`.", gives=Model
+    ),
 }

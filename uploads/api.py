@@ -65,5 +65,9 @@ class UploadViewSet(ViewSet):
         return files.text(self.get_object())
 
     @action(detail=True, methods=["get"])
+    def image(self, request: Request, public_id: str) -> HttpResponse:
+        return files.image(self.get_object())
+
+    @action(detail=True, methods=["get"])
     def file(self, request: Request, public_id: str) -> HttpResponse:
         return files.original(self.get_object())

@@ -27,7 +27,12 @@ class Upload(TypedDict):
 
 
 OPERATIONS: Operations = {
-    (UploadViewSet, "list"): Operation(summary="Your files, the newest first", gives=Upload, is_list=True),
+    (UploadViewSet, "list"): Operation(
+        summary="Your files, the newest first",
+        description="Those that are kept. In which sessions one was used: `sessions/?upload=` and its id.",
+        gives=Upload,
+        is_list=True,
+    ),
     (UploadViewSet, "create"): Operation(
         summary="Upload a file",
         description=(
@@ -48,7 +53,9 @@ OPERATIONS: Operations = {
             TooManyRequests,
         ),
     ),
-    (UploadViewSet, "retrieve"): Operation(summary="An upload", gives=Upload),
+    (UploadViewSet, "retrieve"): Operation(
+        summary="An upload", description="What is known of a file; `state` says how far it was read.", gives=Upload
+    ),
     (UploadViewSet, "destroy"): Operation(
         summary="Delete a file",
         description="The file and its text are gone for good; prompts that used it say so.",
@@ -57,8 +64,20 @@ OPERATIONS: Operations = {
     ),
     (UploadViewSet, "text"): Operation(
         summary="Exactly the text that goes into a prompt",
+        description="Of a document; a picture has none.",
         gives=File("text/plain"),
         refuses=(errors.NotReadYet, errors.CannotBeRead),
     ),
-    (UploadViewSet, "file"): Operation(summary="The file as it came", gives=File("*/*"), refuses=(NotFound,)),
+    (UploadViewSet, "image"): Operation(
+        summary="Exactly the picture that models are sent",
+        description="Made anew of its pixels, smaller where it was large, without anything hidden in it.",
+        gives=(File("image/png"), File("image/jpeg")),
+        refuses=(errors.NotReadYet, errors.CannotBeRead),
+    ),
+    (UploadViewSet, "file"): Operation(
+        summary="The file as it came",
+        description="Byte for byte, to be saved: it is sent as an attachment.",
+        gives=File("*/*"),
+        refuses=(NotFound,),
+    ),
 }

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
 from uritemplate import variables
 
 import accounts.api_operations
@@ -52,6 +52,10 @@ class Undescribed(LookupError):
     """A view's method is missing in its app's api_operations.py."""
 
 
+class NamedTwice(ValueError):
+    """What is taken and what is given would be the same component."""
+
+
 class ArenaSchema(AutoSchema):
     """drf-spectacular's reading of addresses and input; the rest is said by the apps."""
 
@@ -88,6 +92,10 @@ class ArenaSchema(AutoSchema):
 
     def get_request_serializer(self) -> Any:
         return self.operation.takes
+
+    def get_examples(self) -> list[OpenApiExample]:
+        example = self.operation.example
+        return [] if example is None else [OpenApiExample("An example", value=dict(example), request_only=True)]
 
     def get_override_parameters(self) -> list[Any]:
         said = self.operation
@@ -185,5 +193,8 @@ def add_shapes(result: dict[str, Any], **_: Any) -> dict[str, Any]:
         shapes.update(shape for shape in given if isinstance(shape, type))
     ordered = sorted(shapes, key=lambda shape: shape.__name__)
     _references, components = msgspec.json.schema_components(ordered, ref_template=_REFERENCE)
-    result.setdefault("components", {}).setdefault("schemas", {}).update(components)
+    taken = result.setdefault("components", {}).setdefault("schemas", {})
+    if both := sorted(taken.keys() & components.keys()):
+        raise NamedTwice(f"a serializer and a shape are both called {', '.join(both)}")
+    taken.update(components)
     return result

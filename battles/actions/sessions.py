@@ -45,11 +45,13 @@ def discard_session(session: Session) -> None:
 
 
 def restore_session(*, actor: Actor, public_id: str) -> Session:
-    """Raises TooLateToRestore."""
+    """Have it back; one that was not thrown away stays as it is. Raises TooLateToRestore."""
     mine = Session.objects.of(actor).filter(public_id=public_id)
-    if not mine.exclude(discarded_at=None).update(discarded_at=None):
+    mine.update(discarded_at=None)
+    restored = mine.first()
+    if restored is None:
         raise TooLateToRestore
-    return mine.get()
+    return restored
 
 
 def delete_discarded(*, at_most: int) -> None:

@@ -63,6 +63,11 @@ class SessionQuerySet(models.QuerySet["Session"]):
         in_prompts = Turn.objects.filter(battle__session=models.OuterRef("pk"), prompt__icontains=words)
         return self.filter(Q(title__icontains=words) | models.Exists(in_prompts))
 
+    def with_upload(self, upload_id: str) -> "SessionQuerySet":
+        """Sessions in which this file went with a prompt."""
+        used = Turn.objects.filter(battle__session=models.OuterRef("pk"), attachments__upload__public_id=upload_id)
+        return self.filter(models.Exists(used))
+
 
 class Session(models.Model):
     """A conversation in somebody's sidebar; it holds battles. A deleted one has no owner and no text."""

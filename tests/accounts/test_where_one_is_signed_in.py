@@ -9,11 +9,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.models import AuditEntry, SignIn, User
+from accounts.models import ApiToken, AuditEntry, Scope, SignIn, User
 from accounts.user_agents import browser_and_system
 from tests import make
 
 pytestmark = pytest.mark.django_db
+API = "/api/v1/me/browsers/"
 PAGE, OTHERS, PASSWORD = "/accounts/browsers/", "/accounts/browsers/others/sign-out/", "a-good-password"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
 CHROME = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0 Safari/537.36"
@@ -102,6 +103,39 @@ def test_all_others_are_signed_out_at_once(member: User):
     assert "3 other browsers are signed out." in mine.post(OTHERS, follow=True).text
     assert [is_signed_in(client) for client in (mine, *others, stranger)] == [True, False, False, False, True]
     assert "Sign out all others" not in mine.get(PAGE).text
+
+
+def test_the_api_lists_the_same_browsers_and_signs_the_others_out(member: User):
+    mine, lost, other = sign_in(member), sign_in(member, CHROME), sign_in(member, "curl/8.9")
+    listed = mine.get(API).json()
+    assert listed["count"] == 3
+    told = {row["id"]: (row["browser"], row["system"], row["is_this_one"]) for row in listed["results"]}
+    assert told == {
+        of(mine).public_id: ("Firefox", "Linux", True),
+        of(lost).public_id: ("Chrome", "Windows", False),
+        of(other).public_id: ("", "", False),
+    }
+    assert mine.delete(f"{API}{of(lost).public_id}/").status_code == 204
+    assert [is_signed_in(client) for client in (mine, lost, other)] == [True, False, True]
+    refused = mine.delete(f"{API}{of(mine).public_id}/")
+    assert (refused.status_code, refused.json()["code"]) == (409, "this_browser")
+    for _ in range(2):
+        assert mine.delete(f"{API}others/").status_code == 204
+    assert [is_signed_in(client) for client in (mine, other)] == [True, False]
+
+
+def test_no_token_sees_or_signs_out_browsers(member: User):
+    sign_in(member)
+    _, token = ApiToken.issue(user=member, name="t", scopes=list(Scope))
+    program = Client(headers={"Authorization": f"Bearer {token}"})
+    answers = [
+        program.get(API),
+        program.delete(f"{API}others/"),
+        program.delete(f"{API}{SignIn.objects.get().public_id}/"),
+    ]
+    assert [answer.status_code for answer in answers] == [403, 403, 403]
+    assert Client().get(API).status_code == 401
+    assert SignIn.objects.count() == 1
 
 
 def test_what_staff_sign_out_is_written_down():

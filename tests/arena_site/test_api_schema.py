@@ -10,10 +10,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 
+from accounts.models import SignIn
 from arena_site.openapi.views import schema_as_json
 from tests import api_world, make
 from tests.addresses import addresses
 from tests.uploads import pictures
+from uploads.extraction import read_upload
 
 pytestmark = pytest.mark.django_db
 DOCS, SCHEMA = "/api/v1/docs/", "/api/v1/schema/"
@@ -87,7 +89,7 @@ def test_everything_the_api_gives_is_as_the_schema_says_and_nothing_more(client:
     def ask(method: str, route: str, body: Any = None, /, **more: str) -> Any:
         return contract.ask(client, method, route, body, **more)
 
-    ask("get", "models/", query="?limit=2&offset=1")
+    ask("get", "models/", query="?limit=2&offset=1&drawable=true")
     ask("get", "models/{slug}/", slug="ada")
     for battle in ids["battles"]:
         ask("get", "battles/{public_id}/", public_id=battle)
@@ -101,8 +103,17 @@ def test_everything_the_api_gives_is_as_the_schema_says_and_nothing_more(client:
     for method in ("post", "delete", "post"):
         ask(method, "battles/{public_id}/publish/", public_id=world.voted.public_id)
     ask("delete", "battles/{public_id}/consent/", public_id=world.voted.public_id)
+    ask("get", "sessions/consent/")
     ask("delete", "sessions/consent/")
-    assert ask("get", "battles/{public_id}/", public_id=world.voted.public_id)["share"]["url"].startswith("/b/")
+    assert ask("get", "leaderboard/battles/{public_id}/", public_id=world.voted.public_id)["sides"][0]["elo"]
+    share = ask("get", "battles/{public_id}/", public_id=world.voted.public_id)["share"]
+    assert share["url"].startswith("/b/")
+    assert ask("get", "shares/{public_id}/", public_id=share["id"])["vote"] == {"choice": "left"}
+    compared = ask("post", "battles/{public_id}/publish/", public_id=world.compared.public_id)
+    [turn] = ask("get", "shares/{public_id}/", public_id=compared["id"])["turns"]
+    assert 4 in [answer["stars"] for answer in turn["answers"]]
+    for asked in ("", "?as=markdown"):
+        ask("get", "shares/{public_id}/export/", public_id=share["id"], query=asked)
     ask("post", "battles/{public_id}/messages/", {"prompt": "And now?"}, public_id=world.voted.public_id)
     ask("post", "answers/{public_id}/rating/", {"stars": 2}, public_id=world.to_rate)
     ask("post", "sessions/", {"prompt": "Hello", "filters": {}})
@@ -115,11 +126,14 @@ def test_everything_the_api_gives_is_as_the_schema_says_and_nothing_more(client:
         ask("get", "sessions/{public_id}/export/", public_id=session, query=asked)
     ask("patch", "sessions/{public_id}/", {"title": "New", "archived": True}, public_id=session)
     ask("delete", "sessions/{public_id}/", public_id=session)
+    ask("post", "sessions/{public_id}/restore/", public_id=session)
+    ask("delete", "sessions/{public_id}/", public_id=session, query="?for_good=true")
 
     assert len(ask("get", "boards/")["results"]) > 1
     for board in ids["boards"]:
         for style in ("", "&style_control=true"):
             ask("get", "leaderboard/", query=f"?board={board}{style}&sort_by=price&order=asc")
+    ask("get", "leaderboard/", query="?as=csv")
     assert ask("get", "leaderboard/models/{slug}/", slug="ada")["opponents"]
     assert ask("get", "leaderboard/history/", query="?models=ada,bob")["series"][0]["points"]
     assert ask("get", "leaderboard/head-to-head/", query="?a=ada&b=bob")["expected"]
@@ -139,12 +153,20 @@ def test_everything_the_api_gives_is_as_the_schema_says_and_nothing_more(client:
         ask("get", "uploads/{public_id}/", public_id=upload)
         ask("get", "uploads/{public_id}/file/", public_id=upload)
     ask("get", "uploads/{public_id}/text/", public_id=world.document.public_id)
+    read_upload(world.picture.pk)
+    ask("get", "uploads/{public_id}/image/", public_id=world.picture.public_id)
     ask("post", "sessions/", {"prompt": "Hello", "attachments": [world.document.public_id]})
+    assert ask("get", "sessions/", query=f"?upload={world.document.public_id}")["count"] == 1
     ask("delete", "uploads/{public_id}/", public_id=world.picture.public_id)
 
     ask("get", "me/")
     made = ask("post", "me/tokens/", {"name": "t", "scopes": ["read"], "expires_at": "2100-01-01T00:00:00Z"})
     ask("get", "me/tokens/")
+    other = make.browser(member)
+    elsewhere = SignIn.objects.get(session=other.session.session_key).public_id
+    assert [row["is_this_one"] for row in ask("get", "me/browsers/")["results"]] == [False, True]
+    ask("delete", "me/browsers/{public_id}/", public_id=elsewhere)
+    ask("delete", "me/browsers/others/")
     ask("delete", "me/tokens/{public_id}/", public_id=made["id"])
     ask("get", "me/export/")
     client.post("/accounts/reauthenticate/", {"password": "a-good-password"})
@@ -161,6 +183,18 @@ def test_what_nobody_has_yet_is_as_the_schema_says(client: Client):
     ]:  # fmt: skip
         contract.ask(client, "get", route, query=query)
     contract.ask(client, "get", "leaderboard/models/{slug}/", slug="ada")
+
+
+def test_every_call_is_described_and_every_body_has_an_example_that_is_as_the_schema_says():
+    schema = json.loads(schema_as_json())
+    for route, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            assert operation.get("description"), f"{method} {route}"
+            taken = operation.get("requestBody", {}).get("content", {}).get("application/json")
+            if taken is not None:
+                [example] = taken["examples"].values()
+                shape = {**closed(taken["schema"]), "components": closed(schema["components"])}
+                jsonschema.Draft202012Validator(shape).validate(example["value"])
 
 
 def test_everybody_may_read_the_schema(client: Client):

@@ -39,7 +39,9 @@ OPEN = [
 # For whoever has the signed word in it, for an hour.
 SIGNED = ["/stream/{token}/", "/stream/model-test/{token}/"]
 # For whoever was given the address of a battle that somebody published (tests/battles/test_publishing.py).
-PUBLISHED = ["/b/{share_id}/", "/b/{share_id}/export/"]
+PUBLISHED = [
+    "/b/{share_id}/", "/b/{share_id}/export/", "/api/v1/shares/{public_id}/", "/api/v1/shares/{public_id}/export/",
+]  # fmt: skip
 # Everybody's own, by who asks.
 ONES_OWN = [
     "/sessions/",
@@ -56,7 +58,7 @@ MEMBERS_PAGES = ["/accounts/browsers/", "/accounts/tokens/", "/accounts/data/", 
 # For staff (tests/arena_site/test_styleguide); for others it is not there.
 STAFFS = ["/styleguide/"]
 # For members in a browser (tests/accounts); so is to delete one's account at me/.
-MEMBERS_LISTS = ["/api/v1/me/tokens/", "/api/v1/me/export/"]
+MEMBERS_LISTS = ["/api/v1/me/tokens/", "/api/v1/me/export/", "/api/v1/me/browsers/"]
 
 # Somebody's: whose id is in the address, and the scope a token needs for each method, where a token will do.
 READ, BATTLE, VOTE = {"GET": Scope.READ, "HEAD": Scope.READ}, {"POST": Scope.BATTLE}, {"POST": Scope.VOTE}
@@ -67,6 +69,8 @@ SOMEBODYS: dict[str, tuple[Callable[[World], str], dict[str, Scope]]] = {
     ),
     "/api/v1/sessions/{public_id}/battles/": (lambda world: world.waiting.session.public_id, BATTLE),
     "/api/v1/sessions/{public_id}/export/": (lambda world: world.waiting.session.public_id, READ),
+    "/api/v1/sessions/{public_id}/restore/": (lambda world: world.discarded.session.public_id, BATTLE),
+    "/api/v1/leaderboard/battles/{public_id}/": (lambda world: world.voted.public_id, READ),
     "/api/v1/battles/{public_id}/": (lambda world: world.waiting.public_id, READ),
     "/api/v1/battles/{public_id}/stream/": (lambda world: world.live.public_id, READ),
     "/api/v1/battles/{public_id}/stop/": (lambda world: world.live.public_id, BATTLE),
@@ -81,6 +85,7 @@ SOMEBODYS: dict[str, tuple[Callable[[World], str], dict[str, Scope]]] = {
     "/api/v1/uploads/{public_id}/": (lambda world: world.document.public_id, {**READ, "DELETE": Scope.BATTLE}),
     "/api/v1/uploads/{public_id}/text/": (lambda world: world.document.public_id, READ),
     "/api/v1/uploads/{public_id}/file/": (lambda world: world.picture.public_id, READ),
+    "/api/v1/uploads/{public_id}/image/": (lambda world: world.picture.public_id, READ),
 }
 SOMEBODYS_PAGES: dict[str, Callable[[World], str]] = {
     "/s/{public_id}/": lambda world: world.waiting.session.public_id,
@@ -112,6 +117,8 @@ SOMEBODYS_PAGES: dict[str, Callable[[World], str]] = {
 }
 # One's own browsers (tests/accounts/test_where_one_is_signed_in); /accounts/ is no place for tokens.
 MEMBERS_BROWSERS = ["/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/"]
+# The same for programs, with DELETE; never with a token.
+MEMBERS_BROWSERS_API = ["/api/v1/me/browsers/{public_id}/", "/api/v1/me/browsers/others/"]
 # A member's, in a browser and never with a token.
 MEMBERS_TOKENS = {"/api/v1/me/tokens/{public_id}/": "DELETE", "/accounts/tokens/{public_id}/revoke/": "POST"}
 
@@ -156,7 +163,7 @@ def others() -> dict[str, Client]:
 def test_every_address_is_in_one_of_these_tables():
     tables = [
         OPEN, SIGNED, PUBLISHED, ONES_OWN, EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFFS, SOMEBODYS, SOMEBODYS_PAGES,
-        MEMBERS_TOKENS, MEMBERS_BROWSERS,
+        MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
     ]  # fmt: skip
     named = [address for table in tables for address in table]
     found = {path for path in addresses() if not path.startswith(("/admin/", "/accounts/")) or path in named}
@@ -258,6 +265,25 @@ def test_browsers_are_signed_out_by_whose_they_are(address: str, others: dict[st
     assert SignIn.objects.filter(user=member.user).count() == 2
     assert ask(here, "GET", path) == NO_SUCH_METHOD
     assert ask(here, "POST", path) == 302
+
+
+@pytest.mark.parametrize("address", MEMBERS_BROWSERS_API)
+def test_browsers_are_signed_out_by_whose_they_are_through_the_api_too(address: str, others: dict[str, Client]):
+    member = make.member()
+    here, there = make.browser(member), make.browser(member)
+    path = address.format(public_id=SignIn.objects.get(session=there.session.session_key).public_id)
+    wrong = HIDDEN if "{public_id}" in address else 204
+    answers = {who: ask(client, "DELETE", path) for who, client in others.items()}
+    assert answers == {
+        "nobody": 401, "another visitor": 401, "another's program": NOT_ALLOWED, "another member": wrong,
+        "a moderator": wrong,
+    }  # fmt: skip
+    assert ask(program(member, *Scope), "DELETE", path) == NOT_ALLOWED
+    for client in others.values():
+        client.delete(path)
+    assert SignIn.objects.filter(user=member.user).count() == 2
+    assert ask(make.browser(member, enforce_csrf_checks=True), "DELETE", path) == NOT_ALLOWED
+    assert ask(here, "DELETE", path) == 204
 
 
 @pytest.mark.parametrize("path", MEMBERS_PAGES)

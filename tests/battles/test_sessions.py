@@ -195,7 +195,7 @@ def test_what_a_model_still_says_to_a_deleted_session_is_not_kept(reader: Reader
     battle = reader.start_battle("a secret")
     events = reader.follow(battle["stream_url"])
     next(event for event in events if event[1] == "text")
-    assert reader.api("DELETE", f"sessions/{battle['session']}/").status_code == 204
+    assert reader.api("DELETE", f"sessions/{battle['session']}/?for_good=true").status_code == 204
     assert [name for _, name, _ in events][-1] == "end"
     turn = Turn.objects.get()
     assert (turn.state, turn.prompt) == (Turn.State.DONE, "")

@@ -53,7 +53,7 @@ def test_what_is_deleted_or_hidden_is_told_by_no_stream_again(reader: Reader, go
     heard = [next(event for event in events if event[1] == "text")] if live else list(events)
     assert "secret" in str(heard) or live
     if gone == "deleted":
-        assert reader.api("DELETE", f"sessions/{battle['session']}/").status_code == 204
+        assert reader.api("DELETE", f"sessions/{battle['session']}/?for_good=true").status_code == 204
     else:
         case = ModerationCase.objects.create(battle=Battle.objects.get())
         hide_battles(ModerationCase.objects.filter(pk=case.pk), by=make.user(is_staff=True), because="It is private.")

@@ -49,6 +49,15 @@ def two_worlds():
     publish()
 
 
+def test_the_api_gives_a_board_as_the_csv_of_its_page(client, two_worlds):
+    asked = {"search": "b", "sort_by": "votes", "order": "asc"}
+    page, told = client.get(PAGE, {**asked, "format": "csv"}), client.get(API, {**asked, "as": "csv"})
+    assert told.content == page.content
+    assert told["Content-Disposition"] == page["Content-Disposition"]
+    refused = client.get(API, {"as": "pdf"})
+    assert (refused.status_code, list(refused.json()["fields"])) == (400, ["as"])
+
+
 def test_models_that_never_met_stand_in_separate_tables(client, two_worlds):
     groups = {line["model"]["id"]: line["group"] for line in client.get(API).json()["results"]}
     assert groups == {"ada": 0, "bob": 0, "cyd": 1, "dan": 1}

@@ -48,6 +48,23 @@ def test_a_vote_says_what_it_moved_until_a_later_one_moves_either_model_again():
 
 
 @pytest.mark.django_db
+def test_programs_are_told_the_same_of_their_own_battles_once_they_have_voted(client: Client):
+    actor = make.member()
+    client.force_login(actor.user)
+    battle = make.answered_battle(*contestants("gold", "silver"), actor=actor)
+    address = f"/api/v1/leaderboard/battles/{battle.public_id}/"
+    refused = client.get(address)
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_voted_yet")
+    assert not {"gold", "silver"} & set(re.findall(r"\w+", refused.text))
+    actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+    told = client.get(address).json()
+    assert [(one["model"]["id"], one["elo"], one["elo_change"], one["rank"]) for one in told["sides"]] == [
+        ("gold", 1516.0, 16.0, None), ("silver", 1484.0, -16.0, None),
+    ]  # fmt: skip
+    assert make.browser(make.member()).get(address).status_code == 404
+
+
+@pytest.mark.django_db
 def test_what_a_vote_moved_is_printed_with_its_sign(client: Client):
     actor = make.member()
     client.force_login(actor.user)

@@ -3,8 +3,10 @@
 from decimal import Decimal
 
 import pytest
+from django.db.models.functions import Now
 from django.test import Client
 
+from models_registry.models import Breaker
 from models_registry.versions import set_price
 from tests import make
 
@@ -53,6 +55,16 @@ def test_drafts_are_nobodys_business(client: Client):
     assert client.get("/api/v1/models/").json()["results"] == []
     response = client.get("/api/v1/models/secret/")
     assert (response.status_code, response.json()["code"]) == (404, "not_found")
+
+
+def test_those_that_can_be_asked_now_are_found(client: Client):
+    make.model(slug="active")
+    make.model(slug="paused", status="paused")
+    sick = make.model(slug="sick")
+    Breaker.objects.create(model=sick, opened_at=Now(), probe_at=Now())
+    listed = client.get("/api/v1/models/?drawable=true").json()
+    assert [model["id"] for model in listed["results"]] == ["active"]
+    assert client.get("/api/v1/models/?drawable=false").json()["count"] == 3
 
 
 def test_paused_and_retired_models_stay_listed(client: Client):

@@ -92,6 +92,7 @@ def test_a_picture_is_made_fit_for_models_and_the_original_is_kept(reader: Reade
     shown = reader.get(f"/uploads/{upload['id']}/image/")
     assert (shown.headers["content-type"], pictures.opened(shown.content).size) == ("image/jpeg", (523, 1568))
     assert pictures.SECRET not in shown.content
+    assert reader.api("GET", f"uploads/{upload['id']}/image/").content == shown.content
     assert reader.get(f"/uploads/{upload['id']}/file/").content == original
     assert refusal(reader.api("GET", f"uploads/{upload['id']}/text/")) == (404, "not_found")
 
@@ -134,7 +135,7 @@ def test_two_people_never_see_each_others_files(reader: Reader, member: Reader):
     theirs = send(member).json()["id"]
     send(reader, b"mine")
     for method, path in [
-        ("GET", ""), ("DELETE", ""), ("GET", "text/"), ("GET", "file/"),
+        ("GET", ""), ("DELETE", ""), ("GET", "text/"), ("GET", "file/"), ("GET", "image/"),
     ]:  # fmt: skip
         assert refusal(reader.api(method, f"uploads/{theirs}/{path}")) == (404, "not_found")
     for path in ("", "chip/", "text/", "file/", "image/", "delete/"):
