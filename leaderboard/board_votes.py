@@ -6,7 +6,7 @@ import numpy as np
 
 from leaderboard import stars
 from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE
-from leaderboard.packed import PIECE, Integers, place_of_outcome, read_packed, read_pieces
+from leaderboard.packed import ANY, ID, Integers, place_of_outcome, read_by, read_packed
 from leaderboard.packed_votes import STYLE, features_of, places_of
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.bradley_terry import Places
@@ -14,11 +14,11 @@ from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.counts import OUTCOMES, Counts, counted
 from models_registry.models import LanguageModel
 
-_PAIR = {"left": ("left_id", 8), "right": ("right_id", 8), "outcome": place_of_outcome("outcome"), "n": ("n", 4)}
-_VOTE = {"left": ("model_left_id", 8), "right": ("model_right_id", 8), "outcome": place_of_outcome("choice")}
+_PAIR = {"left": ("left_id", ID), "right": ("right_id", ID), "outcome": place_of_outcome("outcome"), "n": ("n", 31)}
+_VOTE = {"left": ("model_left_id", ID), "right": ("model_right_id", ID), "outcome": place_of_outcome("choice")}
 # Two of a million voters would share 64 bits once in 37 million boards.
-_VOTER = {"voter": ("hashtextextended(voter, 0)", 8)}
-_ORDER = {"order": ('"order"', 8)}
+_VOTER = {"voter": ("hashtextextended(voter, 0)", ANY)}
+_ORDER = {"order": ('"order"', 63)}
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class BoardVotes:
 
 def read_boards(*, last_star: int = 0) -> dict[str, BoardVotes]:
     """By scope, every board of the arena's own that has a counted vote; two queries."""
-    pairs = read_pieces(_PAIR, "FROM leaderboard_pairtally WHERE n > 0", {}, piece="scope")
+    pairs = read_by("scope", _PAIR, "FROM leaderboard_pairtally WHERE n > 0", {})
     seen = {scope: _contestants(rows).tolist() for scope, rows in pairs.items()}
     models = LanguageModel.objects.in_bulk({model for board in seen.values() for model in board})
     found = {
@@ -71,14 +71,15 @@ def read_voters(board: BoardVotes) -> VoterVotes:
     """
     if board.scope == OVERALL:
         source = "FROM leaderboard_voterpairtally WHERE scope = %(scope)s AND n > 0"
-        rows = read_packed({**_VOTER, **_PAIR}, source, {"scope": OVERALL}, piece=f"id / {PIECE}")
+        rows = read_packed({**_VOTER, **_PAIR}, source, {"scope": OVERALL}, numbered_by="id")
     else:
         rows = _read_log(board, {**_VOTER, **_VOTE})
         rows["n"] = np.ones(len(rows["voter"]), dtype=np.int64)
     left, right = (places_of(rows[side], board.models) for side in ("left", "right"))
-    pair = (left * len(board.models) + right) * len(OUTCOMES) + rows["outcome"]
-    now = np.lexsort((pair, rows["voter"]))
-    return VoterVotes(rows["voter"][now], left[now], right[now], rows["outcome"][now], rows["n"][now])
+    voter = np.unique(rows["voter"], return_inverse=True)[1]
+    models, outcomes = len(board.models), len(OUTCOMES)
+    now = np.argsort(((voter * models + left) * models + right) * outcomes + rows["outcome"], kind="stable")
+    return VoterVotes(voter[now], left[now], right[now], rows["outcome"][now], rows["n"][now])
 
 
 def read_ballots(board: BoardVotes) -> Ballots:
@@ -138,4 +139,4 @@ def _read_log(board: BoardVotes, columns: dict[str, tuple[str, int]]) -> dict[st
         SIDE_BY_SIDE: "mode = 'side_by_side'",
     }
     source = f"FROM battles_vote WHERE processing = 'processed' AND {filed[kind]}"
-    return read_packed(columns, source, {"name": name}, piece=f'"order" / {PIECE}')
+    return read_packed(columns, source, {"name": name}, numbered_by='"order"')

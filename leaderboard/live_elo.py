@@ -57,19 +57,19 @@ def elo_after(last: int) -> dict[int, float]:
 
 def _go_on(replay: "Replay", *, after: int, until: int = 2**63 - 1) -> int:
     """Replay the counted votes after one number and up to another; returns the last one's."""
-    from leaderboard.packed import PIECE, place_of_outcome, read_packed
+    from leaderboard.packed import ID, place_of_outcome, read_packed
 
     columns = {
-        "order": ('"order"', 8),
-        "left": ("model_left_id", 8),
-        "right": ("model_right_id", 8),
+        "order": ('"order"', 63),
+        "left": ("model_left_id", ID),
+        "right": ("model_right_id", ID),
         "outcome": place_of_outcome("choice"),
     }
     counted = """
         FROM battles_vote WHERE "order" > %(after)s AND "order" <= %(until)s AND mode = 'blind'
         AND excluded_reason IN ('', 'anomaly')
     """
-    votes = read_packed(columns, counted, {"after": after, "until": until}, piece=f'"order" / {PIECE}')
+    votes = read_packed(columns, counted, {"after": after, "until": until}, numbered_by='"order"')
     if len(votes["order"]):
         replay.add(**votes)
     return int(votes["order"].max(initial=after))

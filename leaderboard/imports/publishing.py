@@ -12,7 +12,7 @@ from leaderboard import method, schedule
 from leaderboard.announcing import announce_snapshot
 from leaderboard.models import AggregationRun, Contestant, ImportedBoard, Standing
 from leaderboard.models.imported import SCOPE
-from leaderboard.packed import PIECE, place_of_outcome, read_packed
+from leaderboard.packed import ANY, ID, place_of_outcome, read_packed
 from leaderboard.packed_votes import STYLE, features_of, places_of
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.counts import counted
@@ -21,14 +21,14 @@ from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
 from leaderboard.rating.style_control import Scaling
 
 _VOTE = {
-    "order": ('"order"', 8),
-    "left": ("left_id", 8),
-    "right": ("right_id", 8),
+    "order": ('"order"', 63),
+    "left": ("left_id", ID),
+    "right": ("right_id", ID),
     "outcome": place_of_outcome("outcome"),
-    "n": ("n", 8),
+    "n": ("n", 31),
     # Two of a million voters would share 63 bits once in 18 million boards.
-    "voter": ("CASE voter WHEN '' THEN -1 ELSE hashtextextended(voter, 0) & 9223372036854775807 END", 8),
-    "is_dressed": ("(style IS NOT NULL)::int", 2),
+    "voter": ("CASE voter WHEN '' THEN -1 ELSE hashtextextended(voter, 0) & 9223372036854775807 END", ANY),
+    "is_dressed": ("(style IS NOT NULL)::int", 1),
 }
 
 
@@ -91,7 +91,7 @@ def _read(board: ImportedBoard) -> _Table:
         {**_VOTE, **STYLE},
         "FROM leaderboard_importedvote WHERE board_id = %(board)s AND edition = %(edition)s",
         {"board": board.pk, "edition": board.edition},
-        piece=f'"order" / {PIECE}',
+        numbered_by='"order"',
     )
     seen = np.union1d(rows["left"], rows["right"])
     contestants = sorted(Contestant.objects.filter(pk__in=seen.tolist()), key=lambda contestant: contestant.name)
