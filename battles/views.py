@@ -90,7 +90,23 @@ def pickers(form: StartForm, models: list[LanguageModel]) -> dict[str, Any]:
 
 @require_safe
 def session(request: PageRequest, public_id: str) -> HttpResponse:
-    return session_page(request, get_session_or_404(request, public_id), StartForm(actor=request.actor))
+    session = get_session_or_404(request, public_id)
+    if request.htmx:
+        return _news(request, session, known=request.GET.getlist("known"))
+    return session_page(request, session, StartForm(actor=request.actor))
+
+
+def _news(request: PageRequest, session: Session, *, known: list[str]) -> HttpResponse:
+    """For a page that is open: of its battles those that changed, and those that are new. known: versions it shows."""
+    seen = {version.partition(".")[0] for version in known}
+    news, before = [], ""
+    for battle in map(page_battle, read_battles(session)):
+        if battle["version"] not in known:
+            news.append({**battle, "comes_after": "" if battle["id"] in seen else before})
+        before = battle["id"]
+    if not news:
+        return HttpResponse(status=204)
+    return render(request, "battles/session_news.html", {"session": session, "news": news})
 
 
 @require_POST
@@ -135,7 +151,16 @@ def _form_page(
 
 def page_battle(battle: Battle) -> dict[str, Any]:
     """What a battle's template prints: the same allow-listed dict as the API's."""
-    return shown_battle(battle, stream_format="page")
+    shown = shown_battle(battle, stream_format="page")
+    return {**shown, "version": _version(shown)}
+
+
+def _version(shown: dict[str, Any]) -> str:
+    """Another one whenever something was done in the battle, or ended; while an answer grows its stream tells."""
+    vote, may = shown["vote"], [name for name, value in shown.items() if name.startswith("can_") and value is True]
+    done = [name for name in may if name != "can_stop"]  # of a turn that is being stopped the stream tells, too
+    facts = [shown["state"], len(shown["turns"]), shown["hidden"], shown["consent"], vote and vote["counted"], *done]
+    return f"{shown['id']}." + ".".join(map(str, facts))
 
 
 def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | None = None) -> HttpResponse:

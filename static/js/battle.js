@@ -3,7 +3,7 @@ const SETTLE_MS = 600; // an arrow pressed for scrolling as the vote bar appears
 const NEAR_END_PX = 40;
 
 let barSince = performance.now();
-let kept = null;
+let kept = [];
 
 const panesIn = (battle) => battle.querySelectorAll(".answer");
 const announce = (text) => (document.getElementById("announcer").textContent = text.trim());
@@ -45,33 +45,51 @@ function battleIn(target) {
   return target instanceof Element && target.matches(".battle") ? target : null;
 }
 
-document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  const battle = battleIn(detail.target);
-  if (!battle || detail.xhr.status >= 400) return;
-  kept = {
+function keep(battle, { quietly = false } = {}) {
+  const at = quietly ? document.activeElement : focused();
+  kept.push({
+    quietly,
     id: battle.id,
     milestone: battle.dataset.milestone,
     revealed: battle.querySelector(".reveal") !== null,
-    hadFocus: battle.contains(focused()) || focused()?.matches("[data-follow-up]"),
+    hadFocus: battle.contains(at) || (!quietly && at?.matches("[data-follow-up]")),
     scrolled: [...panesIn(battle)].map((pane) => pane.scrollTop),
     swiped: [...battle.querySelectorAll(".panes")].map((panes) => panes.scrollLeft),
-  };
+  });
+}
+
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  kept = [];
+  const battle = battleIn(detail.target);
+  if (battle && detail.xhr.status < 400) keep(battle);
+});
+// What another tab did (tabs.js) is news, too, but to nobody who waits for it here.
+document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
+  const battle = battleIn(detail.target);
+  if (battle) keep(battle, { quietly: true });
 });
 
 document.addEventListener("htmx:afterSwap", () => {
-  const battle = kept && document.getElementById(kept.id);
-  if (!battle) return;
-  panesIn(battle).forEach((pane, index) => (pane.scrollTop = kept.scrolled[index] ?? 0));
-  battle.querySelectorAll(".panes").forEach((panes, index) => (panes.scrollLeft = kept.swiped[index] ?? 0));
-  if (battle.dataset.milestone !== kept.milestone) {
-    barSince = performance.now();
-    announce(battle.dataset.milestone);
-    showNews(battle, kept);
-  }
-  if (kept.hadFocus) readOn(battle);
-  kept = null;
-  openFollowUp();
+  const swapped = kept;
+  kept = [];
+  for (const before of swapped) goOn(before);
+  if (swapped.length) openFollowUp();
 });
+
+function goOn(before) {
+  const battle = document.getElementById(before.id);
+  if (!battle) return;
+  panesIn(battle).forEach((pane, index) => (pane.scrollTop = before.scrolled[index] ?? 0));
+  battle.querySelectorAll(".panes").forEach((panes, index) => (panes.scrollLeft = before.swiped[index] ?? 0));
+  if (battle.dataset.milestone !== before.milestone) {
+    barSince = performance.now();
+    if (!before.quietly) {
+      announce(battle.dataset.milestone);
+      showNews(battle, before);
+    }
+  }
+  if (before.hadFocus) readOn(battle);
+}
 
 function showNews(battle, before) {
   const live = battle.querySelector("[data-live]");

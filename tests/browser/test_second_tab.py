@@ -1,0 +1,121 @@
+"""What is done in one tab is seen in the others, where it takes neither what is typed nor the focus."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.arenas import ask, echoing  # noqa: F401 (a fixture)
+from tests.browser.axe import violations
+from tests.faults.running import Arena
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+TYPED = "what I was about to ask"
+
+
+def typing(tab: Page, address: str) -> Page:
+    tab.goto(address)
+    tab.locator("#prompt").focus()
+    tab.keyboard.type(TYPED)
+    return tab
+
+
+@pytest.fixture
+def elsewhere(browser: Browser, page: Page) -> Iterator[Page]:
+    """The same person in another browser, which hears of nothing."""
+    context = browser.new_context(reduced_motion="reduce")
+    yield context.new_page()
+    context.close()
+
+
+def still_typing(tab: Page) -> None:
+    expect(tab.locator("#prompt")).to_have_value(TYPED)
+    expect(tab.locator("#prompt")).to_be_focused()
+
+
+def follow_up(page: Page, prompt: str = "four five six") -> None:
+    page.locator("#prompt").fill(prompt)
+    page.get_by_role("button", name="Follow up with both").click()
+
+
+def test_a_second_tab_shows_at_once_what_is_done_in_the_first(echoing: Arena, page: Page):  # noqa: F811
+    ask(page, echoing, "one two three")
+    second, said = typing(page.context.new_page(), page.url), "This session went on in another tab."
+    box = second.locator("#composer")
+    place = box.bounding_box()["y"]
+
+    follow_up(page, "word " * 200)
+    expect(second.locator(".turn")).to_have_count(2)
+    expect(second.locator("#announcer")).to_have_text(f"{said} Both models are answering.")
+    expect(second.locator(".turn").last.locator(".answer").first).to_contain_text("word word")  # as it grows
+    expect(second.get_by_role("button", name="Left is better")).to_be_visible(timeout=60_000)
+    assert abs(box.bounding_box()["y"] - place) < 2
+
+    page.get_by_role("button", name="Left is better").click()
+    expect(second.locator(".reveal")).to_be_visible()
+    expect(second.locator("#announcer")).to_contain_text(f"{said} Your vote is stored.")
+    expect(second.locator(".vote")).to_have_count(0)
+    still_typing(second)
+    assert violations(second) == []
+
+    page.locator("#prompt").fill("seven eight")
+    page.get_by_role("button", name="New battle").click()
+    expect(second.locator(".battle")).to_have_count(2)
+    expect(second.get_by_role("button", name="Tie")).to_be_visible(timeout=60_000)
+    still_typing(second)
+    second.get_by_role("button", name="Follow up with both").click()  # of the new battle
+    expect(second.locator(".battle").last.locator(".question").last).to_have_text(TYPED)
+    expect(page.locator(".battle").last.locator(".question").last).to_have_text(TYPED)
+
+
+def test_a_tab_in_another_browser_catches_up_when_it_is_looked_at(
+    echoing: Arena,  # noqa: F811
+    page: Page,
+    elsewhere: Page,
+):
+    ask(page, echoing, "one two three")
+    elsewhere.context.add_cookies(page.context.cookies())
+    typing(elsewhere, page.url)
+    follow_up(page)
+    expect(page.locator(".turn")).to_have_count(2)
+    page.get_by_role("button", name="Tie").click()
+    page.locator(".reveal").wait_for()
+    elsewhere.wait_for_timeout(1600)  # whoever looked just now has seen it
+    expect(elsewhere.locator(".turn")).to_have_count(1)
+    elsewhere.evaluate("dispatchEvent(new Event('focus'))")
+    expect(elsewhere.locator(".turn")).to_have_count(2)
+    expect(elsewhere.locator(".reveal")).to_be_visible()
+    still_typing(elsewhere)
+    with elsewhere.expect_response("**/s/**") as looked:
+        elsewhere.wait_for_timeout(1600)
+        elsewhere.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    assert looked.value.status == 204  # nothing is new
+
+
+def test_what_is_pressed_in_one_breath_is_done_one_after_the_other(echoing: Arena, page: Page):  # noqa: F811
+    ask(page, echoing, "one two three")
+    page.locator("#prompt").fill("four five six")
+    page.evaluate("document.querySelector('.vote button').click(); document.querySelector('[data-follow-up]').click()")
+    expect(page.locator(".reveal")).to_be_visible()
+    expect(page.get_by_text("After the vote, not counted")).to_be_visible()
+    expect(page.locator(".turn")).to_have_count(2)
+    expect(page.locator("#prompt")).to_have_value("")
+
+
+def test_a_session_that_is_deleted_in_one_tab_is_said_to_be_gone_in_the_other_until_it_is_back(
+    echoing: Arena,  # noqa: F811
+    page: Page,
+):
+    ask(page, echoing, "one two three")
+    second = typing(page.context.new_page(), page.url)
+    page.get_by_text("This session").click()
+    page.get_by_role("link", name="Delete").click()
+    gone = second.get_by_text("This session is not here any more")
+    expect(gone).to_be_visible()
+    still_typing(second)
+    assert violations(second) == []
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("back in your list")).to_be_visible()
+    second.wait_for_timeout(1600)
+    second.evaluate("dispatchEvent(new Event('focus'))")
+    expect(gone).to_have_count(0)
