@@ -7,7 +7,7 @@ import numpy as np
 from leaderboard import stars
 from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE
 from leaderboard.packed import ANY, ID, Integers, place_of_outcome, read_by, read_packed
-from leaderboard.packed_votes import STYLE, features_of, places_of
+from leaderboard.packed_votes import STYLE, features_of, ids_in, places_of
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.bradley_terry import Places
 from leaderboard.rating.clustering import VoterVotes
@@ -34,7 +34,7 @@ class BoardVotes:
 def read_boards(*, last_star: int = 0) -> dict[str, BoardVotes]:
     """By scope, every board of the arena's own that has a counted vote; two queries."""
     pairs = read_by("scope", _PAIR, "FROM leaderboard_pairtally WHERE n > 0", {})
-    seen = {scope: _contestants(rows).tolist() for scope, rows in pairs.items()}
+    seen = {scope: ids_in(rows) for scope, rows in pairs.items()}
     models = LanguageModel.objects.in_bulk({model for board in seen.values() for model in board})
     found = {
         scope: _board(scope, [models[model] for model in seen[scope]], rows) for scope, rows in sorted(pairs.items())
@@ -46,15 +46,11 @@ def read_boards(*, last_star: int = 0) -> dict[str, BoardVotes]:
 
 def read_board(scope: str) -> BoardVotes:
     rows = read_packed(_PAIR, "FROM leaderboard_pairtally WHERE n > 0 AND scope = %(scope)s", {"scope": scope})
-    return _board(scope, list(LanguageModel.objects.filter(pk__in=_contestants(rows).tolist())), rows)
+    return _board(scope, list(LanguageModel.objects.filter(pk__in=ids_in(rows))), rows)
 
 
 def read_no_votes(scope: str) -> BoardVotes:
     return BoardVotes(scope, [], Counts([], np.zeros((len(OUTCOMES), 0, 0), dtype=np.int64)))
-
-
-def _contestants(rows: dict[str, Integers]) -> Integers:
-    return np.union1d(rows["left"], rows["right"])
 
 
 def _board(scope: str, models: list[LanguageModel], rows: dict[str, Integers]) -> BoardVotes:

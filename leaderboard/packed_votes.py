@@ -25,7 +25,14 @@ def features_of(rows: Mapping[str, Integers]) -> Floats:
 
 def places_of(ids: Integers, among: Sequence[Model]) -> Places:
     """Where in `among` the rows with these ids are."""
-    known = np.array([row.pk for row in among], dtype=np.int64)
-    order = np.argsort(known)
-    places: Places = order[np.searchsorted(known, ids, sorter=order)]
+    known = [row.pk for row in among]
+    place = np.zeros(max(known, default=0) + 1, dtype=np.int64)
+    place[known] = np.arange(len(known))
+    places: Places = place[ids]
     return places
+
+
+def ids_in(rows: Mapping[str, Integers]) -> list[int]:
+    """Whose rows these are, from the lowest id on."""
+    seen: list[int] = np.flatnonzero(np.bincount(np.concatenate([rows["left"], rows["right"]]))).tolist()
+    return seen

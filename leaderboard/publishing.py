@@ -70,7 +70,7 @@ def fit_board(
     board: BoardVotes, run: AggregationRun, earlier: AggregationRun | None, *, effort: Effort, live: "LiveFigures"
 ) -> Published:
     """Complete `run`, which says what was counted, with the fit of these votes."""
-    before = {line.model_id: line for line in earlier.standings.all()} if earlier else {}
+    before = _lines_of(earlier) if earlier else {}
     ballots = read_ballots(board) if effort.style else None
     voters = None if not effort.voters else ballots.of_voters if ballots else read_voters(board)
     fit = fit_snapshot(
@@ -92,9 +92,15 @@ def fit_board(
     return Published(run, [_standing(run, i, board, fit, before, live) for i in range(len(board.models))], plan)
 
 
-def _tastes(board: BoardVotes, earlier: AggregationRun, before: dict[int | None, Standing]) -> Tastes:
+def _lines_of(earlier: AggregationRun) -> dict[int, dict[str, Any]]:
+    """What a snapshot may take over from an earlier one, by the models' ids."""
+    lines = earlier.standings.values("model_id", "design_effect", *_STYLE_COLUMNS)
+    return {line.pop("model_id"): line for line in lines}
+
+
+def _tastes(board: BoardVotes, earlier: AggregationRun, before: dict[int, dict[str, Any]]) -> Tastes:
     """Of a model that has none yet: the median."""
-    known = {model: line.design_effect for model, line in before.items()}
+    known = {model: line["design_effect"] for model, line in before.items()}
     usual = float(np.median(list(known.values()))) if known else 1.0
     of_bias = (earlier.facts.get("side_bias") or {}).get("design_effect", 1.0)
     return Tastes(np.array([known.get(model.pk, usual) for model in board.models]), of_bias)
@@ -136,13 +142,13 @@ def _standing(
     place: int,
     board: BoardVotes,
     fit: SnapshotFit,
-    before: dict[int | None, Standing],
+    before: dict[int, dict[str, Any]],
     live: LiveFigures,
 ) -> Standing:
     model = board.models[place]
     line = dict(fit.lines[place])
     if run.facts.get("style_of", run.public_id) != run.public_id and model.pk in before:
-        line |= {name: getattr(before[model.pk], name) for name in _STYLE_COLUMNS}
+        line |= {name: before[model.pk][name] for name in _STYLE_COLUMNS}
     return Standing(
         run=run,
         model=model,

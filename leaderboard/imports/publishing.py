@@ -13,7 +13,7 @@ from leaderboard.announcing import announce_snapshot
 from leaderboard.models import AggregationRun, Contestant, ImportedBoard, Standing
 from leaderboard.models.imported import SCOPE
 from leaderboard.packed import ANY, ID, place_of_outcome, read_packed
-from leaderboard.packed_votes import STYLE, features_of, places_of
+from leaderboard.packed_votes import STYLE, features_of, ids_in, places_of
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.counts import counted
 from leaderboard.rating.elo_replay import Replay
@@ -93,8 +93,7 @@ def _read(board: ImportedBoard) -> _Table:
         {"board": board.pk, "edition": board.edition},
         numbered_by='"order"',
     )
-    seen = np.union1d(rows["left"], rows["right"])
-    contestants = sorted(Contestant.objects.filter(pk__in=seen.tolist()), key=lambda contestant: contestant.name)
+    contestants = sorted(Contestant.objects.filter(pk__in=ids_in(rows)), key=lambda contestant: contestant.name)
     names = [contestant.name for contestant in contestants]
     left, right = (places_of(rows[side], contestants) for side in ("left", "right"))
     n = rows["n"].astype(np.int64)
