@@ -10,11 +10,12 @@ from rest_framework import serializers
 from accounts.actor import Actor
 from accounts.idempotency import ShownOnce
 from accounts.models import ApiToken, Scope, SignIn
+from common.api_fields import ChoiceField
 
 
 class NewTokenSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=100)
-    scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices), allow_empty=False)
+    scopes = serializers.ListField(child=ChoiceField(choices=Scope.choices), allow_empty=False)
     expires_at = serializers.DateTimeField(allow_null=True, default=None, help_text="Null: never.")
 
     def validate_scopes(self, scopes: list[str]) -> list[Scope]:

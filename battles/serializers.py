@@ -15,6 +15,7 @@ from battles.models import Attachment, Battle, Session, Vote
 from battles.prompts import accepted_prompt
 from battles.proof_of_work import MOST_OF_A_PROOF
 from battles.reading import read_battles
+from common.api_fields import ChoiceField
 from common.errors import InvalidInput
 from common.text import has_unstorable
 from models_registry.models import LanguageModel
@@ -39,7 +40,7 @@ class PromptSerializer(serializers.Serializer[Any]):
 
 
 class FiltersSerializer(serializers.Serializer[Any]):
-    license_kind = serializers.ChoiceField(choices=LanguageModel.LicenseKind.choices, required=False)
+    license_kind = ChoiceField(choices=LanguageModel.LicenseKind.choices, required=False)
     min_size_b = serializers.DecimalField(max_digits=9, decimal_places=3, min_value=Decimal(0), required=False)
     needs_images = serializers.BooleanField(required=False)
     max_size_b = serializers.DecimalField(max_digits=9, decimal_places=3, min_value=Decimal(0), required=False)
@@ -59,7 +60,7 @@ class FiltersSerializer(serializers.Serializer[Any]):
 
 
 class StartBattleSerializer(PromptSerializer):
-    mode = serializers.ChoiceField(choices=Battle.Mode.choices, default=Battle.Mode.BLIND)
+    mode = ChoiceField(choices=Battle.Mode.choices, default=Battle.Mode.BLIND)
     models = serializers.ListField(child=serializers.CharField(max_length=120), default=list)
     filters = FiltersSerializer(default=Filters)
     proof = serializers.CharField(max_length=MOST_OF_A_PROOF, default="", allow_blank=True)
@@ -73,7 +74,7 @@ class StartBattleSerializer(PromptSerializer):
 
 
 class CastVoteSerializer(serializers.Serializer[Any]):
-    choice = serializers.ChoiceField(choices=Vote.Choice.choices)
+    choice = ChoiceField(choices=Vote.Choice.choices)
 
 
 class ReportBattleSerializer(serializers.Serializer[Any]):
@@ -87,7 +88,7 @@ class StarsSerializer(serializers.Serializer[Any]):
 
 class FeedbackSerializer(serializers.Serializer[Any]):
     tags = serializers.DictField(
-        child=serializers.ListField(child=serializers.ChoiceField(choices=list(feedback.TAGS))), default=dict
+        child=serializers.ListField(child=ChoiceField(choices=list(feedback.TAGS))), default=dict
     )
     comment = serializers.CharField(max_length=feedback.MOST_CHARACTERS, allow_blank=True, default="")
 

@@ -52,9 +52,7 @@ def as_arena_error(error: Exception) -> ArenaError | None:
         case exceptions.NotAuthenticated() | exceptions.AuthenticationFailed():
             return NotSignedIn()
         case exceptions.ValidationError():
-            fields = _field_errors(error.detail)
-            sentence = " ".join(line for lines in (fields or {}).values() for line in lines)
-            return InvalidInput(sentence, fields=fields)
+            return InvalidInput(fields=_field_errors(error.detail))
         case exceptions.UnsupportedMediaType():
             return UnsupportedMediaType()
         case RequestDataTooBig():

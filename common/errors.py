@@ -24,7 +24,8 @@ class ArenaError(Exception):
     def __init__(
         self, message: str | Promise = "", *, fields: FieldErrors | None = None, retry_after: float | None = None
     ) -> None:
-        self.detail = str(message or self.message)  # in the language of whoever asked
+        said = " ".join(line for lines in (fields or {}).values() for line in lines)
+        self.detail = str(message or said or self.message)  # in the language of whoever asked
         super().__init__(self.detail)
         self.fields = fields
         self.retry_after = None if retry_after is None else max(1, math.ceil(retry_after))

@@ -48,7 +48,7 @@ class BoardQuery:
             if getattr(query, name) not in choices
         }
         if fields:
-            raise InvalidInput(" ".join(sentence for [sentence] in fields.values()), fields=fields)
+            raise InvalidInput(fields=fields)
         return query
 
     @property

@@ -102,6 +102,15 @@ def test_a_query_that_no_row_can_match_is_refused(program: Client, path: str):
     assert path.startswith("/?") or refused.json()["code"] == "invalid"
 
 
+@pytest.mark.parametrize(
+    "path", ["leaderboard/history/", "leaderboard/head-to-head/", "leaderboard/?as=pdf", "models/?limit=0"]
+)
+def test_a_refusals_sentence_says_what_is_wrong_with_its_fields(program: Client, path: str):
+    refused = program.get(f"/api/v1/{path}").json()
+    [[sentence]] = refused["fields"].values()
+    assert (refused["code"], refused["detail"]) == ("invalid", sentence)
+
+
 def test_a_bug_is_said_in_json_too_without_its_details(program: Client, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(SessionViewSet, "list", lambda *_, **__: 1 // 0)
     broken = program.get(SESSIONS)

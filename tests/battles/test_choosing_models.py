@@ -47,11 +47,11 @@ def refused(client: Client, **body: object) -> dict[str, list[str]]:
         ({"mode": "direct", "models": ["keyless"]}, "models", "Keyless cannot be asked at the moment."),
         ({"mode": "direct", "models": "m0"}, "models", "Expected a list of items but got type \"str\"."),
         ({"mode": "direct", "models": ["m0"], "filters": OPEN}, "filters", ONLY_BLIND),
-        ({"filters": {"license_kind": "free"}}, "filters", "\"free\" is not a valid choice."),
+        ({"filters": {"license_kind": "free"}}, "filters", "Choose one of: open, proprietary."),
         ({"filters": {"smells": "good"}}, "filters", "There is no filter “smells”."),
         ({"filters": {"max_size_b": "NaN"}}, "filters", "A valid number is required."),
         ({"filters": OPEN}, "filters", NARROW),
-        ({"mode": "auto"}, "mode", "\"auto\" is not a valid choice."),
+        ({"mode": "auto"}, "mode", "Choose one of: blind, side_by_side, compare, direct."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_had_is_refused_at_its_field(client: Client, five, body, field, sentence):
