@@ -88,7 +88,8 @@ OPERATIONS: Operations = {
     (SessionViewSet, "destroy"): Operation(
         summary="Delete a session",
         description="It is gone from everywhere at once, its published battles too. For a minute `restore/` brings it "
-        "back; then what was said in it is gone for good. Votes that count stay, without it and without you.",
+        "back; then what was said in it is gone for good, with its files that no other session uses. Votes that count "
+        "stay, without it and without you.",
         parameters=(
             Parameter(
                 "for_good",
@@ -114,8 +115,8 @@ OPERATIONS: Operations = {
         refuses=_STARTING,
     ),
     (SessionViewSet, "consent"): Operation(
-        summary="The words to which `consent` agrees",
-        description="To be shown to whoever is asked for it, before a battle is started with `consent`.",
+        summary="The words of consent",
+        description="What `consent` agrees to, to be shown to whoever is asked before a battle is started with it.",
         gives=Consent,
     ),
     (SessionViewSet, "withdraw_consent"): Operation(

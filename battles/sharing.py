@@ -60,8 +60,9 @@ def told_to_all(share: Share) -> Shown:
         "published_at": share.published_at,
         "title": title_of(battle),
         "verdict": description_of(battle),
-        **{name: battle[name] for name in ("mode", "state", "vote", "sides", "created_at")},
+        **{name: battle[name] for name in ("mode", "state")},
         "turns": [{name: turn[name] for name in _TOLD_OF_A_TURN} for turn in battle["turns"]],
+        **{name: battle[name] for name in ("vote", "sides", "created_at")},
     }
 
 

@@ -75,6 +75,7 @@ def of(actor: Actor, *, with_boards: bool = False) -> World:
     document = keep_upload(actor=actor, content=b"A lighthouse by the sea.", name="notes.txt")
     picture = keep_upload(actor=actor, content=pictures.picture(), name="red.png")
     battles = [waiting, voted, void, live, unanswered, compared]
+    share = actions.publish(battle=voted)
     tokens = []
     if actor.user is not None:
         tokens = [ApiToken.issue(user=actor.user, name="t", scopes=[Scope.READ])[0].public_id]
@@ -89,6 +90,7 @@ def of(actor: Actor, *, with_boards: bool = False) -> World:
             "snapshots": [run.public_id for run in snapshots],
             "boards": sorted({run.scope for run in snapshots}),
             "tokens": tokens,
+            "shares": [share.public_id],
             "uploads": [document.public_id, picture.public_id],
         },
     )  # fmt: skip

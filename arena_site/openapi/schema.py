@@ -127,7 +127,8 @@ class ArenaSchema(AutoSchema):
             found[status, media_type] = OpenApiResponse(schema, said.summary)
         for status, errors in _by_status(self._refusals()).items():
             words = "\n".join(f"- `{error.code}`: {error.message}" for error in errors)
-            found[status, "application/json"] = OpenApiResponse(_reference(Error), words)
+            examples = [OpenApiExample(error.code, value=_as_refused(error)) for error in errors]
+            found[status, "application/json"] = OpenApiResponse(_reference(Error), words, examples=examples)
         return found
 
     def _refusals(self) -> list[type[ArenaError]]:
@@ -154,6 +155,10 @@ class ArenaGenerator(SchemaGenerator):
         view = super().create_view(callback, method, request)  # type: ignore[no-untyped-call]
         self._set_schema_to_view(view, ArenaSchema())  # type: ignore[no-untyped-call]
         return view
+
+
+def _as_refused(error: type[ArenaError]) -> dict[str, Any]:
+    return {"code": error.code, "detail": str(error.message)}
 
 
 def _given(what: Any, *, is_list: bool) -> Any:

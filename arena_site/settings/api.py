@@ -15,7 +15,25 @@ REST_FRAMEWORK = {
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Arena",
-    "DESCRIPTION": "Blind battles between language models, votes, and boards that anybody can recompute.",
+    "DESCRIPTION": (
+        "Blind battles between language models, votes, and boards that anybody can recompute.\n\n"
+        "A program sends a token with every call, `Authorization: Bearer arena_…`; members make them under "
+        "*Account → API tokens*. Here, calls are tried as the person who is signed in, or with a token after "
+        "*Authorize*. Each names the token's scope that it needs. A refusal is always `{code, detail, fields?}`; what "
+        "belongs to somebody else is 404. A `POST` with an `Idempotency-Key` can be repeated."
+    ),
+    "TAGS": [
+        {"name": "sessions", "description": "Start battles; find, rename, export and delete what was said."},
+        {"name": "battles", "description": "Follow up, stop, vote, publish: all that is done in one."},
+        {"name": "answers", "description": "Stars, where many models are compared."},
+        {"name": "shares", "description": "Battles that somebody published, for whoever has the address."},
+        {"name": "uploads", "description": "Files that go with prompts, and what models are sent of them."},
+        {"name": "models", "description": "Who is asked."},
+        {"name": "boards", "description": "Which boards there are."},
+        {"name": "leaderboard", "description": "How models stand, and how that was computed."},
+        {"name": "exports", "description": "The votes behind the boards, under pseudonyms."},
+        {"name": "me", "description": "Who asks: the account, its tokens and browsers."},
+    ],
     "VERSION": "v1",
     "OAS_VERSION": "3.1.0",
     "DEFAULT_GENERATOR_CLASS": "arena_site.openapi.schema.ArenaGenerator",

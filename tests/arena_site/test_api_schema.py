@@ -185,16 +185,23 @@ def test_what_nobody_has_yet_is_as_the_schema_says(client: Client):
     contract.ask(client, "get", "leaderboard/models/{slug}/", slug="ada")
 
 
-def test_every_call_is_described_and_every_body_has_an_example_that_is_as_the_schema_says():
+def test_every_call_is_described_and_every_body_and_refusal_has_an_example_that_is_as_the_schema_says():
     schema = json.loads(schema_as_json())
+    components, tags = closed(schema["components"]), set()
     for route, methods in schema["paths"].items():
         for method, operation in methods.items():
             assert operation.get("description"), f"{method} {route}"
-            taken = operation.get("requestBody", {}).get("content", {}).get("application/json")
-            if taken is not None:
-                [example] = taken["examples"].values()
-                shape = {**closed(taken["schema"]), "components": closed(schema["components"])}
-                jsonschema.Draft202012Validator(shape).validate(example["value"])
+            tags.update(operation["tags"])
+            refused = [said for status, said in operation["responses"].items() if int(status) >= 400]
+            shown = [
+                said["content"].get("application/json") for said in [operation.get("requestBody"), *refused] if said
+            ]
+            for part in filter(None, shown):
+                assert part["examples"], f"{method} {route}"
+                shape = {**closed(part["schema"]), "components": components}
+                for example in part["examples"].values():
+                    jsonschema.Draft202012Validator(shape).validate(example["value"])
+    assert tags == {tag["name"] for tag in schema["tags"] if tag["description"]}
 
 
 def test_everybody_may_read_the_schema(client: Client):

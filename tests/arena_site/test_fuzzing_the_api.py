@@ -84,6 +84,7 @@ class Person:
             "models": ids["models"],
             "board": ids["boards"],
             "snapshot": ids["snapshots"],
+            "upload": ids["uploads"],
         }.get(name, [])
 
 
