@@ -7,7 +7,7 @@ from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
@@ -41,12 +41,23 @@ LONGEST_S = 366 * 24 * 3600  # what Valkey cannot count would shut everybody out
 
 
 class LimitsForm(forms.Form):
-    """A field for each limit there is, empty where the settings hold."""
+    """A field for each limit there is, empty where the settings hold, and hidden beside it what it showed.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    What stayed as it was shown is what holds now, however old the page is.
+    """
+
+    def __init__(self, data: QueryDict | None = None, *, chosen: chosen_limits.Rates) -> None:
+        self._now = {_name(*key): chosen.get(key, "") for key in settings.ARENA_LIMITS}
+        self._shown = self._now
+        if data is not None:
+            data = data.copy()
+            self._shown = {name: data.get(f"shown-{name}", rate) for name, rate in self._now.items()}
+            for name, rate in self._shown.items():
+                if data.get(name, rate).strip() == rate:
+                    data[name] = self._now[name]
+        super().__init__(data, initial=self._now)
         for (action, who), rate in settings.ARENA_LIMITS.items():
-            self.fields[f"{action}-{who}"] = forms.CharField(
+            self.fields[_name(action, who)] = forms.CharField(
                 label=f"{ACTIONS[action]}, {WHO[who]}", required=False, max_length=100, validators=[_is_a_rate],
                 widget=forms.TextInput(attrs={"placeholder": rate}),
             )  # fmt: skip
@@ -57,11 +68,31 @@ class LimitsForm(forms.Form):
                 "action": ACTIONS[action],
                 "who": WHO[who],
                 "setting": f"ARENA_LIMIT_{action}_{who}".upper(),
-                "field": self[f"{action}-{who}"],
+                "field": self[_name(action, who)],
+                "now": self._now[_name(action, who)],
             }
 
-    def rates(self) -> dict[tuple[str, str], str]:
-        return {(action, who): self.cleaned_data[f"{action}-{who}"] for action, who in settings.ARENA_LIMITS}
+    def choose(self, *, by: User) -> int | None:
+        """How many limits that changes; None when the form now says what somebody else chose meanwhile."""
+        keys = [key for key in settings.ARENA_LIMITS if _name(*key) in self.changed_data]
+        rates = {key: self.cleaned_data[_name(*key)] for key in keys}
+        try:
+            return chosen_limits.choose(rates, by=by, in_place_of={key: self._shown[_name(*key)] for key in keys})
+        except chosen_limits.ChosenMeanwhile as others:
+            for key, rate in others.rates.items():
+                self.add_error(_name(*key), _meanwhile(rate))
+            return None
+
+
+def _name(action: str, who: str) -> str:
+    return f"{action}-{who}"
+
+
+def _meanwhile(rate: str) -> ValidationError:
+    if not rate:
+        return ValidationError(_("Meanwhile somebody else left this to the settings. Save again if yours is to hold."))
+    problem = _("Meanwhile somebody else chose “%(rate)s” here. Save again if yours is to hold.")
+    return ValidationError(problem, params={"rate": rate})
 
 
 def _is_a_rate(rate: str) -> None:
@@ -88,13 +119,12 @@ class LimitAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         if not self.has_view_permission(request):
             raise PermissionDenied
         may_change = self.has_change_permission(request)
-        chosen = {f"{action}-{who}": rate for (action, who), rate in chosen_limits.in_force().items()}
         is_sent = request.method == "POST"
         if is_sent and not may_change:
             raise PermissionDenied
-        form = LimitsForm(request.POST if is_sent else None, initial=chosen)
-        if form.is_valid():
-            changed = chosen_limits.choose(form.rates(), by=cast(User, request.user))
+        form = LimitsForm(request.POST if is_sent else None, chosen=chosen_limits.chosen())
+        changed = form.choose(by=cast(User, request.user)) if form.is_valid() else None
+        if changed is not None:
             sentence = ngettext("%(n)d limit is changed.", "%(n)d limits are changed.", changed)
             messages.success(request, sentence % {"n": changed})
             return redirect(request.path)

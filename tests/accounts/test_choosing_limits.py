@@ -1,5 +1,6 @@
 """Administrators change how often people may do something, on one page and without a restart."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -51,13 +52,50 @@ def test_a_limit_that_is_chosen_holds_at_once_and_until_the_field_is_empty_again
     assert begin_battles(make.member(), 4) == 4
     admin.post(PAGE, {"battle-visitor": "off"})
     assert begin_battles(visitor, 4) == 4
-    admin.post(PAGE, {})
+    admin.post(PAGE, {"battle-visitor": ""})
     assert not Limit.objects.exists()
+
+
+def fields(page: str) -> dict[str, str]:
+    """What a browser would send of the form."""
+    found = dict(
+        re.findall(r'<input type="(?:text|hidden)" name="((?:shown-)?[a-z]+-[a-z]+)"(?: value="([^"]*)")?', page)
+    )
+    assert len(found) == 2 * len(site.ARENA_LIMITS)
+    return found
+
+
+def rates() -> dict[tuple[str, str], str]:
+    return {(limit.action, limit.who): limit.rate for limit in Limit.objects.all()}
+
+
+def test_a_page_that_was_open_for_long_changes_only_what_was_changed_on_it(admin: Client):
+    admin.post(PAGE, {"upload-member": "7/hour"})
+    old = fields(admin.get(PAGE).text)
+    admin.post(PAGE, {"battle-visitor": "2/hour", "upload-member": ""})
+    assert admin.post(PAGE, old | {"vote-member": "9/hour"}).status_code == 302
+    assert rates() == {("battle", "visitor"): "2/hour", ("vote", "member"): "9/hour"}
+    changed = AuditEntry.objects.filter(action="change limit").order_by("pk")
+    assert [entry.subject for entry in changed][-1:] == ["vote member"]
+
+
+def test_who_changes_what_another_changed_meanwhile_is_told_and_decides(admin: Client):
+    old = fields(admin.get(PAGE).text)
+    admin.post(PAGE, {"battle-visitor": "2/hour", "turn-visitor": "3/hour"})
+    refused = admin.post(PAGE, old | {"battle-visitor": "5/hour", "vote-member": "9/hour"})
+    assert refused.status_code == 422
+    assert "Meanwhile somebody else chose “2/hour” here." in refused.text
+    assert rates() == {("battle", "visitor"): "2/hour", ("turn", "visitor"): "3/hour"}
+    again = fields(refused.text)
+    assert (again["battle-visitor"], again["turn-visitor"]) == ("5/hour", "3/hour")
+    assert admin.post(PAGE, again).status_code == 302
+    assert rates() == {("battle", "visitor"): "5/hour", ("turn", "visitor"): "3/hour", ("vote", "member"): "9/hour"}
+    assert admin.post(PAGE, old | {"battle-visitor": "5/hour"}).status_code == 302  # both meant the same
 
 
 def test_each_change_is_written_down_and_what_stays_is_not(admin: Client, administrator: User):
     admin.post(PAGE, {"vote-member": "9/hour", "signup-network": "100/hour"})
-    admin.post(PAGE, {"vote-member": "9/hour"})
+    admin.post(PAGE, {"vote-member": "9/hour", "signup-network": ""})
     kept = AuditEntry.objects.order_by("pk").values_list("user", "action", "subject", "details")
     assert list(kept) == [
         (administrator.pk, "change limit", "vote member", {"changed": {"rate": ["", "9/hour"]}}),
