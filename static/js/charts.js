@@ -1,9 +1,12 @@
 // Charts: numbers from the page's own JSON, drawn in the page's colours, and again when these change.
 const plots = [...document.querySelectorAll("[data-chart]")];
-const MANY = 12; // more columns than these have no room for a number in each cell
 const FEW = 12; // snapshots, of which a line alone may be too short to be seen
 const SERIES = 8;
+const LEGEND_PX = 16;
 const ROW_PX = 22;
+const LETTER_PX = 7; // of the charts' font, on average
+const LEAST_CELL_PX = 22;
+const WIDEST_CELL_PX = 180; // of few models cells do not become bands
 
 // ---- Colours are the stylesheet's, as they are now: light or dark. ----
 
@@ -21,36 +24,12 @@ function faint(name, share) {
   return getComputedStyle(probe).color;
 }
 
-// Numbers, dates and dollars as the page's language writes them.
+// Numbers and dollars as the page's language writes them; chart_locale.js tells Plotly the rest.
 const { lang } = document.documentElement;
-const nameOf = (parts) => (date) => new Intl.DateTimeFormat(lang, { ...parts, timeZone: "UTC" }).format(date);
-const months = Array.from({ length: 12 }, (_, month) => Date.UTC(2026, month, 1));
-const days = Array.from({ length: 7 }, (_, day) => Date.UTC(2026, 1, 1 + day)); // a Sunday first
-const mark = (type) => new Intl.NumberFormat(lang).formatToParts(12345.6).find((part) => part.type === type).value;
 const dollars = new Intl.NumberFormat(lang, { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol" });
 const [tickprefix, ticksuffix] = dollars.format(1).split(/[\d.,]+/);
-if (lang !== "en") {
-  Plotly.register({
-    moduleType: "locale",
-    name: lang,
-    dictionary: {},
-    format: {
-      days: days.map(nameOf({ weekday: "long" })),
-      shortDays: days.map(nameOf({ weekday: "short" })),
-      months: months.map(nameOf({ month: "long" })),
-      shortMonths: months.map(nameOf({ month: "short" })),
-      date: "%d/%m/%Y",
-      decimal: mark("decimal"),
-      thousands: mark("group"),
-      year: "%Y",
-      month: "%b %Y",
-      dayMonth: "%-d %b",
-      dayMonthYear: "%-d %b %Y",
-    },
-  });
-}
 
-const isNarrow = (plot) => plot.clientWidth < 560;
+const isNarrow = (plot) => plot.parentElement.clientWidth < 600;
 // In the middle: variants of a model differ at the end.
 const cut = (name, most) => (name.length > most ? `${name.slice(0, Math.ceil(most / 2) - 1).trimEnd()}…${name.slice(-Math.floor(most / 2)).trimStart()}` : name);
 // Names are shown as they are: Plotly takes some tags in a text for its own.
@@ -95,7 +74,7 @@ const charts = {
           },
         },
       ],
-      layout: { height: 90 + ROW_PX * rows.length, xaxis: { title: plot.dataset.x, range: [least, most] }, yaxis: rowAxis(rows, plot) },
+      layout: { height: 90 + ROW_PX * rows.length, xaxis: { title: plot.dataset.x, range: [least, most], nticks: isNarrow(plot) ? 4 : 10 }, yaxis: rowAxis(rows, plot) },
     };
   },
 
@@ -121,12 +100,12 @@ const charts = {
       x: points.map(({ computed_at }) => computed_at),
       y: points.map(({ score }) => score),
       hovertemplate: `${plain(name)}: %{y:.0f}<extra></extra>`,
-      line: { width: 2, color: colour(`series-${(number % SERIES) + 1}`) },
+      line: { width: 2, color: colour(`series-${(number % SERIES) + 1}`), dash: number < SERIES ? "solid" : "dash" },
     }));
     return {
       traces: [...band, ...lines],
       layout: {
-        height: plot.classList.contains("low") ? 280 : 420,
+        height: plot.classList.contains("low") ? 280 : 420 + (isNarrow(plot) ? LEGEND_PX * series.length : 0),
         hovermode: "x unified",
         showlegend: series.length > 1,
         xaxis: wholeDay(series),
@@ -137,19 +116,21 @@ const charts = {
 
   prices(points, plot) {
     const best = points.filter(({ best_for_its_price }) => best_for_its_price);
+    const beside = placesOfNames(points, plot);
     const place = (shown) => ({ x: shown.map(({ price }) => Number(price)), y: shown.map(({ score }) => score) });
     return {
       traces: [
         { type: "scatter", mode: "lines", ...place(best), name: plot.dataset.line, hoverinfo: "skip", line: { color: colour("accent"), width: 2, dash: "dot" } },
         {
           type: "scatter",
-          mode: isNarrow(plot) ? "markers" : "markers+text",
+          mode: "markers+text",
           ...place(points),
-          text: points.map((point) => named(point, plot)),
-          textposition: points.map((_, place) => (place % 2 ? "bottom center" : "top center")), // neighbours do not cover each other
+          text: points.map((point, place) => (beside[place] ? named(point, plot) : "")),
+          textposition: points.map((_, place) => beside[place] ?? "top center"),
+          customdata: points.map(({ name }) => plain(name)),
           textfont: { size: 11, color: colour("soft") },
           cliponaxis: false,
-          hovertemplate: `%{text}<br>${tickprefix}%{x}${ticksuffix} · %{y:.0f}<extra></extra>`,
+          hovertemplate: `%{customdata}<br>${tickprefix}%{x}${ticksuffix} · %{y:.0f}<extra></extra>`,
           showlegend: false,
           marker: { size: 10, color: points.map(({ best_for_its_price }) => colour(best_for_its_price ? "accent" : "edge")) },
         },
@@ -180,20 +161,56 @@ const charts = {
           marker: { color: colour("accent") },
         },
       ],
-      layout: { height: 90 + ROW_PX * rows.length, bargap: 0.35, xaxis: { title: plot.dataset.x, range: [0, 1.15 * Math.max(...rows.map(({ median_first_token_ms }) => median_first_token_ms))] }, yaxis: rowAxis(rows, plot) },
+      layout: { height: 90 + ROW_PX * rows.length, bargap: 0.35, xaxis: { title: plot.dataset.x, range: [0, (isNarrow(plot) ? 1.4 : 1.15) * Math.max(...rows.map(({ median_first_token_ms }) => median_first_token_ms))] }, yaxis: rowAxis(rows, plot) },
     };
   },
 };
 
 const whole = (bound) => (bound === null ? "?" : Math.round(bound));
 
-function rowAxis(rows, plot) {
-  return { tickvals: rows.map((_, row) => row), ticktext: rows.map((row) => named(row, plot)), showgrid: false, range: [-0.7, rows.length - 0.3] };
+const rowAxis = (rows, plot) => ({ tickvals: rows.map((_, row) => row), ticktext: rows.map((row) => named(row, plot)), showgrid: false, range: [-0.7, rows.length - 0.3] });
+
+// A name stands beside its point where it covers nothing, or nowhere: the best for their price come first.
+function placesOfNames(points, plot) {
+  const spread = (values, px) => values.map((value) => ((value - Math.min(...values)) / (Math.max(...values) - Math.min(...values) || 1)) * px);
+  const width = 0.87 * (plot.clientWidth - 64);
+  const x = spread(points.map(({ price }) => Math.log(Math.max(price, 0.001))), width);
+  const y = spread(points.map(({ score }) => score), 310);
+  const taken = points.map((_, place) => ({ x: x[place], y: y[place], half: 6 }));
+  const places = points.map(() => null);
+  const covers = (name, other) => Math.abs(other.x - name.x) < other.half + name.half && Math.abs(other.y - name.y) < 14;
+  for (const place of [...points.keys()].sort((one, two) => points[two].best_for_its_price - points[one].best_for_its_price)) {
+    const half = (LETTER_PX * named(points[place], plot).length) / 2;
+    const ways = { "top center": [0, 15], "bottom center": [0, -15], "middle right": [half + 10, 0], "middle left": [-half - 10, 0] };
+    for (const [way, [right, up]] of Object.entries(ways)) {
+      const name = { x: x[place] + right, y: y[place] + up, half };
+      const isInside = name.x - half > -0.065 * width && name.x + half < 1.065 * width + 12;
+      if (places[place] || !isInside || taken.some((other) => covers(name, other))) continue;
+      taken.push(name);
+      places[place] = way;
+    }
+  }
+  return places;
 }
 
-function heatmap({ rows }, plot, { value, label, scale, range }) {
+const longestName = (rows, plot) => LETTER_PX * Math.max(...rows.map((row) => named(row, plot).length)) + 16;
+
+// As many of the first as there is room for.
+function fitting(rows, plot) {
+  const most = Math.max(2, Math.floor((plot.parentElement.clientWidth - longestName(rows, plot) - 40) / LEAST_CELL_PX));
+  return rows.slice(0, most).map((row) => ({ ...row, cells: row.cells.slice(0, most) }));
+}
+
+function heatmap(matrix, plot, { value, label, scale, range }) {
+  const rows = fitting(matrix.rows, plot);
+  const fewer = plot.parentElement.querySelector("[data-fewer]");
+  fewer.textContent = rows.length < matrix.rows.length ? fewer.dataset.fewer.replace("{shown}", rows.length) : "";
   const shown = rows.toReversed();
   const places = rows.map((_, place) => place);
+  const longest = longestName(rows, plot);
+  plot.style.maxWidth = `${longest + WIDEST_CELL_PX * rows.length}px`;
+  const cellPx = (plot.clientWidth - longest) / rows.length;
+  const digits = String(Math.max(...rows.flatMap(({ cells }) => cells.map((cell) => (cell ? value(cell) : 0))))).length;
   return {
     traces: [
       {
@@ -202,7 +219,7 @@ function heatmap({ rows }, plot, { value, label, scale, range }) {
         y: places,
         z: shown.map(({ cells }) => cells.map((cell) => (cell ? value(cell) : null))),
         text: shown.map(({ cells }) => cells.map((cell) => (cell ? value(cell) : ""))),
-        texttemplate: rows.length > MANY || isNarrow(plot) ? "" : "%{text}",
+        texttemplate: cellPx < LETTER_PX * (digits + 1) ? "" : "%{text}",
         textfont: { color: colour("ink") },
         customdata: shown.map((row) => row.cells.map((cell, column) => (cell ? `${plain(row.name)} – ${plain(rows[column].name)}: ${label(cell)}` : ""))),
         hovertemplate: "%{customdata}<extra></extra>",
@@ -215,8 +232,8 @@ function heatmap({ rows }, plot, { value, label, scale, range }) {
       },
     ],
     layout: {
-      height: 150 + (ROW_PX + 4) * rows.length,
-      xaxis: { tickvals: places, ticktext: rows.map((row) => named(row, plot)), tickangle: isNarrow(plot) ? -90 : -45, showgrid: false, side: "bottom" },
+      height: (cellPx > longest ? 60 : 150) + (ROW_PX + 4) * rows.length,
+      xaxis: { tickvals: places, ticktext: rows.map((row) => named(row, plot)), tickangle: cellPx > longest ? 0 : isNarrow(plot) ? -90 : -45, showgrid: false, side: "bottom" },
       yaxis: { ...rowAxis(shown, plot), range: [-0.5, rows.length - 0.5] },
     },
   };
@@ -233,9 +250,7 @@ function bandOf(points) {
 
 // ---- Drawing ----
 
-function dataOf(plot) {
-  return JSON.parse(document.getElementById(`data-${plot.dataset.source ?? plot.dataset.chart}`).textContent);
-}
+const dataOf = ({ dataset }) => JSON.parse(document.getElementById(`data-${dataset.source ?? dataset.chart}`).textContent);
 
 function draw(plot) {
   const { traces, layout } = charts[plot.dataset.chart](dataOf(plot), plot);
@@ -258,15 +273,14 @@ function draw(plot) {
 }
 
 // A cell of a pair leads to their head to head.
-function openPair({ points: [point] }, plot, { rows }) {
+function openPair({ points: [point] }, plot, matrix) {
+  const rows = fitting(matrix.rows, plot);
   const [row, column] = [rows.at(-1 - point.y), rows[point.x]];
   if (row.cells[point.x]) location.assign(`${plot.dataset.compare}${row.id}/${column.id}/`);
 }
 
 let drawing = Promise.resolve();
-function drawAll() {
-  drawing = drawing.then(() => Promise.all(plots.map(draw)));
-}
+const drawAll = () => (drawing = drawing.then(() => Promise.all(plots.map(draw))));
 
 drawAll();
 drawing.then(() => {

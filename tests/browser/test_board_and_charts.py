@@ -1,13 +1,15 @@
 """The leaderboard in a real browser: its table, its charts under the site's policy, a phone, the dark, no script."""
 
+import json
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.hands import Hand
 from tests.faults.running import Arena
@@ -113,6 +115,71 @@ def test_a_board_of_an_hour_is_drawn_over_a_day_and_not_over_milliseconds(arena:
 def test_scores_of_an_hour_are_seen(arena: Arena, page: Page):
     page.goto(f"{arena.url}/leaderboard/models/gold/")
     expect(page.locator("[data-chart=history] .scatterlayer .point").first).to_be_visible()
+
+
+def many_models(page: Page) -> None:
+    """The charts' page with more models than a phone has room for."""
+    names = [f"Model of house {number}" for number in range(24)]
+    rows = [
+        {"id": name, "name": name, "cells": [{"id": other, "share": 0.5, "votes": 7} for other in names]}
+        for name in names
+    ]
+    prices = [
+        {
+            "name": name,
+            "price": str(1 + number / 50),
+            "score": 1500 - 9 * (7 * number % 24),
+            "best_for_its_price": not number,
+        }
+        for number, name in enumerate(names)
+    ]
+
+    def with_them(route: Route) -> None:
+        answer = route.fetch()
+        text = answer.text()
+        for key, value in (("matrix", {"rows": rows}), ("prices", prices)):
+            before, rest = text.split(f'id="data-{key}"')
+            text = f'{before}id="data-{key}" type="application/json">{json.dumps(value)}</{rest.partition("</")[2]}'
+        route.fulfill(response=answer, body=text)
+
+    page.route("**/leaderboard/charts/", with_them)
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_names_in_charts_do_not_cover_each_other_however_many_models_there_are(arena: Arena, page: Page, width: int):
+    page.set_viewport_size({"width": width, "height": 800})
+    many_models(page)
+    page.goto(f"{arena.url}/leaderboard/charts/")
+    names = page.locator("[data-chart=prices] .textpoint text")
+    expect(names.filter(has_text="house").first).to_be_visible()
+    boxes = [box for name in names.all() if (box := name.bounding_box()) and box["width"]]
+    assert not [
+        (one, other)
+        for one, other in combinations(boxes, 2)
+        if one["x"] < other["x"] + other["width"] - 2
+        and other["x"] < one["x"] + one["width"] - 2
+        and one["y"] < other["y"] + other["height"] - 3
+        and other["y"] < one["y"] + one["height"] - 3
+    ]
+    columns = page.locator("[data-chart=shares] .xtick text")
+    places = sorted(column.bounding_box()["x"] for column in columns.all())  # type: ignore[index]
+    assert min(right - left for left, right in pairwise(places)) > 12
+    fewer = page.locator("#win-fractions [data-fewer]")
+    assert fewer.is_visible() == (width == 360)
+
+
+def test_what_the_table_draws_changes_no_marks_of_charts(arena: Arena, page: Page):
+    """Plotly has classes of the same names: the numbers at its bars were drawn with an outline."""
+    page.goto(f"{arena.url}/leaderboard/charts/")
+    expect(page.locator("[data-chart=intervals] svg.main-svg").first).to_be_visible()
+    stroke = page.locator("[data-chart=intervals] svg.main-svg").first.evaluate(
+        """svg => {
+          const mark = svg.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "g"));
+          mark.setAttribute("class", "point");
+          return getComputedStyle(mark).stroke;
+        }"""
+    )
+    assert stroke == "none"
 
 
 def test_charts_change_their_colours_with_the_theme(arena: Arena, page: Page):

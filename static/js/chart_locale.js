@@ -1,0 +1,26 @@
+// Numbers and dates of charts as the page's language writes them.
+const { lang } = document.documentElement;
+const nameOf = (parts) => (date) => new Intl.DateTimeFormat(lang, { ...parts, timeZone: "UTC" }).format(date);
+const months = Array.from({ length: 12 }, (_, month) => Date.UTC(2026, month, 1));
+const days = Array.from({ length: 7 }, (_, day) => Date.UTC(2026, 1, 1 + day)); // a Sunday first
+const mark = (type) => new Intl.NumberFormat(lang).formatToParts(12345.6).find((part) => part.type === type).value;
+if (lang !== "en") {
+  Plotly.register({
+    moduleType: "locale",
+    name: lang,
+    dictionary: {},
+    format: {
+      days: days.map(nameOf({ weekday: "long" })),
+      shortDays: days.map(nameOf({ weekday: "short" })),
+      months: months.map(nameOf({ month: "long" })),
+      shortMonths: months.map(nameOf({ month: "short" })),
+      date: "%d/%m/%Y",
+      decimal: mark("decimal"),
+      thousands: mark("group"),
+      year: "%Y",
+      month: "%b %Y",
+      dayMonth: "%-d %b",
+      dayMonthYear: "%-d %b %Y",
+    },
+  });
+}
