@@ -40,6 +40,24 @@ def test_nothing_in_an_answer_makes_the_page_wider(echoing: Arena, page: Page, w
     assert page.locator(".answer").first.evaluate("answer => answer.scrollWidth <= answer.clientWidth")
 
 
+@pytest.mark.parametrize("width", [1280, 718])
+def test_both_answers_are_printed_whole_and_dark_on_light(echoing: Arena, page: Page, width: int):  # noqa: F811
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": width, "height": 740})
+    ask(page, echoing, "One more paragraph.\n\n" * 60)
+    page.emulate_media(color_scheme="dark", media="print")
+    answers = page.locator(".answer")
+    assert answers.evaluate_all("found => found.every(one => one.scrollHeight <= one.clientHeight)")
+    left, right = [answer.bounding_box() for answer in answers.all()]
+    assert left is not None
+    assert right is not None
+    assert right["width"] > 300
+    assert left["x"] + left["width"] <= right["x"]
+    assert right["x"] + right["width"] <= width
+    assert answers.first.evaluate("answer => getComputedStyle(answer).color") == "rgb(28, 35, 32)"
+    assert not page.locator(".vote, .composer, .sidebar").filter(visible=True).count()
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_title_from_right_to_left_leaves_room_for_what_is_beside_it(echoing: Arena, page: Page, width: int):  # noqa: F811
     page.set_viewport_size({"width": width, "height": 740})
