@@ -24,3 +24,10 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault(); // the drawer stays open
   line.querySelector("[data-cancel]").click();
 });
+
+// A list whose last line has gone says what an empty one says.
+document.addEventListener("htmx:afterRequest", ({ detail: { requestConfig } }) => {
+  if (requestConfig.verb !== "post" || !requestConfig.elt.closest(".session-row")) return;
+  const empty = document.querySelector(".session-list:not(:has(.session-row, .earlier)) > .none-left");
+  if (empty) document.getElementById("announcer").textContent = empty.textContent;
+});

@@ -97,10 +97,14 @@ def test_the_sidebar_finds_renames_archives_deletes_and_brings_back(arena: Arena
         expect(lines).to_have_count(0)
         expect(page.locator("#notices")).to_contain_text(said)
         expect(undo).to_be_focused()
+        expect(sidebar.locator(".none-left")).to_have_text("Nothing matches.")
+        expect(sidebar.locator(".none-left")).to_be_visible()
+        expect(page.locator("#announcer")).to_have_text("Nothing matches.")
         look(page, f"sidebar-undo-{hand.name}")
         assert violations(page) == []
         hand.press(undo)
         expect(lines).to_have_count(1)
+        expect(sidebar.locator(".none-left")).to_be_hidden()
         expect(page.locator("#notices")).to_contain_text("back in your list")
     dismiss = page.get_by_role("button", name="Dismiss")
     expect(dismiss).to_be_focused()
@@ -111,6 +115,19 @@ def test_the_sidebar_finds_renames_archives_deletes_and_brings_back(arena: Arena
     expect(lines).to_have_count(40)
     lines.last.scroll_into_view_if_needed()
     expect(lines).to_have_count(61)  # the rest has come by itself
+
+
+def test_the_page_of_sessions_says_when_nothing_is_left_and_has_back_what_was_searched(arena: Arena, page: Page):
+    with_many_sessions(Hand(page), arena)
+    page.goto(f"{arena.url}/sessions/")
+    lines = page.locator("main .session-row")
+    page.locator("main").get_by_role("searchbox").fill("Session 17")
+    expect(lines).to_have_count(1)
+    page.get_by_role("button", name="Rename, archive or delete: Session 17").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.locator("main").get_by_text("Nothing matches.")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(lines).to_have_text(["Session 17"])
 
 
 def test_each_of_two_votes_has_a_name_and_the_sidebar_learns_the_models_with_the_reveal(arena: Arena, page: Page):
