@@ -68,22 +68,28 @@ class ArenaSchema(AutoSchema):
         except KeyError:
             raise Undescribed(f"{type(view).__module__}.{type(view).__name__}.{method} is not described") from None
 
+    @property
+    def scope(self) -> str:
+        """What a token needs; "" where none will do."""
+        view: Any = self.view
+        if IsMemberInBrowser in view.permission_classes or self.method in getattr(view, "in_browser", ()):
+            return ""
+        return str(getattr(view, "scopes", {}).get(self.method, Scope.READ))
+
     def get_summary(self) -> str:
         return self.operation.summary
 
     def get_description(self) -> str:  # type: ignore[override]
-        return self.operation.description
+        """With the scope, which Swagger UI keeps to itself."""
+        needs = f"A token needs the scope `{self.scope}`." if self.scope else ""
+        return "\n\n".join(part for part in (self.operation.description, needs) if part)
 
     def get_tags(self) -> list[str]:
         return [self._tokenize_path()[0]]
 
     def get_auth(self) -> list[dict[str, list[str]]]:
         """A token with the scope, a browser, or nobody; a few want a browser's session."""
-        view: Any = self.view
-        if IsMemberInBrowser in view.permission_classes or self.method in getattr(view, "in_browser", ()):
-            return [{"browser": []}]
-        scope = getattr(view, "scopes", {}).get(self.method, Scope.READ)
-        return [{"token": [str(scope)]}, {"browser": []}, {}]
+        return [{"token": [self.scope]}, {"browser": []}, {}] if self.scope else [{"browser": []}]
 
     def get_operation_id(self) -> str:
         words = [word.replace("-", "_").replace(".", "_") for word in self._tokenize_path()]
