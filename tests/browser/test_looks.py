@@ -1,0 +1,61 @@
+"""What the eye meets, in a real browser: one loud button at a time, what is chosen stands out, letters may be large."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.arenas import ask, echoing  # noqa: F401 (a fixture)
+from tests.faults.running import Arena
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+# Those as strong as the accent, by their words.
+LOUD = """buttons => buttons
+  .filter(button => button.checkVisibility() && getComputedStyle(button).backgroundColor === "rgb(28, 107, 80)")
+  .map(button => button.firstChild.textContent.trim())"""
+LIGHTNESS = """element => getComputedStyle(element).backgroundColor
+  .match(/\\d+/g).slice(0, 3).reduce((sum, one) => sum + Number(one), 0)"""
+
+
+def loud(page: Page) -> list[str]:
+    page.wait_for_timeout(300)  # the colour has changed
+    return page.locator(".button").evaluate_all(LOUD)
+
+
+def test_one_button_is_loud_at_a_time(echoing: Arena, page: Page):  # noqa: F811
+    ask(page, echoing, "one two three")
+    page.mouse.click(1, 1)
+    assert loud(page) == []  # the vote comes first
+    page.locator("#prompt").focus()
+    assert loud(page) == ["Follow up with both"]
+    page.get_by_role("button", name="Left is better").click()
+    expect(page.locator(".said")).to_be_visible()
+    assert loud(page) == ["Next battle"]
+    page.get_by_role("link", name="Next battle").click()
+    assert loud(page) == ["New battle"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_chosen_way_to_battle_is_nearer_than_its_track(echoing: Arena, page: Page, scheme: str):  # noqa: F811
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.goto(echoing.url)
+    track, chosen = (
+        page.locator(".modes").evaluate(LIGHTNESS),
+        page.locator(".modes [aria-current]").evaluate(LIGHTNESS),
+    )
+    assert chosen > track + 20
+
+
+def test_on_a_phone_a_long_title_leaves_the_room_to_the_answers(echoing: Arena, page: Page):  # noqa: F811
+    page.set_viewport_size({"width": 360, "height": 740})
+    ask(page, echoing, "Explain to a curious ten-year-old why the sky is blue, and why it is red in the evening.")
+    title = page.locator("#session-title")
+    assert title.evaluate("title => title.clientHeight <= 2.1 * parseFloat(getComputedStyle(title).lineHeight)")
+
+
+def test_text_at_twice_its_size_on_a_phone_has_the_room_it_needs(echoing: Arena, page: Page):  # noqa: F811
+    page.set_viewport_size({"width": 180, "height": 370})  # of a phone with letters twice as large
+    ask(page, echoing, "one two three")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 180
+    assert page.locator(".vote").evaluate("vote => getComputedStyle(vote).position") == "static"
+    page.goto(echoing.url)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 180
