@@ -10,8 +10,11 @@ This script votes for the longer answer of the two: an example of the calls, not
 
 import argparse
 import json
+import sys
+import time
 import uuid
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 PROMPTS = ["Name three rivers and one fact about each.", "Explain rain to a child.", "How do I boil an egg?"]
@@ -26,9 +29,17 @@ given = parser.parse_args()
 def ask(method: str, path: str, body: dict[str, Any] | None = None) -> Any:
     headers = {"Authorization": f"Bearer {given.token}", "Content-Type": "application/json"}
     if method == "POST":
-        headers["Idempotency-Key"] = str(uuid.uuid4())  # send the same one again to repeat a call safely
+        headers["Idempotency-Key"] = str(uuid.uuid4())  # with the same one a call is repeated safely
     data = None if body is None else json.dumps(body).encode()
-    return urlopen(Request(given.site.rstrip("/") + path, data, headers, method=method))
+    while True:
+        try:
+            return urlopen(Request(given.site.rstrip("/") + path, data, headers, method=method))
+        except HTTPError as refused:  # as JSON: a code for programs, a sentence for people
+            said = json.loads(refused.read())
+            if "Retry-After" not in refused.headers:
+                sys.exit(f"{said['code']}: {said['detail']}")
+            print(f"{said['detail']} ({refused.headers['Retry-After']} s)", file=sys.stderr)
+            time.sleep(int(refused.headers["Retry-After"]))
 
 
 for number in range(given.battles):
