@@ -124,6 +124,7 @@ function openFollowUp() {
   if (!last || !button) return;
   button.disabled = !("canFollowUp" in last.dataset);
   button.hidden = last.dataset.state === "void";
+  if (!button.disabled) button.form.querySelector(".notice.still")?.remove();
 }
 
 // ---- Arrows vote, but never from a field, from inside an answer, or by a key that is being held. ----

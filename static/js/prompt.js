@@ -28,8 +28,14 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   // A click, not submit(): htmx and formaction need to know which button it was.
   const buttons = [...event.target.form.querySelectorAll("button[type=submit]:not([hidden])")];
-  buttons.at("next" in event.target.form.dataset ? -1 : 0)?.click();
+  const button = buttons.at("next" in event.target.form.dataset ? -1 : 0);
+  button?.disabled ? tellToWait(event.target.form) : button?.click();
 });
+
+function tellToWait(form) {
+  const notice = form.querySelector("[data-still]");
+  if (notice) form.querySelector("[data-notices]").replaceChildren(notice.content.cloneNode(true));
+}
 
 document.addEventListener("click", ({ target }) => {
   const suggestion = target.closest("[data-fills]");

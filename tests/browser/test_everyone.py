@@ -52,6 +52,22 @@ def test_a_battle_from_the_first_tab_to_the_names_by_keyboard_alone(echoing: Are
     expect(page.locator(".said")).to_contain_text("You found the right answer better.")
 
 
+def test_enter_while_models_answer_says_that_the_words_wait(echoing: Arena, page: Page):  # noqa: F811
+    page.goto(echoing.url)
+    page.locator("#prompt").fill("word " * 1000)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/s/**")
+    page.locator("#prompt").fill("and then?")
+    page.keyboard.press("Enter")
+    told = page.locator(".composer [role=alert]")
+    expect(told).to_contain_text("It is still being answered.")
+    expect(page.locator("#prompt")).to_have_value("and then?")
+    page.get_by_role("button", name="Stop").click()
+    expect(told).to_be_empty()
+    page.locator("#prompt").press("Enter")
+    expect(page.locator(".question").last).to_have_text("and then?")
+
+
 def test_what_is_pressed_says_what_became_of_it_and_leaves_the_focus_at_the_news(
     echoing: Arena,  # noqa: F811
     page: Page,
