@@ -206,6 +206,30 @@ def test_no_page_of_the_leaderboard_scrolls_sideways_on_a_phone(arena: Arena, pa
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+def test_on_a_phone_the_board_is_near_and_names_stay_while_its_columns_are_scrolled(arena: Arena, page: Page):
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(f"{arena.url}/leaderboard/")
+    frame = page.locator(".table-frame").first
+    top, end = frame.evaluate("frame => [frame.getBoundingClientRect().top, frame.getBoundingClientRect().right]")
+    assert top < 500
+    # Who, how good, and how sure that is: without scrolling.
+    interval = page.locator(".interval svg").first.bounding_box()
+    assert interval is not None
+    assert interval["x"] + interval["width"] <= end
+    frame.evaluate("frame => frame.scrollLeft = frame.scrollWidth")
+    name, board = page.locator(".standings tbody th bdi").first.bounding_box(), frame.bounding_box()
+    assert name is not None
+    assert board is not None
+    assert name["x"] >= board["x"]
+
+
+def test_the_bar_of_a_pair_is_as_long_as_their_votes(arena: Arena, page: Page):
+    page.goto(f"{arena.url}/leaderboard/compare/gold/silver/")
+    won, ties, both_bad, lost = map(int, page.locator(".figures dd").all_inner_texts())
+    widths = page.locator(".outcomes rect").evaluate_all("bars => bars.map(bar => bar.width.baseVal.value)")
+    assert widths == [won + ties + both_bad + lost, won + ties + both_bad, won]
+
+
 def test_without_javascript_the_board_is_filtered_and_the_charts_are_tables(arena: Arena, browser: Browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
