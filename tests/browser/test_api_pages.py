@@ -37,6 +37,22 @@ def test_the_documentation_shows_every_call_and_tries_one_out(arena: Arena, page
     expect(page.locator("#operations-models-models_list .live-responses-table")).to_contain_text('"count"')
 
 
+def test_on_a_phone_what_a_call_is_stands_below_its_method(arena: Arena, page: Page):
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(f"{arena.url}/api/v1/docs/")
+    call, part = page.locator("#operations-sessions-sessions_list"), page.locator("#operations-tag-sessions")
+    for above, below in (
+        (call.locator(".opblock-summary-method"), call.locator(".opblock-summary-path")),
+        (part.locator("a"), part.locator("small")),
+    ):
+        expect(below).to_be_visible()
+        first, second = above.bounding_box(), below.bounding_box()
+        assert first is not None
+        assert second is not None
+        assert second["y"] >= first["y"] + first["height"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
 def test_a_member_makes_a_token_copies_it_and_revokes_it(arena: Arena, page: Page):
     page.goto(f"{arena.url}/accounts/signup/")
     page.locator("input[name=email]").fill("someone@example.org")
