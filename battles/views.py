@@ -106,7 +106,8 @@ def _news(request: PageRequest, session: Session, *, known: list[str]) -> HttpRe
         before = battle["id"]
     if not news:
         return HttpResponse(status=204)
-    return render(request, "battles/session_news.html", {"session": session, "news": news})
+    response = render(request, "battles/session_news.html", {"session": session, "news": news})
+    return trigger_client_event(response, NAMES_REVEALED) if any(battle["vote"] for battle in news) else response
 
 
 @require_POST

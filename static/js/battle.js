@@ -61,7 +61,7 @@ function keep(battle, { quietly = false } = {}) {
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   kept = [];
   const battle = battleIn(detail.target);
-  if (battle && detail.xhr.status < 400) keep(battle);
+  if (battle && (detail.xhr.status < 400 || detail.xhr.status === 422)) keep(battle);
 });
 // What another tab did (tabs.js) is news, too, but to nobody who waits for it here.
 document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {

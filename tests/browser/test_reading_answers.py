@@ -124,3 +124,13 @@ def test_a_reader_who_scrolled_up_stays_there_and_jumps_back_to_the_latest(echoi
     latest.click()
     expect(latest).to_be_hidden()
     assert pane.evaluate("pane => pane.scrollHeight - pane.scrollTop - pane.clientHeight") < 60
+
+
+def test_a_follow_up_that_is_refused_leaves_the_reader_where_they_were(echoing: Arena, page: Page):  # noqa: F811
+    ask(page, echoing, "One more paragraph.\n\n" * 60)
+    left = page.locator(".pane .answer").first
+    left.evaluate("answer => answer.scrollTop = 100")
+    page.locator("#prompt").fill("x" * 20_001)
+    page.get_by_role("button", name="Follow up with both").click()
+    expect(page.get_by_text("Your prompt has 20,001 characters")).to_be_visible()
+    assert left.evaluate("answer => answer.scrollTop") == 100

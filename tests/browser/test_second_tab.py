@@ -55,6 +55,7 @@ def test_a_second_tab_shows_at_once_what_is_done_in_the_first(echoing: Arena, pa
     expect(second.locator(".reveal")).to_be_visible()
     expect(second.locator("#announcer")).to_contain_text(f"{said} Your vote is stored.")
     expect(second.locator(".vote")).to_have_count(0)
+    expect(second.locator("#sessions .session-row").first).not_to_contain_text("names hidden")
     still_typing(second)
     assert violations(second) == []
 

@@ -150,6 +150,17 @@ def test_each_of_two_votes_has_a_name_and_the_sidebar_learns_the_models_with_the
     assert violations(page) == []
 
 
+def test_the_open_session_has_its_new_name_everywhere(arena: Arena, page: Page):
+    ask(page, arena, "four five six")
+    row = page.locator("#sessions .session-row").first
+    row.hover()
+    row.get_by_role("button").click()
+    page.locator("#sessions").get_by_role("textbox", name="Title").fill("Numbers")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Numbers", level=1)).to_be_visible()
+    expect(page).to_have_title("Numbers · Arena")
+
+
 def test_deleting_the_open_session_leads_on_and_can_be_undone(arena: Arena, page: Page):
     ask(page, arena, "four five six")
     page.get_by_text("This session").click()
