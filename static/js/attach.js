@@ -56,10 +56,18 @@ function send(box, chip, file) {
 // Of several files each refusal says whose it is.
 function refuse(box, chip, html) {
   chip.remove();
+  arrived(box.closest("form"));
   htmx.swap(noticesOf(box), html, { swapStyle: "beforeend" });
   const name = document.createElement("bdi");
   name.textContent = chip.querySelector(".chip-name").textContent;
   noticesOf(box).lastElementChild.querySelector("p").prepend(name, " – ");
+}
+
+const onItsWay = (form) => form.querySelector('.chip:is([data-state="uploading"], [data-state="extracting"])') !== null;
+
+// Whoever was told to wait need not any more.
+function arrived(form) {
+  if (!onItsWay(form)) form.querySelector(".notice.wait")?.remove();
 }
 
 function replace(chip, html) {
@@ -67,7 +75,9 @@ function replace(chip, html) {
   const made = document.importNode(parsed.querySelector(".chip"), true);
   chip.replaceWith(made);
   htmx.process(made); // one that is being read asks for itself until it has been
+  arrived(made.closest("form"));
 }
+document.addEventListener("htmx:load", ({ target }) => target.matches("form .chip") && arrived(target.closest("form")));
 
 document.addEventListener("change", ({ target }) => {
   if (!target.matches?.("[data-attach]")) return;
@@ -82,6 +92,7 @@ document.addEventListener("click", ({ target }) => {
   const form = chip.closest("form");
   chip.abort?.();
   chip.remove();
+  arrived(form);
   form.querySelector("textarea").focus();
 });
 
@@ -118,7 +129,7 @@ document.addEventListener("drop", (event) => {
 // A prompt does not leave without its files.
 document.addEventListener("htmx:confirm", (event) => {
   const form = event.target.closest?.(".composer");
-  if (!form || event.detail.verb !== "post" || !form.querySelector('.chip:is([data-state="uploading"], [data-state="extracting"])')) return;
+  if (!form || event.detail.verb !== "post" || !onItsWay(form)) return;
   event.preventDefault();
   notice(form.querySelector(".attachments"), form.querySelector("[data-wait]"));
 });

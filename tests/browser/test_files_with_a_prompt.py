@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.hands import Hand
 from tests.fake_provider import FakeProvider
@@ -86,6 +86,22 @@ def test_each_refused_file_is_named_until_another_is_chosen(arena: Arena, page: 
     page.set_input_files("[data-attach]", note)
     expect(page.locator('.chip[data-state="ready"]')).to_have_count(1)
     expect(notices).to_have_count(0)
+
+
+def test_who_sends_before_a_file_has_arrived_is_told_to_wait_until_it_has(arena: Arena, page: Page):
+    page.goto(arena.url)
+    held: list[Route] = []
+    page.route("**/uploads/", lambda route: held.append(route))
+    page.set_input_files("[data-attach]", {"name": "note.txt", "mimeType": "text/plain", "buffer": b"The ferry."})
+    page.locator("#prompt").fill("What does it say?")
+    page.keyboard.press("Enter")
+    told = page.locator(".prompt-box [role=alert]")
+    expect(told).to_contain_text("A file is still on its way.")
+    held[0].continue_()
+    expect(page.locator('.chip[data-state="ready"]')).to_have_count(1)
+    expect(told).to_be_empty()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/s/**")
 
 
 def test_files_are_chosen_one_is_left_out_again_and_what_is_sent_is_read(arena: Arena, hand: Hand):
