@@ -167,6 +167,7 @@ def test_sessions_are_listed_renamed_archived_searched_and_deleted(token_reader:
     assert token_reader.api("GET", "sessions/?archived=true").json()["count"] == 1
     assert token_reader.api("DELETE", path).status_code == 204
     assert token_reader.api("GET", path).status_code == 404
+    assert token_reader.api("DELETE", f"{path}?for_good=true").status_code == 204
     assert (Vote.objects.count(), Turn.objects.filter(prompt="").count()) == (1, 2)
     assert Vote.objects.get().voter.startswith("deleted:")
 
