@@ -23,7 +23,7 @@ from leaderboard.imports.publishing import publish_outdated
 from leaderboard.latency import median_first_token_ms
 from leaderboard.live_elo import elo_after
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing, VoteChange
-from leaderboard.publishing import Effort, LiveFigures, Published, fit_board, is_stale, is_to_be_thorough
+from leaderboard.publishing import Due, Effort, LiveFigures, Published, fit_boards, is_stale, is_to_be_thorough
 from leaderboard.scopes import BOARDS_OF_VOTE, is_of_the_arena, is_of_votes
 from leaderboard.vote_changes import set_aside
 
@@ -80,7 +80,7 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
     # Also boards whose last vote was set aside.
     boards = {scope: read_no_votes(scope) for scope in (OVERALL, *newest)} | read_boards(last_star=last_star)
     live = _live_figures(boards[OVERALL], moment["last_order"])
-    published = []
+    due, unchanged = [], []
     for scope, board in boards.items():
         earlier = newest.get(scope)
         facts = {**(moment if is_of_votes(scope) else _moment_of_stars(board)), **_counted(board, excluded[scope])}
@@ -88,9 +88,10 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
         if _is_news(facts, earlier, now=started_at) or (scope == OVERALL and not only_if_changed):
             run = _run(slot, scope, State.DONE, started_at, **facts)
             effort = Effort.due(board, earlier, now=started_at, arena=boards[OVERALL].counts.total)
-            published.append(fit_board(board, run, earlier, effort=effort, live=live))
+            due.append(Due(board, run, earlier, effort))
         elif scope == OVERALL:
-            published.append(Published(_run(slot, scope, State.UNCHANGED, started_at, **facts)))
+            unchanged.append(Published(_run(slot, scope, State.UNCHANGED, started_at, **facts)))
+    published = unchanged + list(fit_boards(due, live))
     _store(published)
     publish_outdated()
     return next(one.run for one in published if one.run.scope == OVERALL)

@@ -6,9 +6,12 @@ how many votes would change the first place on those. Snapshots between take it 
 name that one in their facts.
 """
 
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,18 +19,24 @@ from leaderboard import method, sampling_plan, stars
 from leaderboard.active_sampling import Plan
 from leaderboard.board_votes import BoardVotes, read_ballots, read_voters
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing
+from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import Tastes
 from leaderboard.rating.bradley_terry import mirrored
+from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.elo import START
 from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
 from leaderboard.rating.style_control import Scaling
 from leaderboard.scopes import is_blind
 
+# Boards that are fitted at once, and one more is read.
+AT_ONCE = 2
 EVERY_VOTE_BELOW = 100_000
 MOST_VOTERS = 2_000_000
 _STYLE_COLUMNS = (
     "style_score", "style_ci_low", "style_ci_high", "style_rank", "style_rank_best", "style_rank_worst",
 )  # fmt: skip
+
+Lines = dict[int, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -66,39 +75,81 @@ def _last_thorough(earlier: AggregationRun) -> str:
     return str(earlier.facts.get("thorough_at", ""))[:10]
 
 
-def fit_board(
-    board: BoardVotes, run: AggregationRun, earlier: AggregationRun | None, *, effort: Effort, live: "LiveFigures"
-) -> Published:
-    """Complete `run`, which says what was counted, with the fit of these votes."""
-    before = _lines_of(earlier) if earlier else {}
-    ballots = read_ballots(board) if effort.style else None
-    voters = None if not effort.voters else ballots.of_voters if ballots else read_voters(board)
-    fit = fit_snapshot(
-        board.counts,
-        method.parameters(),
-        voters=voters,
-        tastes=None if voters or not earlier else _tastes(board, earlier, before),
-        styled=Styled(ballots, _frozen_scaling(earlier)) if ballots else None,
-        with_flip=effort.style or board.scope == OVERALL,
-    )
-    run.method = method.WITH_SIDES if (fit.facts["side_bias"] or {}).get("applied") else method.NAME
-    run.facts = _facts(run, fit, earlier, effort)
-    if board.scope == COMPARE:
-        run.facts["stars"] = stars.means(board.last_star)
-    plan = None
-    if board.scope == OVERALL:
-        plan = sampling_plan.new_plan(board.models, fit.board, mirrored(board.counts.n.sum(axis=0)))
-        run.facts["sampling_shares"] = sampling_plan.sampling_shares(plan)
-    return Published(run, [_standing(run, i, board, fit, before, live) for i in range(len(board.models))], plan)
+@dataclass(frozen=True)
+class Due:
+    """A board whose counted votes are to be published, as a run that says what was counted."""
+
+    board: BoardVotes
+    run: AggregationRun
+    earlier: AggregationRun | None
+    effort: Effort
 
 
-def _lines_of(earlier: AggregationRun) -> dict[int, dict[str, Any]]:
+def fit_boards(due: Iterable[Due], live: "LiveFigures") -> Iterator[Published]:
+    """Complete the runs with the fit of their votes, in the same order.
+
+    The next boards are read while some are fitted in threads, no more at once than there are votes in memory for.
+    """
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        begun: deque[tuple[_Reading, Future[SnapshotFit]]] = deque()
+        for one in due:
+            reading = _Reading.of(one)
+            begun.append((reading, threads.submit(reading.fit)))
+            if len(begun) > AT_ONCE:
+                first, fitting = begun.popleft()
+                yield first.published(fitting.result(), live)
+        for reading, fitting in begun:
+            yield reading.published(fitting.result(), live)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """All that a fit takes. before: the lines of the earlier snapshot, by the models' ids."""
+
+    due: Due
+    before: Lines
+    voters: VoterVotes | None
+    ballots: Ballots | None
+
+    @classmethod
+    def of(cls, due: Due) -> Self:
+        ballots = read_ballots(due.board) if due.effort.style else None
+        voters = None if not due.effort.voters else ballots.of_voters if ballots else read_voters(due.board)
+        return cls(due, _lines_of(due.earlier) if due.earlier else {}, voters, ballots)
+
+    def fit(self) -> SnapshotFit:
+        """Asks no database: it has the threads' time, and not their connections."""
+        board, earlier = self.due.board, self.due.earlier
+        return fit_snapshot(
+            board.counts,
+            method.parameters(),
+            voters=self.voters,
+            tastes=None if self.voters or not earlier else _tastes(board, earlier, self.before),
+            styled=Styled(self.ballots, _frozen_scaling(earlier)) if self.ballots else None,
+            with_flip=self.due.effort.style or board.scope == OVERALL,
+        )
+
+    def published(self, fit: SnapshotFit, live: "LiveFigures") -> Published:
+        board, run = self.due.board, self.due.run
+        run.method = method.WITH_SIDES if (fit.facts["side_bias"] or {}).get("applied") else method.NAME
+        run.facts = _facts(run, fit, self.due.earlier, self.due.effort)
+        if board.scope == COMPARE:
+            run.facts["stars"] = stars.means(board.last_star)
+        plan = None
+        if board.scope == OVERALL:
+            plan = sampling_plan.new_plan(board.models, fit.board, mirrored(board.counts.n.sum(axis=0)))
+            run.facts["sampling_shares"] = sampling_plan.sampling_shares(plan)
+        standings = [_standing(run, place, board, fit, self.before, live) for place in range(len(board.models))]
+        return Published(run, standings, plan)
+
+
+def _lines_of(earlier: AggregationRun) -> Lines:
     """What a snapshot may take over from an earlier one, by the models' ids."""
     lines = earlier.standings.values("model_id", "design_effect", *_STYLE_COLUMNS)
     return {line.pop("model_id"): line for line in lines}
 
 
-def _tastes(board: BoardVotes, earlier: AggregationRun, before: dict[int, dict[str, Any]]) -> Tastes:
+def _tastes(board: BoardVotes, earlier: AggregationRun, before: Lines) -> Tastes:
     """Of a model that has none yet: the median."""
     known = {model: line["design_effect"] for model, line in before.items()}
     usual = float(np.median(list(known.values()))) if known else 1.0
@@ -142,7 +193,7 @@ def _standing(
     place: int,
     board: BoardVotes,
     fit: SnapshotFit,
-    before: dict[int, dict[str, Any]],
+    before: Lines,
     live: LiveFigures,
 ) -> Standing:
     model = board.models[place]

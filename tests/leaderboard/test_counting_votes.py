@@ -94,7 +94,7 @@ def test_a_vote_that_somebody_holds_waits_and_so_do_those_after_it():
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("step", ["count_pending", "read_boards", "_votes_excluded", "fit_board", "_store"])
+@pytest.mark.parametrize("step", ["count_pending", "read_boards", "_votes_excluded", "fit_boards", "_store"])
 def test_a_crash_between_two_steps_leaves_nothing_half_done(step, monkeypatch):
     a, b = contestants("a", "b")
     cast_many(a, b, left=4, right=3)
