@@ -6,16 +6,15 @@ const asker = document.querySelector("[data-catch-up]");
 const session = asker.getAttribute("hx-get");
 const others = new BroadcastChannel("sessions");
 let askedAt = performance.now();
-let isAsking = false; // soon: what this tab does itself comes first
+let isBehind = false; // something was done elsewhere that nobody has asked about yet
 let composerAt = null;
 
 const composer = () => document.getElementById("composer");
 
 function catchUp() {
   askedAt = performance.now();
-  if (isAsking) return;
-  isAsking = true;
-  htmx.trigger(asker, "catch-up");
+  isBehind = true;
+  htmx.trigger(asker, "catch-up"); // which goes out unless this tab does something itself: that comes first
 }
 
 function look() {
@@ -29,22 +28,30 @@ others.addEventListener("message", ({ data }) => data === session && catchUp());
 
 document.addEventListener("htmx:configRequest", ({ detail }) => {
   if (detail.elt !== asker) return;
-  isAsking = false;
+  isBehind = false;
   detail.parameters.known = [...document.querySelectorAll(".battle")].map(({ dataset }) => dataset.version);
 });
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
-  const { verb } = detail.requestConfig;
-  if (verb !== "get" && detail.xhr.status < 400 && detail.elt.closest(".session")) others.postMessage(session);
+  const { status } = detail.xhr;
+  if (!detail.elt.closest(".session")) return;
+  if (detail.elt !== asker) {
+    if (detail.requestConfig.verb !== "get" && status && status < 400) others.postMessage(session);
+  } else if (status) {
+    sayWhetherGone(status);
+  } else {
+    isBehind = true; // it made room for what this tab does itself, or did not get through
+    return;
+  }
+  if (isBehind) setTimeout(catchUp);
 });
 
 // The session may be gone by now, and come back; what was typed is still here.
-document.addEventListener("htmx:afterRequest", ({ detail }) => {
-  if (detail.elt !== asker || ![200, 204, 404].includes(detail.xhr.status)) return;
+function sayWhetherGone(status) {
   const corner = document.getElementById("notices");
   const isSaid = corner.querySelector("[data-gone]") !== null;
-  if (detail.xhr.status !== 404) corner.querySelector("[data-gone]")?.remove();
-  else if (!isSaid) corner.replaceChildren(document.getElementById("session-gone").content.cloneNode(true));
-});
+  if (status < 400) corner.querySelector("[data-gone]")?.remove();
+  if (status === 404 && !isSaid) corner.replaceChildren(document.getElementById("session-gone").content.cloneNode(true));
+}
 
 // Whoever types keeps the line under their eyes, whatever grows above it.
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.arenas import ask, echoing  # noqa: F401 (a fixture)
 from tests.browser.axe import violations
@@ -101,6 +101,22 @@ def test_what_is_pressed_in_one_breath_is_done_one_after_the_other(echoing: Aren
     expect(page.get_by_text("After the vote, not counted")).to_be_visible()
     expect(page.locator(".turn")).to_have_count(2)
     expect(page.locator("#prompt")).to_have_value("")
+
+
+def test_what_is_pressed_waits_for_no_news_and_the_news_come_afterwards(echoing: Arena, page: Page):  # noqa: F811
+    ask(page, echoing, "one two three")
+    second, held = page.context.new_page(), list[Route]()
+    second.goto(page.url)
+    second.get_by_role("button", name="Tie").wait_for()
+    second.route("**/s/*/?known*", lambda route: route.continue_() if held else held.append(route))
+    page.locator("#prompt").fill("seven eight")
+    page.get_by_role("button", name="New battle").click()
+    expect(page.locator(".battle")).to_have_count(2)
+    second.wait_for_timeout(500)
+    assert len(held) == 1
+    second.get_by_role("button", name="Tie").click()
+    expect(second.locator(".reveal")).to_be_visible()
+    expect(second.locator(".battle")).to_have_count(2)
 
 
 def test_a_session_that_is_deleted_in_one_tab_is_said_to_be_gone_in_the_other_until_it_is_back(
