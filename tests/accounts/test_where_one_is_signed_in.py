@@ -78,7 +78,7 @@ def test_no_address_and_nothing_else_of_the_browser_is_stored(member: User):
     with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM accounts_signin")
         [stored] = cursor.fetchall()
-    assert [word for word in ("203.0.113", "127.0.0.1", "Mozilla", "145") if word in str(stored)] == []
+    assert [word for word in ("203.0.113", "127.0.0.1", "Mozilla", "145.0") if word in str(stored)] == []
     assert {field.name for field in SignIn._meta.fields} == {
         "id", "public_id", "user", "session", "browser", "system", "signed_in_at", "last_seen_at",
     }  # fmt: skip

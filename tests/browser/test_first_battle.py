@@ -99,5 +99,5 @@ def test_on_a_phone_the_path_needs_no_sideways_scrolling(arena: Arena, page: Pag
     expect(tie).to_be_visible(timeout=120_000)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     tie.click()
-    expect(page.get_by_text("SmolLM2 135M").first).to_be_visible()
+    expect(page.locator(".reveal").get_by_text("SmolLM2 135M").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
