@@ -30,11 +30,11 @@ def test_prompt_two_growing_answers_vote_by_keyboard_names_board(arena: Arena, p
     while not page.get_by_role("button", name="Left is better").is_visible():
         left, right = (len(text) for text in panes.all_inner_texts())
         lengths.append((left, right))
-        assert len(lengths) < 2000
-        page.wait_for_timeout(100)
-    # Both grew while the other grew too: neither waited for the other's end.
+        assert len(lengths) < 6000
+        page.wait_for_timeout(30)
+    # Neither was there at once, nor waited for the other's end; how much they say is theirs.
     for side in (0, 1):
-        assert len({length[side] for length in lengths}) > 5
+        assert len({length[side] for length in lengths}) > 2
     assert "SmolLM2" not in page.content()
 
     page.wait_for_timeout(800)  # an arrow pressed as the bar appears is taken for scrolling
