@@ -34,7 +34,7 @@ def read_packed(
     numbered_by: the numbers of its rows, where there may be more of them than PIECE; it ends with a condition then.
     """
     with connection.cursor() as cursor:
-        found = [_nothing(columns)]
+        found = [_unpacked(columns, b"")]  # where there is no row
         for piece in _pieces(source, parameters, numbered_by):
             cursor.execute(f"SELECT {_packed(columns)} {piece}", parameters)
             [[rows]] = cursor.fetchall()
@@ -104,7 +104,3 @@ def _unpacked(columns: Columns, rows: bytes) -> dict[str, Integers]:
             bits = columns[name][1]
             unpacked[name] = whole if bits == ANY else whole >> place & (1 << bits) - 1
     return unpacked
-
-
-def _nothing(columns: Columns) -> dict[str, Integers]:
-    return _unpacked(columns, b"")
