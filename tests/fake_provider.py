@@ -18,6 +18,9 @@ busy-once-<code>  refuses the first request only, and asks to wait half a second
 later-<seconds>   HTTP 429 that asks to wait so long
 every name in tests/streams.py
 
+Whichever repeats the prompt's words waits before the word ⏸ until the test lets it `go_on`: what is looked at in the
+middle of an answer is there for as long as it takes to look.
+
 As a moderation endpoint it finds violence in texts with a knife (score 0.9). Its models there: silent, html, empty,
 redirect, status-<code>, yes-or-no (no scores), and any other.
 
@@ -41,6 +44,7 @@ from tests.streams import STREAMS, Step
 
 # What a leaky upstream says about itself, everywhere it can.
 CANARY = "canary-upstream-7f3a"
+PAUSE = "⏸"
 SERVES = {"object": "list", "data": [{"id": "honest", "object": "model"}]}
 
 
@@ -61,6 +65,7 @@ class FakeProvider:
         self.serves: Any = SERVES
         self.list_requests: list[web.BaseRequest] = []
         self._loop = asyncio.new_event_loop()
+        self._goes_on = asyncio.Event()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -73,11 +78,16 @@ class FakeProvider:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(5)
 
+    def go_on(self) -> None:
+        """Nobody waits at a ⏸ any more, until this is forgotten."""
+        self._loop.call_soon_threadsafe(self._goes_on.set)
+
     @property
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def forget(self) -> None:
+        self._goes_on.clear()
         self.calls.clear()
         self.requests.clear()
         self.moderated.clear()
@@ -218,6 +228,8 @@ class FakeProvider:
                 assert request.transport is not None
                 request.transport.abort()
                 return response
+            if word == f"{PAUSE} ":
+                await self._goes_on.wait()
             await response.write(self._chunk(model, {"content": word}))
             if pause:
                 await asyncio.sleep(pause)

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from tests.fake_provider import FakeProvider
-from tests.faults.running import Arena, arena_with
+from tests.faults.running import Arena
 
 needs_local_model = pytest.mark.skipif(
     find_spec("xllamacpp") is None, reason="the local model's packages are not installed"
@@ -20,14 +19,6 @@ ONLY_ECHOES_ARE_DRAWN = """
 from models_registry.models import LanguageModel
 LanguageModel.objects.exclude(slug__endswith="-one").update(status="paused")
 """
-
-
-@pytest.fixture(scope="module")
-def echoing() -> Iterator[Arena]:
-    provider = FakeProvider().start()
-    with arena_with(provider) as arena:
-        yield arena
-    provider.stop()
 
 
 @contextmanager

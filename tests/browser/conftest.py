@@ -8,6 +8,8 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.axe import WIDE
 from tests.browser.hands import HANDS, Hand, fresh
+from tests.fake_provider import FakeProvider
+from tests.faults.running import Arena, arena_with
 
 # Two cores may be busy with a model and a database meanwhile.
 expect.set_options(timeout=15_000)
@@ -59,3 +61,24 @@ def hand(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Hand]:
     hand = fresh(browser, request.param)
     yield hand
     hand.page.context.close()
+
+
+@pytest.fixture(scope="module")
+def _echo() -> Iterator[FakeProvider]:
+    provider = FakeProvider().start()
+    yield provider
+    provider.stop()
+
+
+@pytest.fixture
+def echo(_echo: FakeProvider) -> FakeProvider:
+    """Who answers in the arena that is `echoing`."""
+    _echo.forget()
+    return _echo
+
+
+@pytest.fixture(scope="module")
+def echoing(_echo: FakeProvider) -> Iterator[Arena]:
+    """An arena whose two models repeat the prompt."""
+    with arena_with(_echo) as arena:
+        yield arena

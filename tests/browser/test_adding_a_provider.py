@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.administration import ADMINISTRATOR, see_the_answer_grow, sign_in
+from tests.browser.administration import ADMINISTRATOR, sign_in
 from tests.browser.arenas import arena_with_local_model, needs_local_model
 from tests.faults.running import Arena
 
@@ -37,7 +37,7 @@ def test_preset_models_test_weight_battle_vote_board(arena: Arena, page: Page, b
     page.get_by_role("link", name="Test this model").click()
     page.get_by_label("Prompt").fill("Write about eighty words on why the sea is salty.")
     page.get_by_role("button", name="Ask the model").click()
-    see_the_answer_grow(page)
+    expect(page.get_by_text("The model answered")).to_be_visible(timeout=120_000)
     page.get_by_role("button", name="Activate this model").click()
     expect(page.locator(".field-drawn_now .readonly")).to_have_text("yes")
 

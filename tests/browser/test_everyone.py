@@ -3,17 +3,14 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.arenas import ask, echoing  # noqa: F401 (a fixture)
+from tests.browser.arenas import ask
 from tests.browser.hands import Hand
 from tests.faults.running import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 
-def test_an_answer_from_right_to_left_is_read_so_and_nothing_moves_for_who_wants_no_motion(
-    echoing: Arena,  # noqa: F811
-    page: Page,
-):
+def test_an_answer_from_right_to_left_is_read_so_and_nothing_moves_for_who_wants_no_motion(echoing: Arena, page: Page):
     ask(page, echoing, "لماذا السماء زرقاء؟")
     written = page.locator(".answer > [id$='-done']").first
     assert written.evaluate("element => getComputedStyle(element).direction") == "rtl"
@@ -25,7 +22,7 @@ def test_an_answer_from_right_to_left_is_read_so_and_nothing_moves_for_who_wants
     assert page.locator(".card").first.evaluate(lasts) > 0.1
 
 
-def test_a_battle_from_the_first_tab_to_the_names_by_keyboard_alone(echoing: Arena, page: Page):  # noqa: F811
+def test_a_battle_from_the_first_tab_to_the_names_by_keyboard_alone(echoing: Arena, page: Page):
     page.goto(f"{echoing.url}/leaderboard/")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
@@ -52,7 +49,7 @@ def test_a_battle_from_the_first_tab_to_the_names_by_keyboard_alone(echoing: Are
     expect(page.locator(".said")).to_contain_text("You found the right answer better.")
 
 
-def test_enter_while_models_answer_says_that_the_words_wait(echoing: Arena, page: Page):  # noqa: F811
+def test_enter_while_models_answer_says_that_the_words_wait(echoing: Arena, page: Page):
     page.goto(echoing.url)
     page.locator("#prompt").fill("word " * 1000)
     page.keyboard.press("Enter")
@@ -68,10 +65,7 @@ def test_enter_while_models_answer_says_that_the_words_wait(echoing: Arena, page
     expect(page.locator(".question").last).to_have_text("and then?")
 
 
-def test_what_is_pressed_says_what_became_of_it_and_leaves_the_focus_at_the_news(
-    echoing: Arena,  # noqa: F811
-    page: Page,
-):
+def test_what_is_pressed_says_what_became_of_it_and_leaves_the_focus_at_the_news(echoing: Arena, page: Page):
     hand, said = Hand(page, by_keys=True), page.locator("#announcer")
     page.goto(echoing.url)
     hand.write(page.locator("#prompt"), "word " * 2000)
@@ -94,10 +88,7 @@ def test_what_is_pressed_says_what_became_of_it_and_leaves_the_focus_at_the_news
     expect(page.get_by_text("Thank you. A moderator will look at it.")).to_be_focused()
 
 
-def test_without_javascript_no_box_is_offered_that_loses_what_is_typed(
-    echoing: Arena,  # noqa: F811
-    browser: Browser,
-):
+def test_without_javascript_no_box_is_offered_that_loses_what_is_typed(echoing: Arena, browser: Browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     ask(page, echoing, "one two three")
@@ -113,10 +104,7 @@ def test_without_javascript_no_box_is_offered_that_loses_what_is_typed(
     context.close()
 
 
-def test_without_javascript_from_the_prompt_to_the_names_of_a_second_battle(
-    echoing: Arena,  # noqa: F811
-    browser: Browser,
-):
+def test_without_javascript_from_the_prompt_to_the_names_of_a_second_battle(echoing: Arena, browser: Browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     ask(page, echoing, "one two three")

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.arenas import echoing  # noqa: F401 (a fixture)
 from tests.browser.hands import Hand
 from tests.faults.running import Arena
 
@@ -27,7 +26,7 @@ def phone(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-def test_no_page_is_wider_than_a_small_phone(phone: Page, echoing: Arena):  # noqa: F811
+def test_no_page_is_wider_than_a_small_phone(phone: Page, echoing: Arena):
     too_wide = {}
     for path in PAGES:
         phone.goto(echoing.url + path)
@@ -37,7 +36,7 @@ def test_no_page_is_wider_than_a_small_phone(phone: Page, echoing: Arena):  # no
     assert too_wide == {}
 
 
-def test_a_battle_from_the_question_to_the_names(phone: Page, echoing: Arena):  # noqa: F811
+def test_a_battle_from_the_question_to_the_names(phone: Page, echoing: Arena):
     phone.goto(echoing.url)
     phone.locator("#prompt").fill("Pourquoi le ciel est-il bleu ?")
     phone.get_by_role("button", name="Lancer le duel").click()
@@ -46,7 +45,7 @@ def test_a_battle_from_the_question_to_the_names(phone: Page, echoing: Arena):  
     assert phone.evaluate(BEYOND_THE_EDGE) == 0
 
 
-def test_the_switch_keeps_the_place_there_and_back(hand: Hand, echoing: Arena):  # noqa: F811
+def test_the_switch_keeps_the_place_there_and_back(hand: Hand, echoing: Arena):
     page = hand.page
     page.goto(echoing.url + "/leaderboard/?search=a")
     for language, code in (("Français", "fr"), ("English", "en")):

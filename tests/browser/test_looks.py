@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.arenas import ask, echoing  # noqa: F401 (a fixture)
+from tests.browser.arenas import ask
 from tests.faults.running import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -21,7 +21,7 @@ def loud(page: Page) -> list[str]:
     return page.locator(".button").evaluate_all(LOUD)
 
 
-def test_one_button_is_loud_at_a_time(echoing: Arena, page: Page):  # noqa: F811
+def test_one_button_is_loud_at_a_time(echoing: Arena, page: Page):
     ask(page, echoing, "one two three")
     page.mouse.click(1, 1)
     assert loud(page) == []  # the vote comes first
@@ -35,7 +35,7 @@ def test_one_button_is_loud_at_a_time(echoing: Arena, page: Page):  # noqa: F811
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_chosen_way_to_battle_is_nearer_than_its_track(echoing: Arena, page: Page, scheme: str):  # noqa: F811
+def test_the_chosen_way_to_battle_is_nearer_than_its_track(echoing: Arena, page: Page, scheme: str):
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     page.goto(echoing.url)
     track, chosen = (
@@ -45,14 +45,14 @@ def test_the_chosen_way_to_battle_is_nearer_than_its_track(echoing: Arena, page:
     assert chosen > track + 20
 
 
-def test_on_a_phone_a_long_title_leaves_the_room_to_the_answers(echoing: Arena, page: Page):  # noqa: F811
+def test_on_a_phone_a_long_title_leaves_the_room_to_the_answers(echoing: Arena, page: Page):
     page.set_viewport_size({"width": 360, "height": 740})
     ask(page, echoing, "Explain to a curious ten-year-old why the sky is blue, and why it is red in the evening.")
     title = page.locator("#session-title")
     assert title.evaluate("title => title.clientHeight <= 2.1 * parseFloat(getComputedStyle(title).lineHeight)")
 
 
-def test_text_at_twice_its_size_on_a_phone_has_the_room_it_needs(echoing: Arena, page: Page):  # noqa: F811
+def test_text_at_twice_its_size_on_a_phone_has_the_room_it_needs(echoing: Arena, page: Page):
     page.set_viewport_size({"width": 180, "height": 370})  # of a phone with letters twice as large
     ask(page, echoing, "one two three")
     assert page.evaluate("document.documentElement.scrollWidth") <= 180

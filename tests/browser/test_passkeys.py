@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.arenas import echoing  # noqa: F401 (a fixture)
 from tests.browser.hands import Hand
 from tests.browser.members import PASSWORD, make_member, sign_in
 from tests.faults.running import Arena
@@ -16,7 +15,7 @@ PLAYED = {
 }  # fmt: skip
 
 
-def test_a_member_adds_a_passkey_and_signs_in_with_it_alone(echoing: Arena, hand: Hand):  # noqa: F811
+def test_a_member_adds_a_passkey_and_signs_in_with_it_alone(echoing: Arena, hand: Hand):
     page, email = hand.page, f"{hand.name}@example.org"
     make_member(echoing, email)
     session = page.context.new_cdp_session(page)
@@ -41,14 +40,14 @@ def test_a_member_adds_a_passkey_and_signs_in_with_it_alone(echoing: Arena, hand
     expect(page.locator("#prompt")).to_be_focused()
 
 
-def test_where_a_browser_takes_no_passkey_none_is_asked_for(echoing: Arena, browser: Browser):  # noqa: F811
+def test_where_a_browser_takes_no_passkey_none_is_asked_for(echoing: Arena, browser: Browser):
     page = browser.new_page()
     page.goto(f"{echoing.url}/accounts/login/")  # at an address made of numbers
     expect(page.locator("#passkey_login")).to_be_hidden()
     page.close()
 
 
-def test_the_code_for_an_authenticator_app_can_be_scanned_in_the_dark(echoing: Arena, browser: Browser):  # noqa: F811
+def test_the_code_for_an_authenticator_app_can_be_scanned_in_the_dark(echoing: Arena, browser: Browser):
     make_member(echoing, "another@example.org")
     page = browser.new_page(color_scheme="dark")
     sign_in(page, echoing.url, "another@example.org")

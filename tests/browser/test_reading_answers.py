@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.arenas import ask, echoing  # noqa: F401 (a fixture)
+from tests.browser.arenas import ask
+from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -30,8 +31,21 @@ print("a line that is much longer than the pane in which it is shown, and longer
 )
 
 
+def test_both_answers_are_read_while_they_are_said(echoing: Arena, echo: FakeProvider, page: Page):
+    page.goto(echoing.url)
+    page.locator("#prompt").fill(f"one two {PAUSE} three")
+    page.get_by_role("button", name="Start the battle").click()
+    page.wait_for_url("**/s/**")
+    answers, vote = page.locator(".answer"), page.get_by_role("button", name="Left is better")
+    expect(answers).to_have_text(["one two", "one two"], use_inner_text=True)
+    expect(vote).to_have_count(0)
+    echo.go_on()
+    expect(answers).to_have_text([f"one two {PAUSE} three"] * 2, use_inner_text=True)
+    expect(vote).to_be_visible()
+
+
 @pytest.mark.parametrize("width", [1280, 360, 320])
-def test_nothing_in_an_answer_makes_the_page_wider(echoing: Arena, page: Page, width: int):  # noqa: F811
+def test_nothing_in_an_answer_makes_the_page_wider(echoing: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 740})
     ask(page, echoing, ANSWER)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -41,7 +55,7 @@ def test_nothing_in_an_answer_makes_the_page_wider(echoing: Arena, page: Page, w
 
 
 @pytest.mark.parametrize("width", [1280, 718])
-def test_both_answers_are_printed_whole_and_dark_on_light(echoing: Arena, page: Page, width: int):  # noqa: F811
+def test_both_answers_are_printed_whole_and_dark_on_light(echoing: Arena, page: Page, width: int):
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": width, "height": 740})
     ask(page, echoing, "One more paragraph.\n\n" * 60)
@@ -59,7 +73,7 @@ def test_both_answers_are_printed_whole_and_dark_on_light(echoing: Arena, page: 
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_title_from_right_to_left_leaves_room_for_what_is_beside_it(echoing: Arena, page: Page, width: int):  # noqa: F811
+def test_a_title_from_right_to_left_leaves_room_for_what_is_beside_it(echoing: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 740})
     ask(page, echoing, "ما هي عاصمة فرنسا؟")
     title, menu = page.locator("#session-title").bounding_box(), page.locator(".session-tools summary").bounding_box()
@@ -68,7 +82,7 @@ def test_a_title_from_right_to_left_leaves_room_for_what_is_beside_it(echoing: A
     assert title["x"] + title["width"] <= menu["x"]
 
 
-def test_formulas_are_drawn_and_paragraphs_read_from_their_own_side(echoing: Arena, page: Page):  # noqa: F811
+def test_formulas_are_drawn_and_paragraphs_read_from_their_own_side(echoing: Arena, page: Page):
     ask(page, echoing, ANSWER)
     formula = page.locator(".answer math[display=block]").first
     assert formula.evaluate("math => math.namespaceURI") == "http://www.w3.org/1998/Math/MathML"
@@ -80,7 +94,7 @@ def test_formulas_are_drawn_and_paragraphs_read_from_their_own_side(echoing: Are
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_copy_stands_beside_the_facts_of_an_answer(echoing: Arena, page: Page, width: int):  # noqa: F811
+def test_copy_stands_beside_the_facts_of_an_answer(echoing: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 740})
     ask(page, echoing, "one two three " * 70)
     page.get_by_role("button", name="Tie").click()
@@ -92,7 +106,7 @@ def test_copy_stands_beside_the_facts_of_an_answer(echoing: Arena, page: Page, w
     assert copy["y"] <= first["y"] + first["height"] / 2 <= copy["y"] + copy["height"]
 
 
-def test_code_and_whole_answers_are_copied_as_they_were_written(echoing: Arena, page: Page):  # noqa: F811
+def test_code_and_whole_answers_are_copied_as_they_were_written(echoing: Arena, page: Page):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     ask(page, echoing, ANSWER)
     page.get_by_role("button", name="Copy this code").first.click()
@@ -105,7 +119,7 @@ def test_code_and_whole_answers_are_copied_as_they_were_written(echoing: Arena, 
     assert page.evaluate("navigator.clipboard.readText()").strip() == ANSWER.strip()
 
 
-def test_a_reader_who_scrolled_up_stays_there_and_jumps_back_to_the_latest(echoing: Arena, page: Page):  # noqa: F811
+def test_a_reader_who_scrolled_up_stays_there_and_jumps_back_to_the_latest(echoing: Arena, page: Page):
     page.goto(echoing.url)
     page.locator("#prompt").fill("\n\n".join(f"part-{number}" + " a" * 12 for number in range(500)))
     page.get_by_role("button", name="Start the battle").click()
@@ -126,7 +140,7 @@ def test_a_reader_who_scrolled_up_stays_there_and_jumps_back_to_the_latest(echoi
     assert pane.evaluate("pane => pane.scrollHeight - pane.scrollTop - pane.clientHeight") < 60
 
 
-def test_a_follow_up_that_is_refused_leaves_the_reader_where_they_were(echoing: Arena, page: Page):  # noqa: F811
+def test_a_follow_up_that_is_refused_leaves_the_reader_where_they_were(echoing: Arena, page: Page):
     ask(page, echoing, "One more paragraph.\n\n" * 60)
     left = page.locator(".pane .answer").first
     left.evaluate("answer => answer.scrollTop = 100")

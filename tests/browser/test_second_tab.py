@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.arenas import ask, echoing  # noqa: F401 (a fixture)
+from tests.browser.arenas import ask
 from tests.browser.axe import violations
 from tests.faults.running import Arena
 
@@ -38,7 +38,7 @@ def follow_up(page: Page, prompt: str = "four five six") -> None:
     page.get_by_role("button", name="Follow up with both").click()
 
 
-def test_a_second_tab_shows_at_once_what_is_done_in_the_first(echoing: Arena, page: Page):  # noqa: F811
+def test_a_second_tab_shows_at_once_what_is_done_in_the_first(echoing: Arena, page: Page):
     ask(page, echoing, "one two three")
     second, said = typing(page.context.new_page(), page.url), "This session went on in another tab."
     box = second.locator("#composer")
@@ -69,11 +69,7 @@ def test_a_second_tab_shows_at_once_what_is_done_in_the_first(echoing: Arena, pa
     expect(page.locator(".battle").last.locator(".question").last).to_have_text(TYPED)
 
 
-def test_a_tab_in_another_browser_catches_up_when_it_is_looked_at(
-    echoing: Arena,  # noqa: F811
-    page: Page,
-    elsewhere: Page,
-):
+def test_a_tab_in_another_browser_catches_up_when_it_is_looked_at(echoing: Arena, page: Page, elsewhere: Page):
     ask(page, echoing, "one two three")
     elsewhere.context.add_cookies(page.context.cookies())
     typing(elsewhere, page.url)
@@ -93,7 +89,7 @@ def test_a_tab_in_another_browser_catches_up_when_it_is_looked_at(
     assert looked.value.status == 204  # nothing is new
 
 
-def test_what_is_pressed_in_one_breath_is_done_one_after_the_other(echoing: Arena, page: Page):  # noqa: F811
+def test_what_is_pressed_in_one_breath_is_done_one_after_the_other(echoing: Arena, page: Page):
     ask(page, echoing, "one two three")
     page.locator("#prompt").fill("four five six")
     page.evaluate("document.querySelector('.vote button').click(); document.querySelector('[data-follow-up]').click()")
@@ -103,7 +99,7 @@ def test_what_is_pressed_in_one_breath_is_done_one_after_the_other(echoing: Aren
     expect(page.locator("#prompt")).to_have_value("")
 
 
-def test_what_is_pressed_waits_for_no_news_and_the_news_come_afterwards(echoing: Arena, page: Page):  # noqa: F811
+def test_what_is_pressed_waits_for_no_news_and_the_news_come_afterwards(echoing: Arena, page: Page):
     ask(page, echoing, "one two three")
     second, held = page.context.new_page(), list[Route]()
     second.goto(page.url)
@@ -120,7 +116,7 @@ def test_what_is_pressed_waits_for_no_news_and_the_news_come_afterwards(echoing:
 
 
 def test_a_session_that_is_deleted_in_one_tab_is_said_to_be_gone_in_the_other_until_it_is_back(
-    echoing: Arena,  # noqa: F811
+    echoing: Arena,
     page: Page,
 ):
     ask(page, echoing, "one two three")

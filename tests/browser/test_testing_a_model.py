@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.administration import ADMINISTRATOR, see_the_answer_grow, sign_in
+from tests.browser.administration import ADMINISTRATOR, sign_in
 from tests.browser.hands import Hand
-from tests.fake_provider import FakeProvider
+from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena, arena_with
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -37,13 +37,16 @@ def test_from_a_preset_over_an_answer_that_grows_to_a_model_that_is_drawn(
     hand.tick(page.get_by_label("slow"))
     hand.press(page.get_by_role("button", name="Add the ticked models"))
     hand.press(page.get_by_role("link", name="Test this model"))
-    hand.write(page.get_by_label("Prompt"), "<b>one</b> " + "two three four five " * 15)
+    hand.write(page.get_by_label("Prompt"), f"<b>one</b> two {PAUSE} " + "three four five " * 20)
     hand.press(page.get_by_role("button", name="Ask the model"))
 
-    see_the_answer_grow(page)
     answer = page.locator("[data-of=text] pre")
-    expect(answer).to_have_text(re.compile(r"^<b>one</b> (two three four five ){15}"))
-    expect(page.locator("#model-test").get_by_role("row", name="Tokens")).to_contain_text("7 sent, 61 written")
+    expect(answer).to_have_text("<b>one</b> two ")
+    expect(page.get_by_text("The model is answering")).to_be_visible()
+    fake_provider.go_on()
+    expect(page.get_by_text("The model answered")).to_be_visible()
+    expect(answer).to_have_text(re.compile(rf"^<b>one</b> two {PAUSE} (three four five ){{20}}"))
+    expect(page.locator("#model-test").get_by_role("row", name="Tokens")).to_contain_text("7 sent, 63 written")
     hand.press(page.get_by_role("button", name="Activate this model"))
     expect(page.locator(".field-drawn_now .readonly")).to_have_text("yes")
 
