@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.arenas import ask, echoing  # noqa: F401 (a fixture)
+from tests.browser.arenas import ask
+from tests.browser.members import make_member, sign_in
 from tests.faults.battling import LONG
 from tests.faults.running import Arena
 
@@ -22,7 +23,7 @@ new PerformanceObserver((list) => {
 SHIFTED = "window.shifts.reduce((sum, [value]) => sum + value, 0)"
 
 
-def test_what_was_typed_and_attached_goes_along_from_one_way_to_battle_to_another(echoing: Arena, page: Page):  # noqa: F811
+def test_what_was_typed_and_attached_goes_along_from_one_way_to_battle_to_another(echoing: Arena, page: Page):
     page.goto(echoing.url)
     page.locator("#prompt").fill("What is in it?\nIn two lines.")
     page.locator("[data-attach]").set_input_files(
@@ -44,7 +45,39 @@ def test_what_was_typed_and_attached_goes_along_from_one_way_to_battle_to_anothe
     expect(page.get_by_role("link", name="notes.txt")).to_be_visible()
 
 
-def test_a_suggestion_fills_the_box_in_any_way(echoing: Arena, page: Page):  # noqa: F811
+def test_what_is_being_typed_outlives_a_reload_until_it_is_sent(echoing: Arena, page: Page):
+    prompt = page.locator("#prompt")
+    page.goto(echoing.url)
+    prompt.fill("A long thought,\nwell put.")
+    page.reload()
+    expect(prompt).to_have_value("A long thought,\nwell put.")
+    page.get_by_role("button", name="Start the battle").click()
+    page.get_by_role("button", name="Tie").wait_for(timeout=60_000)
+    prompt.fill("And another?")
+    page.reload()
+    expect(prompt).to_have_value("And another?")
+    page.get_by_role("button", name="Follow up with both").click()
+    expect(page.locator(".question")).to_have_text(["A long thought,\nwell put.", "And another?"])
+    page.reload()
+    expect(prompt).to_have_value("")
+    page.goto(echoing.url)
+    expect(prompt).to_have_value("")
+
+
+def test_a_draft_goes_along_when_one_signs_in_and_is_gone_when_one_signs_out(echoing: Arena, page: Page):
+    make_member(echoing)
+    page.goto(echoing.url)
+    page.locator("#prompt").fill("Mine.")
+    sign_in(page, echoing.url)
+    page.goto(echoing.url)
+    expect(page.locator("#prompt")).to_have_value("Mine.")
+    page.goto(f"{echoing.url}/accounts/logout/")
+    page.locator("main").get_by_role("button", name="Sign out").click()
+    page.wait_for_url(f"{echoing.url}/")
+    expect(page.locator("#prompt")).to_have_value("")
+
+
+def test_a_suggestion_fills_the_box_in_any_way(echoing: Arena, page: Page):
     page.goto(echoing.url)
     page.get_by_role("link", name="Direct chat").click()
     page.get_by_role("button", name="Explain why").click()
@@ -54,7 +87,7 @@ def test_a_suggestion_fills_the_box_in_any_way(echoing: Arena, page: Page):  # n
 @pytest.mark.parametrize("width", [1280, 360])
 @pytest.mark.parametrize("words", [3, 400])
 def test_nothing_moves_while_answers_grow_and_when_the_vote_bar_appears(
-    echoing: Arena,  # noqa: F811
+    echoing: Arena,
     page: Page,
     width: int,
     words: int,
@@ -67,7 +100,7 @@ def test_nothing_moves_while_answers_grow_and_when_the_vote_bar_appears(
 
 
 @pytest.mark.parametrize("width", [1280, 360])
-def test_stop_stays_where_it_is_and_pressed_too_often_does_not_vote(echoing: Arena, page: Page, width: int):  # noqa: F811
+def test_stop_stays_where_it_is_and_pressed_too_often_does_not_vote(echoing: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(echoing.url)
     page.locator("#prompt").fill(LONG)
@@ -88,7 +121,7 @@ def test_stop_stays_where_it_is_and_pressed_too_often_does_not_vote(echoing: Are
     expect(page.locator(".reveal")).to_be_focused()
 
 
-def test_a_report_that_is_being_written_survives_the_vote(echoing: Arena, page: Page):  # noqa: F811
+def test_a_report_that_is_being_written_survives_the_vote(echoing: Arena, page: Page):
     ask(page, echoing, "one two three")
     page.locator("summary", has_text="Report").click()
     page.get_by_label("What is wrong with this battle?").fill("It is rude.")
@@ -99,7 +132,7 @@ def test_a_report_that_is_being_written_survives_the_vote(echoing: Arena, page: 
     expect(page.get_by_text("A moderator will look at it.")).to_be_visible()
 
 
-def test_a_report_that_is_being_written_survives_a_follow_up(echoing: Arena, page: Page):  # noqa: F811
+def test_a_report_that_is_being_written_survives_a_follow_up(echoing: Arena, page: Page):
     ask(page, echoing, "one two three")
     page.locator("summary", has_text="Report").click()
     page.get_by_label("What is wrong with this battle?").fill("It is rude.")
@@ -110,7 +143,7 @@ def test_a_report_that_is_being_written_survives_a_follow_up(echoing: Arena, pag
     expect(page.get_by_label("What is wrong with this battle?")).to_have_value("It is rude.")
 
 
-def test_after_the_names_one_key_leads_to_the_next_battle_of_the_session(echoing: Arena, page: Page):  # noqa: F811
+def test_after_the_names_one_key_leads_to_the_next_battle_of_the_session(echoing: Arena, page: Page):
     ask(page, echoing, "one two three")
     page.get_by_role("button", name="Tie").click()
     expect(page.locator(".reveal")).to_be_focused()
@@ -125,7 +158,7 @@ def test_after_the_names_one_key_leads_to_the_next_battle_of_the_session(echoing
     page.get_by_role("button", name="Tie").wait_for(timeout=60_000)
 
 
-def test_why_is_kept_as_it_is_chosen_and_can_be_changed(echoing: Arena, page: Page):  # noqa: F811
+def test_why_is_kept_as_it_is_chosen_and_can_be_changed(echoing: Arena, page: Page):
     ask(page, echoing, "one two three")
     page.get_by_role("button", name="Left is better").click()
     page.get_by_text("Say why").click()
