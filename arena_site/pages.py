@@ -3,13 +3,13 @@
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 from django.views import defaults
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from common.error_pages import page_for
+from common.error_pages import for_program, page_for
 from common.errors import ArenaError, InvalidInput, NotAllowed, NotFound, TooLarge, TooManyRequests
 
 
@@ -45,18 +45,12 @@ class NoSuchAddress(APIView):
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if isinstance(exception, RequestDataTooBig):
         return page_for(request, TooLarge())
-    return _for_program(request, InvalidInput()) or defaults.bad_request(request, exception)
+    return for_program(request, InvalidInput()) or defaults.bad_request(request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _for_program(request, NotFound()) or defaults.page_not_found(request, exception)
+    return for_program(request, NotFound()) or defaults.page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return _for_program(request, WentWrong()) or defaults.server_error(request)
-
-
-def _for_program(request: HttpRequest, error: ArenaError) -> JsonResponse | None:
-    if not request.path.startswith("/api/"):
-        return None
-    return JsonResponse(error.as_json(), status=error.http_status)
+    return for_program(request, WentWrong()) or defaults.server_error(request)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import redis
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django_htmx.http import reswap, retarget
 
@@ -15,8 +15,17 @@ from common.errors import ArenaError, DatabaseAway, ServiceAway
 logger = logging.getLogger(__name__)
 
 
+def for_program(request: HttpRequest, error: ArenaError) -> JsonResponse | None:
+    """The error as the API says it; None at an address that is a page's."""
+    if not request.path.startswith(("/api/", "/stream/")):
+        return None
+    return JsonResponse(error.as_json(), status=error.http_status, headers=error.headers)
+
+
 def page_for(request: HttpRequest, error: ArenaError) -> HttpResponse:
-    """The error as a page, or as a toast when htmx asked for a fragment."""
+    """The error as a page, as a toast when htmx asked for a fragment, or as JSON where only programs come."""
+    if said := for_program(request, error):
+        return said
     template = "error.html#notice" if getattr(request, "htmx", False) else error.page
     response = render(request, template, {"error": error}, status=error.http_status)
     for name, value in error.headers.items():

@@ -101,7 +101,8 @@ def test_the_page_reads_the_same_events_as_fragments(reader: Reader):
 
 
 def test_a_forged_or_foreign_token_is_not_found(reader: Reader):
-    assert reader.get("/stream/forged/").status_code == 404
+    forged = reader.get("/stream/forged/")
+    assert (forged.status_code, forged.json()["code"]) == (404, "not_found")
     token = sign(StreamToken("x", 0, "api"))
     assert reader.get(f"/stream/{token[:-2]}/").status_code == 404
 
