@@ -74,7 +74,7 @@ class SessionViewSet(ViewSet):
             found = found.with_upload(asked["upload"])
         paginator = ArenaPagination()
         page = paginator.paginate_queryset(
-            found.annotate(battle_count=Count("battles")).order_by("-last_active_at", "-pk"), request
+            found.with_known_names().annotate(battle_count=Count("battles")).order_by("-last_active_at", "-pk"), request
         )
         return paginator.get_paginated_response([session_summary(session) for session in page or []])
 

@@ -196,9 +196,11 @@ class SessionHead(TypedDict):
 
 
 class SessionSummary(SessionHead):
-    """A session in a list."""
+    """A session in a list. models: at most four whose names you were told; names_hidden: others are kept until a vote."""
 
     battle_count: int
+    models: list[str]
+    names_hidden: bool
 
 
 class Session(SessionHead):

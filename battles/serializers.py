@@ -116,8 +116,12 @@ def consent_asked_of(actor: Actor) -> dict[str, Any]:
 
 
 def session_summary(session: Session) -> dict[str, Any]:
-    """A session in a list; `battle_count` is annotated by the list's query."""
-    return _session(session) | {"battle_count": session.battle_count}  # type: ignore[attr-defined]
+    """A session in a list, whose query annotated `battle_count` and `with_known_names`."""
+    return _session(session) | {
+        "battle_count": session.battle_count,  # type: ignore[attr-defined]
+        "models": session.known_names,  # type: ignore[attr-defined]
+        "names_hidden": session.keeps_names,  # type: ignore[attr-defined]
+    }
 
 
 def session_detail(session: Session, battles: Iterable[Battle] | None = None) -> dict[str, Any]:

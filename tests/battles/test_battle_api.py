@@ -160,6 +160,9 @@ def test_sessions_are_listed_renamed_archived_searched_and_deleted(token_reader:
     token_reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "tie"})
     listed = token_reader.api("GET", "sessions/?search=zebra").json()
     assert (listed["count"], listed["results"][0]["battle_count"]) == (1, 2)
+    told = {side["model"]["name"] for side in token_reader.battle(battle["id"])["sides"]}
+    assert set(listed["results"][0]["models"]) == told
+    assert listed["results"][0]["names_hidden"]  # the second battle's
     assert token_reader.api("GET", "sessions/?search=giraffe").json()["count"] == 0
     path = f"sessions/{battle['session']}/"
     assert token_reader.api("PATCH", path, {"title": "Stripes", "archived": True}).json()["title"] == "Stripes"
