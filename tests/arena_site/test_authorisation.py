@@ -1,11 +1,8 @@
-"""Who may do what, at every address of the site: what belongs to somebody else is not there.
-
-An address that none of the tables here names fails the first test.
-"""
+"""Who may do what, at every address of the site (tests/arena_site/whose.py): what is somebody else's is not there."""
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from urllib.parse import urlencode
 
 import pytest
@@ -17,6 +14,7 @@ from accounts.models import ApiToken, Scope, SignIn
 from tests import api_world, make
 from tests.addresses import addresses
 from tests.api_world import World
+from tests.arena_site import whose
 
 pytestmark = pytest.mark.django_db
 
@@ -24,103 +22,6 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 SENT, FORM = {"prompt": "Hello", "choice": "left", "stars": 3, "title": "T"}, "application/x-www-form-urlencoded"
 HIDDEN, NOT_ALLOWED, NO_SUCH_METHOD = 404, 403, 405
 REFUSED = (401, NOT_ALLOWED, HIDDEN, 500)
-
-# What anybody may see or send; nothing there is anybody's.
-OPEN = [
-    "/", "/language/", "/livez", "/readyz", "/metrics",
-    "/leaderboard/", "/leaderboard/charts/", "/leaderboard/stream/", "/leaderboard/models/{slug}/",
-    "/leaderboard/compare/", "/leaderboard/compare/{a}/{b}/", "/leaderboard/snapshots/",
-    "/leaderboard/snapshots/{public_id}/", "/leaderboard/method/",
-    "/api/v1/models/", "/api/v1/models/{slug}/", "/api/v1/boards/", "/api/v1/leaderboard/",
-    "/api/v1/leaderboard/models/{slug}/", "/api/v1/leaderboard/history/", "/api/v1/leaderboard/head-to-head/",
-    "/api/v1/leaderboard/matrix/", "/api/v1/leaderboard/snapshots/", "/api/v1/leaderboard/snapshots/{public_id}/",
-    "/api/v1/schema/", "/api/v1/docs/", "/api/{rest}",
-]  # fmt: skip
-# For whoever has the signed word in it, for an hour.
-SIGNED = ["/stream/{token}/", "/stream/model-test/{token}/"]
-# For whoever was given the address of a battle that somebody published (tests/battles/test_publishing.py).
-PUBLISHED = [
-    "/b/{share_id}/", "/b/{share_id}/export/", "/api/v1/shares/{public_id}/", "/api/v1/shares/{public_id}/export/",
-]  # fmt: skip
-# Everybody's own, by who asks.
-ONES_OWN = [
-    "/sessions/",
-    "/sessions/consent/withdraw/",
-    "/uploads/",
-    "/api/v1/sessions/",
-    "/api/v1/sessions/consent/",
-    "/api/v1/uploads/",
-    "/api/v1/me/",
-]
-# Members' votes, under pseudonyms (tests/leaderboard/public_data asks who may have them).
-EXPORTS = ["/api/v1/exports/votes.{ending}", "/api/v1/exports/stars.{ending}"]
-MEMBERS_PAGES = ["/accounts/browsers/", "/accounts/tokens/", "/accounts/data/", "/accounts/data/export/"]
-# For staff (tests/arena_site/test_styleguide); for others it is not there.
-STAFFS = ["/styleguide/"]
-# For members in a browser (tests/accounts); so is to delete one's account at me/.
-MEMBERS_LISTS = ["/api/v1/me/tokens/", "/api/v1/me/export/", "/api/v1/me/browsers/"]
-
-# Somebody's: whose id is in the address, and the scope a token needs for each method, where a token will do.
-READ, BATTLE, VOTE = {"GET": Scope.READ, "HEAD": Scope.READ}, {"POST": Scope.BATTLE}, {"POST": Scope.VOTE}
-SOMEBODYS: dict[str, tuple[Callable[[World], str], dict[str, Scope]]] = {
-    "/api/v1/sessions/{public_id}/": (
-        lambda world: world.waiting.session.public_id,
-        {**READ, "PATCH": Scope.BATTLE, "DELETE": Scope.BATTLE},
-    ),
-    "/api/v1/sessions/{public_id}/battles/": (lambda world: world.waiting.session.public_id, BATTLE),
-    "/api/v1/sessions/{public_id}/export/": (lambda world: world.waiting.session.public_id, READ),
-    "/api/v1/sessions/{public_id}/restore/": (lambda world: world.discarded.session.public_id, BATTLE),
-    "/api/v1/leaderboard/battles/{public_id}/": (lambda world: world.voted.public_id, READ),
-    "/api/v1/battles/{public_id}/": (lambda world: world.waiting.public_id, READ),
-    "/api/v1/battles/{public_id}/stream/": (lambda world: world.live.public_id, READ),
-    "/api/v1/battles/{public_id}/stop/": (lambda world: world.live.public_id, BATTLE),
-    "/api/v1/battles/{public_id}/messages/": (lambda world: world.waiting.public_id, BATTLE),
-    "/api/v1/battles/{public_id}/regenerate/": (lambda world: world.unanswered.public_id, BATTLE),
-    "/api/v1/battles/{public_id}/vote/": (lambda world: world.waiting.public_id, VOTE),
-    "/api/v1/battles/{public_id}/publish/": (lambda world: world.voted.public_id, {**BATTLE, "DELETE": Scope.BATTLE}),
-    "/api/v1/battles/{public_id}/consent/": (lambda world: world.voted.public_id, {"DELETE": Scope.BATTLE}),
-    "/api/v1/battles/{public_id}/feedback/": (lambda world: world.voted.public_id, VOTE),
-    "/api/v1/battles/{public_id}/report/": (lambda world: world.voted.public_id, BATTLE),
-    "/api/v1/answers/{public_id}/rating/": (lambda world: world.to_rate, VOTE),
-    "/api/v1/uploads/{public_id}/": (lambda world: world.document.public_id, {**READ, "DELETE": Scope.BATTLE}),
-    "/api/v1/uploads/{public_id}/text/": (lambda world: world.document.public_id, READ),
-    "/api/v1/uploads/{public_id}/file/": (lambda world: world.picture.public_id, READ),
-    "/api/v1/uploads/{public_id}/image/": (lambda world: world.picture.public_id, READ),
-}
-SOMEBODYS_PAGES: dict[str, Callable[[World], str]] = {
-    "/s/{public_id}/": lambda world: world.waiting.session.public_id,
-    "/s/{public_id}/battles/": lambda world: world.waiting.session.public_id,
-    "/s/{public_id}/rename/": lambda world: world.waiting.session.public_id,
-    "/s/{public_id}/archive/": lambda world: world.waiting.session.public_id,
-    "/s/{public_id}/row/": lambda world: world.waiting.session.public_id,
-    "/s/{public_id}/discard/": lambda world: world.waiting.session.public_id,
-    "/s/{public_id}/restore/": lambda world: world.discarded.session.public_id,
-    "/s/{public_id}/delete/": lambda world: world.waiting.session.public_id,
-    "/s/{public_id}/export/": lambda world: world.waiting.session.public_id,
-    "/battles/{public_id}/": lambda world: world.waiting.public_id,
-    "/battles/{public_id}/vote/": lambda world: world.waiting.public_id,
-    "/battles/{public_id}/publish/": lambda world: world.voted.public_id,
-    "/battles/{public_id}/withdraw/": lambda world: world.voted.public_id,
-    "/battles/{public_id}/consent/withdraw/": lambda world: world.voted.public_id,
-    "/battles/{public_id}/feedback/": lambda world: world.voted.public_id,
-    "/battles/{public_id}/messages/": lambda world: world.waiting.public_id,
-    "/battles/{public_id}/stop/": lambda world: world.live.public_id,
-    "/battles/{public_id}/regenerate/": lambda world: world.unanswered.public_id,
-    "/battles/{public_id}/report/": lambda world: world.voted.public_id,
-    "/answers/{public_id}/rating/": lambda world: world.to_rate,
-    "/uploads/{public_id}/": lambda world: world.document.public_id,
-    "/uploads/{public_id}/chip/": lambda world: world.document.public_id,
-    "/uploads/{public_id}/text/": lambda world: world.document.public_id,
-    "/uploads/{public_id}/file/": lambda world: world.document.public_id,
-    "/uploads/{public_id}/image/": lambda world: world.picture.public_id,
-    "/uploads/{public_id}/delete/": lambda world: world.document.public_id,
-}
-# One's own browsers (tests/accounts/test_where_one_is_signed_in); /accounts/ is no place for tokens.
-MEMBERS_BROWSERS = ["/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/"]
-# The same for programs, with DELETE; never with a token.
-MEMBERS_BROWSERS_API = ["/api/v1/me/browsers/{public_id}/", "/api/v1/me/browsers/others/"]
-# A member's, in a browser and never with a token.
-MEMBERS_TOKENS = {"/api/v1/me/tokens/{public_id}/": "DELETE", "/accounts/tokens/{public_id}/revoke/": "POST"}
 
 
 def ask(client: Client, method: str, path: str) -> int:
@@ -160,19 +61,15 @@ def others() -> dict[str, Client]:
     }
 
 
-def test_every_address_is_in_one_of_these_tables():
-    tables = [
-        OPEN, SIGNED, PUBLISHED, ONES_OWN, EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFFS, SOMEBODYS, SOMEBODYS_PAGES,
-        MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
-    ]  # fmt: skip
-    named = [address for table in tables for address in table]
+def test_every_address_is_somebodys_or_everybodys():
+    named = [address for table in whose.TABLES for address in table]
     found = {path for path in addresses() if not path.startswith(("/admin/", "/accounts/")) or path in named}
     assert sorted(found) == sorted(named)
 
 
 def test_what_can_be_had_can_be_asked_about_first():
     """With HEAD, as programs that download and previews of links do; of a stream nothing is known before it is read."""
-    staff, streams = make.browser(make.member(is_staff=True)), {*SIGNED, "/leaderboard/stream/"}
+    staff, streams = make.browser(make.member(is_staff=True)), {*whose.SIGNED, "/leaderboard/stream/"}
     readable = []
     for path in set(addresses()) - streams:
         if not path.startswith("/admin/"):
@@ -185,9 +82,9 @@ def test_what_can_be_had_can_be_asked_about_first():
 
 def paths_of(owned: World) -> Iterator[str]:
     """Where what somebody owns is."""
-    for address, (id_in, _) in SOMEBODYS.items():
+    for address, (id_in, _) in whose.SOMEBODYS.items():
         yield address.format(public_id=id_in(owned))
-    for address, id_in in SOMEBODYS_PAGES.items():
+    for address, id_in in whose.SOMEBODYS_PAGES.items():
         yield address.format(public_id=id_in(owned))
 
 
@@ -216,7 +113,7 @@ def test_a_members_token_goes_as_far_as_its_scopes():
     member, wrong = make.member(), []
     owned = api_world.of(member)
     programs = {scope: program(member, scope) for scope in Scope}
-    for address, (id_in, needed) in SOMEBODYS.items():
+    for address, (id_in, needed) in whose.SOMEBODYS.items():
         path = address.format(public_id=id_in(owned))
         for method, wanted in needed.items():
             for scope, client in programs.items():
@@ -233,7 +130,7 @@ def test_nothing_is_changed_in_a_browser_without_its_csrf_token(owned: World):
     assert [request for request in asked if ask(strict, *request) != NOT_ALLOWED] == []
 
 
-@pytest.mark.parametrize(("address", "method"), MEMBERS_TOKENS.items())
+@pytest.mark.parametrize(("address", "method"), whose.MEMBERS_TOKENS.items())
 def test_tokens_are_their_members_own(address: str, method: str, others: dict[str, Client]):
     member = make.member()
     row, _ = ApiToken.issue(user=member.user, name="t", scopes=[Scope.READ])
@@ -250,7 +147,7 @@ def test_tokens_are_their_members_own(address: str, method: str, others: dict[st
     assert ApiToken.objects.usable().filter(pk=row.pk).exists()
 
 
-@pytest.mark.parametrize("address", MEMBERS_BROWSERS)
+@pytest.mark.parametrize("address", whose.MEMBERS_BROWSERS)
 def test_browsers_are_signed_out_by_whose_they_are(address: str, others: dict[str, Client]):
     member = make.member()
     here, there = make.browser(member), make.browser(member)
@@ -267,7 +164,7 @@ def test_browsers_are_signed_out_by_whose_they_are(address: str, others: dict[st
     assert ask(here, "POST", path) == 302
 
 
-@pytest.mark.parametrize("address", MEMBERS_BROWSERS_API)
+@pytest.mark.parametrize("address", whose.MEMBERS_BROWSERS_API)
 def test_browsers_are_signed_out_by_whose_they_are_through_the_api_too(address: str, others: dict[str, Client]):
     member = make.member()
     here, there = make.browser(member), make.browser(member)
@@ -286,7 +183,7 @@ def test_browsers_are_signed_out_by_whose_they_are_through_the_api_too(address: 
     assert ask(here, "DELETE", path) == 204
 
 
-@pytest.mark.parametrize("path", MEMBERS_PAGES)
+@pytest.mark.parametrize("path", whose.MEMBERS_PAGES)
 def test_members_pages_send_everybody_else_to_sign_in(path: str, others: dict[str, Client]):
     answers = {who: ask(client, "GET", path) for who, client in others.items()}
     assert answers == {
@@ -310,7 +207,7 @@ def test_lists_show_ones_own(owned: World, others: dict[str, Client]):
 def test_what_is_open_is_the_same_for_everybody(others: dict[str, Client]):
     world = api_world.of(make.visitor(), with_boards=True)
     del others["another's program"]  # pages know no tokens
-    for address in OPEN:
+    for address in whose.OPEN:
         path = address.format(slug="ada", a="ada", b="bob", public_id=world.ids["snapshots"][0], rest="nothing/")
         if path.startswith(("/api/", "/leaderboard/")):
             answers = {who: ask(client, "GET", path) for who, client in others.items()}
@@ -319,7 +216,7 @@ def test_what_is_open_is_the_same_for_everybody(others: dict[str, Client]):
                 assert ask(others["another visitor"], method, path) in (NO_SUCH_METHOD, HIDDEN), (method, path)
 
 
-@pytest.mark.parametrize("path", SIGNED)
+@pytest.mark.parametrize("path", whose.SIGNED)
 def test_no_stream_opens_to_a_word_that_was_not_signed_here(path: str, others: dict[str, Client]):
     for word in ("nonsense", "a:b:c"):
         answers = {who: ask(client, "GET", path.format(token=word)) for who, client in others.items()}

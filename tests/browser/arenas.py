@@ -4,17 +4,12 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page
 
 from tests.faults.running import Arena
 
-needs_local_model = pytest.mark.skipif(
-    find_spec("xllamacpp") is None, reason="the local model's packages are not installed"
-)
 ONLY_ECHOES_ARE_DRAWN = """
 from models_registry.models import LanguageModel
 LanguageModel.objects.exclude(slug__endswith="-one").update(status="paused")

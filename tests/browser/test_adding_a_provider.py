@@ -6,8 +6,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.administration import ADMINISTRATOR, sign_in
-from tests.browser.arenas import arena_with_local_model, needs_local_model
+from tests.browser.arenas import arena_with_local_model
 from tests.faults.running import Arena
+from tests.local_model import needs_local_model
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), needs_local_model]
 

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.arenas import arena_with_local_model, needs_local_model
+from tests.browser.arenas import arena_with_local_model
 from tests.faults.running import Arena
+from tests.local_model import needs_local_model
 from tests.uploads import pdfs, pictures
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), needs_local_model]

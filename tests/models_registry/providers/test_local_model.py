@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,11 +13,10 @@ from arena_site.supervisor.child import Child
 from models_registry.models import LanguageModel, Provider
 from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError
 from models_registry.providers.openai_compatible import OpenAICompatible
+from tests.local_model import needs_local_model
 from tests.models_registry.providers.test_kinds import EVERYTHING
 
-pytestmark = pytest.mark.skipif(
-    find_spec("xllamacpp") is None, reason="the local model's packages are not installed"
-)  # fmt: skip
+pytestmark = needs_local_model
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,107 @@
+"""Every address of the site, by whose it is: a line for each, or test_authorisation fails."""
+
+from collections.abc import Callable
+
+from accounts.models import Scope
+from tests.api_world import World
+
+# What anybody may see or send; nothing there is anybody's.
+OPEN = [
+    "/", "/language/", "/livez", "/readyz", "/metrics",
+    "/leaderboard/", "/leaderboard/charts/", "/leaderboard/stream/", "/leaderboard/models/{slug}/",
+    "/leaderboard/compare/", "/leaderboard/compare/{a}/{b}/", "/leaderboard/snapshots/",
+    "/leaderboard/snapshots/{public_id}/", "/leaderboard/method/",
+    "/api/v1/models/", "/api/v1/models/{slug}/", "/api/v1/boards/", "/api/v1/leaderboard/",
+    "/api/v1/leaderboard/models/{slug}/", "/api/v1/leaderboard/history/", "/api/v1/leaderboard/head-to-head/",
+    "/api/v1/leaderboard/matrix/", "/api/v1/leaderboard/snapshots/", "/api/v1/leaderboard/snapshots/{public_id}/",
+    "/api/v1/schema/", "/api/v1/docs/", "/api/{rest}",
+]  # fmt: skip
+# For whoever has the signed word in it, for an hour.
+SIGNED = ["/stream/{token}/", "/stream/model-test/{token}/"]
+# For whoever was given the address of a battle that somebody published (tests/battles/test_publishing.py).
+PUBLISHED = [
+    "/b/{share_id}/", "/b/{share_id}/export/", "/api/v1/shares/{public_id}/", "/api/v1/shares/{public_id}/export/",
+]  # fmt: skip
+# Everybody's own, by who asks.
+ONES_OWN = [
+    "/sessions/",
+    "/sessions/consent/withdraw/",
+    "/uploads/",
+    "/api/v1/sessions/",
+    "/api/v1/sessions/consent/",
+    "/api/v1/uploads/",
+    "/api/v1/me/",
+]
+# Members' votes, under pseudonyms (tests/leaderboard/public_data asks who may have them).
+EXPORTS = ["/api/v1/exports/votes.{ending}", "/api/v1/exports/stars.{ending}"]
+MEMBERS_PAGES = ["/accounts/browsers/", "/accounts/tokens/", "/accounts/data/", "/accounts/data/export/"]
+# For staff (tests/arena_site/test_styleguide); for others it is not there.
+STAFFS = ["/styleguide/"]
+# For members in a browser (tests/accounts); so is to delete one's account at me/.
+MEMBERS_LISTS = ["/api/v1/me/tokens/", "/api/v1/me/export/", "/api/v1/me/browsers/"]
+
+# Somebody's: whose id is in the address, and the scope a token needs for each method, where a token will do.
+READ, BATTLE, VOTE = {"GET": Scope.READ, "HEAD": Scope.READ}, {"POST": Scope.BATTLE}, {"POST": Scope.VOTE}
+SOMEBODYS: dict[str, tuple[Callable[[World], str], dict[str, Scope]]] = {
+    "/api/v1/sessions/{public_id}/": (
+        lambda world: world.waiting.session.public_id,
+        {**READ, "PATCH": Scope.BATTLE, "DELETE": Scope.BATTLE},
+    ),
+    "/api/v1/sessions/{public_id}/battles/": (lambda world: world.waiting.session.public_id, BATTLE),
+    "/api/v1/sessions/{public_id}/export/": (lambda world: world.waiting.session.public_id, READ),
+    "/api/v1/sessions/{public_id}/restore/": (lambda world: world.discarded.session.public_id, BATTLE),
+    "/api/v1/leaderboard/battles/{public_id}/": (lambda world: world.voted.public_id, READ),
+    "/api/v1/battles/{public_id}/": (lambda world: world.waiting.public_id, READ),
+    "/api/v1/battles/{public_id}/stream/": (lambda world: world.live.public_id, READ),
+    "/api/v1/battles/{public_id}/stop/": (lambda world: world.live.public_id, BATTLE),
+    "/api/v1/battles/{public_id}/messages/": (lambda world: world.waiting.public_id, BATTLE),
+    "/api/v1/battles/{public_id}/regenerate/": (lambda world: world.unanswered.public_id, BATTLE),
+    "/api/v1/battles/{public_id}/vote/": (lambda world: world.waiting.public_id, VOTE),
+    "/api/v1/battles/{public_id}/publish/": (lambda world: world.voted.public_id, {**BATTLE, "DELETE": Scope.BATTLE}),
+    "/api/v1/battles/{public_id}/consent/": (lambda world: world.voted.public_id, {"DELETE": Scope.BATTLE}),
+    "/api/v1/battles/{public_id}/feedback/": (lambda world: world.voted.public_id, VOTE),
+    "/api/v1/battles/{public_id}/report/": (lambda world: world.voted.public_id, BATTLE),
+    "/api/v1/answers/{public_id}/rating/": (lambda world: world.to_rate, VOTE),
+    "/api/v1/uploads/{public_id}/": (lambda world: world.document.public_id, {**READ, "DELETE": Scope.BATTLE}),
+    "/api/v1/uploads/{public_id}/text/": (lambda world: world.document.public_id, READ),
+    "/api/v1/uploads/{public_id}/file/": (lambda world: world.picture.public_id, READ),
+    "/api/v1/uploads/{public_id}/image/": (lambda world: world.picture.public_id, READ),
+}
+SOMEBODYS_PAGES: dict[str, Callable[[World], str]] = {
+    "/s/{public_id}/": lambda world: world.waiting.session.public_id,
+    "/s/{public_id}/battles/": lambda world: world.waiting.session.public_id,
+    "/s/{public_id}/rename/": lambda world: world.waiting.session.public_id,
+    "/s/{public_id}/archive/": lambda world: world.waiting.session.public_id,
+    "/s/{public_id}/row/": lambda world: world.waiting.session.public_id,
+    "/s/{public_id}/discard/": lambda world: world.waiting.session.public_id,
+    "/s/{public_id}/restore/": lambda world: world.discarded.session.public_id,
+    "/s/{public_id}/delete/": lambda world: world.waiting.session.public_id,
+    "/s/{public_id}/export/": lambda world: world.waiting.session.public_id,
+    "/battles/{public_id}/": lambda world: world.waiting.public_id,
+    "/battles/{public_id}/vote/": lambda world: world.waiting.public_id,
+    "/battles/{public_id}/publish/": lambda world: world.voted.public_id,
+    "/battles/{public_id}/withdraw/": lambda world: world.voted.public_id,
+    "/battles/{public_id}/consent/withdraw/": lambda world: world.voted.public_id,
+    "/battles/{public_id}/feedback/": lambda world: world.voted.public_id,
+    "/battles/{public_id}/messages/": lambda world: world.waiting.public_id,
+    "/battles/{public_id}/stop/": lambda world: world.live.public_id,
+    "/battles/{public_id}/regenerate/": lambda world: world.unanswered.public_id,
+    "/battles/{public_id}/report/": lambda world: world.voted.public_id,
+    "/answers/{public_id}/rating/": lambda world: world.to_rate,
+    "/uploads/{public_id}/": lambda world: world.document.public_id,
+    "/uploads/{public_id}/chip/": lambda world: world.document.public_id,
+    "/uploads/{public_id}/text/": lambda world: world.document.public_id,
+    "/uploads/{public_id}/file/": lambda world: world.document.public_id,
+    "/uploads/{public_id}/image/": lambda world: world.picture.public_id,
+    "/uploads/{public_id}/delete/": lambda world: world.document.public_id,
+}
+# One's own browsers (tests/accounts/test_where_one_is_signed_in); /accounts/ is no place for tokens.
+MEMBERS_BROWSERS = ["/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/"]
+# The same for programs, with DELETE; never with a token.
+MEMBERS_BROWSERS_API = ["/api/v1/me/browsers/{public_id}/", "/api/v1/me/browsers/others/"]
+# A member's, in a browser and never with a token.
+MEMBERS_TOKENS = {"/api/v1/me/tokens/{public_id}/": "DELETE", "/accounts/tokens/{public_id}/revoke/": "POST"}
+TABLES = (
+    OPEN, SIGNED, PUBLISHED, ONES_OWN, EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFFS, SOMEBODYS, SOMEBODYS_PAGES,
+    MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
+)  # fmt: skip
