@@ -5,32 +5,30 @@ Django can have the pool check what it lends, but the pool then pauses longer af
 and gives up before it has met a dozen.
 """
 
+import logging
 import select
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import psycopg
 from django.db.backends.postgresql import base
-from psycopg_pool import PoolTimeout
+from psycopg_pool import PoolClosed, PoolTimeout
+
+logger = logging.getLogger(__name__)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     pool: Any
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """One that answers. Where one is broken, all that lie idle are looked at before another is lent."""
+        lend = super().get_new_connection
         if not self.pool:
-            return super().get_new_connection(conn_params)
+            return lend(conn_params)
         with outage.noticed(self.pool):
-            connection = super().get_new_connection(conn_params)
-            if not _answers(connection):
-                self.pool.putconn(connection)
-                self.pool.check()
-                connection = super().get_new_connection(conn_params)
-            return connection
+            return _one_that_answers(self.pool, lambda: lend(conn_params))
 
 
 # From the first who waited in vain on; a restart is mostly over by then, and everybody waits for that.
@@ -38,33 +36,57 @@ PATIENCE_S = 3.0
 
 
 class Outage:
-    """Begins when somebody waited in vain for a server that refuses, and ends with the next connection. When it lasts,
-    one at a time waits for it and all others are told at once: threads that wait would keep the next ones waiting."""
+    """Begins when somebody waited in vain for a server that refuses; a thread then looks for the server, and ends it.
+    While it lasts for long everybody is told at once: threads that wait would keep the next ones waiting."""
 
     def __init__(self) -> None:
         self._since: float | None = None
-        self._somebody_waits = threading.Lock()
+        self._begins = threading.Lock()
 
     @contextmanager
     def noticed(self, pool: Any) -> Iterator[None]:
         """Around asking `pool` for a connection. Raises OperationalError for who does not wait."""
-        waits_alone = self._since is not None and time.monotonic() - self._since >= PATIENCE_S
-        if waits_alone and not self._somebody_waits.acquire(blocking=False):
-            raise psycopg.OperationalError("the database is away, and somebody waits for it already")
+        since = self._since
+        if since is not None and time.monotonic() - since >= PATIENCE_S:
+            raise psycopg.OperationalError("the database is away, and is being looked for")
         refused_before = _refused(pool)
         try:
             yield
-            self._since = None
         except PoolTimeout:
             if _refused(pool) > refused_before:  # otherwise all connections are lent
-                self._since = self._since or time.monotonic()
+                self._begin(pool)
             raise
-        finally:
-            if waits_alone:
-                self._somebody_waits.release()
+
+    def _begin(self, pool: Any) -> None:
+        with self._begins:
+            if self._since is None:
+                self._since = time.monotonic()
+                threading.Thread(target=self._look_for_it, args=[pool], name="outage", daemon=True).start()
+
+    def _look_for_it(self, pool: Any) -> None:
+        while True:
+            try:
+                pool.putconn(_one_that_answers(pool, pool.getconn))
+            except PoolTimeout:
+                continue
+            except PoolClosed:  # the process ends
+                return
+            logger.warning("the database is back")
+            self._since = None
+            return
 
 
 outage = Outage()
+
+
+def _one_that_answers(pool: Any, lend: Callable[[], Any]) -> Any:
+    """A connection. Where one is broken, all that lie idle are looked at before another is lent."""
+    connection = lend()
+    if _answers(connection):
+        return connection
+    pool.putconn(connection)
+    pool.check()
+    return lend()
 
 
 def _refused(pool: Any) -> int:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
@@ -12,6 +12,7 @@ from psycopg_pool import PoolTimeout
 
 from common.postgresql import base
 from common.postgresql.base import DatabaseWrapper
+from tests.faults.running import wait_for
 
 NOWHERE = {"host": "127.0.0.1", "port": 1}
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,11 +20,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def database(monkeypatch: pytest.MonkeyPatch) -> Iterator[DatabaseWrapper]:
-    """With a pool, of which nobody waits for longer than half a second, and no server behind it."""
+    """With a pool, of which nobody waits for longer than two seconds, and no server behind it."""
     monkeypatch.setattr(base, "outage", base.Outage())
     monkeypatch.setattr(base, "PATIENCE_S", 0.0)
     settings = dict(connections["default"].settings_dict)
-    settings["OPTIONS"] = {**settings["OPTIONS"], "pool": {"min_size": 0, "max_size": 2, "timeout": 0.5}}
+    settings["OPTIONS"] = {**settings["OPTIONS"], "pool": {"min_size": 0, "max_size": 2, "timeout": 2}}
     database = DatabaseWrapper(settings, alias="of outages")
     database.pool.kwargs = {**database.pool.kwargs, **NOWHERE}
     yield database
@@ -34,32 +35,16 @@ def borrow(database: DatabaseWrapper) -> Any:
     return database.get_new_connection({})
 
 
-def borrow_as_soon_as_it_is_back(database: DatabaseWrapper) -> Any:
-    """The pool rests for a second between its tries."""
-    for _ in range(20):
-        with suppress(PoolTimeout):
-            return borrow(database)
-    raise AssertionError("it does not come back")
+def come_back(database: DatabaseWrapper) -> None:
+    database.pool.kwargs = {**connections["default"].get_connection_params(), "autocommit": True}
 
 
-def test_who_comes_while_somebody_waits_in_a_long_outage_is_told_at_once(database: DatabaseWrapper):
+def test_in_a_long_outage_everybody_is_told_at_once(database: DatabaseWrapper):
     with pytest.raises(PoolTimeout):
         borrow(database)
-    refused = threading.Event()
-
-    def wait() -> None:
-        with pytest.raises(PoolTimeout):
+    for _ in range(3):
+        with pytest.raises(psycopg.OperationalError, match="is being looked for"):
             borrow(database)
-        refused.set()
-
-    waiting = threading.Thread(target=wait)
-    waiting.start()
-    while not base.outage._somebody_waits.locked():
-        pass
-    with pytest.raises(psycopg.OperationalError, match="somebody waits"):
-        borrow(database)
-    waiting.join()
-    assert refused.is_set()
 
 
 def test_everybody_waits_as_long_as_it_may_be_a_restart(database: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch):
@@ -67,17 +52,32 @@ def test_everybody_waits_as_long_as_it_may_be_a_restart(database: DatabaseWrappe
     for _ in range(2):
         with pytest.raises(PoolTimeout):
             borrow(database)
-    assert not base.outage._somebody_waits.locked()
 
 
-def test_it_is_over_with_the_next_connection(database: DatabaseWrapper):
+def test_it_ends_when_the_database_is_back_though_nobody_asks(database: DatabaseWrapper):
     with pytest.raises(PoolTimeout):
         borrow(database)
-    database.pool.kwargs = {**connections["default"].get_connection_params(), "autocommit": True}
-    lent = [borrow_as_soon_as_it_is_back(database) for _ in range(2)]
+    come_back(database)
+    wait_for(lambda: base.outage._since is None, within=30)
+    with ThreadPoolExecutor(2) as people:
+        lent = list(people.map(lambda _: borrow(database), range(2)))
     assert [connection.execute("SELECT 1").fetchone() for connection in lent] == [(1,), (1,)]
-    with pytest.raises(PoolTimeout):  # all are lent: that is no outage
+    for connection in lent:
+        database.pool.putconn(connection)
+
+
+def test_that_all_connections_are_lent_is_no_outage(database: DatabaseWrapper):
+    come_back(database)
+    lent = [borrow(database) for _ in range(2)]
+    with pytest.raises(PoolTimeout):
         borrow(database)
     assert base.outage._since is None
     for connection in lent:
         database.pool.putconn(connection)
+
+
+def test_a_pool_that_is_closed_is_not_looked_after_any_more(database: DatabaseWrapper):
+    with pytest.raises(PoolTimeout):
+        borrow(database)
+    database.close_pool()
+    wait_for(lambda: "outage" not in {thread.name for thread in threading.enumerate()}, within=30)
