@@ -248,12 +248,8 @@ def stars(request: PageRequest, public_id: str) -> HttpResponse:
     form = StarsForm(request.POST)
     if not form.is_valid():
         raise Http404  # no button of ours sends this
-    given = form.cleaned_data["stars"]
-    actions.give_stars(actor=request.actor, answer=answer, stars=given)
-    if not request.htmx:
-        return redirect(answer.turn.battle)
-    shown = {"id": answer.public_id, "side": answer.side.position, "stars": given}
-    return render(request, "battles/stars.html", {"answer": shown})
+    actions.give_stars(actor=request.actor, answer=answer, stars=form.cleaned_data["stars"])
+    return HttpResponse(status=204) if request.htmx else redirect(answer.turn.battle)
 
 
 @require_GET
