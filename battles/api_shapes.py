@@ -196,7 +196,7 @@ class SessionHead(TypedDict):
 
 
 class SessionSummary(SessionHead):
-    """A session in a list. models: at most four whose names you were told; names_hidden: others are kept until a vote."""
+    """A session in a list. models: at most four whose names you were told; names_hidden: others wait for a vote."""
 
     battle_count: int
     models: list[str]
