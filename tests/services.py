@@ -15,6 +15,9 @@ from arena_site.embedded.postgres import Postgres
 from arena_site.embedded.valkey import Valkey
 from arena_site.supervisor.child import Child
 
+# Of the process that shares the tests out. Its settings would otherwise name the services of an arena that runs in this
+# folder, or those of .env, and the others would inherit them and empty them.
+NOBODYS = {"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1/0"}
 _children: list[Child] = []
 _directories: list[Path] = []
 
@@ -22,7 +25,8 @@ _directories: list[Path] = []
 def start() -> None:
     """Export DATABASE_URL and REDIS_URL, and start what they point to where they were not set."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if "DATABASE_URL" in os.environ and "REDIS_URL" in os.environ:
+    missing = [name for name, nobodys in NOBODYS.items() if os.environ.get(name, nobodys) == nobodys]
+    if not missing:
         return
     directory = Path(tempfile.mkdtemp(prefix="arena-test-", dir="/tmp"))
     directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
@@ -31,10 +35,9 @@ def start() -> None:
         "DATABASE_URL": Postgres(directory / "pg", directory / "pgs", "tests", durable=False),
         "REDIS_URL": Valkey(directory / "valkey", directory / "vks", durable=False),
     }
-    for name, service in services.items():
-        if name not in os.environ:
-            os.environ[name] = service.url
-            _children.append(Child(service.prepare(), directory))
+    for name in missing:
+        os.environ[name] = services[name].url
+        _children.append(Child(services[name].prepare(), directory))
     for child in _children:
         child.wait_until_ready(within=30)
 
@@ -50,7 +53,9 @@ def stop() -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config):
     """Before pytest-django reads the settings."""
     shares_out = early_config.known_args_namespace.numprocesses and "PYTEST_XDIST_WORKER" not in os.environ
-    if not shares_out:  # whoever does runs no test itself
+    if shares_out:  # and runs no test itself
+        os.environ |= {name: os.environ.get(name, nobodys) for name, nobodys in NOBODYS.items()}
+    else:
         early_config.add_cleanup(stop)
         start()
     return (yield)
