@@ -2,7 +2,6 @@
 
 from typing import Any, cast
 
-from django.db.models import Count
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework import status
@@ -73,9 +72,7 @@ class SessionViewSet(ViewSet):
         if asked.get("upload"):
             found = found.with_upload(asked["upload"])
         paginator = ArenaPagination()
-        page = paginator.paginate_queryset(
-            found.with_known_names().annotate(battle_count=Count("battles")).order_by("-last_active_at", "-pk"), request
-        )
+        page = paginator.paginate_queryset(found.with_known_names().with_battle_count().latest_first(), request)
         return paginator.get_paginated_response([session_summary(session) for session in page or []])
 
     @idempotent

@@ -116,7 +116,7 @@ def consent_asked_of(actor: Actor) -> dict[str, Any]:
 
 
 def session_summary(session: Session) -> dict[str, Any]:
-    """A session in a list, whose query annotated `battle_count` and `with_known_names`."""
+    """A session in a list, read `with_known_names` and `with_battle_count`."""
     return _session(session) | {
         "battle_count": session.battle_count,  # type: ignore[attr-defined]
         "models": session.known_names,  # type: ignore[attr-defined]

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -55,6 +55,13 @@ class SessionQuerySet(models.QuerySet["Session"]):
             known_names=ArraySubquery(names[:4]),
             keeps_names=models.Exists(blind.filter(vote=None, voided_at=None)),
         )
+
+    def with_battle_count(self) -> "SessionQuerySet":
+        """`battle_count`, counted for those that are read, not for all before the first page of them."""
+        from battles.models.battles import Battle  # they build on sessions
+
+        of_session = Battle.objects.filter(session=models.OuterRef("pk")).order_by().values("session")
+        return self.annotate(battle_count=Coalesce(models.Subquery(of_session.values(n=models.Count("pk"))), 0))
 
     def search(self, words: str) -> "SessionQuerySet":
         """Sessions whose title or prompts hold `words`."""

@@ -10,12 +10,12 @@ import select
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
 from django.db.backends.postgresql import base
-from psycopg_pool import PoolClosed, PoolTimeout
+from psycopg_pool import PoolTimeout
 
 logger = logging.getLogger(__name__)
 
@@ -64,16 +64,14 @@ class Outage:
                 threading.Thread(target=self._look_for_it, args=[pool], name="outage", daemon=True).start()
 
     def _look_for_it(self, pool: Any) -> None:
-        while True:
-            try:
-                pool.putconn(_one_that_answers(pool, pool.getconn))
-            except PoolTimeout:
-                continue
-            except PoolClosed:  # the process ends
-                return
-            logger.warning("the database is back")
+        try:
+            while not pool.closed:  # as it is when the process ends
+                with suppress(psycopg.OperationalError):
+                    pool.putconn(_one_that_answers(pool, pool.getconn))
+                    logger.warning("the database is back")
+                    return
+        finally:  # whatever happened: nobody is refused whom nobody would ever admit again
             self._since = None
-            return
 
 
 outage = Outage()
@@ -96,12 +94,11 @@ def _refused(pool: Any) -> int:
 
 def _answers(connection: Any) -> bool:
     """An idle connection on which something lies to be read was mostly closed by the server."""
-    poll = select.poll()
-    poll.register(connection.pgconn.socket, select.POLLIN)
-    if not poll.poll(0):
-        return True
     try:
-        connection.execute("")
+        poll = select.poll()
+        poll.register(connection.pgconn.socket, select.POLLIN)
+        if poll.poll(0):
+            connection.execute("")
     except psycopg.Error:
         return False
     return True

@@ -64,21 +64,7 @@ def hand(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Hand]:
 
 
 @pytest.fixture(scope="module")
-def _echo() -> Iterator[FakeProvider]:
-    provider = FakeProvider().start()
-    yield provider
-    provider.stop()
-
-
-@pytest.fixture
-def echo(_echo: FakeProvider) -> FakeProvider:
-    """Who answers in the arena that is `echoing`."""
-    _echo.forget()
-    return _echo
-
-
-@pytest.fixture(scope="module")
-def echoing(_echo: FakeProvider) -> Iterator[Arena]:
+def echoing(_fake_provider: FakeProvider) -> Iterator[Arena]:
     """An arena whose two models repeat the prompt."""
-    with arena_with(_echo) as arena:
+    with arena_with(_fake_provider) as arena:
         yield arena

@@ -29,11 +29,9 @@ ANSWER = "# A heading\n\n$$x^2$$\n\n```python\nx = 1\n```\n\n| a |\n|---|\n| 1 |
 
 
 @pytest.fixture(scope="module")
-def arena() -> Iterator[Arena]:
-    provider = FakeProvider().start()
-    with arena_with(provider) as arena:
+def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
+    with arena_with(_fake_provider) as arena:
         yield arena
-    provider.stop()
 
 
 @pytest.fixture(scope="module")

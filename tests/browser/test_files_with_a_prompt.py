@@ -26,15 +26,8 @@ HAND_OVER = """([kind, name, content, texts]) => {
 
 
 @pytest.fixture(scope="module")
-def provider() -> Iterator[FakeProvider]:
-    provider = FakeProvider().start()
-    yield provider
-    provider.stop()
-
-
-@pytest.fixture(scope="module")
-def arena(provider: FakeProvider) -> Iterator[Arena]:
-    with arena_with(provider, ARENA_LIMIT_UPLOAD_VISITOR="off") as arena:
+def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
+    with arena_with(_fake_provider, ARENA_LIMIT_UPLOAD_VISITOR="off") as arena:
         yield arena
 
 
@@ -42,8 +35,9 @@ def hand_over(page: Page, kind: str, name: str, content: bytes, texts: dict[str,
     page.evaluate(HAND_OVER, [kind, name, base64.b64encode(content).decode(), texts or {}])
 
 
-def test_files_come_by_choice_drop_and_paste_and_go_with_the_prompt(arena: Arena, provider: FakeProvider, page: Page):
-    provider.forget()
+def test_files_come_by_choice_drop_and_paste_and_go_with_the_prompt(
+    arena: Arena, fake_provider: FakeProvider, page: Page
+):
     page.goto(arena.url)
     report = {"name": "report.pdf", "mimeType": "application/pdf", "buffer": pdfs.saying("from a PDF")}
     scan = {"name": "scan.pdf", "mimeType": "application/pdf", "buffer": pdfs.scanned()}
@@ -61,7 +55,7 @@ def test_files_come_by_choice_drop_and_paste_and_go_with_the_prompt(arena: Arena
     page.keyboard.press("Enter")
     expect(page.locator(".vote button").first).to_be_visible()
     expect(page.locator(".attached .chip-name")).to_have_text(["report.pdf", "dropped.txt"])
-    for request in provider.requests:
+    for request in fake_provider.requests:
         assert "from a PDF" in request["messages"][-1]["content"]
         assert "dropped text" in request["messages"][-1]["content"]
     hand_over(page, "paste", "more.txt", b"more text")

@@ -30,16 +30,14 @@ FOREIGN_ATTRIBUTES = """() => [...document.querySelectorAll(".answer *")].flatMa
 
 
 @pytest.fixture(scope="module")
-def arena() -> Iterator[Arena]:
-    provider = FakeProvider().start()
-    with arena_with(provider) as arena:
+def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
+    with arena_with(_fake_provider) as arena:
         # Only those that answer are drawn: the models behind the votes would end a battle void.
         voted = arena.run(sys.executable, "-m", "tests.browser.votes")
         assert voted.returncode == 0, voted.stderr
         make_member(arena)
         arena.manage("shell", "-c", ONLY_ECHOES_ARE_DRAWN)
         yield arena
-    provider.stop()
 
 
 NOTICE = "for (const name of ['alert', 'confirm', 'prompt', 'print']) window[name] = () => (window.ran = true);"

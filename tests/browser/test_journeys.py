@@ -17,11 +17,9 @@ PASSWORD = "a-good-password-1"
 
 
 @pytest.fixture(scope="module")
-def arena() -> Iterator[Arena]:
-    provider = FakeProvider().start()
-    with arena_with(provider, **ADMINISTRATOR) as arena:
+def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
+    with arena_with(_fake_provider, **ADMINISTRATOR) as arena:
         yield arena
-    provider.stop()
 
 
 def begin(hand: Hand, arena: Arena, mode: str = "") -> None:

@@ -15,11 +15,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.faults]
 
 
 @pytest.fixture(scope="module")
-def _arena() -> Iterator[Arena]:
-    provider = FakeProvider().start()
-    with arena_with(provider) as arena:
+def _arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
+    with arena_with(_fake_provider) as arena:
         yield arena
-    provider.stop()
 
 
 @pytest.fixture

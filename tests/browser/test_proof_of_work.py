@@ -14,12 +14,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 
 @pytest.fixture(scope="module")
-def arena() -> Iterator[Arena]:
-    provider = FakeProvider().start()
-    with arena_with(provider, ARENA_PROOF_OF_WORK_FROM="1", ARENA_PROOF_OF_WORK_DIFFICULTY="500") as arena:
+def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
+    with arena_with(_fake_provider, ARENA_PROOF_OF_WORK_FROM="1", ARENA_PROOF_OF_WORK_DIFFICULTY="500") as arena:
         assert Reader(arena.url).api("POST", "sessions/", {"prompt": "the one that is free"}).status_code == 201
         yield arena
-    provider.stop()
 
 
 def begin(page: Page, arena: Arena, text: str) -> None:

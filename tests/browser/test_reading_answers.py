@@ -31,7 +31,7 @@ print("a line that is much longer than the pane in which it is shown, and longer
 )
 
 
-def test_both_answers_are_read_while_they_are_said(echoing: Arena, echo: FakeProvider, page: Page):
+def test_both_answers_are_read_while_they_are_said(echoing: Arena, fake_provider: FakeProvider, page: Page):
     page.goto(echoing.url)
     page.locator("#prompt").fill(f"one two {PAUSE} three")
     page.get_by_role("button", name="Start the battle").click()
@@ -39,7 +39,7 @@ def test_both_answers_are_read_while_they_are_said(echoing: Arena, echo: FakePro
     answers, vote = page.locator(".answer"), page.get_by_role("button", name="Left is better")
     expect(answers).to_have_text(["one two", "one two"], use_inner_text=True)
     expect(vote).to_have_count(0)
-    echo.go_on()
+    fake_provider.go_on()
     expect(answers).to_have_text([f"one two {PAUSE} three"] * 2, use_inner_text=True)
     expect(vote).to_be_visible()
 

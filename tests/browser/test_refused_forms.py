@@ -15,11 +15,9 @@ TYPED = "one two three"
 
 
 @pytest.fixture(scope="module")
-def arena() -> Iterator[Arena]:
-    provider = FakeProvider().start()
-    with arena_with(provider, ARENA_LIMIT_BATTLE_VISITOR="1/hour") as arena:
+def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
+    with arena_with(_fake_provider, ARENA_LIMIT_BATTLE_VISITOR="1/hour") as arena:
         yield arena
-    provider.stop()
 
 
 def send(page: Page, text: str = TYPED) -> None:

@@ -31,12 +31,10 @@ Session.objects.bulk_create(
 
 
 @pytest.fixture(scope="module")
-def arena() -> Iterator[Arena]:
-    provider = FakeProvider().start()
-    with arena_with(provider) as arena:
+def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
+    with arena_with(_fake_provider) as arena:
         command(arena, ONLY_ECHOES_ARE_DRAWN)
         yield arena
-    provider.stop()
 
 
 def command(arena: Arena, words: str) -> None:
