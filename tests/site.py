@@ -13,12 +13,12 @@ import httpx2
 import uvicorn
 from celery.contrib.testing.worker import start_worker
 
-from arena_site.asgi import application
+from arena_site.asgi import application as site_application
 from arena_site.celery import app as celery_app
 
 
 @contextlib.contextmanager
-def serve() -> Iterator[str]:
+def serve(application: Any = site_application) -> Iterator[str]:
     """The site's address."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))

@@ -135,8 +135,8 @@ STREAMS: dict[str, list[Step]] = {
     "reasoning": [write(event({"reasoning": "let me see", "content": ""}), TWO, END)],
     "think-tag": [write(*(text(part) for part in ("<th", "ink>let me", " see</t", "hink>", "\n\none ", "two")), END)],
     "think-tag-at-once": [write(text("<think>let me see</think>\n\none two"), END)],
-    "thinks-a-second": [
-        write(*(event({"reasoning": "hm "}) for _ in range(4)), pause=0.3), write(TWO, END)
+    "thinks-two-seconds": [
+        write(*(event({"reasoning": "hm "}) for _ in range(8)), pause=0.3), write(TWO, END)
     ],
     "mistrals-parts": [
         write(event({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "let me see"}]}]})),

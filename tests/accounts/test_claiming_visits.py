@@ -1,6 +1,5 @@
 """Signing in keeps what this very browser did before, and nothing else."""
 
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,6 +12,7 @@ from accounts.models import User, Visitor
 from battles.actions import report
 from battles.models import Battle, ModerationCase, Report
 from tests import make
+from tests.waiting import wait_for
 from uploads.actions import keep_upload
 from uploads.models import Upload
 
@@ -107,7 +107,7 @@ def test_what_the_member_does_elsewhere_during_the_sign_in_is_merged_too(client:
             keep_upload(actor=as_member, content=b"the same bytes", name="elsewhere.txt")
             report(actor=as_member, battle=battle, reason="elsewhere")
             signing_in = pool.submit(in_a_thread, sign_in, client, member)
-            wait_until_somebody_waits()
+            wait_for(lambda: signing_in.done() or somebody_waits())
         signing_in.result()
     assert list(Upload.objects.owned_by(as_member).kept().values_list("name", flat=True)) == ["elsewhere.txt"]
     assert list(Report.objects.values_list("user", "reason")) == [(member.pk, "elsewhere")]
@@ -120,14 +120,11 @@ def in_a_thread(work: Callable[..., None], *args: object) -> None:
         connection.close()
 
 
-def wait_until_somebody_waits() -> None:
-    """For a lock. Not for ever: without one there is nothing to wait for."""
-    for _ in range(200):
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-            if cursor.fetchone()[0]:
-                return
-        time.sleep(0.05)
+def somebody_waits() -> bool:
+    """For a lock."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return bool(cursor.fetchone()[0])
 
 
 def test_just_looking_makes_no_visitor(client: Client):

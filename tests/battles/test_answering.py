@@ -1,7 +1,7 @@
 """How turns are answered, whatever the providers do."""
 
+import json
 import threading
-import time
 from dataclasses import replace
 
 import pytest
@@ -10,15 +10,13 @@ from battles import answer_records as records
 from battles.call_records import Said
 from battles.engine import Engine
 from battles.models import Answer, Battle, Call, Turn
+from battles.turn_stream import FIELD, stream_key
+from common.valkey import connection
 from tests import make
 from tests.fake_provider import FakeProvider
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def _impatient(settings):
-    settings.ARENA_DEADLINES = {"connect": 0.5, "first": 0.6, "idle": 0.6, "total": 3}
 
 
 def answers(battle: Battle) -> dict[str, tuple[str, str, str]]:
@@ -26,6 +24,13 @@ def answers(battle: Battle) -> dict[str, tuple[str, str, str]]:
         answer.side.position: (answer.state, answer.text.strip(), answer.error)
         for answer in Answer.objects.filter(turn__battle=battle, turn__index=0).select_related("side")
     }
+
+
+def sides_heard(battle: Battle) -> set[str]:
+    """Of which readers were shown some text."""
+    entries = connection().xrange(stream_key(battle.public_id, 0))
+    events = [event for _, entry in entries for event in json.loads(entry[FIELD.decode()])]
+    return {side for name, side, _ in events if name == "text"}
 
 
 def test_both_sides_answer_and_every_call_is_logged(fake_provider: FakeProvider, engine: Engine):
@@ -83,9 +88,9 @@ def test_a_stop_ends_both_sides_and_keeps_their_text(fake_provider: FakeProvider
     turn = battle.turns.get()
     answering = threading.Thread(target=engine.answer, args=[turn.pk])
     answering.start()
-    time.sleep(1)
+    wait_for(lambda: sides_heard(battle) == {"left", "right"})
     actions.stop(battle=battle)
-    answering.join(5)
+    answering.join(30)
     assert not answering.is_alive()
     for state, text, _ in answers(battle).values():
         assert state == "stopped"
@@ -101,7 +106,7 @@ def test_a_turn_delivered_many_times_is_answered_once(fake_provider: FakeProvide
     for delivery in deliveries:
         delivery.start()
     for delivery in deliveries:
-        delivery.join(10)
+        delivery.join()
     assert fake_provider.calls["slow"] == 2
     assert Call.objects.count() == 2
 
@@ -123,9 +128,10 @@ def test_a_closing_worker_hands_its_turns_back(fake_provider: FakeProvider):
     turn = battle.turns.get()
     answering = threading.Thread(target=engine.answer, args=[turn.pk])
     answering.start()
-    time.sleep(0.5)
+    wait_for(lambda: fake_provider.calls["long"] == 2)
     engine.close()
-    answering.join(5)
+    answering.join(30)
+    assert not answering.is_alive()
     turn.refresh_from_db()
     assert (turn.state, turn.attempt) == (Turn.State.QUEUED, 0)
     assert set(Call.objects.values_list("state", flat=True)) == {"lost"}

@@ -1,7 +1,6 @@
 """What people may do about an answer they do not want to wait for, or that failed."""
 
 import threading
-import time
 
 import pytest
 from django.db import connection
@@ -15,6 +14,7 @@ from models_registry.models import LanguageModel
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.site import Reader
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -192,10 +192,9 @@ def test_a_stop_before_any_word_makes_the_battle_void(fake_provider: FakeProvide
     turn = battle.turns.get()
     answering = threading.Thread(target=engine.answer, args=[turn.pk])
     answering.start()
-    while fake_provider.calls["hang-after-0"] < 2:
-        time.sleep(0.01)
+    wait_for(lambda: fake_provider.calls["hang-after-0"] == 2)
     actions.stop(battle=battle)
-    answering.join(5)
+    answering.join(30)
     assert answers(turn) == {"left": ("stopped", ""), "right": ("stopped", "")}
     battle.refresh_from_db()
     assert battle.is_void

@@ -3,7 +3,8 @@
 import sys
 
 from tests.chaos.people import Tally
-from tests.faults.running import Arena, wait_for
+from tests.faults.running import Arena
+from tests.waiting import wait_for
 
 
 def check(arena: Arena, tally: Tally) -> None:

@@ -8,7 +8,8 @@ from collections import Counter
 from tests.chaos.books import check
 from tests.chaos.people import Person, Tally
 from tests.fake_provider import FakeProvider
-from tests.faults.running import ANSWERS, POSTGRES, SWEEPER, VALKEY, WEB, Arena, arena_with, wait_for
+from tests.faults.running import ANSWERS, POSTGRES, SWEEPER, VALKEY, WEB, Arena, arena_with
+from tests.waiting import wait_for
 
 PEOPLE = 12
 KILLABLE = {"answer worker": ANSWERS, "web": WEB, "Valkey": VALKEY, "PostgreSQL": POSTGRES, "sweeper": SWEEPER}

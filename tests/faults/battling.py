@@ -7,8 +7,8 @@ import httpx2
 import pytest
 
 from tests.fake_provider import FakeProvider
-from tests.faults.running import wait_for
 from tests.site import Reader
+from tests.waiting import wait_for
 
 SHORT = "one two three"
 # About five seconds of answer.

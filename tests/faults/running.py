@@ -9,8 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from django.conf import settings
 
 from arena_site.supervisor.leftovers import Process
 from tests.fake_provider import FakeProvider
+from tests.waiting import wait_for
 
 POSTGRES, VALKEY, WEB = "bin/postgres", "valkey-server", "arena_site.embedded.web"
 ANSWERS, SWEEPER = "-Q answers", "manage.py sweep"
@@ -53,13 +53,6 @@ def _runs(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
-
-
-def wait_for(condition: Callable[[], bool], within: float) -> None:
-    deadline = time.monotonic() + within
-    while not condition():
-        assert time.monotonic() < deadline, f"waited {within} s in vain"
-        time.sleep(0.05)
 
 
 @contextmanager

@@ -8,8 +8,9 @@ import psycopg
 import pytest
 
 from tests.faults.battling import another_tab, answered
-from tests.faults.running import POSTGRES, Arena, wait_for
+from tests.faults.running import POSTGRES, Arena
 from tests.site import Reader
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.faults
 

@@ -10,8 +10,9 @@ import pytest
 from arena_site.supervisor.leftovers import Process, wait_for_end
 from tests.fake_provider import FakeProvider
 from tests.faults.battling import LONG, another_tab, answered, begun, finished, texts, vote, whole
-from tests.faults.running import ANSWERS, SWEEPER, WEB, Arena, wait_for
+from tests.faults.running import ANSWERS, SWEEPER, WEB, Arena
 from tests.site import Reader
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.faults
 

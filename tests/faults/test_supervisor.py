@@ -12,7 +12,8 @@ import psycopg
 import pytest
 
 from arena_site.supervisor.leftovers import Process, wait_for_end
-from tests.faults.running import UP, Arena, wait_for
+from tests.faults.running import UP, Arena
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.faults
 

@@ -7,8 +7,9 @@ import httpx2
 import pytest
 
 from tests.faults.battling import another_tab, answered, vote
-from tests.faults.running import POSTGRES, WEB, Arena, wait_for
+from tests.faults.running import POSTGRES, WEB, Arena
 from tests.site import Reader
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.faults
 

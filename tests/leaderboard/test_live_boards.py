@@ -15,10 +15,11 @@ from leaderboard import schedule
 from leaderboard.announcing import CHANNEL, announce_snapshot
 from leaderboard.models import AggregationRun
 from tests.site import Reader, serve
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-SOON_S = 10
+SOON_S = 30
 
 
 @pytest.fixture
@@ -57,12 +58,7 @@ class Follower:
 
 
 def wait_until_subscribed() -> None:
-    subscribed = threading.Event()
-    for _ in range(100):
-        if dict(valkey.connection().pubsub_numsub(CHANNEL))[CHANNEL]:
-            return
-        subscribed.wait(0.05)
-    raise AssertionError("nobody listens")
+    wait_for(lambda: dict(valkey.connection().pubsub_numsub(CHANNEL))[CHANNEL])
 
 
 def test_a_reader_is_told_of_each_new_snapshot_of_the_board(address):

@@ -1,6 +1,5 @@
 """Files go with prompts: the same to both sides, and pictures only to models that see."""
 
-import time
 from decimal import Decimal
 
 import pytest
@@ -19,6 +18,7 @@ from tests import make
 from tests.fake_provider import FakeProvider
 from tests.site import Reader
 from tests.uploads import pdfs, pictures
+from tests.waiting import wait_for
 from uploads import actions
 from uploads.extraction import read_upload
 from uploads.models import Upload
@@ -44,9 +44,7 @@ def keep(person: Actor, content: bytes, name: str) -> str:
     """The id of a file that has been read."""
     upload = actions.keep_upload(actor=person, content=content, name=name)
     read_upload(upload.pk)
-    while upload.state == Upload.State.EXTRACTING:  # a worker was quicker
-        time.sleep(0.05)
-        upload.refresh_from_db()
+    wait_for(lambda: Upload.objects.exclude(state=Upload.State.EXTRACTING).filter(pk=upload.pk))  # a worker was quicker
     return upload.public_id
 
 

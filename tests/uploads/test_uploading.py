@@ -17,6 +17,7 @@ from tests import make
 from tests.site import Reader
 from tests.uploads import pdfs, pictures
 from tests.uploads.conftest import stored_files
+from tests.waiting import wait_for
 from uploads.models import Upload
 from uploads.names import harmless_name
 
@@ -62,23 +63,22 @@ def test_a_text_is_kept_as_it_came_and_can_be_used_at_once(reader: Reader):
 def test_a_pdf_is_read_by_a_worker_page_by_page(reader: Reader):
     response = send(reader, pdfs.saying("first page", "second page"), "report.pdf")
     assert response.status_code == 202
-    upload = wait_for(reader, response.json())
+    upload = once_read(reader, response.json())
     assert (upload["state"], upload["media_type"], upload["pages"]) == ("ready", "application/pdf", 2)
     sent = reader.get(f"/api/v1/uploads/{upload['id']}/text/").text
     assert "[Page 1]\nfirst page\n\n[Page 2]\nsecond page" in sent
 
 
-def wait_for(reader: Reader, upload: dict) -> dict:
-    for _ in range(200):
-        upload = reader.api("GET", f"uploads/{upload['id']}/").json()
-        if upload["state"] != "extracting":
-            return upload
-        threading.Event().wait(0.1)
-    raise AssertionError("it was never read")
+def once_read(reader: Reader, upload: dict) -> dict:
+    def seen() -> dict:
+        return reader.api("GET", f"uploads/{upload['id']}/").json()
+
+    wait_for(lambda: seen()["state"] != "extracting")
+    return seen()
 
 
 def test_a_scanned_pdf_says_that_it_has_no_text(reader: Reader):
-    upload = wait_for(reader, send(reader, pdfs.scanned(), "scan.pdf").json())
+    upload = once_read(reader, send(reader, pdfs.scanned(), "scan.pdf").json())
     assert (upload["state"], upload["error"]) == ("failed", "no_text")
     assert "scanned" in reader.get(f"/uploads/{upload['id']}/").text
     assert refusal(reader.api("GET", f"uploads/{upload['id']}/text/")) == (409, "upload_failed")
@@ -87,7 +87,7 @@ def test_a_scanned_pdf_says_that_it_has_no_text(reader: Reader):
 
 def test_a_picture_is_made_fit_for_models_and_the_original_is_kept(reader: Reader):
     original = pictures.photograph_with_metadata()
-    upload = wait_for(reader, send(reader, original, "tower.jpg").json())
+    upload = once_read(reader, send(reader, original, "tower.jpg").json())
     assert (upload["kind"], upload["state"], upload["pages"]) == ("image", "ready", None)
     shown = reader.get(f"/uploads/{upload['id']}/image/")
     assert (shown.headers["content-type"], pictures.opened(shown.content).size) == ("image/jpeg", (523, 1568))
@@ -98,7 +98,7 @@ def test_a_picture_is_made_fit_for_models_and_the_original_is_kept(reader: Reade
 
 
 def test_the_content_decides_what_a_file_is_and_not_its_name(reader: Reader):
-    assert wait_for(reader, send(reader, pictures.picture(), "letter.pdf").json())["media_type"] == "image/png"
+    assert once_read(reader, send(reader, pictures.picture(), "letter.pdf").json())["media_type"] == "image/png"
     assert send(reader, b"%!PS\nhello", "drawing.png").json()["media_type"] == "text/plain"
     assert refusal(send(reader, b"MZ\x90\x00\x03\x00\x00", "notes.txt")) == (415, "unsupported_media_type")
     assert refusal(send(reader, b"", "nothing.txt")) == (400, "invalid")

@@ -1,0 +1,11 @@
+"""Waiting for what others do: until it is so, however long the machine takes, and not for ever."""
+
+import time
+from collections.abc import Callable
+
+
+def wait_for(condition: Callable[[], object], within: float = 30) -> None:
+    deadline = time.monotonic() + within
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {within} s in vain"
+        time.sleep(0.05)
