@@ -23,6 +23,7 @@ from models_registry.models import Breaker, SpendingDay
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.site import Reader
+from tests.waiting import wait_for
 
 Samples = dict[tuple[str, tuple[str, ...]], float]
 
@@ -73,6 +74,11 @@ def test_a_battle_is_found_in_the_numbers(fake_provider: FakeProvider, reader: R
     assert found["arena_up", ("postgresql",)] == found["arena_up", ("valkey",)] == 1
 
 
+def open_streams(client: Client) -> float:
+    counters.hand_over()
+    return ask(client)["arena_streams", ()]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_an_open_stream_is_counted_until_its_reader_leaves(fake_provider: FakeProvider, reader: Reader, client: Client):
     for _ in range(2):
@@ -80,13 +86,11 @@ def test_an_open_stream_is_counted_until_its_reader_leaves(fake_provider: FakePr
     battle = reader.start_battle()
     following = reader.follow(battle["stream_url"])
     next(following)
-    counters.hand_over()
-    assert ask(client)["arena_streams", ()] == 1
+    assert open_streams(client) == 1
     following.close()
     reader.api("POST", f"battles/{battle['id']}/stop/")
     reader.wait_until_answered(reader.battle(battle["id"]))
-    counters.hand_over()
-    assert ask(client)["arena_streams", ()] == 0
+    wait_for(lambda: open_streams(client) == 0)
 
 
 @pytest.mark.django_db
