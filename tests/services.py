@@ -16,7 +16,7 @@ from arena_site.embedded.valkey import Valkey
 from arena_site.supervisor.child import Child
 
 # Of the process that shares the tests out. Its settings would otherwise name the services of an arena that runs in this
-# folder, or those of .env, and the others would inherit them and empty them.
+# folder, and the others would inherit them and empty them.
 NOBODYS = {"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1/0"}
 _children: list[Child] = []
 _directories: list[Path] = []
@@ -52,6 +52,7 @@ def stop() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(early_config: pytest.Config):
     """Before pytest-django reads the settings."""
+    os.environ["ARENA_ENV_FILE"] = os.devnull  # what somebody set for their own arena is not tested
     shares_out = early_config.known_args_namespace.numprocesses and "PYTEST_XDIST_WORKER" not in os.environ
     if shares_out:  # and runs no test itself
         os.environ |= {name: os.environ.get(name, nobodys) for name, nobodys in NOBODYS.items()}

@@ -2,7 +2,8 @@
 
 from decimal import Decimal
 
-from arena_site.settings.environment import BASE_DIR, env
+from arena_site.settings.env_file import BASE_DIR
+from arena_site.settings.environment import env
 
 ARENA_MODELS_FILE = BASE_DIR / env.str("ARENA_MODELS_FILE", default="config/models.yaml")
 

@@ -5,8 +5,8 @@ from typing import Any
 from arena_site.settings.api import *  # noqa: F403
 from arena_site.settings.arena import *  # noqa: F403
 from arena_site.settings.backends import *  # noqa: F403
+from arena_site.settings.env_file import BASE_DIR as BASE_DIR
 from arena_site.settings.environment import ARENA_DATA_DIR as ARENA_DATA_DIR
-from arena_site.settings.environment import BASE_DIR as BASE_DIR
 from arena_site.settings.environment import env as env
 from arena_site.settings.files import *  # noqa: F403
 from arena_site.settings.people import *  # noqa: F403

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import environ
 
+from arena_site.settings.env_file import BASE_DIR, read_env_file
 from arena_site.settings.services import service_file_values
 
-BASE_DIR = Path(__file__).resolve().parents[2]
-
 env = environ.Env()
-environ.Env.read_env(BASE_DIR / ".env", overwrite=False)
+read_env_file()
 
 ARENA_DATA_DIR = Path(env.str("ARENA_DATA_DIR", default=".arena"))
 if not ARENA_DATA_DIR.is_absolute():

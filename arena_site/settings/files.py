@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from arena_site.settings.environment import ARENA_DATA_DIR, BASE_DIR, env
+from arena_site.settings.env_file import BASE_DIR
+from arena_site.settings.environment import ARENA_DATA_DIR, env
 
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env.str("ARENA_STATIC_ROOT", default=str(ARENA_DATA_DIR / "static")))

@@ -13,11 +13,12 @@ from arena_site.embedded.local_model import LocalModel, free_port
 from arena_site.embedded.postgres import Postgres
 from arena_site.embedded.program import CannotStart
 from arena_site.embedded.valkey import Valkey
+from arena_site.settings.env_file import BASE_DIR
 from arena_site.supervisor import leftovers
 from arena_site.supervisor.child import Child
 from arena_site.supervisor.household import Household, Storey
 from arena_site.supervisor.service_file import ServiceFile
-from arena_site.supervisor.site import BASE_DIR, Site
+from arena_site.supervisor.site import Site
 from arena_site.supervisor.terminal import say
 
 SLOW_START_S = 30.0

@@ -8,8 +8,8 @@ from pathlib import Path
 import environ
 
 from arena_site.embedded.program import CannotStart, Program
+from arena_site.settings.env_file import BASE_DIR, read_env_file
 
-BASE_DIR = Path(__file__).resolve().parents[2]
 # One that is killed or hangs leaves the other, and one alone serves about 100 votes a second.
 WEB_PROCESSES = min(2, os.cpu_count() or 1)
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (only if the operator says so)
@@ -28,9 +28,9 @@ class Site:
     @classmethod
     def from_environment(cls) -> "Site":
         """Raises CannotStart when a value makes no sense."""
-        environ.Env.read_env(BASE_DIR / ".env", overwrite=False)
         env = environ.Env()
         try:
+            read_env_file()
             return cls(
                 data_dir=BASE_DIR / env.str("ARENA_DATA_DIR", default=".arena"),
                 bind=env.str("ARENA_BIND", default="127.0.0.1"),
@@ -40,7 +40,7 @@ class Site:
                 wants_local_model=env.bool("ARENA_LOCAL_MODEL", default=True),
                 host=env.list("ARENA_HOSTS", default=["localhost"])[0].lstrip(".").replace("*", "localhost"),
             )
-        except ValueError as error:
+        except (ValueError, OSError) as error:
             raise CannotStart(f"A setting cannot be read: {error}.") from error
 
     @property

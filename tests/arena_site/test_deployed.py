@@ -87,6 +87,7 @@ def deployed(tmp_path: Path, **settings_of_the_test: str) -> Iterator[Proxy]:
         environment = {
             **by_name["web"].environment(**made_secrets(), **given),
             "PATH": os.environ["PATH"],
+            "ARENA_ENV_FILE": os.devnull,
             "DJANGO_SETTINGS_MODULE": "arena_site.settings.production",
             "ARENA_PORT": str(free_port()),
             "ARENA_DATA_DIR": str(tmp_path),

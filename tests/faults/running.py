@@ -34,8 +34,6 @@ PLENTY = {
     for who in ("VISITOR", "MEMBER")
 }
 UP = [sys.executable, "-u", "-m", "arena_site.supervisor"]
-# Set and empty: neither the services of this test run nor somebody's .env may be touched.
-NOT_GIVEN = dict.fromkeys(["DATABASE_URL", "REDIS_URL", "SECRET_KEY", "ARENA_ENCRYPTION_KEYS"], "")
 
 
 def free_port() -> int:
@@ -77,8 +75,9 @@ class Arena:
     def __init__(self, data_dir: Path, port: int | None = None) -> None:
         self.data_dir, self.port = data_dir, port or free_port()
         self.output = data_dir.with_name(f"output-{self.port}")
-        self.environment = NOT_GIVEN | {
+        self.environment = {
             "PATH": os.environ["PATH"],
+            "ARENA_ENV_FILE": os.devnull,  # neither the services of this test run nor somebody's .env may be touched
             "ARENA_DATA_DIR": str(data_dir),
             "ARENA_PORT": str(self.port),
             "ARENA_LOCAL_MODEL": "0",

@@ -1,0 +1,35 @@
+"""Where settings come from, as whoever starts an arena meets it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+PORT = "from arena_site.supervisor.site import Site; print(Site.from_environment().port)"
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=settings.BASE_DIR, env=environment,
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "arena.env"
+    file.write_text("ARENA_PORT=8123\n")
+    return file
+
+
+def test_settings_are_read_from_the_file_that_is_named_and_the_environment_wins(file: Path):
+    assert run("-c", PORT, ARENA_ENV_FILE=str(file)).stdout == "8123\n"
+    assert run("-c", PORT, ARENA_ENV_FILE=str(file), ARENA_PORT="8124").stdout == "8124\n"
+
+
+def test_a_file_that_is_named_and_not_there_is_not_passed_over(tmp_path: Path):
+    stopped = run("-m", "arena_site.supervisor", "stop", ARENA_ENV_FILE=str(tmp_path / "arena.env"))
+    assert stopped.returncode == 1
+    assert "ARENA_ENV_FILE names a file that is not there" in stopped.stderr
