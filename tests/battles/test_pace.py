@@ -4,12 +4,15 @@ import json
 
 import pytest
 
+from battles import publisher
 from battles.pace import LEAST_PACE, EqualPace, Progress
 from tests import make
-from tests.fake_provider import FakeProvider
-from tests.site import Reader
+from tests.battles.listening import read_until
+from tests.fake_provider import PAUSE, FakeProvider
+from tests.site import Reader, panes
 
-PROMPT = "one two three four five six seven eight nine ten"
+HALF = "one two three four five "
+PROMPT = f"{HALF}{PAUSE} six seven eight nine ten"
 
 
 def lengths_after_each_tick(events: list[tuple[str, str, str]]) -> list[tuple[int, int]]:
@@ -25,7 +28,11 @@ def lengths_after_each_tick(events: list[tuple[str, str, str]]) -> list[tuple[in
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_quick_model_waits_for_the_first_word_of_a_slow_one(fake_provider: FakeProvider, reader: Reader):
+def test_a_quick_model_waits_for_the_first_word_of_a_slow_one(
+    fake_provider: FakeProvider, reader: Reader, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(publisher, "WAIT_FOR_OTHER_SIDE_S", 60.0)
+    fake_provider.go_on()
     for name in ("honest", "late"):
         make.model(name, at=fake_provider.base_url)
     battle = reader.start_battle(PROMPT)
@@ -40,11 +47,12 @@ def test_at_equal_pace_neither_pane_is_ever_ahead(fake_provider: FakeProvider, r
         make.model(name, at=fake_provider.base_url)
     battle = reader.start_battle(PROMPT)
     events = reader.follow(battle["stream_url"])
-    seen = [next(events) for _ in range(6)]
+    seen = read_until(events, lambda heard: panes(heard) == {"left": HALF, "right": HALF})
     half_way = reader.battle(battle["id"])["turns"][0]["answers"]
     assert {(answer["state"], answer["text"]) for answer in half_way} == {("streaming", "")}
+    fake_provider.go_on()
     ticks = lengths_after_each_tick(seen + list(events))
-    assert len(set(ticks)) > 4
+    assert len(set(ticks)) > 1
     assert all(left == right for left, right in ticks)
 
 

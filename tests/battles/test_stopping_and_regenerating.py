@@ -12,7 +12,7 @@ from battles.models import Answer, Battle, Call, Position, Turn, Vote
 from common.errors import ArenaError
 from models_registry.models import LanguageModel
 from tests import make
-from tests.fake_provider import FakeProvider
+from tests.fake_provider import PAUSE, FakeProvider
 from tests.site import Reader
 from tests.waiting import wait_for
 
@@ -152,7 +152,7 @@ def test_the_page_offers_it_once_and_says_what_the_vote_is_on(fake_provider: Fak
         make.model("honest", at=fake_provider.base_url)
     battle = reader.wait_until_answered(reader.start_battle())
     LanguageModel.objects.update(upstream_name="status-400")
-    reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": "and four?"})
+    reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": f"and {PAUSE} four?"})
     failed = reader.wait_until_answered(reader.battle(battle["id"]))
     assert (failed["state"], failed["can_vote"], failed["can_regenerate"]) == ("awaiting_vote", True, True)
     page = f"/s/{failed['session']}/"
@@ -162,8 +162,9 @@ def test_the_page_offers_it_once_and_says_what_the_vote_is_on(fake_provider: Fak
     again = reader.post(f"/battles/{battle['id']}/regenerate/", headers={"HX-Request": "true"})
     assert again.status_code == 200
     assert 'sse-connect="' in again.text
+    fake_provider.go_on()
     whole = reader.wait_until_answered(reader.battle(battle["id"]))
-    assert [answer["text"] for answer in whole["turns"][1]["answers"]] == ["and four? "] * 2
+    assert [answer["text"] for answer in whole["turns"][1]["answers"]] == [f"and {PAUSE} four? "] * 2
     assert whole["can_regenerate"] is False
     assert "Ask it once more" not in reader.get(page).text
     refused = reader.api("POST", f"battles/{battle['id']}/regenerate/")
@@ -177,11 +178,14 @@ def test_the_second_rounds_stream_leaves_the_other_pane_alone(fake_provider: Fak
     LanguageModel.objects.filter(pk=Battle.objects.get().sides.get(position="right").model_id).update(
         upstream_name="cut-after-1"
     )
-    reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": "and four?"})
+    fake_provider.go_on()
+    reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": f"and {PAUSE} four?"})
     reader.wait_until_answered(reader.battle(battle["id"]))
-    LanguageModel.objects.update(upstream_name="slow")
+    fake_provider.forget()
+    LanguageModel.objects.update(upstream_name="honest")
     begun = reader.api("POST", f"battles/{battle['id']}/regenerate/").json()
-    assert [answer["text"] for answer in begun["turns"][1]["answers"]] == ["and four? ", ""]
+    assert [answer["text"] for answer in begun["turns"][1]["answers"]] == [f"and {PAUSE} four? ", ""]
+    fake_provider.go_on()
     events = list(reader.follow(begun["stream_url"]))
     assert {'"left"' in data for _, _, data in events} == {False}
     assert [name for _, name, _ in events if name in ("reset", "end")] == ["reset", "end"]

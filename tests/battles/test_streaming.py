@@ -8,7 +8,8 @@ from battles.actions import hide_battles
 from battles.models import Answer, Battle, ModerationCase
 from battles.turn_stream import StreamToken, sign
 from tests import make
-from tests.fake_provider import FakeProvider
+from tests.battles.listening import read_until
+from tests.fake_provider import PAUSE, FakeProvider
 from tests.site import Reader, panes
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -20,15 +21,19 @@ def _contestants(fake_provider: FakeProvider):
         make.model(name, at=fake_provider.base_url)
 
 
-def test_both_answers_grow_side_by_side_and_end_after_they_are_stored(reader: Reader):
-    battle = reader.start_battle("one two three four five six seven eight")
-    events = list(reader.follow(battle["stream_url"]))
+def test_both_answers_grow_side_by_side_and_end_after_they_are_stored(reader: Reader, fake_provider: FakeProvider):
+    battle = reader.start_battle(f"one two three four {PAUSE} five six seven eight")
+    following = reader.follow(battle["stream_url"])
+    half = dict.fromkeys(("left", "right"), "one two three four ")
+    events = read_until(following, lambda heard: panes(heard) == half)
+    fake_provider.go_on()
+    events += following
     names = [name for _, name, _ in events]
     assert names[:2] == ["state", "state"]
     assert names[-1] == "end"
-    assert names.count("text") > 4
+    assert names.count("text") >= 4
     assert all(id for id, _, _ in events)
-    assert panes(events) == dict.fromkeys(("left", "right"), "one two three four five six seven eight ")
+    assert panes(events) == dict.fromkeys(("left", "right"), f"one two three four {PAUSE} five six seven eight ")
     assert set(Answer.objects.values_list("state", flat=True)) == {"done"}
 
 
@@ -47,8 +52,12 @@ def test_a_reader_who_was_cut_off_continues_where_it_was(reader: Reader):
 
 @pytest.mark.parametrize("gone", ["deleted", "hidden"])
 @pytest.mark.parametrize("live", [False, True])
-def test_what_is_deleted_or_hidden_is_told_by_no_stream_again(reader: Reader, gone: str, live: bool):
-    battle = reader.start_battle("a secret that is long enough to be told for a while")
+def test_what_is_deleted_or_hidden_is_told_by_no_stream_again(
+    reader: Reader, fake_provider: FakeProvider, gone: str, live: bool
+):
+    battle = reader.start_battle(f"a secret that {PAUSE} is told for a while")
+    if not live:
+        fake_provider.go_on()
     events = reader.follow(battle["stream_url"])
     heard = [next(event for event in events if event[1] == "text")] if live else list(events)
     assert "secret" in str(heard) or live
@@ -57,6 +66,7 @@ def test_what_is_deleted_or_hidden_is_told_by_no_stream_again(reader: Reader, go
     else:
         case = ModerationCase.objects.create(battle=Battle.objects.get())
         hide_battles(ModerationCase.objects.filter(pk=case.pk), by=make.user(is_staff=True), because="It is private.")
+    fake_provider.go_on()  # the models still have words
     for _ in range(2):
         assert [name for _, name, _ in reader.follow(battle["stream_url"])] == ["end"]
     if live:
@@ -82,11 +92,13 @@ def test_a_reader_with_an_impossible_id_begins_at_the_beginning_and_disturbs_nob
     assert [begun, *from_nowhere] == list(reader.follow(odd["stream_url"]))
 
 
-def test_a_finished_block_arrives_as_safe_html(reader: Reader):
-    battle = reader.start_battle("**bold** <script>\n\nnext line\n\nlast")
-    events = list(reader.follow(battle["stream_url"]))
-    html = [json.loads(data)["html"] for _, name, data in events if name == "block"]
-    assert "<p><strong>bold</strong> &lt;script&gt;</p>\n" in html
+def test_a_finished_block_arrives_as_safe_html(reader: Reader, fake_provider: FakeProvider):
+    battle = reader.start_battle(f"**bold** <script>\n\nnext line\n\nlast {PAUSE} words")
+    events = read_until(reader.follow(battle["stream_url"]), lambda heard: heard and heard[-1][1] == "block")
+    html = json.loads(events[-1][2])["html"]
+    fake_provider.go_on()
+    reader.wait_until_answered(battle)
+    assert html == "<p><strong>bold</strong> &lt;script&gt;</p>\n"
 
 
 def test_the_page_reads_the_same_events_as_fragments(reader: Reader):
@@ -107,10 +119,11 @@ def test_a_forged_or_foreign_token_is_not_found(reader: Reader):
     assert reader.get(f"/stream/{token[:-2]}/").status_code == 404
 
 
-def test_the_api_sends_a_reader_to_the_stream(reader: Reader):
-    battle = reader.start_battle()
+def test_the_api_sends_a_reader_to_the_stream(reader: Reader, fake_provider: FakeProvider):
+    battle = reader.start_battle(f"one {PAUSE} two")
     response = reader.api("GET", f"battles/{battle['id']}/stream/")
     assert response.status_code == 307
     assert response.headers["location"].startswith("/stream/")
+    fake_provider.go_on()
     reader.wait_until_answered(battle)
     assert reader.api("GET", f"battles/{battle['id']}/stream/").status_code == 404

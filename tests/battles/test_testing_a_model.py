@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
@@ -12,7 +13,8 @@ from battles import model_tests, tasks
 from battles.models import Call
 from models_registry.models import Breaker, Charge, LanguageModel, PaidCallsHalt, Price
 from tests import make
-from tests.fake_provider import CANARY, FakeProvider
+from tests.battles.listening import read_until
+from tests.fake_provider import CANARY, PAUSE, FakeProvider
 from tests.site import Reader
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,16 +35,25 @@ def ask(admin: Reader, model: LanguageModel, prompt: str = "one two three") -> s
     return answer.headers["Location"]
 
 
-def follow(admin: Reader, page: str) -> list[tuple[str, str]]:
+def follow(admin: Reader, page: str) -> Iterator[tuple[str, str]]:
     """(name, data) of what a browser would hear from the page's stream."""
     found = re.search(r'data-stream="([^"]+)"', admin.get(page).text)
-    return [(name, data) for _, name, data in admin.follow(found[1])] if found else []
+    return ((name, data) for _, name, data in admin.follow(found[1])) if found else iter(())
+
+
+def wait_for_the_end(admin: Reader, page: str) -> None:
+    for _ in follow(admin, page):
+        pass
+
+
+def said(heard: list[tuple[str, str]]) -> str:
+    return "".join(json.loads(data)["text"] for name, data in heard if name == "text")
 
 
 def result_of(admin: Reader, model: LanguageModel, prompt: str = "one two three") -> str:
     """The page when the model has ended."""
     page = ask(admin, model, prompt)
-    follow(admin, page)
+    wait_for_the_end(admin, page)
     return admin.get(page).text
 
 
@@ -52,22 +63,24 @@ def rows(page: str) -> dict[str, str]:
 
 
 def test_the_answer_grows_on_the_page_and_ends_with_what_it_took(admin: Reader, fake_provider: FakeProvider):
-    model = make.model("slow", at=fake_provider.base_url, system_prompt="Be brief.", parameters={"temperature": 0.5})
+    model = make.model("honest", at=fake_provider.base_url, system_prompt="Be brief.", parameters={"temperature": 0.5})
     Price.objects.create(model=model, input_per_million=10, output_per_million=100)
-    page = ask(admin, model, "one two <b>three</b>")
-    heard = follow(admin, page)
-    texts = [json.loads(data) for name, data in heard if name == "text"]
-    assert "".join(text["text"] for text in texts) == "one two <b>three</b> "
-    assert len(texts) > 1
+    prompt = f"one two {PAUSE} <b>three</b>"
+    page = ask(admin, model, prompt)
+    events = follow(admin, page)
+    heard = read_until(events, lambda heard: said(heard) == "one two ")
+    fake_provider.go_on()
+    heard += events
+    assert said(heard) == f"{prompt} "
     assert heard[-1] == ("end", "")
     shown = admin.get(page).text
-    assert "one two &lt;b&gt;three&lt;/b&gt;" in shown
+    assert f"one two {PAUSE} &lt;b&gt;three&lt;/b&gt;" in shown
     assert "data-stream" not in shown
     took = rows(shown)
-    assert (took["Tokens"], took["Cost"], took["Ended with"]) == ("7 sent, 3 written", "$0.00037", "stop")
+    assert (took["Tokens"], took["Cost"], took["Ended with"]) == ("7 sent, 4 written", "$0.00047", "stop")
     assert re.fullmatch(r"\d+ ms", took["First token"])
     [sent] = fake_provider.requests
-    assert [message["content"] for message in sent["messages"]] == ["Be brief.", "one two <b>three</b>"]
+    assert [message["content"] for message in sent["messages"]] == ["Be brief.", prompt]
     assert sent["temperature"] == 0.5
 
 
@@ -146,7 +159,7 @@ def test_a_draft_can_be_tested_before_it_is_drawn(admin: Reader, fake_provider: 
 
 def test_a_message_that_comes_twice_asks_the_model_once(admin: Reader, fake_provider: FakeProvider):
     page = ask(admin, make.model("honest", at=fake_provider.base_url))
-    follow(admin, page)
+    wait_for_the_end(admin, page)
     tasks.test_model(page.rstrip("/").rpartition("/")[2])
     assert fake_provider.calls.total() == 1
 
