@@ -32,8 +32,8 @@ def announce_end(turn: Turn) -> None:
 def forget_streams(turns: QuerySet[Turn]) -> None:
     """With COMMIT: nothing of these turns is told to anybody again, also not by a worker that still has words.
 
-    An end stands where the stream began, and nobody reads on after it. Best effort: what is not forgotten is within
-    the hour.
+    An end is all that is left of the stream, and nobody reads on after it. Best effort: what is not forgotten is
+    within the hour.
     """
     lately = Q(finished_at=None) | Q(finished_at__gte=Now() - timedelta(seconds=LIFETIME_S))
     keys = [
@@ -49,8 +49,8 @@ def _leave_nothing_but_an_end(keys: list[str]) -> None:
     try:
         with while_a_person_waits(), connection().pipeline(transaction=True) as pipeline:
             for key in keys:
-                pipeline.delete(key)
-                pipeline.xadd(key, entry([TurnEvent("end")]))
+                # Of a stream made anew the end could have an id that readers have passed: that of the same millisecond.
+                pipeline.xadd(key, entry([TurnEvent("end")]), maxlen=1, approximate=False)
                 pipeline.expire(key, LIFETIME_S)
             pipeline.execute()
     except UNREACHABLE as error:

@@ -4,9 +4,11 @@ import json
 
 import pytest
 
-from battles.actions import hide_battles
+from battles.actions import delete_session, hide_battles
 from battles.models import Answer, Battle, ModerationCase
-from battles.turn_stream import StreamToken, sign
+from battles.turn_stream import StreamToken, TurnEvent, entry, sign, stream_key
+from common.valkey import connection
+from models_registry.models import LanguageModel
 from tests import make
 from tests.battles.listening import read_until
 from tests.fake_provider import PAUSE, FakeProvider
@@ -72,6 +74,17 @@ def test_what_is_deleted_or_hidden_is_told_by_no_stream_again(
     if live:
         assert list(events)[-1][1] == "end"
         assert [name for _, name, _ in reader.follow(battle["stream_url"])] == ["end"]
+
+
+def test_the_end_of_what_is_deleted_comes_after_all_that_was_read_of_it():
+    """Also where no time has passed since, or the clock was set back."""
+    battle = make.answered_battle(*LanguageModel.objects.all())
+    key = stream_key(battle.public_id, 0)
+    last = connection().xadd(key, entry([TurnEvent("text", "left", "a secret")]), id=f"{2**42}-0")
+    delete_session(battle.session)
+    [[_, told]] = connection().xread({key: last})
+    assert told == connection().xrange(key)
+    assert [json.loads(fields["e"])[0][0] for _, fields in told] == ["end"]
 
 
 def test_the_address_may_carry_the_last_id_too(reader: Reader):
