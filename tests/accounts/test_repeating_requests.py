@@ -142,7 +142,7 @@ def test_while_the_first_is_running_the_second_is_told_to_wait():
 
     def wait() -> str:
         is_running.set()
-        assert may_end.wait(10)
+        assert may_end.wait(60)
         return "done"
 
     post = view_that(wait)
@@ -155,7 +155,7 @@ def test_while_the_first_is_running_the_second_is_told_to_wait():
 
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(in_thread)
-        assert is_running.wait(10)
+        assert is_running.wait(60)
         second = post("a", secret=secret)
         may_end.set()
         assert first.result().data == {"result": "done"}

@@ -12,7 +12,7 @@ from psycopg_pool import PoolTimeout
 
 from common.postgresql import base
 from common.postgresql.base import DatabaseWrapper
-from tests.faults.running import wait_for
+from tests.waiting import wait_for
 
 NOWHERE = {"host": "127.0.0.1", "port": 1}
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,6 +37,7 @@ def borrow(database: DatabaseWrapper) -> Any:
 
 def come_back(database: DatabaseWrapper) -> None:
     database.pool.kwargs = {**connections["default"].get_connection_params(), "autocommit": True}
+    database.pool.timeout = 60
 
 
 def test_in_a_long_outage_everybody_is_told_at_once(database: DatabaseWrapper):
@@ -69,6 +70,7 @@ def test_it_ends_when_the_database_is_back_though_nobody_asks(database: Database
 def test_that_all_connections_are_lent_is_no_outage(database: DatabaseWrapper):
     come_back(database)
     lent = [borrow(database) for _ in range(2)]
+    database.pool.timeout = 0.5
     with pytest.raises(PoolTimeout):
         borrow(database)
     assert base.outage._since is None
