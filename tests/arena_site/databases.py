@@ -14,8 +14,8 @@ def database_without_tables() -> Iterator[str]:
     """Its URL."""
     name = f"elsewhere_{os.getpid()}"
     with connection.cursor() as cursor:
-        cursor.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
+        cursor.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
         cursor.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     yield urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
     with connection.cursor() as cursor:
-        cursor.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(name)))
+        cursor.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))

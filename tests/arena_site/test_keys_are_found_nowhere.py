@@ -32,9 +32,10 @@ def written() -> Iterator[StringIO]:
     for handler, style in zip(handlers, ("json", "text"), strict=True):
         handler.setFormatter(logs.formatter(style))
         root.addHandler(handler)
-    level, root.level = root.level, logging.DEBUG
+    level = root.level
+    root.setLevel(logging.DEBUG)  # not `root.level =`: loggers remember what they let pass
     yield lines
-    root.level = level
+    root.setLevel(level)
     for handler in handlers:
         root.removeHandler(handler)
 
@@ -88,6 +89,7 @@ def whole_valkey() -> str:
     read: dict[str, Any] = {
         "string": valkey().get, "hash": valkey().hgetall, "set": valkey().smembers, "stream": valkey().xrange,
         "list": lambda key: valkey().lrange(key, 0, -1), "zset": lambda key: valkey().zrange(key, 0, -1),
+        "none": lambda key: "went meanwhile",
     }  # fmt: skip
     return "\n".join(f"{key} {read[valkey().type(key)](key)}" for key in valkey().keys("*"))
 
