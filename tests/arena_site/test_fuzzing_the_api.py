@@ -1,6 +1,6 @@
 """Whatever is sent to the API, by whomever: no 5xx, and no answer that its schema does not foresee.
 
-`make fuzz` tries thousands of cases; the suite a few of each kind for each operation.
+`make fuzz` tries thousands of cases, others each time; the suite a few of each kind for each operation.
 """
 
 import math
@@ -94,9 +94,11 @@ def one_connection() -> Iterator[None]:
     ends = (signals.request_started, signals.request_finished)
     for end in ends:
         end.disconnect(close_old_connections)
-    yield
-    for end in ends:
-        end.connect(close_old_connections)
+    try:
+        yield
+    finally:
+        for end in ends:
+            end.connect(close_old_connections)
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.value)
@@ -127,6 +129,7 @@ def found_wrong(operation: Any, mode: GenerationMode, person: Person, cases: int
 
     @settings(
         max_examples=cases,
+        derandomize="FUZZ_CASES" not in os.environ,
         database=None,
         deadline=None,
         phases=[Phase.generate],
