@@ -10,10 +10,10 @@ django.setup()
 
 from accounts.models import User  # noqa: E402
 from battles.models import Battle, Category, Session, Vote  # noqa: E402
-from leaderboard import aggregation, schedule  # noqa: E402
 from models_registry.models import LanguageModel  # noqa: E402
 from tests import make  # noqa: E402
 from tests.browser.payloads import PAYLOADS, ROUNDS  # noqa: E402
+from tests.browser.votes import publish  # noqa: E402
 from tests.leaderboard.ballots import cast  # noqa: E402
 from uploads.models import Upload  # noqa: E402
 
@@ -62,7 +62,7 @@ def boards_named() -> None:
     )  # fmt: skip
     for _ in range(6):
         cast(gold, silver, "left", categories=[f"payload-{number}" for number in range(len(PAYLOADS))])
-    aggregation.aggregate(slot=schedule.new_slot())
+    publish()
 
 
 def several_each(part: int) -> None:
