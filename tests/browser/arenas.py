@@ -1,6 +1,7 @@
 """A running arena for a module of browser tests: its models the real local one, or a provider that repeats prompts."""
 
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,8 +9,10 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from tests.faults.running import Arena
+from tests.faults.running import Arena, wait_for
 
+# For an arena's environment: no answer is given up while somebody looks at the middle of it.
+PATIENT = {"ARENA_DEADLINE_IDLE_S": "600", "ARENA_DEADLINE_TOTAL_S": "600"}
 ONLY_ECHOES_ARE_DRAWN = """
 from models_registry.models import LanguageModel
 LanguageModel.objects.exclude(slug__endswith="-one").update(status="paused")
@@ -28,6 +31,11 @@ def arena_with_local_model(**environment: str) -> Iterator[Arena]:
     finally:
         arena.stop()
         shutil.rmtree(directory)
+
+
+def publish(arena: Arena) -> None:
+    """What was voted, as soon as no other run is under way: the arena has its own."""
+    wait_for(lambda: arena.run(sys.executable, "manage.py", "aggregate_votes").returncode == 0)
 
 
 def ask(page: Page, arena: Arena, prompt: str) -> None:

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.browser.arenas import PATIENT
 from tests.browser.axe import WIDE
 from tests.browser.hands import HANDS, Hand, fresh
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 
 # Two cores may be busy with a model and a database meanwhile.
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=30_000)
 
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = [
@@ -65,6 +66,6 @@ def hand(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Hand]:
 
 @pytest.fixture(scope="module")
 def echoing(_fake_provider: FakeProvider) -> Iterator[Arena]:
-    """An arena whose two models repeat the prompt."""
-    with arena_with(_fake_provider) as arena:
+    """An arena whose two models repeat the prompt, and may pause in it for as long as it takes to look."""
+    with arena_with(_fake_provider, **PATIENT) as arena:
         yield arena

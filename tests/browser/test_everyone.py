@@ -5,6 +5,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.arenas import ask
 from tests.browser.hands import Hand
+from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -22,7 +23,9 @@ def test_an_answer_from_right_to_left_is_read_so_and_nothing_moves_for_who_wants
     assert page.locator(".card").first.evaluate(lasts) > 0.1
 
 
-def test_a_battle_from_the_first_tab_to_the_names_by_keyboard_alone(echoing: Arena, page: Page):
+def test_a_battle_from_the_first_tab_to_the_names_by_keyboard_alone(
+    echoing: Arena, fake_provider: FakeProvider, page: Page
+):
     page.goto(f"{echoing.url}/leaderboard/")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
@@ -30,9 +33,10 @@ def test_a_battle_from_the_first_tab_to_the_names_by_keyboard_alone(echoing: Are
     expect(page.locator("#main")).to_be_focused()
     page.goto(echoing.url)
     expect(page.locator("#prompt")).to_be_focused()
-    page.keyboard.type("one two three")
+    page.keyboard.type(f"one two {PAUSE} three")
     page.keyboard.press("Enter")
     page.wait_for_url("**/s/**")
+    fake_provider.go_on()
     expect(page.locator("#announcer")).not_to_be_empty(timeout=60_000)  # said once: the answers are there
     first = page.locator(".vote button").first
     expect(first).to_be_visible()
@@ -49,9 +53,9 @@ def test_a_battle_from_the_first_tab_to_the_names_by_keyboard_alone(echoing: Are
     expect(page.locator(".said")).to_contain_text("You found the right answer better.")
 
 
-def test_enter_while_models_answer_says_that_the_words_wait(echoing: Arena, page: Page):
+def test_enter_while_models_answer_says_that_the_words_wait(echoing: Arena, fake_provider: FakeProvider, page: Page):
     page.goto(echoing.url)
-    page.locator("#prompt").fill("word " * 1000)
+    page.locator("#prompt").fill(f"one two {PAUSE} three")
     page.keyboard.press("Enter")
     page.wait_for_url("**/s/**")
     page.locator("#prompt").fill("and then?")
@@ -59,18 +63,22 @@ def test_enter_while_models_answer_says_that_the_words_wait(echoing: Arena, page
     told = page.locator(".composer [role=alert]")
     expect(told).to_contain_text("It is still being answered.")
     expect(page.locator("#prompt")).to_have_value("and then?")
+    expect(page.locator(".answer", has_text="one two")).to_have_count(2)
     page.get_by_role("button", name="Stop").click()
     expect(told).to_be_empty()
     page.locator("#prompt").press("Enter")
     expect(page.locator(".question").last).to_have_text("and then?")
 
 
-def test_what_is_pressed_says_what_became_of_it_and_leaves_the_focus_at_the_news(echoing: Arena, page: Page):
+def test_what_is_pressed_says_what_became_of_it_and_leaves_the_focus_at_the_news(
+    echoing: Arena, fake_provider: FakeProvider, page: Page
+):
     hand, said = Hand(page, by_keys=True), page.locator("#announcer")
     page.goto(echoing.url)
-    hand.write(page.locator("#prompt"), "word " * 2000)
+    hand.write(page.locator("#prompt"), f"one two {PAUSE} three")
     page.keyboard.press("Enter")
     page.wait_for_url("**/s/**")
+    expect(page.locator(".answer", has_text="one two")).to_have_count(2)
     hand.press(page.get_by_role("button", name="Stop"))
     expect(said).to_have_text("Stopped. Vote on what is there.")
     expect(page.locator(".vote")).to_be_focused()
@@ -88,17 +96,20 @@ def test_what_is_pressed_says_what_became_of_it_and_leaves_the_focus_at_the_news
     expect(page.get_by_text("Thank you. A moderator will look at it.")).to_be_focused()
 
 
-def test_without_javascript_no_box_is_offered_that_loses_what_is_typed(echoing: Arena, browser: Browser):
+def test_without_javascript_no_box_is_offered_that_loses_what_is_typed(
+    echoing: Arena, fake_provider: FakeProvider, browser: Browser
+):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     ask(page, echoing, "one two three")
     page.get_by_role("button", name="Tie").click()
     expect(page.get_by_role("link", name="Next battle")).to_be_visible()
-    page.locator("#prompt").fill("word " * 2000)
+    page.locator("#prompt").fill(f"one two {PAUSE} three")
     page.get_by_role("button", name="Follow up with both").click()
     expect(page.get_by_text("the box for your next prompt comes with them")).to_be_visible()
     for boxes in (page.locator("main").get_by_role("textbox"), page.locator("main textarea:visible")):
         expect(boxes).to_have_count(0)
+    fake_provider.go_on()
     expect(page.locator("#prompt")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("the box for your next prompt comes with them")).to_have_count(0)
     context.close()
