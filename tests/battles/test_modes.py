@@ -12,7 +12,7 @@ from battles.models import Answer, Battle, Call, StarRating, Turn, Vote
 from leaderboard.models import EloRating
 from models_registry.models import LanguageModel, Price
 from tests import make
-from tests.fake_provider import FakeProvider
+from tests.fake_provider import PAUSE, FakeProvider
 from tests.site import Reader, panes
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -143,8 +143,8 @@ def test_a_direct_chat_remembers_and_streams(reader: Reader, five, fake_provider
 
 def test_all_who_are_compared_stop_together(reader: Reader, fake_provider: FakeProvider):
     for n in range(3):
-        make.model("long", at=fake_provider.base_url, slug=f"long{n}")
-    battle = start(reader, mode="compare", models=["long0", "long1", "long2"])
+        make.model("honest", at=fake_provider.base_url, slug=f"m{n}")
+    battle = start(reader, mode="compare", models=["m0", "m1", "m2"], prompt=f"one {PAUSE} two")
     events = reader.follow(battle["stream_url"])
     next(event for event in events if event[1] == "text")
     reader.api("POST", f"battles/{battle['id']}/stop/")
@@ -172,12 +172,14 @@ def test_every_model_of_a_comparison_is_paid_for_before_it_is_asked(settings):
     assert Battle.objects.count() == 1
 
 
+@pytest.mark.usefixtures("nothing_is_forgotten")
 def test_a_blind_battle_costs_no_more_questions_than_before(client: Client, five, django_assert_num_queries):
     client.post("/api/v1/sessions/", {"prompt": "first"}, content_type="application/json")
     with django_assert_num_queries(START):
         client.post("/api/v1/sessions/", {"prompt": "hello"}, content_type="application/json")
 
 
+@pytest.mark.usefixtures("nothing_is_forgotten")
 def test_a_vote_asks_the_same_questions_side_by_side_as_blind(client: Client, five, django_assert_max_num_queries):
     LanguageModel.objects.update(has_votes=True)
     EloRating.objects.bulk_create([EloRating(model=model) for model in five])  # no vote is these models' first
@@ -191,6 +193,7 @@ def test_a_vote_asks_the_same_questions_side_by_side_as_blind(client: Client, fi
             assert client.post(path, {"choice": "left"}, content_type="application/json").status_code == 201
 
 
+@pytest.mark.usefixtures("nothing_is_forgotten")
 def test_comparing_six_asks_the_database_no_more_than_comparing_two(client: Client, django_assert_num_queries):
     slugs = [make.model().slug for _ in range(6)]
     client.post("/api/v1/sessions/", {"prompt": "first"}, content_type="application/json")

@@ -12,7 +12,7 @@ from battles import actions
 from battles.lineups import Wish
 from battles.models import Answer, Battle, Session, StarRating, Turn, Vote
 from tests import make
-from tests.fake_provider import FakeProvider
+from tests.fake_provider import PAUSE, FakeProvider
 from tests.site import Reader
 
 pytestmark = pytest.mark.django_db
@@ -191,11 +191,12 @@ def test_deleting_asks_first_and_then_takes_text_and_owner_and_leaves_votes_and_
 @pytest.mark.django_db(transaction=True)
 def test_what_a_model_still_says_to_a_deleted_session_is_not_kept(reader: Reader, fake_provider: FakeProvider):
     for _ in range(2):
-        make.model("long", at=fake_provider.base_url)
-    battle = reader.start_battle("a secret")
+        make.model("honest", at=fake_provider.base_url)
+    battle = reader.start_battle(f"a secret {PAUSE} and more")
     events = reader.follow(battle["stream_url"])
     next(event for event in events if event[1] == "text")
     assert reader.api("DELETE", f"sessions/{battle['session']}/?for_good=true").status_code == 204
+    fake_provider.go_on()
     assert [name for _, name, _ in events][-1] == "end"
     turn = Turn.objects.get()
     assert (turn.state, turn.prompt) == (Turn.State.DONE, "")
