@@ -104,6 +104,7 @@ def test_only_where_there_is_a_vote_somebody_is_asked(client: Client):
     assert [BOX in client.get(f"/?mode={mode}").content for mode in Battle.Mode.values] == [True, True, False, False]
 
 
+@pytest.mark.usefixtures("nothing_is_forgotten")
 def test_consent_costs_no_question_when_a_battle_begins(client: Client, settings):
     begin_by_api(client)
     asked = []

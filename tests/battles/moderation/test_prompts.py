@@ -172,6 +172,7 @@ def test_a_refused_prompt_counts_as_a_try_and_is_kept_without_its_text(settings,
     assert not any("bomb" in str(value) for value in kept.values())
 
 
+@pytest.mark.usefixtures("nothing_is_forgotten")
 def test_without_rules_nobody_asks_the_database(django_assert_num_queries):
     actor, wish = make.member(), Wish(Battle.Mode.DIRECT, ("m0",))
     battle = answered(actions.start_session(actor=actor, prompt="hello", wish=wish))
