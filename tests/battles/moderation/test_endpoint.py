@@ -32,7 +32,12 @@ def endpoint(fake_provider: FakeProvider) -> ModerationEndpoint:
         ModerationRule.objects.create(
             category=category, kind="endpoint", patterns=[name], threshold=threshold, action=action
         )
-    return ModerationEndpoint.objects.create(provider=provider, model="judge", seconds=0.5)
+    return ModerationEndpoint.objects.create(provider=provider, model="judge", seconds=15)
+
+
+def fails(fault: str, **fields: object) -> None:
+    """Only silence has to be waited for."""
+    ModerationEndpoint.objects.update(model=fault, seconds=0.5 if fault == "silent" else 15, **fields)
 
 
 def start(prompt: str) -> Battle:
@@ -74,7 +79,7 @@ def test_an_endpoint_that_only_says_yes_or_no_will_do(endpoint):
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_while_it_is_away_battles_go_on_by_the_rules_alone_and_the_log_says_so(endpoint, caplog, fault: str):
-    ModerationEndpoint.objects.update(model=fault)
+    fails(fault)
     with caplog.at_level(logging.DEBUG):
         start("Draw a knife")
     assert "the moderation endpoint judges nothing" in caplog.text
@@ -83,7 +88,7 @@ def test_while_it_is_away_battles_go_on_by_the_rules_alone_and_the_log_says_so(e
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_or_no_battle_begins_if_the_operator_wants_that(endpoint, fault: str):
-    ModerationEndpoint.objects.update(model=fault, refuses_when_away=True)
+    fails(fault, refuses_when_away=True)
     with pytest.raises(NotExamined) as refused:
         start("Draw a spoon")
     assert (refused.value.http_status, refused.value.retry_after) == (503, 10)
