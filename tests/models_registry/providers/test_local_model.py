@@ -1,14 +1,17 @@
 """llama.cpp for real: the small model that comes with the arena."""
 
 import asyncio
+import os
+import socket
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from django.conf import settings as site
 
-from arena_site.embedded.local_model import NAME, LocalModel, free_port
+from arena_site.embedded.local_model import NAME, LocalModel
 from arena_site.supervisor.child import Child
 from models_registry.models import LanguageModel, Provider
 from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError
@@ -16,12 +19,21 @@ from models_registry.providers.openai_compatible import OpenAICompatible
 from tests.local_model import needs_local_model
 from tests.models_registry.providers.test_kinds import EVERYTHING
 
-pytestmark = needs_local_model
+pytestmark = [needs_local_model, pytest.mark.timeout(600)]
+
+
+def spare_port() -> int:
+    """Not one of those that the system gives to connections: the model takes seconds until it listens there."""
+    for port in range(20_000 + os.getpid() % 10_000, 32_768):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    model = LocalModel(free_port())
+    model = LocalModel(spare_port())
     child = Child(model.prepare(Path(site.BASE_DIR)), tmp_path_factory.mktemp("logs"))
     try:
         child.wait_until_ready(within=60)
@@ -30,7 +42,8 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         child.stop(within=5)
 
 
-def ask(url: str, prompt: str, parameters: dict[str, object], *, first: float = 60) -> tuple[Completion, str]:
+def ask(url: str, prompt: str, parameters: dict[str, object], *, first: float = 240) -> tuple[Completion, str]:
+    """Unless `first` says otherwise there is time for a busy machine, and for the long prompt of an earlier test."""
     model = LanguageModel(
         provider=Provider(base_url=url, kind="llamacpp"), upstream_name=NAME, parameters=parameters
     )  # fmt: skip
@@ -44,7 +57,7 @@ def ask(url: str, prompt: str, parameters: dict[str, object], *, first: float = 
         provider = OpenAICompatible()
         request = ChatRequest(
             base_url=url, key="", model=NAME, messages=[{"role": "user", "content": prompt}],
-            parameters=model.sent_parameters, deadlines={"connect": 5, "first": first, "idle": 30, "total": 90},
+            parameters=model.sent_parameters, deadlines={"connect": 5, "first": first, "idle": 120, "total": 500},
         )  # fmt: skip
         try:
             return await provider.stream(request, receive)
