@@ -82,11 +82,9 @@ def test_a_call_waits_for_its_slot_and_then_goes(fake_provider: FakeProvider, en
     assert set(Call.objects.values_list("state", "error")) == {("done", "")}
 
 
-def test_a_call_that_finds_no_slot_fails_as_rate_limited_and_blames_nobody(
-    fake_provider: FakeProvider, engine: Engine, settings
-):
-    settings.ARENA_DEADLINES = {**settings.ARENA_DEADLINES, "first": 0.5}
-    busy = make.model("slow", at=fake_provider.base_url, calls_at_once=1)
+def test_a_call_that_finds_no_slot_fails_as_rate_limited_and_blames_nobody(fake_provider: FakeProvider, engine: Engine):
+    hurried = make.provider(fake_provider.base_url.replace("/v1", "/hurried/v1"), first_s=0.5)
+    busy = make.model("slow", at=hurried.base_url, calls_at_once=1)
     holder = make.battle(busy, make.model("honest-a", at=fake_provider.base_url))
     records.begin_calls(records.claim_turn(holder.turns.get().pk))
     battle = make.battle(make.model("honest-b", at=fake_provider.base_url), busy)

@@ -56,9 +56,8 @@ def test_a_lost_call_is_charged_the_most_it_could_cost(settings):
 
 
 def test_a_retry_and_a_redraw_are_paid_as_well(fake_provider: FakeProvider, engine: Engine):
-    failing = paid_model("hang-after-0", at=fake_provider.base_url)
-    failing.provider.first_s = 0.3
-    failing.provider.save()
+    hurried = make.provider(fake_provider.base_url.replace("/v1", "/hurried/v1"), first_s=0.3)
+    failing = paid_model("hang-after-0", at=hurried.base_url)
     battle = make.battle(make.model(at=fake_provider.base_url), failing)
     paid_model(at=fake_provider.base_url)
     engine.answer(battle.turns.get().pk)
