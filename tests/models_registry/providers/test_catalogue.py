@@ -10,6 +10,7 @@ from models_registry.providers.catalogue import CatalogueRefused, NotACatalogue,
 from models_registry.providers.catalogue_page import fetch
 from models_registry.providers.kinds import ProviderKind
 from tests.fake_provider import CANARY, FakeProvider
+from tests.waiting import wait_for
 
 OPENROUTER = {
     "id": "deepseek/deepseek-v4-flash", "canonical_slug": "deepseek/deepseek-v4-flash", "created": 1,
@@ -193,13 +194,14 @@ def ask(fake_provider: FakeProvider, fault: str, *, key: str = "k-1", kind: str 
 def test_whatever_goes_wrong_is_one_clear_sentence(
     fault: str, sentence: str, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(catalogue_page, "TOTAL_S", 1.0 if fault == "/silent" else 20.0)
+    monkeypatch.setattr(catalogue_page, "TOTAL_S", 3.0 if fault == "/silent" else 20.0)
     monkeypatch.setattr(catalogue_page, "MOST_BYTES", 1_000_000)
     with pytest.raises(CatalogueRefused) as refused:
         ask(fake_provider, fault, key="sk-secret-key-1234")
     assert str(refused.value).startswith(sentence)
     assert CANARY not in str(refused.value)
     assert "sk-secret" not in str(refused.value)
+    wait_for(lambda: fake_provider.list_requests)
     assert len(fake_provider.list_requests) == 1
 
 
