@@ -117,11 +117,13 @@ def test_no_plan_is_made_where_pairs_are_drawn_evenly_but_shares_are_published(s
     assert not SamplingPlan.objects.exists()
 
 
-def test_drawing_asks_the_database_once_a_minute(django_assert_num_queries):
+def test_drawing_asks_the_database_once_a_minute(monkeypatch, django_assert_num_queries):
     cast_many(*contestants("ant", "bee", "cat")[:2], left=6, right=6)
     publish("first")
     models = everybody()
-    with django_assert_num_queries(1):
-        for _ in range(5):
-            draw(models, Random(3))
-            draw(models[:2], Random(3))
+    for minute in (1, 2):
+        monkeypatch.setattr(active_sampling, "_now", lambda minute=minute: minute)
+        with django_assert_num_queries(1):
+            for _ in range(5):
+                draw(models, Random(3))
+                draw(models[:2], Random(3))
