@@ -5,11 +5,13 @@ import json
 import pytest
 
 from battles import publisher
+from battles.models import Answer
 from battles.pace import LEAST_PACE, EqualPace, Progress
 from tests import make
 from tests.battles.listening import read_until
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.site import Reader, panes
+from tests.waiting import wait_for
 
 HALF = "one two three four five "
 PROMPT = f"{HALF}{PAUSE} six seven eight nine ten"
@@ -32,10 +34,11 @@ def test_a_quick_model_waits_for_the_first_word_of_a_slow_one(
     fake_provider: FakeProvider, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(publisher, "WAIT_FOR_OTHER_SIDE_S", 60.0)
-    fake_provider.go_on()
-    for name in ("honest", "late"):
+    for name in ("honest", "patient"):
         make.model(name, at=fake_provider.base_url)
-    battle = reader.start_battle(PROMPT)
+    battle = reader.start_battle()
+    wait_for(lambda: Answer.objects.filter(state=Answer.State.DONE).exists())
+    fake_provider.go_on()
     first = lengths_after_each_tick(list(reader.follow(battle["stream_url"])))[0]
     assert min(first) > 0
 
