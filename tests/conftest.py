@@ -1,6 +1,7 @@
 """What every test may ask for."""
 
 from collections.abc import Iterator
+from concurrent.futures import Executor
 
 import pgtrigger
 import pytest
@@ -103,11 +104,21 @@ def _moderation_is_looked_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
+def _tasks() -> Iterator[list[Executor]]:
+    """Of workers that have ended. What they still run ends once the engine has handed back its turns."""
+    running: list[Executor] = []
+    yield running
+    for threads in running:
+        threads.shutdown(cancel_futures=True)
+
+
+@pytest.fixture
+def engine(_tasks: list[Executor]) -> Iterator[Engine]:
     """A worker's event loop in this process."""
     made = Engine()
     yield made
     made.close()
+    made._loop.run_until_complete(made._loop.shutdown_default_executor())  # some thread may be storing something
 
 
 @pytest.fixture
@@ -118,9 +129,10 @@ def worker(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Engine:
 
 
 @pytest.fixture
-def site(worker: Engine) -> Iterator[str]:
+def site(worker: Engine, _tasks: list[Executor]) -> Iterator[str]:
     """The address of a running site whose worker answers battles."""
-    with serve() as address, answer_worker():
+    with serve() as address, answer_worker() as threads:
+        _tasks.append(threads)
         yield address
 
 

@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,18 @@ from celery.contrib.testing.worker import start_worker
 
 from arena_site.asgi import application as site_application
 from arena_site.celery import app as celery_app
+from tests.waiting import wait_for
+
+
+class Server(uvicorn.Server):
+    """Lets go at once of whoever still reads, and has ended when what it was asked has: left to itself it would wait
+    for a second, give its requests up, and they would end later, in their threads."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+            connection.transport.abort()
+        await super().shutdown(sockets)
 
 
 @contextlib.contextmanager
@@ -22,28 +35,26 @@ def serve(application: Any = site_application) -> Iterator[str]:
     """The site's address."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(
-        uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=1, lifespan="off")
-    )
+    server = Server(uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=60, lifespan="off"))
     thread = threading.Thread(target=server.run, args=[[listening]], daemon=True)
     thread.start()
-    while not server.started:
-        time.sleep(0.01)
+    wait_for(lambda: server.started)
     try:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(5)
+        thread.join(90)
+        assert not thread.is_alive(), "a request does not end"
 
 
 @contextlib.contextmanager
-def answer_worker() -> Iterator[None]:
-    """A Celery worker on the queues of the real broker."""
+def answer_worker() -> Iterator[Executor]:
+    """A Celery worker on the queues of the real broker: the threads of its tasks, which go on when it has ended."""
     with start_worker(
         celery_app, pool="threads", concurrency=8, queues=["answers", "default"],
-        perform_ping_check=False, shutdown_timeout=10,
-    ):  # fmt: skip
-        yield
+        perform_ping_check=False, shutdown_timeout=60,
+    ) as worker:  # fmt: skip
+        yield worker.pool.executor
 
 
 @dataclass
@@ -57,7 +68,7 @@ class Reader:
     def __post_init__(self) -> None:
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         self.client = httpx2.Client(
-            base_url=self.site, headers=headers, timeout=20, event_hooks={"response": [self._keep_head]}
+            base_url=self.site, headers=headers, timeout=60, event_hooks={"response": [self._keep_head]}
         )
 
     def _keep_head(self, response: httpx2.Response) -> None:
@@ -106,12 +117,15 @@ class Reader:
                 event[name] = event[name] + "\n" + value if name in event else value
 
     def wait_until_answered(self, battle: dict[str, Any]) -> dict[str, Any]:
-        if battle["stream_url"]:
-            for _ in self.follow(battle["stream_url"]):
-                pass
-        battle = self.battle(battle["id"])
-        assert battle["stream_url"] is None
-        return battle
+        deadline = time.monotonic() + 60
+        while True:
+            if battle["stream_url"]:
+                for _ in self.follow(battle["stream_url"]):  # which ends, too, when nobody begins for long
+                    pass
+            battle = self.battle(battle["id"])
+            if battle["stream_url"] is None:
+                return battle
+            assert time.monotonic() < deadline, "it is not answered"
 
 
 def panes(events: list[tuple[str, str, str]]) -> dict[str, str]:

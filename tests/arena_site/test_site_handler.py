@@ -1,6 +1,7 @@
 """What the handler does around a request that Django's does otherwise."""
 
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -54,3 +55,19 @@ def test_a_stream_ends_once_its_reader_leaves(reader: Reader, heard: list[tuple[
         assert [what for what, _ in heard] == ["started"]
     wait_for(lambda: len(heard) == 2, within=20)
     assert heard[1][0] == "finished"
+
+
+def test_a_site_has_ended_once_the_streams_that_were_still_read_have():
+    over = threading.Event()
+
+    def slowly(**_: object) -> None:
+        time.sleep(2)
+        over.set()
+
+    request_finished.connect(slowly, sender=OwnHandler)
+    with serve(OwnHandler()) as address:
+        client = Reader(address).client
+        stream = client.send(client.build_request("GET", "/leaderboard/stream/"), stream=True)
+        assert (stream.status_code, over.is_set()) == (200, False)
+    assert over.is_set()
+    request_finished.disconnect(slowly, sender=OwnHandler)
