@@ -1,7 +1,9 @@
 """What every test may ask for."""
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import Executor
+from datetime import timedelta
 
 import pgtrigger
 import pytest
@@ -9,7 +11,7 @@ from django.contrib.auth.models import Group
 from django.core.cache import cache
 from django.db import connections
 from django.test import Client
-from django.utils import translation
+from django.utils import timezone, translation
 
 from accounts import bans, chosen_limits
 from accounts.models import User
@@ -30,6 +32,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files that start whole arenas come first: one of them alone at the end would keep only one process busy.
     Otherwise the order stays random."""
     items.sort(key=lambda item: not (item.get_closest_marker("browser") or item.get_closest_marker("faults")))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _valkey_is_waited_for() -> Iterator[None]:
+    """However busy the machine is: an arena takes one that is silent for half a second for one that is away."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(valkey, "PATIENCE_S", 20.0)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _a_test_is_of_one_day() -> None:
+    """Much is told and counted by the day: what begins shortly before midnight begins after it."""
+    now = timezone.now()
+    left = timedelta(days=1) - timedelta(hours=now.hour, minutes=now.minute, seconds=now.second)
+    if left < timedelta(seconds=20):
+        time.sleep(left.total_seconds())
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,9 @@
 """Whose network a request comes from; only our own proxies may say so."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.test import RequestFactory
-from django.utils import timezone
 
 from common.client_ip import client_ip, month_of, network_of, network_word
 
@@ -75,6 +76,7 @@ def test_the_word_is_another_one_every_month_and_on_every_site(settings):
     assert word("203.0.113.5") != november
 
 
-def test_without_a_month_it_is_this_months():
+def test_without_a_month_it_is_this_months(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("common.client_ip.timezone.now", lambda: datetime(2026, 12, 31, 23, 59, tzinfo=UTC))
     now = RequestFactory().get("/", REMOTE_ADDR="203.0.113.5")
-    assert network_word(now) == word("203.0.113.5", f"{timezone.now():%Y-%m}")
+    assert network_word(now) == word("203.0.113.5", "2026-12")
