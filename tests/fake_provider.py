@@ -5,6 +5,7 @@ honest-<anything> the same (another contestant)
 slow              the same, 50 ms between words
 steady            the same, 5 ms between words
 late              the same, after a second of silence
+patient           the same, once the test lets it `go_on`
 long              800 words, 5 ms between them
 cut-after-<n>     n words, then the connection breaks
 hang-after-<n>    n words, then silence
@@ -71,7 +72,7 @@ class FakeProvider:
 
     def start(self) -> "FakeProvider":
         self._thread.start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(60)
         return self
 
     def stop(self) -> None:
@@ -87,7 +88,7 @@ class FakeProvider:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def forget(self) -> None:
-        self._goes_on.clear()
+        self._loop.call_soon_threadsafe(self._goes_on.clear)  # after a `go_on` that is still on its way there
         self.calls.clear()
         self.requests.clear()
         self.moderated.clear()
@@ -213,8 +214,8 @@ class FakeProvider:
         words = self._words(body, model)
         pause = {"slow": 0.05, "long": 0.005, "steady": 0.005}.get(model, 0)
         stops_after = int(model.rsplit("-", 1)[1]) if model.startswith(("cut-", "hang-")) else None
-        if model == "late":
-            await asyncio.sleep(1)
+        if model == "patient":
+            await self._goes_on.wait()
         if model == "comments":
             while True:
                 await response.write(b": ping\n\n")

@@ -9,11 +9,13 @@ from django.conf import settings
 
 from accounts.models import ApiToken, Scope
 from battles.models import Vote
+from common import counters
 from tests import make
 from tests.documents import Document, shell_lines
 from tests.fake_provider import FakeProvider
 from tests.site import Reader
 from tests.test_docs import sent
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PAGE = Document.read(settings.BASE_DIR / "docs" / "api.md")
@@ -21,12 +23,12 @@ PAGE = Document.read(settings.BASE_DIR / "docs" / "api.md")
 
 @pytest.fixture
 def token(fake_provider: FakeProvider) -> str:
-    for name in ("Ada", "Grace"):  # late: whoever reads on at once still finds them answering
-        make.model("late", at=fake_provider.base_url, name=name)
+    for name in ("Ada", "Grace"):
+        make.model("patient", at=fake_provider.base_url, name=name)
     return ApiToken.issue(user=make.user(), name="tour", scopes=[Scope.READ, Scope.BATTLE, Scope.VOTE])[1]
 
 
-def test_the_calls_with_curl_work_one_after_the_other(site: str, token: str):
+def test_the_calls_with_curl_work_one_after_the_other(site: str, token: str, fake_provider: FakeProvider):
     reader, battle = Reader(site, token), ""
     answers = []
     for line in [line for language, text in PAGE.blocks if language == "sh" for line in shell_lines(text)]:
@@ -36,19 +38,24 @@ def test_the_calls_with_curl_work_one_after_the_other(site: str, token: str):
                 battle = reader.api("GET", "sessions/").json()["results"][0]["id"]
                 battle = reader.api("GET", f"sessions/{battle}/").json()["battles"][0]["id"]
             if "/stream/" in line:
+                fake_provider.go_on()
                 reader.wait_until_answered(reader.battle(battle))
     assert answers == [201, 307, 200, 201, 200, 200]
     assert Vote.objects.count() == 1
 
 
-def test_the_program_in_python_prints_what_was_said_and_the_names(site: str, token: str):
+def test_the_program_in_python_prints_what_was_said_and_the_names(site: str, token: str, fake_provider: FakeProvider):
     (program,) = [text for language, text in PAGE.blocks if language == "python"]
     environment = {**os.environ, "ARENA": site, "TOKEN": token}
-    played = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert played.stderr == ""
-    assert "event: text" in played.stdout
-    assert "event: end" in played.stdout
-    assert sorted(eval(played.stdout.splitlines()[-1])) == ["Ada", "Grace"]
+    others = counters._levels["streams"]
+    with subprocess.Popen(
+        [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as playing:
+        wait_for(lambda: counters._levels["streams"] > others or playing.poll() is not None, within=60)
+        fake_provider.go_on()
+        said, complaints = playing.communicate(timeout=60)
+    assert complaints == ""
+    assert "event: text" in said
+    assert "event: end" in said
+    assert sorted(eval(said.splitlines()[-1])) == ["Ada", "Grace"]
     assert Vote.objects.get().choice == Vote.Choice.TIE
