@@ -6,20 +6,22 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.fake_provider import FakeProvider
+from tests.fake_provider import PAUSE, FakeProvider
 from tests.site import Reader
 from tests.waiting import wait_for
 
 SHORT = "one two three"
 # About five seconds of answer.
 LONG = " ".join(f"word{number}" for number in range(800))
+# Nobody gets to its end before the provider is told to go on: what is broken until then is broken mid-answer.
+HALTED = LONG.replace("word300 ", f"word300 {PAUSE} ")
 
 
 def begun(reader: Reader, provider: FakeProvider) -> dict[str, Any]:
-    """A long battle whose two models are speaking."""
+    """A battle whose two models have begun to say HALTED."""
     provider.forget()
-    battle = reader.start_battle(LONG)
-    wait_for(lambda: provider.calls["steady"] == 2, within=20)
+    battle = reader.start_battle(HALTED)
+    wait_for(lambda: provider.calls["steady"] == 2)
     time.sleep(0.5)
     return battle
 
@@ -40,7 +42,7 @@ def finished(reader: Reader, battle: dict[str, Any], within: float) -> dict[str,
 
 
 def answered(reader: Reader, prompt: str = SHORT) -> dict[str, Any]:
-    return finished(reader, reader.start_battle(prompt), within=20)
+    return finished(reader, reader.start_battle(prompt), within=60)
 
 
 def texts(battle: dict[str, Any]) -> list[tuple[str, str]]:

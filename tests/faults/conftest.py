@@ -19,14 +19,15 @@ def steady_provider() -> Iterator[FakeProvider]:
 
 @pytest.fixture(scope="session")
 def _arena(steady_provider: FakeProvider) -> Iterator[Arena]:
-    with arena_with(steady_provider, ARENA_WEB_PROCESSES="2", ARENA_AGGREGATE_EVERY_S="5") as arena:
+    own = {"ARENA_WEB_PROCESSES": "2", "ARENA_AGGREGATE_EVERY_S": "5", "ARENA_DEADLINE_IDLE_S": "120"}
+    with arena_with(steady_provider, **own) as arena:
         yield arena
 
 
 @pytest.fixture
 def arena(_arena: Arena, steady_provider: FakeProvider) -> Arena:
     """Well, whatever the test before did to it."""
-    wait_for(_arena.is_ready, within=30)
+    wait_for(_arena.is_ready, within=60)
     steady_provider.forget()
     return _arena
 

@@ -9,7 +9,7 @@ import pytest
 
 from arena_site.supervisor.leftovers import Process, wait_for_end
 from tests.fake_provider import FakeProvider
-from tests.faults.battling import LONG, another_tab, answered, begun, finished, texts, vote, whole
+from tests.faults.battling import HALTED, another_tab, answered, begun, finished, texts, vote, whole
 from tests.faults.running import ANSWERS, SWEEPER, WEB, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
@@ -33,13 +33,14 @@ def test_a_web_process_with_open_streams_ends_within_ten_seconds(
     assert wait_for_end(leaving, within=10)
     with pytest.raises(httpx2.TransportError):
         list(events)
-    wait_for(arena.is_ready, within=20)
-    assert texts(finished(reader, battle, within=20)) == whole(LONG)
+    steady_provider.go_on()
+    wait_for(arena.is_ready, within=60)
+    assert texts(finished(reader, battle, within=20)) == whole(HALTED)
 
 
 def test_a_rolling_restart_refuses_no_vote(arena: Arena, reader: Reader):
     battles = [reader.start_battle() for _ in range(60)]
-    battles = [finished(reader, battle, within=30) for battle in battles]
+    battles = [finished(reader, battle, within=60) for battle in battles]
     waiting, statuses, is_over = iter(battles), [], threading.Event()
 
     def keep_voting(tab: Reader) -> None:
@@ -59,11 +60,11 @@ def test_a_rolling_restart_refuses_no_vote(arena: Arena, reader: Reader):
     for process in web_processes(arena):
         process.send(signal.SIGTERM)
         assert wait_for_end([process], within=10)
-        wait_for(lambda: len(web_processes(arena)) == 2, within=20)
+        wait_for(lambda: len(web_processes(arena)) == 2, within=60)
         time.sleep(3)  # until it listens
     for program in (ANSWERS, SWEEPER):
         left = arena.signal(program, signal.SIGTERM)
-        wait_for(lambda program=program, left=left: arena.has_restarted(program, left), within=30)
+        wait_for(lambda program=program, left=left: arena.has_restarted(program, left), within=60)
     is_over.set()
     person.join(30)
     assert len(statuses) > 10
