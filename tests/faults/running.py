@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -37,13 +38,20 @@ UP = [sys.executable, "-u", "-m", "arena_site.supervisor"]
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """None of those that the system gives to whoever connects: it stays free until an arena needs it."""
+    while True:
+        port = 20_000 + secrets.randbelow(12_000)  # `random` draws the same in every process of a run of the tests
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def _children_of(pid: int) -> list[int]:
-    return [int(child) for file in Path(f"/proc/{pid}/task").glob("*/children") for child in file.read_text().split()]
+    found = []
+    for file in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):  # the thread ended meanwhile
+            found += [int(child) for child in file.read_text().split()]
+    return found
 
 
 def _runs(pid: int) -> bool:
@@ -165,7 +173,7 @@ class Arena:
             children = _children_of(self.pid_of(program) or 0)
             self.signal(program)
             # A killed PostgreSQL's connections serve on until they have noticed it.
-            wait_for(lambda: not any(map(_runs, children)), within=10)
+            wait_for(lambda: not any(map(_runs, children)), within=30)
             yield
         finally:
             self.launcher.send_signal(signal.SIGCONT)
@@ -187,5 +195,5 @@ class Arena:
         """However the test left it."""
         if self.launcher.poll() is None:
             self.launcher.send_signal(signal.SIGTERM)
-            self.launcher.wait(15)
+            self.launcher.wait(60)
         self.run(*UP, "stop")
