@@ -39,7 +39,7 @@ def start() -> None:
         os.environ[name] = services[name].url
         _children.append(Child(services[name].prepare(), directory))
     for child in _children:
-        child.wait_until_ready(within=30)
+        child.wait_until_ready(within=120)
 
 
 def stop() -> None:

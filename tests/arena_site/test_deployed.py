@@ -18,7 +18,8 @@ from tests.arena_site.compose import Service, services
 from tests.arena_site.databases import database_without_tables
 from tests.arena_site.test_deployment import made_secrets
 from tests.fake_provider import FakeProvider
-from tests.faults.running import free_port, wait_for
+from tests.faults.running import free_port
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 
@@ -35,7 +36,7 @@ def running(service: Service, environment: dict[str, str]) -> Iterator[subproces
         yield process
     finally:
         process.terminate()
-        process.wait(15)
+        process.wait(60)
 
 
 def collect_static_files_as_the_image_does(environment: dict[str, str]) -> None:
@@ -121,5 +122,5 @@ def test_an_arena_behind_its_proxy(tmp_path: Path, fake_provider: FakeProvider, 
         assert started.status_code == 201, started.text
         assert set(proxy.cookies) == {"csrftoken", "__Host-arena_visitor"}
         battle = f"/api/v1/battles/{started.json()['battles'][0]['id']}/"
-        wait_for(lambda: proxy.ask("GET", battle).json()["can_vote"], within=20)
+        wait_for(lambda: proxy.ask("GET", battle).json()["can_vote"], within=60)
     assert not is_alive(proxy.port)

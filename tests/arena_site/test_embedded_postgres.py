@@ -24,7 +24,7 @@ def place() -> Iterator[Path]:
 def answers(postgres: Postgres, place: Path) -> bool:
     child = Child(postgres.prepare(), place)
     try:
-        child.wait_until_ready(within=30)
+        child.wait_until_ready(within=120)
         with psycopg.connect(postgres.url) as connection:
             return connection.execute("SELECT 1").fetchone() == (1,)
     finally:
@@ -51,7 +51,7 @@ def test_nobody_gets_in_without_the_password(place: Path):
     postgres = Postgres(place / "postgres-18", place / "sockets", "secret", durable=False)
     child = Child(postgres.prepare(), place)
     try:
-        child.wait_until_ready(within=30)
+        child.wait_until_ready(within=120)
         for url in (postgres.url.replace("secret", "guess"), postgres.url.replace("arena:secret", "postgres:guess")):
             with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
                 psycopg.connect(url)
