@@ -14,3 +14,4 @@ def sign_in(arena: Arena, page: Page) -> None:
     page.locator("#id_login").fill(EMAIL)
     page.locator("#id_password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
+    page.wait_for_url(lambda url: "/login/" not in url)

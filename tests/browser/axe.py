@@ -42,6 +42,7 @@ def violations_in_every_look(page: Page) -> list[str]:
 
 
 def _found(page: Page, options: dict[str, Any]) -> list[str]:
+    page.wait_for_load_state()
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
     return [f"{page.url} {each}" for each in page.evaluate(_FIND, [_NOT_OURS, options])]

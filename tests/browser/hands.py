@@ -24,8 +24,10 @@ class Hand:
         """A button, a link or a summary."""
         if self.by_keys:
             self.reach(target)
-            self.page.keyboard.press("Enter")
+            target.press("Enter")  # which waits for the page it leads to, as a click does
         else:
+            target.wait_for()
+            self.page.wait_for_load_state()
             target.click()
 
     def tick(self, target: Locator) -> None:
@@ -54,13 +56,15 @@ class Hand:
         """From a list that folds out."""
         if self.by_keys:
             self.reach(target)
-            self.page.keyboard.type(label)
+            self.page.keyboard.type(label.split()[0])  # after a second's silence a space would fold the list out
+            expect(target.locator("option:checked")).to_have_text(label)
         else:
             target.select_option(label=label)
 
     def reach(self, target: Locator) -> None:
         """As far as Tab goes, from where the focus is, and once around."""
-        target.wait_for(state="attached")
+        expect(target).to_be_enabled()
+        self.page.wait_for_load_state()  # and its scripts listen
         for _ in range(MOST_TABS):
             if target.evaluate("element => element === document.activeElement"):
                 return

@@ -137,6 +137,7 @@ def test_a_moderator_decides_on_what_was_reported(arena: Arena, browser: Browser
     hand.press(page.get_by_role("link", name="Moderation queue", exact=True))
     hand.write(page.locator("#searchbar"), insult)
     page.keyboard.press("Enter")
+    page.wait_for_url("**q=Somebody*")
     hand.press(page.locator("#result_list tbody").get_by_role("link").first)
     expect(page.get_by_text(insult)).to_be_visible()
     expect(page.get_by_text("the reported one").first).to_be_visible()
