@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.arenas import ask
 from tests.browser.axe import violations
+from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -38,16 +39,17 @@ def follow_up(page: Page, prompt: str = "four five six") -> None:
     page.get_by_role("button", name="Follow up with both").click()
 
 
-def test_a_second_tab_shows_at_once_what_is_done_in_the_first(echoing: Arena, page: Page):
+def test_a_second_tab_shows_at_once_what_is_done_in_the_first(echoing: Arena, fake_provider: FakeProvider, page: Page):
     ask(page, echoing, "one two three")
     second, said = typing(page.context.new_page(), page.url), "This session went on in another tab."
     box = second.locator("#composer")
     place = box.bounding_box()["y"]
 
-    follow_up(page, "word " * 200)
+    follow_up(page, "word " * 200 + f"{PAUSE} and more")
     expect(second.locator(".turn")).to_have_count(2)
     expect(second.locator("#announcer")).to_have_text(f"{said} Both models are answering.")
     expect(second.locator(".turn").last.locator(".answer").first).to_contain_text("word word")  # as it grows
+    fake_provider.go_on()
     expect(second.get_by_role("button", name="Left is better")).to_be_visible(timeout=60_000)
     assert abs(box.bounding_box()["y"] - place) < 2
 
@@ -64,6 +66,8 @@ def test_a_second_tab_shows_at_once_what_is_done_in_the_first(echoing: Arena, pa
     expect(second.locator(".battle")).to_have_count(2)
     expect(second.get_by_role("button", name="Tie")).to_be_visible(timeout=60_000)
     still_typing(second)
+    page.get_by_role("button", name="Tie").wait_for()
+    page.wait_for_load_state()  # and the first tab listens again
     second.get_by_role("button", name="Follow up with both").click()  # of the new battle
     expect(second.locator(".battle").last.locator(".question").last).to_have_text(TYPED)
     expect(page.locator(".battle").last.locator(".question").last).to_have_text(TYPED)
