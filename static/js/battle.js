@@ -26,6 +26,7 @@ document.addEventListener("click", ({ target }) => {
   if (!target.matches(".latest")) return;
   const pane = target.parentElement.querySelector(".answer");
   pane.focus({ preventScroll: true });
+  leftBehind.delete(pane); // a piece that comes before the scroll is noticed is followed, too
   pane.scrollTop = pane.scrollHeight;
 });
 document.addEventListener("htmx:sseMessage", ({ target }) => {

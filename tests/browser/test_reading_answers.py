@@ -31,6 +31,13 @@ print("a line that is much longer than the pane in which it is shown, and longer
 )
 
 
+# Before the browser has said that the pane was scrolled.
+A_PIECE_COMES_WITH_THE_CLICK = """pane => document.addEventListener("click", () => {
+  pane.appendChild(document.createElement("p")).style.height = "500px";
+  pane.dispatchEvent(new CustomEvent("htmx:sseMessage", { bubbles: true, detail: {} }));
+}, { once: true })"""
+
+
 def test_both_answers_are_read_while_they_are_said(echoing: Arena, fake_provider: FakeProvider, page: Page):
     page.goto(echoing.url)
     page.locator("#prompt").fill(f"one two {PAUSE} three")
@@ -119,9 +126,11 @@ def test_code_and_whole_answers_are_copied_as_they_were_written(echoing: Arena, 
     assert page.evaluate("navigator.clipboard.readText()").strip() == ANSWER.strip()
 
 
-def test_a_reader_who_scrolled_up_stays_there_and_jumps_back_to_the_latest(echoing: Arena, page: Page):
+def test_a_reader_who_scrolled_up_stays_there_and_jumps_back_to_the_latest(
+    echoing: Arena, fake_provider: FakeProvider, page: Page
+):
     page.goto(echoing.url)
-    page.locator("#prompt").fill("\n\n".join(f"part-{number}" + " a" * 12 for number in range(500)))
+    page.locator("#prompt").fill("\n\n".join(f"part-{number}" + " a" * 12 for number in range(500)) + f" {PAUSE}")
     page.get_by_role("button", name="Start the battle").click()
     page.wait_for_url("**/s/**")
     pane, latest = page.locator(".answer").first, page.locator(".latest").first
@@ -135,9 +144,11 @@ def test_a_reader_who_scrolled_up_stays_there_and_jumps_back_to_the_latest(echoi
     expect(latest).to_be_visible()
     page.wait_for_timeout(500)
     assert pane.evaluate("pane => pane.scrollTop") == 10
+    pane.evaluate(A_PIECE_COMES_WITH_THE_CLICK)
     latest.click()
     expect(latest).to_be_hidden()
     assert pane.evaluate("pane => pane.scrollHeight - pane.scrollTop - pane.clientHeight") < 60
+    fake_provider.go_on()
 
 
 def test_a_follow_up_that_is_refused_leaves_the_reader_where_they_were(echoing: Arena, page: Page):
