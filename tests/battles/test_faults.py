@@ -18,8 +18,8 @@ from tests.fake_provider import FakeProvider
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PATIENT = {"connect": 5, "first": 20, "idle": 20, "total": 20}
-# The deadlines that end a fault, as short as each is tested; "": it ends by itself.
-LIMITS = {"connect": 1, "first": 1.5, "idle": 1.5, "total": 3, "": 0}
+# The deadlines that end a fault, as short as each is tested; "": it ends by itself, "again": when asked once more.
+LIMITS = {"connect": 1, "first": 1.5, "idle": 1.5, "total": 3, "": 0, "again": 2}
 # Two of these are the promise's; the others are for a process that imports the SDK while a second one runs tests.
 SLACK_S = 5
 
@@ -63,11 +63,11 @@ FAULTS = [
     ("comments-after-text", "idle_timeout", "idle", "one "),
     ("null-events-forever", "idle_timeout", "idle", "one "),
     ("talks-on-forever", "total_timeout", "total", "on on "),
-    ("status-500", "provider_error", "first", ""),
-    ("status-503", "provider_error", "first", ""),
-    ("status-429", "rate_limited", "first", ""),
+    ("status-500", "provider_error", "again", ""),
+    ("status-503", "provider_error", "again", ""),
+    ("status-429", "rate_limited", "again", ""),
     ("later-3600", "rate_limited", "", ""),
-    ("status-408", "provider_error", "first", ""),
+    ("status-408", "provider_error", "again", ""),
     ("status-400", "rejected", "", ""),
     ("status-401", "refused_key", "", ""),
     ("status-402", "refused_key", "", ""),
@@ -111,7 +111,7 @@ FAULTS = [
 def test_a_fault_ends_its_side_with_a_code_within_its_limit(
     fake_provider: FakeProvider, engine: Engine, settings, model: str, code: str, limit: str, said: str
 ):
-    settings.ARENA_DEADLINES = PATIENT | ({limit: LIMITS[limit]} if limit else {})
+    settings.ARENA_DEADLINES = PATIENT | ({limit: LIMITS[limit]} if limit in PATIENT else {})
     ended = ask(engine, model, fake_provider.base_url)
     assert (ended.state, ended.error) == ("failed", code)
     assert ended.after_s < LIMITS[limit] + SLACK_S
@@ -242,6 +242,16 @@ def test_a_second_request_is_made_only_after_a_passing_refusal(
 ):
     assert ask(engine, model, fake_provider.base_url).state == "failed"
     assert fake_provider.calls == {model: requests}
+
+
+def test_a_wait_that_would_end_after_the_first_tokens_deadline_is_none(
+    fake_provider: FakeProvider, engine: Engine, settings
+):
+    settings.ARENA_DEADLINES = PATIENT | {"first": 4.5}
+    ended = ask(engine, "later-4.9", fake_provider.base_url)
+    assert (ended.state, ended.error) == ("failed", "rate_limited")
+    assert ended.after_s < 4.5
+    assert fake_provider.calls == {"later-4.9": 1}
 
 
 @pytest.fixture
