@@ -53,11 +53,14 @@ def test_files_come_by_choice_drop_and_paste_and_go_with_the_prompt(
     expect(page.locator(".chip")).to_have_count(3)
     page.fill("#prompt", "What is it?")
     page.keyboard.press("Enter")
-    expect(page.locator(".vote button").first).to_be_visible()
+    expect(page.locator(".vote button").first).to_be_visible(timeout=60_000)
     expect(page.locator(".attached .chip-name")).to_have_text(["report.pdf", "dropped.txt"])
-    for request in fake_provider.requests:
-        assert "from a PDF" in request["messages"][-1]["content"]
-        assert "dropped text" in request["messages"][-1]["content"]
+    heard = [request["messages"][-1]["content"] for request in fake_provider.requests]
+    asked = [words for words in heard if "What is it?" in words]  # another test's battle may still be answered
+    assert len(asked) == 2
+    for words in asked:
+        assert "from a PDF" in words
+        assert "dropped text" in words
     hand_over(page, "paste", "more.txt", b"more text")
     expect(page.locator('.composer .chip[data-state="ready"]')).to_have_count(1)
     page.fill("#prompt", "And this?")
@@ -91,6 +94,8 @@ def test_who_sends_before_a_file_has_arrived_is_told_to_wait_until_it_has(arena:
     page.keyboard.press("Enter")
     told = page.locator(".prompt-box [role=alert]")
     expect(told).to_contain_text("A file is still on its way.")
+    while not held:
+        page.wait_for_timeout(50)
     held[0].continue_()
     expect(page.locator('.chip[data-state="ready"]')).to_have_count(1)
     expect(told).to_be_empty()
