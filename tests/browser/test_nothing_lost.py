@@ -6,23 +6,24 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.arenas import PATIENT
 from tests.browser.pictures import look
-from tests.fake_provider import FakeProvider
+from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.battling import LONG
 from tests.faults.running import ANSWERS, POSTGRES, VALKEY, WEB, Arena, arena_with, wait_for
 
-pytestmark = [pytest.mark.browser, pytest.mark.faults]
+pytestmark = [pytest.mark.browser, pytest.mark.faults, pytest.mark.timeout(400)]
 
 
 @pytest.fixture(scope="module")
 def _arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
-    with arena_with(_fake_provider) as arena:
+    with arena_with(_fake_provider, **PATIENT) as arena:
         yield arena
 
 
 @pytest.fixture
 def arena(_arena: Arena) -> Arena:
-    wait_for(_arena.is_ready, within=30)
+    wait_for(_arena.is_ready, within=120)
     return _arena
 
 
@@ -35,7 +36,7 @@ def start(arena: Arena, page: Page, prompt: str = LONG) -> None:
 
 
 def shown(page: Page) -> list[str]:
-    expect(page.get_by_role("button", name="Left is better")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Left is better")).to_be_visible(timeout=120_000)
     return [text.strip() for text in page.locator(".pane [id$=-done]").all_text_contents()]
 
 
@@ -74,8 +75,9 @@ def test_the_page_ends_with_the_stored_text(arena: Arena, page: Page, disturb: C
     assert page.locator(".pane [id$=-open]").all_text_contents() == ["", ""]
 
 
-def test_a_lost_line_is_said_calmly_until_it_is_back(arena: Arena, page: Page):
-    start(arena, page)
+def test_a_lost_line_is_said_calmly_until_it_is_back(arena: Arena, fake_provider: FakeProvider, page: Page):
+    halting = LONG.replace("word400", f"{PAUSE} word400")
+    start(arena, page, halting)
     lost = page.locator(".disconnected")
     with arena.gone(WEB):
         expect(lost).to_be_visible()
@@ -85,7 +87,8 @@ def test_a_lost_line_is_said_calmly_until_it_is_back(arena: Arena, page: Page):
         expect(lost).to_be_visible()
         expect(page.locator(".notice")).to_have_count(0)
         look(page, "lost")
-    assert shown(page) == stored(arena, page) == [LONG, LONG]
+    fake_provider.go_on()
+    assert shown(page) == stored(arena, page) == [halting, halting]
     expect(lost).to_have_count(0)
 
 
@@ -104,7 +107,7 @@ def test_a_prompt_stays_in_its_box_while_the_database_is_away(arena: Arena, page
         page.keyboard.press("Enter")
         expect(page.locator(".prompt-box [role=alert]")).to_contain_text("Please try again")
         expect(box).to_have_value(LONG)
-    wait_for(arena.is_ready, within=30)
+    wait_for(arena.is_ready, within=120)
     box.press("Enter")
     page.wait_for_url("**/s/**")
     assert shown(page) == [LONG, LONG]
