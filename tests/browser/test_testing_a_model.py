@@ -58,7 +58,7 @@ def test_without_scripts_the_answer_is_read_by_asking_again(arena: Arena, page: 
     page.get_by_role("link", name="Left one").click()
     page.get_by_role("link", name="Test this model").click()
     page.get_by_role("button", name="Ask the model").click()
-    for _ in range(50):
+    for _ in range(200):
         if page.get_by_text("The model answered").is_visible():
             break
         page.wait_for_timeout(200)
