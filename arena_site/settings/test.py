@@ -11,3 +11,4 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}  # noqa: F405
 DATABASES["default"]["OPTIONS"].pop("pool")  # noqa: F405 (pytest drops the database: nobody may keep a connection)
+CACHES["default"]["OPTIONS"] = {"socket_timeout": 20, "socket_connect_timeout": 20}  # noqa: F405 (the machine is busy)

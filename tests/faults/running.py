@@ -91,7 +91,7 @@ class Arena:
             "ARENA_LOCAL_MODEL": "0",
         }
 
-    def run(self, *command: str, within: float = 60) -> subprocess.CompletedProcess[str]:
+    def run(self, *command: str, within: float = 120) -> subprocess.CompletedProcess[str]:
         """To its end."""
         return subprocess.run(
             command, cwd=settings.BASE_DIR, env=self.environment, capture_output=True, text=True, timeout=within
@@ -171,9 +171,9 @@ class Arena:
         self.launcher.send_signal(signal.SIGSTOP)
         try:
             children = _children_of(self.pid_of(program) or 0)
-            self.signal(program)
+            pid = self.signal(program)
             # A killed PostgreSQL's connections serve on until they have noticed it.
-            wait_for(lambda: not any(map(_runs, children)), within=30)
+            wait_for(lambda: not any(map(_runs, [pid, *children])), within=30)
             yield
         finally:
             self.launcher.send_signal(signal.SIGCONT)
