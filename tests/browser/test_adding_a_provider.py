@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.administration import ADMINISTRATOR, sign_in
-from tests.browser.arenas import arena_with_local_model
+from tests.browser.arenas import arena_with_local_model, publish
 from tests.faults.running import Arena
 from tests.local_model import needs_local_model
 
@@ -55,7 +55,7 @@ def test_preset_models_test_weight_battle_vote_board(arena: Arena, page: Page, b
     expect(names).to_have_count(2)
     assert "Cellar model" in names.all_inner_texts()
 
-    arena.manage("aggregate_votes")
+    publish(arena)
     voter.goto(f"{arena.url}/leaderboard/")
     expect(voter.get_by_role("rowheader", name="Cellar model")).to_have_count(1)
     voter.context.close()

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
-from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask
+from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, PATIENT, ask
 from tests.browser.axe import WIDE, violations, violations_in_every_look, violations_in_the_dark
-from tests.fake_provider import FakeProvider
+from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena, arena_with
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
@@ -30,16 +30,16 @@ ANSWER = "# A heading\n\n$$x^2$$\n\n```python\nx = 1\n```\n\n| a |\n|---|\n| 1 |
 
 @pytest.fixture(scope="module")
 def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
-    with arena_with(_fake_provider) as arena:
+    with arena_with(_fake_provider, **PATIENT) as arena:
         yield arena
 
 
 @pytest.fixture(scope="module")
 def everything(arena: Arena) -> dict[str, Any]:
     """tests.browser.everything.Everything as JSON."""
-    voted = arena.run(sys.executable, "-m", "tests.browser.votes")
+    voted = arena.run(sys.executable, "-m", "tests.browser.votes", within=180)
     assert voted.returncode == 0, voted.stderr
-    happened = arena.run(sys.executable, "-m", "tests.browser.everything", within=180)
+    happened = arena.run(sys.executable, "-m", "tests.browser.everything", within=300)
     assert happened.returncode == 0, happened.stderr
     arena.manage("shell", "-c", ONLY_ECHOES_ARE_DRAWN)
     return json.loads(happened.stdout)
@@ -110,7 +110,9 @@ def test_axe_finds_nothing_on_a_refusal(arena: Arena, everything: dict[str, Any]
     assert found == []
 
 
-def test_axe_finds_nothing_in_a_battle_from_its_first_words_to_its_names(arena: Arena, page: Page):
+def test_axe_finds_nothing_in_a_battle_from_its_first_words_to_its_names(
+    arena: Arena, fake_provider: FakeProvider, page: Page
+):
     ask(page, arena, ANSWER)
     found = violations_in_every_look(page)
     page.get_by_role("button", name="Tie").click()
@@ -118,7 +120,7 @@ def test_axe_finds_nothing_in_a_battle_from_its_first_words_to_its_names(arena: 
     for folded in ("Say why", "Share this battle", "Report"):
         page.locator("summary", has_text=folded).click()
     found += violations_in_every_look(page)
-    page.locator("#prompt").fill("word " * 3000)
+    page.locator("#prompt").fill("word " * 300 + f"{PAUSE} and more")
     page.get_by_role("button", name="Follow up with both").click()
     page.get_by_role("button", name="Stop").wait_for()
     found += violations_in_every_look(page)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.arenas import arena_with_local_model
+from tests.browser.arenas import arena_with_local_model, publish
 from tests.faults.running import Arena
 from tests.local_model import needs_local_model
 from tests.uploads import pdfs, pictures
@@ -39,7 +39,7 @@ def test_prompt_two_answers_vote_by_keyboard_names_board(arena: Arena, page: Pag
     assert all(name.startswith("SmolLM2 135M") for name in names)
     assert names[0] != names[1]
 
-    arena.manage("aggregate_votes")
+    publish(arena)
     page.goto(f"{arena.url}/leaderboard/")
     for name in names:
         expect(page.get_by_role("rowheader", name=name).get_by_text(name, exact=True)).to_have_count(1)

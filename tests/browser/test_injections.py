@@ -33,7 +33,7 @@ FOREIGN_ATTRIBUTES = """() => [...document.querySelectorAll(".answer *")].flatMa
 def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
     with arena_with(_fake_provider) as arena:
         # Only those that answer are drawn: the models behind the votes would end a battle void.
-        voted = arena.run(sys.executable, "-m", "tests.browser.votes")
+        voted = arena.run(sys.executable, "-m", "tests.browser.votes", within=180)
         assert voted.returncode == 0, voted.stderr
         make_member(arena)
         arena.manage("shell", "-c", ONLY_ECHOES_ARE_DRAWN)
@@ -94,7 +94,7 @@ def test_nothing_runs_from_a_prompt_or_an_answer_while_it_grows_or_after_it(aren
 def test_nothing_runs_from_names_titles_and_files(arena: Arena, watched: Page):
     sign_in(watched, arena.url)
     for part in range(ROUNDS):
-        done = arena.run(sys.executable, "-m", "tests.browser.injected", str(part), within=120)
+        done = arena.run(sys.executable, "-m", "tests.browser.injected", str(part), within=300)
         assert done.returncode == 0, done.stderr
         for address in ("", "charts/", "models/gold/", "compare/gold/silver/", "compare/"):
             look(watched, f"{arena.url}/leaderboard/{address}")
