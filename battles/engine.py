@@ -3,15 +3,18 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, cast
 
 import uvloop
 from celery.signals import worker_shutting_down
 
 from battles import answer_records as records
 from battles.answering import TurnAnswering, Worker
+from battles.call_records import PreparedCall
 from battles.model_tests import run_test
 from battles.probing import probe
 from battles.publisher import Publisher
@@ -24,6 +27,8 @@ from models_registry.providers.openai_compatible import OpenAICompatible
 logger = logging.getLogger(__name__)
 
 RENEW_EVERY_S = 2.0
+# What a closing process was just taking up is waited for; its lease may run out otherwise.
+TAKEN_UP_WITHIN_S = 4.0
 # Waiting for the database and rendering long Markdown; models are waited for without threads.
 THREADS = 8
 
@@ -33,35 +38,34 @@ class Engine:
         self._new_provider = new_provider
         self._loop = uvloop.new_event_loop()
         self._loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="engine"))
+        self._answers: set[asyncio.Task[None]] = set()
         self._running: dict[int, tuple[TurnAnswering, asyncio.Task[None]]] = {}
         self._asides: set[asyncio.Task[None]] = set()
-        self._closing = False
+        self._closing, self._gate = False, threading.Lock()
         self._thread = threading.Thread(target=self._run_loop, name="engine", daemon=True)
         self._thread.start()
         self._submit(self._open()).result()
 
     def answer(self, turn_id: int) -> None:
         """Claim and answer a turn; returns when it is done. Finds nothing to do when it is not ours to answer."""
-        if not self._closing:
-            self._submit(self._answer(turn_id)).result()
+        self._do(self._answer(turn_id))
 
     def probe(self, breaker_id: int) -> None:
         """Ask a model that was taken out of the draw whether it answers again; returns when that is known."""
-        if not self._closing:
-            self._submit(
-                self._aside(probe(breaker_id, self._worker.provider), f"probe of breaker {breaker_id}")
-            ).result()
+        asked = partial(probe, breaker_id, self._worker.provider)
+        self._do(self._aside(asked, f"probe of breaker {breaker_id}"))
 
     def test_model(self, test_id: str) -> None:
         """Have a model answer an administrator; returns when it has."""
-        if not self._closing:
-            self._submit(
-                self._aside(run_test(test_id, self._worker.provider, self._valkey), "test of a model")
-            ).result()
+        asked = partial(run_test, test_id, self._worker.provider, self._valkey)
+        self._do(self._aside(asked, "test of a model"))
 
     def close(self) -> None:
         """Hand back what is running, within seconds, and stop the loop."""
-        self._closing = True
+        with self._gate:
+            if self._closing:
+                return
+            self._closing = True
         self._submit(self._hand_back_all()).result(timeout=8)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout=2)
@@ -69,6 +73,15 @@ class Engine:
     def _run_loop(self) -> None:
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+        """Until it is done. What is asked for before the end is known to it; after it, nothing begins."""
+        with self._gate:
+            begun = None if self._closing else self._submit(work)
+        if begun is None:
+            work.close()
+        else:
+            begun.result()
 
     def _submit(self, work: Coroutine[Any, Any, None]) -> "Future[None]":
         return asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -82,30 +95,31 @@ class Engine:
         ]
 
     async def _answer(self, turn_id: int) -> None:
-        taken = await in_database(records.take_up, turn_id)
-        if taken is None:
-            return
-        claimed, calls = taken
+        with _one_of(self._answers):
+            try:
+                if taken := await in_database(records.take_up, turn_id):
+                    await self._run(*taken)
+            except asyncio.CancelledError:
+                logger.info("turn %s was given up by this process", turn_id)
+
+    async def _run(self, claimed: records.ClaimedTurn, calls: list[PreparedCall] | None) -> None:
+        if self._closing:  # since it was taken up
+            return await in_database(records.hand_back, claimed)
         turn = TurnAnswering(self._worker, claimed, calls)
         task = asyncio.create_task(turn.run())
         self._running[claimed.turn_id] = (turn, task)
         try:
             await task
-        except asyncio.CancelledError:
-            logger.info("turn %s was given up by this process", turn_id)
         finally:
             self._running.pop(claimed.turn_id, None)
 
-    async def _aside(self, work: Coroutine[Any, Any, None], name: str) -> None:
+    async def _aside(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
         """A call that no turn waits for; given up when the process ends."""
-        task = asyncio.create_task(work)
-        self._asides.add(task)
-        try:
-            await task
-        except asyncio.CancelledError:
-            logger.info("the %s was given up by this process", name)
-        finally:
-            self._asides.discard(task)
+        with _one_of(self._asides):
+            try:
+                await work()
+            except asyncio.CancelledError:
+                logger.info("the %s was given up by this process", name)
 
     async def _renew_leases(self) -> None:
         while True:
@@ -145,10 +159,24 @@ class Engine:
                 await in_database(records.hand_back, turn.claimed)
             except Exception:
                 logger.exception("turn %s was not handed back; its lease will run out", turn.claimed.turn_id)
-        await _end({*self._services, *self._asides})
+        late: set[asyncio.Task[None]] = set()
+        if self._answers:
+            _, late = await asyncio.wait({*self._answers}, timeout=TAKEN_UP_WITHIN_S)
+        await _end({*self._services, *self._asides, *late})
         await self._worker.publisher.flush()
         await self._worker.provider.close()
         await self._valkey.aclose(close_connection_pool=True)
+
+
+@contextmanager
+def _one_of(tasks: set[asyncio.Task[None]]) -> Iterator[None]:
+    """For as long as it lasts, what is running is one of the tasks."""
+    running = cast("asyncio.Task[None]", asyncio.current_task())
+    tasks.add(running)
+    try:
+        yield
+    finally:
+        tasks.discard(running)
 
 
 async def _end(tasks: set[asyncio.Task[None]]) -> None:

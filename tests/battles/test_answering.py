@@ -137,6 +137,32 @@ def test_a_closing_worker_hands_its_turns_back(fake_provider: FakeProvider):
     assert set(Call.objects.values_list("state", flat=True)) == {"lost"}
 
 
+def test_what_a_worker_is_taking_up_as_it_closes_is_handed_back_too(
+    fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+):
+    engine, take_up, has_begun = Engine(), records.take_up, threading.Event()
+
+    def take_up_late(turn_id: int):
+        has_begun.set()
+        wait_for(lambda: engine._closing)
+        return take_up(turn_id)
+
+    monkeypatch.setattr(records, "take_up", take_up_late)
+    battle = make.battle(make.model("long", at=fake_provider.base_url), make.model("long", at=fake_provider.base_url))
+    turn = battle.turns.get()
+    answering = threading.Thread(target=engine.answer, args=[turn.pk], daemon=True)
+    answering.start()
+    assert has_begun.wait(30)
+    engine.close()
+    answering.join(30)
+    assert not answering.is_alive()
+    engine.close()  # told twice, it has ended once
+    engine.answer(turn.pk)
+    turn.refresh_from_db()
+    assert (turn.state, turn.attempt) == (Turn.State.QUEUED, 0)
+    assert fake_provider.calls["long"] == 0
+
+
 def test_a_follow_up_is_sent_with_each_sides_own_history(fake_provider: FakeProvider, engine: Engine):
     left = make.model("honest-a", at=fake_provider.base_url, system_prompt="Be brief.")
     battle = make.battle(left, make.model("honest-b", at=fake_provider.base_url))
