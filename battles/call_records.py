@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -192,12 +193,16 @@ def close(prepared: PreparedCall, said: Said) -> LanguageModel | None:
     outcome = {name: getattr(call, name) for name in OUTCOME}
     if not Call.objects.unfinished().filter(pk=call.pk).update(**outcome):
         return None
-    counters.add("calls", call.model.slug, call.error or call.state)
-    if call.first_token_ms is not None:
-        counters.observe("first_token", call.model.slug, ms=call.first_token_ms)
+    transaction.on_commit(partial(_count, call))
     if call.charge_id is not None and call.cost is not None:
         spending.settle({call.charge_id: call.cost})
     return call.model
+
+
+def _count(call: Call) -> None:
+    counters.add("calls", call.model.slug, call.error or call.state)
+    if call.first_token_ms is not None:
+        counters.observe("first_token", call.model.slug, ms=call.first_token_ms)
 
 
 def _reasoning_tokens(call: Call, said: Said) -> int:

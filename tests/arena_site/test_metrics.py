@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -10,12 +11,13 @@ import pytest
 import redis
 import yaml
 from django.conf import settings as site_settings
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from arena_site.operations import facts, metrics
+from battles import answer_records, call_records
 from battles.actions import cast_vote
 from battles.models import Turn, Vote
 from common import counters
@@ -72,6 +74,20 @@ def test_a_battle_is_found_in_the_numbers(fake_provider: FakeProvider, reader: R
     assert found["arena_request_seconds_bucket", ("api", "+Inf")] == found["arena_request_seconds_count", ("api",)]
     assert found["arena_streams", ()] == 0
     assert found["arena_up", ("postgresql",)] == found["arena_up", ("valkey",)] == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_call_that_is_stored_a_second_time_since_the_first_was_lost_is_counted_once(fake_provider: FakeProvider):
+    turn = make.battle(*(make.model("honest", at=fake_provider.base_url) for _ in range(2))).turns.get()
+    claimed = answer_records.claim_turn(turn.pk)
+    assert claimed is not None
+    [call, _] = answer_records.begin_calls(claimed)
+    with suppress(OperationalError), transaction.atomic():
+        call_records.close(call, call_records.Said(texts=["one"]))
+        raise OperationalError
+    with transaction.atomic():
+        call_records.close(call, call_records.Said(texts=["one"]))
+    assert [number for name, number in counters._unsaid.items() if name.startswith("calls")] == [1]
 
 
 def open_streams(client: Client) -> float:
