@@ -9,7 +9,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from tests.faults.running import Arena, wait_for
+from tests.faults.running import Arena
+from tests.waiting import wait_for
 
 # For an arena's environment: no answer is given up while somebody looks at the middle of it.
 PATIENT = {"ARENA_DEADLINE_IDLE_S": "600", "ARENA_DEADLINE_TOTAL_S": "600"}

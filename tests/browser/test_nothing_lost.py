@@ -10,7 +10,8 @@ from tests.browser.arenas import PATIENT
 from tests.browser.pictures import look
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.battling import LONG
-from tests.faults.running import ANSWERS, POSTGRES, VALKEY, WEB, Arena, arena_with, wait_for
+from tests.faults.running import ANSWERS, POSTGRES, VALKEY, WEB, Arena, arena_with
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.faults, pytest.mark.timeout(400)]
 

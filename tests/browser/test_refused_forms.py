@@ -8,7 +8,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.pictures import look
 from tests.fake_provider import FakeProvider
-from tests.faults.running import WEB, Arena, arena_with, wait_for
+from tests.faults.running import WEB, Arena, arena_with
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 TYPED = "one two three"

@@ -1,11 +1,8 @@
 """llama.cpp for real: the small model that comes with the arena."""
 
 import asyncio
-import os
-import socket
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,24 +13,16 @@ from arena_site.supervisor.child import Child
 from models_registry.models import LanguageModel, Provider
 from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError
 from models_registry.providers.openai_compatible import OpenAICompatible
+from tests.faults.running import free_port
 from tests.local_model import needs_local_model
 from tests.models_registry.providers.test_kinds import EVERYTHING
 
 pytestmark = [needs_local_model, pytest.mark.timeout(600)]
 
 
-def spare_port() -> int:
-    """Not one of those that the system gives to connections: the model takes seconds until it listens there."""
-    for port in range(20_000 + os.getpid() % 10_000, 32_768):
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
-    raise AssertionError("no port is free")
-
-
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    model = LocalModel(spare_port())
+    model = LocalModel(free_port())  # which stays free until it listens, seconds later
     child = Child(model.prepare(Path(site.BASE_DIR)), tmp_path_factory.mktemp("logs"))
     try:
         child.wait_until_ready(within=60)
