@@ -41,7 +41,8 @@ class Engine:
         self._answers: set[asyncio.Task[None]] = set()
         self._running: dict[int, tuple[TurnAnswering, asyncio.Task[None]]] = {}
         self._asides: set[asyncio.Task[None]] = set()
-        self._closing, self._gate = False, threading.Lock()
+        # The end is told by a signal, which may interrupt whoever is at the gate.
+        self._closing, self._gate = False, threading.RLock()
         self._thread = threading.Thread(target=self._run_loop, name="engine", daemon=True)
         self._thread.start()
         self._submit(self._open()).result()

@@ -65,9 +65,11 @@ def test_a_site_has_ended_once_the_streams_that_were_still_read_have():
         over.set()
 
     request_finished.connect(slowly, sender=OwnHandler)
-    with serve(OwnHandler()) as address:
-        client = Reader(address).client
-        stream = client.send(client.build_request("GET", "/leaderboard/stream/"), stream=True)
-        assert (stream.status_code, over.is_set()) == (200, False)
-    assert over.is_set()
-    request_finished.disconnect(slowly, sender=OwnHandler)
+    try:
+        with serve(OwnHandler()) as address:
+            client = Reader(address).client
+            stream = client.send(client.build_request("GET", "/leaderboard/stream/"), stream=True)
+            assert (stream.status_code, over.is_set()) == (200, False)
+        assert over.is_set()
+    finally:
+        request_finished.disconnect(slowly, sender=OwnHandler)
