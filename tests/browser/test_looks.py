@@ -45,6 +45,14 @@ def test_the_chosen_way_to_battle_is_nearer_than_its_track(echoing: Arena, page:
     assert chosen > track + 20
 
 
+@pytest.mark.parametrize("width", [320, 390, 600])
+def test_on_a_phone_the_ways_to_battle_stand_two_by_two(echoing: Arena, page: Page, width: int):
+    page.set_viewport_size({"width": width, "height": 740})
+    page.goto(echoing.url)
+    first, second, third, fourth = page.locator(".modes a").evaluate_all("all => all.map(one => one.offsetTop)")
+    assert first == second < third == fourth
+
+
 def test_on_a_phone_a_long_title_leaves_the_room_to_the_answers(echoing: Arena, page: Page):
     page.set_viewport_size({"width": 360, "height": 740})
     ask(page, echoing, "Explain to a curious ten-year-old why the sky is blue, and why it is red in the evening.")
