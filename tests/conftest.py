@@ -109,9 +109,15 @@ def _bans_and_limits_are_looked_up_anew() -> None:
 
 
 @pytest.fixture
-def limits_are_known(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
+def nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is blocked, limits and rules are looked up once, however long it takes to count questions."""
+    for looked_up in (bans.in_force, chosen_limits.in_force, policy.current):
+        monkeypatch.setattr(looked_up, "for_s", 3600)
+
+
+@pytest.fixture
+def limits_are_known(nothing_is_forgotten: None, db: None) -> None:
     """So that of many threads that are counted none opens a connection to the database."""
-    monkeypatch.setattr(chosen_limits.in_force, "for_s", 3600)
     chosen_limits.in_force()
 
 

@@ -116,8 +116,8 @@ def test_whoever_is_blocked_may_sign_out_and_see_who_they_are(staff: User):
     assert client.post("/accounts/logout/").status_code == 302
 
 
-def test_while_nobody_is_blocked_a_second_vote_asks_nothing_about_it(staff: User, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(bans.in_force, "for_s", 3600)
+@pytest.mark.usefixtures("nothing_is_forgotten")
+def test_while_nobody_is_blocked_a_second_vote_asks_nothing_about_it(staff: User):
     client = Client()
     start(client)
     with CaptureQueriesContext(connection) as asked:

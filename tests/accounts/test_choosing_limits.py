@@ -118,10 +118,8 @@ def test_staff_without_the_right_changes_no_limit(at_work: Client):
     assert not Limit.objects.exists()
 
 
-def test_limits_are_looked_up_once_for_everybody_who_is_counted_meanwhile(
-    django_assert_num_queries, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(chosen_limits.in_force, "for_s", 3600)
+@pytest.mark.usefixtures("nothing_is_forgotten")
+def test_limits_are_looked_up_once_for_everybody_who_is_counted_meanwhile(django_assert_num_queries):
     with django_assert_num_queries(1):
         for _ in range(3):
             chosen_limits.in_force()

@@ -34,6 +34,13 @@ def arena_with_local_model(**environment: str) -> Iterator[Arena]:
         shutil.rmtree(directory)
 
 
+def play(arena: Arena, module: str, *arguments: str, within: float) -> str:
+    """What tests.browser.<module> says, which makes in the arena's database what would take long in a browser."""
+    done = arena.run(sys.executable, "-m", f"tests.browser.{module}", *arguments, within=within)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def publish(arena: Arena) -> None:
     """What was voted, as soon as no other run is under way: the arena has its own."""
     wait_for(lambda: arena.run(sys.executable, "manage.py", "aggregate_votes").returncode == 0)

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from itertools import combinations, pairwise
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from tests.browser.arenas import play
 from tests.browser.hands import Hand
 from tests.faults.running import Arena
 
@@ -36,8 +36,7 @@ def arena() -> Iterator[Arena]:
 
 
 def vote(arena: Arena) -> None:
-    done = arena.run(sys.executable, "-m", "tests.browser.votes", within=180)
-    assert done.returncode == 0, done.stderr
+    play(arena, "votes", within=180)
 
 
 def names(page: Page) -> list[str]:

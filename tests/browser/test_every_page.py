@@ -4,14 +4,13 @@ A new page is looked at by itself; an address that gives none says why in tests.
 """
 
 import json
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
-from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, PATIENT, ask
+from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, PATIENT, ask, play
 from tests.browser.axe import WIDE, violations, violations_in_every_look, violations_in_the_dark
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena, arena_with
@@ -37,12 +36,10 @@ def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
 @pytest.fixture(scope="module")
 def everything(arena: Arena) -> dict[str, Any]:
     """tests.browser.everything.Everything as JSON."""
-    voted = arena.run(sys.executable, "-m", "tests.browser.votes", within=180)
-    assert voted.returncode == 0, voted.stderr
-    happened = arena.run(sys.executable, "-m", "tests.browser.everything", within=300)
-    assert happened.returncode == 0, happened.stderr
+    play(arena, "votes", within=180)
+    happened = play(arena, "everything", within=300)
     arena.manage("shell", "-c", ONLY_ECHOES_ARE_DRAWN)
-    return json.loads(happened.stdout)
+    return json.loads(happened)
 
 
 def become(context: BrowserContext, arena: Arena, cookie: str) -> None:

@@ -1,12 +1,11 @@
 """What people and models write runs nowhere and fetches nothing; the page fixture hears of blocked scripts, too."""
 
-import sys
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask
+from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask, play
 from tests.browser.members import make_member, sign_in
 from tests.browser.payloads import PAYLOADS, ROUNDS
 from tests.fake_provider import FakeProvider
@@ -33,8 +32,7 @@ FOREIGN_ATTRIBUTES = """() => [...document.querySelectorAll(".answer *")].flatMa
 def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
     with arena_with(_fake_provider) as arena:
         # Only those that answer are drawn: the models behind the votes would end a battle void.
-        voted = arena.run(sys.executable, "-m", "tests.browser.votes", within=180)
-        assert voted.returncode == 0, voted.stderr
+        play(arena, "votes", within=180)
         make_member(arena)
         arena.manage("shell", "-c", ONLY_ECHOES_ARE_DRAWN)
         yield arena
@@ -94,8 +92,7 @@ def test_nothing_runs_from_a_prompt_or_an_answer_while_it_grows_or_after_it(aren
 def test_nothing_runs_from_names_titles_and_files(arena: Arena, watched: Page):
     sign_in(watched, arena.url)
     for part in range(ROUNDS):
-        done = arena.run(sys.executable, "-m", "tests.browser.injected", str(part), within=300)
-        assert done.returncode == 0, done.stderr
+        play(arena, "injected", str(part), within=300)
         for address in ("", "charts/", "models/gold/", "compare/gold/silver/", "compare/"):
             look(watched, f"{arena.url}/leaderboard/{address}")
     for page_number in range(1, len(PAYLOADS) // 50 + 2):
