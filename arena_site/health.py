@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from common import heartbeat
 from common.valkey import UNREACHABLE
+from leaderboard.models import AggregationRun
 from models_registry.encryption import KeyUnreadable
 from models_registry.models import LanguageModel, Provider
 
@@ -32,9 +33,13 @@ def livez(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 when everything works, otherwise 503; `checks` maps each part to "ok" or to what is wrong with it."""
+    """200 when everything works, otherwise 503; `checks` maps each part to "ok" or to what is wrong with it.
+
+    failed_boards: those whose fit failed at the last aggregation; they keep their newest snapshot.
+    """
     missing: list[str] = []
     drawable: list[LanguageModel] = []
+    failed_boards: list[str] = []
     checks = {
         "database": _outcome(_check_database),
         "valkey": _outcome(lambda: missing.extend(heartbeat.missing())),
@@ -47,8 +52,10 @@ def readyz(request: HttpRequest) -> JsonResponse:
         checks |= {name: "not heard" if name in missing else OK for name in heartbeat.EXPECTED}
     if set(checks.values()) == {OK}:
         checks["database"] = _outcome(lambda: drawable.extend(LanguageModel.objects.drawable()))
+    if set(checks.values()) == {OK}:
+        checks["database"] = _outcome(lambda: failed_boards.extend(AggregationRun.objects.failed_boards()))
     ready = set(checks.values()) == {OK}
-    body = {"ready": ready, "checks": checks, "drawable_models": len(drawable)}
+    body = {"ready": ready, "checks": checks, "drawable_models": len(drawable), "failed_boards": failed_boards}
     return JsonResponse(body, status=200 if ready else 503)
 
 

@@ -48,7 +48,8 @@ def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | N
     """Count the pending votes and publish; None when this slot has had its run or another one is under way.
 
     Returns Overall's run. Unless only_if_changed, Overall is published even without news; the others never are.
-    An error is recorded as a failed run and raised again.
+    A board whose fit fails has a failed run, keeps its newest snapshot, and does not stop the others. Any other error
+    is recorded as a failed run of Overall and raised again.
     """
     started_at = schedule.database_now()
     try:
@@ -58,7 +59,8 @@ def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | N
             _make_room()
             return _publish(slot, started_at, only_if_changed=only_if_changed)
     except Exception as error:
-        failed = _run(slot, OVERALL, State.FAILED, started_at, error=f"{type(error).__name__}: {error}"[:2000])
+        failed = _run(slot, OVERALL, State.FAILED, started_at)
+        failed.record_failure(error)
         AggregationRun.objects.bulk_create([failed], ignore_conflicts=True)
         raise
 
@@ -93,7 +95,7 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
             unchanged.append(Published(_run(slot, scope, State.UNCHANGED, started_at, **facts)))
     published = unchanged + list(fit_boards(due, live))
     _store(published)
-    publish_outdated()
+    publish_outdated(slot=slot)
     return next(one.run for one in published if one.run.scope == OVERALL)
 
 

@@ -6,6 +6,7 @@ how many votes would change the first place on those. Snapshots between take it 
 name that one in their facts.
 """
 
+import logging
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,6 +15,7 @@ from datetime import datetime
 from typing import Any, Self
 
 import numpy as np
+from django.db import DatabaseError
 
 from leaderboard import method, sampling_plan, stars
 from leaderboard.active_sampling import Plan
@@ -27,6 +29,8 @@ from leaderboard.rating.elo import START
 from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
 from leaderboard.rating.style_control import Scaling
 from leaderboard.scopes import is_blind
+
+logger = logging.getLogger(__name__)
 
 # Boards that are fitted at once, and one more is read.
 AT_ONCE = 2
@@ -89,6 +93,7 @@ def fit_boards(due: Iterable[Due], live: "LiveFigures") -> Iterator[Published]:
     """Complete the runs with the fit of their votes, in the same order.
 
     The next boards are read while some are fitted in threads, no more at once than there are votes in memory for.
+    A board whose fit raises gets a failed run, which names the error, and keeps its newest snapshot.
     """
     with ThreadPoolExecutor(AT_ONCE) as threads:
         begun: deque[tuple[_Reading, Future[SnapshotFit]]] = deque()
@@ -96,10 +101,21 @@ def fit_boards(due: Iterable[Due], live: "LiveFigures") -> Iterator[Published]:
             reading = _Reading.of(one)
             begun.append((reading, threads.submit(reading.fit)))
             if len(begun) > AT_ONCE:
-                first, fitting = begun.popleft()
-                yield first.published(fitting.result(), live)
+                yield _published_or_failed(*begun.popleft(), live)
         for reading, fitting in begun:
-            yield reading.published(fitting.result(), live)
+            yield _published_or_failed(reading, fitting, live)
+
+
+def _published_or_failed(reading: "_Reading", fitting: "Future[SnapshotFit]", live: "LiveFigures") -> Published:
+    try:
+        return reading.published(fitting.result(), live)
+    except DatabaseError:  # concerns the transaction of all boards
+        raise
+    except Exception as error:
+        run = reading.due.run
+        logger.exception("board %s cannot be fitted", run.scope)
+        run.record_failure(error)
+        return Published(run)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from urllib.parse import urlencode
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.urls import reverse
@@ -13,6 +14,7 @@ from arena_site.operations import facts
 from battles.call_statistics import CallStatistics, statistics_of
 from common import heartbeat
 from common.valkey import UNREACHABLE, while_a_person_waits
+from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
 from models_registry.obstacles import Obstacles
 
@@ -147,8 +149,8 @@ def _troubles(seen: Dashboard) -> Iterable[tuple[str, str]]:
                 "whose": whose,
             }
             yield sentence, _list("models_registry_charge")
-    if seen.snapshots and seen.snapshots.failed:
-        yield _("The last aggregation run failed."), _list("leaderboard_aggregationrun")
+    for board in seen.snapshots.failed_boards if seen.snapshots else []:
+        yield _("The last aggregation of board %(board)s failed.") % {"board": board}, _failed_runs(board)
     if seen.machine and seen.machine.is_nearly_full:
         yield _("The disk is nearly full."), ""
     if seen.cases:
@@ -157,6 +159,11 @@ def _troubles(seen: Dashboard) -> Iterable[tuple[str, str]]:
     if seen.reviews:
         sentence = ngettext("%(n)d voter waits for review.", "%(n)d voters wait for review.", seen.reviews)
         yield sentence % {"n": seen.reviews}, _list("leaderboard_anomalyreview")
+
+
+def _failed_runs(board: str) -> str:
+    query = urlencode({"state__exact": AggregationRun.State.FAILED, "scope": board})
+    return f"{_list('leaderboard_aggregationrun')}?{query}"
 
 
 def _list(model: str) -> str:

@@ -139,17 +139,16 @@ class Snapshots:
 
     newest: datetime | None
     looked: datetime | None
-    failed: bool
+    failed_boards: list[str]
     next_due: datetime
 
 
 def snapshots() -> Snapshots:
     of_overall = AggregationRun.objects.filter(scope=OVERALL)
     newest = of_overall.filter(state=AggregationRun.State.DONE).aggregate(at=Max("finished_at"))["at"]
-    last = of_overall.order_by("-pk").values_list("finished_at", "state").first()
-    looked, state = last or (None, "")
-    failed = state == AggregationRun.State.FAILED
-    return Snapshots(newest, looked, failed, schedule.next_due_at(timezone.now()))
+    looked = of_overall.order_by("-pk").values_list("finished_at", flat=True).first()
+    failed_boards = AggregationRun.objects.failed_boards()
+    return Snapshots(newest, looked, failed_boards, schedule.next_due_at(timezone.now()))
 
 
 def sign_ups_today() -> int:

@@ -1,11 +1,12 @@
 """Computing an imported board from its votes, and publishing what came of it."""
 
+import logging
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from django.db import transaction
+from django.db import DatabaseError, transaction
 
 from common.ids import new_public_id
 from leaderboard import method, schedule
@@ -19,6 +20,8 @@ from leaderboard.rating.counts import counted
 from leaderboard.rating.elo_replay import Replay
 from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
 from leaderboard.rating.style_control import Scaling
+
+logger = logging.getLogger(__name__)
 
 _VOTE = {
     "order": ('"order"', 63),
@@ -43,11 +46,40 @@ class _Table:
     has_style: bool
 
 
-def publish_outdated() -> list[AggregationRun]:
-    """New snapshots of the boards whose newest one was made with other parameters or by another method."""
+def publish_outdated(*, slot: str) -> list[AggregationRun]:
+    """Publish the boards again whose newest snapshot has other parameters or another method; return their runs.
+
+    A board that cannot be fitted has a failed run for `slot`, keeps its snapshot, and does not stop the others.
+    """
     newest = AggregationRun.objects.newest_of_each_board().filter(scope__startswith=SCOPE)
     outdated = [run.scope.removeprefix(SCOPE) for run in newest if run.parameters_hash != method.parameters_hash()]
-    return [publish(board) for board in ImportedBoard.objects.filter(slug__in=outdated).order_by("slug")]
+    boards = ImportedBoard.objects.filter(slug__in=outdated).order_by("slug")
+    return [_publish_or_record_failure(board, slot) for board in boards]
+
+
+def _publish_or_record_failure(board: ImportedBoard, slot: str) -> AggregationRun:
+    started_at = schedule.database_now()
+    try:
+        return publish(board)
+    except DatabaseError:
+        raise
+    except Exception as error:
+        logger.exception("board %s cannot be fitted", board.scope)
+        finished_at = schedule.database_now()
+        run = AggregationRun(
+            scope=board.scope,
+            slot=slot,
+            method=method.NAME,
+            parameters=method.parameters(),
+            parameters_hash=method.parameters_hash(),
+            last_change=board.edition,
+            started_at=started_at,
+            finished_at=finished_at,
+            duration_ms=round((finished_at - started_at).total_seconds() * 1000),
+        )
+        run.record_failure(error)
+        run.save(force_insert=True)
+        return run
 
 
 @transaction.atomic

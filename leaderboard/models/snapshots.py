@@ -16,6 +16,7 @@ OVERALL = "overall"
 SIDE_BY_SIDE = "side-by-side"
 # Of stars.
 COMPARE = "compare"
+MAX_ERROR_CHARACTERS = 2000
 
 # From board to board along the index newest_snapshot_of_a_board, however many snapshots each has.
 _NEWEST_OF_EACH_BOARD = """
@@ -47,6 +48,12 @@ class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
     def newest_of_each_board(self) -> "AggregationRunQuerySet":
         """The boards that exist, each with its newest snapshot; in the order of their keys."""
         return self.filter(pk__in=RawSQL(_NEWEST_OF_EACH_BOARD, [])).order_by("scope")  # noqa: S611 (no parameters)
+
+    def failed_boards(self) -> list[str]:
+        """Return the scopes whose fit failed when votes were last aggregated."""
+        last_slot = self.filter(scope=OVERALL).order_by("-pk").values("slot")[:1]
+        failed = self.filter(state=AggregationRun.State.FAILED, slot=models.Subquery(last_slot))
+        return list(failed.order_by("scope").values_list("scope", flat=True))
 
     def newest_ids(self, scopes: list[str]) -> dict[str, str]:
         """{scope: public id of its newest snapshot}; scopes without one are left out."""
@@ -95,6 +102,11 @@ class AggregationRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.scope} {self.public_id}"
+
+    def record_failure(self, error: Exception) -> None:
+        """Turn a run that is not stored yet into a failed one."""
+        self.state = self.State.FAILED
+        self.error = f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARACTERS]
 
 
 class Standing(models.Model):

@@ -30,8 +30,16 @@ def uncertainty(tally: Tally, p: Floats, spread: Floats, *, inflation: Floats) -
     # A vote that alone decides a score has h = 1 and no residual: 0 / tiny is 0.
     robust = laplacian(mirrored(residuals / np.maximum(1 - leverage, 1e-6) ** 2))
     hc3 = np.sum((spread @ robust) * spread, axis=1)
-    # φ ≤ 1: ties spread outcomes less than coins do. One imaginary decisive vote keeps it above zero.
-    phi = min(1.0, (residuals.sum() + 0.25) / (information.sum() / 2 + 0.25))
+    phi = dispersion(residuals.sum(), information.sum() / 2)
     variance = inflation * np.maximum(hc3, phi * deviation)
     stretch = np.sqrt(np.divide(variance, phi * deviation, out=np.zeros_like(variance), where=deviation > 0))
     return Uncertainty(variance, stretch[:, None] * (phi * spread) * stretch, phi)
+
+
+def dispersion(squared_residuals: float, expected: float) -> float:
+    """Return φ, the votes' variance over the one that decisive votes have; above 0 and at most 1.
+
+    squared_residuals: Σ (y − p)²; expected: Σ p (1 − p). Ties spread outcomes less than coins do, so φ is below 1 where
+    there are ties. One imaginary decisive vote keeps it above 0.
+    """
+    return min(1.0, (squared_residuals + 0.25) / (expected + 0.25))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.linalg import cholesky
+from scipy.linalg import LinAlgError, cholesky, eigh
 
 from leaderboard.rating.board_fit import Board
 from leaderboard.rating.bradley_terry import Flags, Floats, Places
@@ -70,12 +70,21 @@ def surely_above(score: Floats, covariance: Floats) -> Flags:
     variance = deviation[:, None] + deviation - 2 * covariance
     scale = np.divide(1, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)
     # A common shift of all scores changes no difference and makes the covariance regular.
-    root = cholesky(covariance + covariance.trace() / len(score) ** 2, lower=True)
+    root = _root(covariance + covariance.trace() / len(score) ** 2)
     draws, weights = (root @ _noise(len(score))).astype(np.float32), scale.astype(np.float32)
     distance = np.triu((score[:, None] - score) * scale, 1)
     above = np.zeros(distance.shape, dtype=bool)
     above[np.ix_(order, order)] = distance > certain_beyond(distance, draws, weights, level=LEVEL)
     return above
+
+
+def _root(covariance: Floats) -> Floats:
+    """Return R with R Rᵀ = covariance; also where the covariance is singular, up to rounding."""
+    try:
+        return cholesky(covariance, lower=True)
+    except LinAlgError:
+        variances, directions = eigh(covariance)
+        return directions * np.sqrt(np.maximum(variances, 0))
 
 
 @lru_cache(maxsize=1)  # the boards of an arena are of much the same models

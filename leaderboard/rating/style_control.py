@@ -27,7 +27,7 @@ from leaderboard.rating.bradley_terry import (
     maximum_likelihood,
 )
 from leaderboard.rating.dressed_votes import DressedVotes, Ints, gathered
-from leaderboard.rating.intervals import Z
+from leaderboard.rating.intervals import Z, dispersion
 
 FEATURES = ("tokens", "headings", "bold", "lists")
 MOST_STEPS = 40
@@ -104,8 +104,9 @@ def fit_style(
     shape (votes, k). times: how often each vote counts, default once. deff: shape (models,), by how much voters with
     tastes of their own inflate a score's variance. Raises NotConnected.
 
-    With z = (e_i − e_j, x) and H = Σ n p q z zᵀ: se² = deff · (H⁻¹ (Σ n r² z zᵀ) H⁻¹)_ii, where r = (y − p) / (1 − h)
-    and h = p q zᵀ H⁻¹ z (HC3); without `leverages` h = 0, as other libraries have it.
+    With z = (e_i − e_j, x) and H = Σ n p q z zᵀ: se² = deff · max((H⁻¹ (Σ n r² z zᵀ) H⁻¹)_ii, φ · (H⁻¹)_ii), where
+    r = (y − p) / (1 − h) and h = p q zᵀ H⁻¹ z (HC3), and φ is the dispersion as in rating.intervals. Without
+    `leverages` h = 0 and φ = 0, as other libraries have it.
     """
     votes, varies = _among(established, left, right, share, features, scaling, times)
     found = _fit_what_is_finite(votes)
@@ -248,7 +249,7 @@ def _derivatives(votes: DressedVotes, solution: Floats) -> tuple[Floats, Floats]
 
 
 def _sandwich(votes: DressedVotes, solution: Floats, information: Floats, *, leverages: bool) -> Floats:
-    """H⁻¹ (Σ n r² z zᵀ) H⁻¹, for strengths with mean zero."""
+    """Return H⁻¹ (Σ n r² z zᵀ) H⁻¹, for strengths with mean zero; with `leverages` no variance is below φ · H⁻¹."""
     models, size = votes.models, len(solution)
     spread = cho_solve(cho_factor(_level(information, models)), np.eye(size))
     spread[:models, :models] -= 1 / (_level_of(information, models) * models**2)
@@ -257,16 +258,34 @@ def _sandwich(votes: DressedVotes, solution: Floats, information: Floats, *, lev
     of_pair = (variance[:, None] + variance - 2 * spread[:models, :models]).ravel()
     with_feature = 2 * (spread[models:, :models, None] - spread[models:, None, :models]).reshape(-1, models**2)
     meat = np.zeros((size, size))
+    squared_residuals = expected = 0.0
     for block in votes.blocks():
         p = block.chances(solution)
         residual = block.share - p
+        squared_residuals += float(block.times @ residual**2)
+        expected += float(block.times @ (p * (1 - p)))
         if leverages:
             reach = of_pair[block.pairs] + (block.x * (spread[models:, models:] @ block.x)).sum(axis=0)
             for table, values in zip(with_feature, block.x, strict=True):
                 reach += table[block.pairs] * values
             residual /= np.maximum(1 - p * (1 - p) * reach, 1e-6)
         meat += block.products(block.times * residual**2)
-    return spread @ meat @ spread
+    sandwich = spread @ meat @ spread
+    if not leverages:
+        return sandwich
+    return _with_least_variances(sandwich, dispersion(squared_residuals, expected) * spread)
+
+
+def _with_least_variances(sandwich: Floats, least: Floats) -> Floats:
+    """Raise variances of `sandwich` to those of `least`, both covariances, and leave the others as they are.
+
+    What is added is a covariance too, so the sum is one: `least` with its rows and columns shrunk. Where every vote is
+    a tie, all residuals and with them the sandwich are 0, and the result is `least`.
+    """
+    floor = np.diag(least)
+    missing = np.maximum(floor - np.diag(sandwich), 0)
+    shrink = np.sqrt(np.divide(missing, floor, out=np.zeros_like(floor), where=floor > 0))
+    return sandwich + shrink[:, None] * least * shrink
 
 
 def _level_of(information: Floats, models: int) -> float:

@@ -178,7 +178,7 @@ def test_the_page_costs_as_many_queries_however_much_happened(
         for _ in range(number):
             voted_battle(one, two)
             make.battle(make.model(), make.model())
-        with django_assert_num_queries(20):
+        with django_assert_num_queries(21):
             client.get("/admin/")
 
 

@@ -49,7 +49,12 @@ def _everybody_is_heard() -> Iterator[None]:
 
 def test_all_is_well_and_two_models_can_be_drawn():
     make.model("ada"), make.model("bert")
-    assert asked(200) == {"ready": True, "checks": dict.fromkeys(PARTS, "ok"), "drawable_models": 2}
+    assert asked(200) == {
+        "ready": True,
+        "checks": dict.fromkeys(PARTS, "ok"),
+        "drawable_models": 2,
+        "failed_boards": [],
+    }
 
 
 def test_a_process_that_is_not_heard_is_named():

@@ -25,6 +25,7 @@ from tests.bench.ratings.speed import speed  # noqa: E402
 
 HONESTY = {
     "intervals": honesty.intervals,
+    "tiny": honesty.tiny,
     "style": honesty.style,
     "sampling": honesty.sampling,
     "anomalies": honesty.anomalies,

@@ -18,6 +18,7 @@ from tests.leaderboard.rating import simulations
 from tests.leaderboard.rating.coverage import DESIGNS, Coverage, Design, coverage
 from tests.leaderboard.rating.judging import verdicts
 from tests.leaderboard.rating.newcomers import newcomers_half_width
+from tests.leaderboard.rating.tiny_boards import fit_tiny_board, intervals_of, random_ballots
 
 EFFECTS = np.array([0.25, -0.1, 0.05, 0.0])
 PIECES = 4  # as many as share the work of one row
@@ -72,6 +73,29 @@ def _joined(parts: Iterable[Coverage]) -> Coverage:
         for kind, held in part.held.items():
             joined.held[kind].extend(held)
     return joined
+
+
+def tiny(effort: Effort, report: Report) -> None:
+    report.head("Random boards of one to five voters: fits that raise or have an interval of no width (boards)")
+    faults = list(chain.from_iterable(effort.repeat(10_000, _faults_of_tiny_boards)))
+    boards = PIECES * max(1, round(10_000 * effort.part / PIECES))
+    report.say(f"faulty boards ({boards:,})", f"{len(faults)}", "bar 0", held=not faults)
+    for fault in faults[:5]:
+        report.say(fault, "")
+
+
+def _faults_of_tiny_boards(boards: int, seed: int) -> list[str]:
+    """Return a line for each board that could not be fitted soundly."""
+    faults = []
+    for number in range(boards):
+        ballots = random_ballots(np.random.default_rng([seed, number]))
+        try:
+            widths = [high - low for low, high in intervals_of(fit_tiny_board(ballots))]
+        except Exception as error:  # which errors there are is the question
+            faults.append(f"seed [{seed}, {number}]: {type(error).__name__}: {error}")
+        else:
+            faults.extend([f"seed [{seed}, {number}]: width {min(widths)}"] if min(widths, default=1) <= 0 else [])
+    return faults
 
 
 def style(effort: Effort, report: Report) -> None:

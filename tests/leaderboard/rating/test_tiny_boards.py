@@ -1,0 +1,47 @@
+"""Boards with few voters, ties only or a constant style are fitted like any other."""
+
+import numpy as np
+import pytest
+
+from leaderboard.rating.ballots import Ballots, Gathering
+from leaderboard.rating.ranks import surely_above
+from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
+from tests.leaderboard.rating.tiny_boards import PARAMETERS, fit_tiny_board, intervals_of, random_ballots
+
+
+def ballots_of(*votes: tuple[str, tuple[int, ...]], times: int) -> Ballots:
+    """Return `times` copies of (outcome, style counts) votes between two models, each by its own voter."""
+    gathering = Gathering()
+    for number in range(times):
+        for outcome, style in votes:
+            gathering.add("a", "b", outcome, voter=f"{outcome} {number}", style=style)
+    return gathering.ballots()
+
+
+def fit(ballots: Ballots) -> SnapshotFit:
+    return fit_snapshot(
+        ballots.counts, PARAMETERS, voters=ballots.of_voters, styled=Styled(ballots, None), with_flip=True
+    )
+
+
+def test_ties_with_styles_are_fitted_with_intervals():
+    fitted = fit(ballots_of(("both_bad", (9, 1, 0, 2, 4, 0, 1, 0)), times=31))
+    for line in fitted.lines:
+        assert line["score"] == pytest.approx(1500)
+        assert line["style_score"] == pytest.approx(1500)
+        assert line["style_ci_low"] < 1500 < line["style_ci_high"]
+        assert (line["style_rank"], line["style_rank_best"], line["style_rank_worst"]) == (1, 1, 2)
+
+
+def test_ranks_of_a_singular_covariance_are_computed():
+    score = np.array([40.0, 10, 0])
+    assert not surely_above(score, np.zeros((3, 3))).any()
+    without_spread = np.array([[50.0, -50, 0], [-50, 50, 0], [0, 0, 0]])
+    assert surely_above(score * 100, without_spread).sum() == 3
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_random_tiny_board_has_no_zero_width_interval(seed):
+    ballots = random_ballots(np.random.default_rng(seed))
+    for low, high in intervals_of(fit_tiny_board(ballots)):
+        assert low < high

@@ -1,0 +1,69 @@
+"""Random boards of two to six models and one to five voters, many of them degenerate."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from leaderboard.rating.ballots import Ballots, Gathering
+from leaderboard.rating.counts import OUTCOMES
+from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
+
+PARAMETERS = {"listed_from_votes": 5, "established_from_votes": 30, "virtual_ties": 0.5, "offset": 1500}
+# Votes: only ties, only wins of the left, only wins of the better model, or any.
+KINDS_OF_VOTES = ("ties", "left", "better", "any")
+# Style counts: none, the same on both sides, higher for the winner in every vote, or any.
+KINDS_OF_STYLE = ("none", "constant", "separating", "any")
+
+
+def random_ballots(rng: np.random.Generator) -> Ballots:
+    models, voters = int(rng.integers(2, 7)), int(rng.integers(1, 6))
+    of_votes, of_style = rng.choice(KINDS_OF_VOTES), rng.choice(KINDS_OF_STYLE)
+    gathering = Gathering()
+    for _ in range(int(rng.integers(1, 130))):
+        left, right = rng.choice(models, 2, replace=False)
+        outcome = _outcome(rng, of_votes, left_is_better=left < right)
+        style = _style(rng, of_style, outcome)
+        gathering.add(f"m{left}", f"m{right}", outcome, voter=f"v{rng.integers(voters)}", style=style)
+    return gathering.ballots()
+
+
+def _outcome(rng: np.random.Generator, kind: str, *, left_is_better: bool) -> str:
+    match kind:
+        case "ties":
+            return str(rng.choice(["tie", "both_bad"]))
+        case "left":
+            return "left"
+        case "better":
+            return "left" if left_is_better else "right"
+    return str(rng.choice(OUTCOMES))
+
+
+def _style(rng: np.random.Generator, kind: str, outcome: str) -> tuple[int, ...] | None:
+    match kind:
+        case "none":
+            return None
+        case "constant":
+            return (5, 1, 1, 1) * 2
+        case "separating":
+            more, less = (50, 3, 3, 3), (5, 1, 1, 1)
+            return {"left": more + less, "right": less + more}.get(outcome, less + less)
+    return tuple(int(n) for n in rng.integers(0, 60, 8))
+
+
+def fit_tiny_board(ballots: Ballots) -> SnapshotFit:
+    """Fit as an aggregation does. Established from few votes, since the boards are tiny."""
+    return fit_snapshot(
+        ballots.counts,
+        PARAMETERS | {"established_from_votes": 10},
+        voters=ballots.of_voters,
+        styled=Styled(ballots, None),
+        with_flip=True,
+    )
+
+
+def intervals_of(fitted: SnapshotFit) -> Iterator[tuple[float, float]]:
+    """Yield the (low, high) of every score, plain and styled, that has both bounds."""
+    for line in fitted.lines:
+        for score, low, high in (("score", "ci_low", "ci_high"), ("style_score", "style_ci_low", "style_ci_high")):
+            if line.get(score) is not None and line[low] is not None and line[high] is not None:
+                yield line[low], line[high]

@@ -1,0 +1,109 @@
+"""A board whose fit fails keeps its snapshot, says so to staff, and stops no other board."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena_site import health
+from arena_site.operations.dashboard import read_dashboard
+from leaderboard import aggregation, publishing, schedule
+from leaderboard.imports import publishing as imported_publishing
+from leaderboard.models import AggregationRun
+from tests import make
+from tests.leaderboard.ballots import cast, cast_many, contestants
+from tests.leaderboard.public_data.tables import SINGLE, table
+from tests.leaderboard.public_data.test_importing_votes import import_votes
+
+pytestmark = pytest.mark.django_db
+State = AggregationRun.State
+STYLE = {
+    "left": {"tokens": 90, "headings": 1, "bold": 0, "lists": 2},
+    "right": {"tokens": 40, "headings": 0, "bold": 1, "lists": 0},
+}
+
+
+def aggregate() -> AggregationRun:
+    return aggregation.aggregate(slot=schedule.new_slot())
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, module: Any, *, votes: int) -> None:
+    """Let the fit of every board with this number of votes raise."""
+    fit = module.fit_snapshot
+
+    def fit_or_raise(counts: Any, *args: Any, **options: Any) -> Any:
+        if counts.total == votes:
+            raise FloatingPointError("no fit today")
+        return fit(counts, *args, **options)
+
+    monkeypatch.setattr(module, "fit_snapshot", fit_or_raise)
+
+
+def test_ties_only_with_styles_are_published():
+    pair = contestants("a", "b")
+    for _ in range(31):
+        cast(*pair, "both_bad", style=STYLE)
+    run = aggregate()
+    assert (run.state, run.votes_counted) == (State.DONE, 31)
+    assert set(run.standings.values_list("style_score", flat=True)) == {1500}
+
+
+def test_failing_board_keeps_snapshot_and_others_are_published(monkeypatch, admin_client, admin_user):
+    pair = contestants("a", "b")
+    for number in range(12):
+        cast(*pair, "left", categories=["coding"] if number < 4 else [], language="en")
+    aggregate()
+    before = AggregationRun.objects.snapshots("category:coding").get()
+    with monkeypatch.context() as broken:
+        failing(broken, publishing, votes=5)
+        cast(*pair, "right", categories=["coding"], language="en")
+        overall = aggregate()
+    assert (overall.state, overall.votes_counted) == (State.DONE, 13)
+    assert AggregationRun.objects.snapshots("language:en").first().votes_counted == 13
+    assert AggregationRun.objects.snapshots("category:coding").get() == before
+    failed = AggregationRun.objects.get(state=State.FAILED)
+    assert (failed.scope, failed.error) == ("category:coding", "FloatingPointError: no fit today")
+
+    assert AggregationRun.objects.failed_boards() == ["category:coding"]
+    trouble = "The last aggregation of board category:coding failed."
+    [(sentence, address)] = [seen for seen in read_dashboard(admin_user).troubles if "board" in seen[0]]
+    assert sentence == trouble
+    assert "no fit today" in admin_client.get(address).content.decode()
+
+    cast(*pair, "left", language="en")
+    aggregate()
+    assert AggregationRun.objects.failed_boards() == []
+    assert AggregationRun.objects.snapshots("category:coding").first().votes_counted == 5
+
+
+def test_failing_overall_board_takes_its_votes(monkeypatch):
+    pair = contestants("a", "b")
+    cast_many(*pair, left=6)
+    with monkeypatch.context() as broken:
+        failing(broken, publishing, votes=6)
+        assert aggregate().state == State.FAILED
+    assert AggregationRun.objects.failed_boards()[-1] == "overall"
+    cast(*pair, "right")
+    assert aggregate().votes_counted == 7
+
+
+def test_failing_imported_board_stops_no_other(monkeypatch, settings, tmp_path: Path):
+    for name, votes in (("small", 40), ("large", 50)):
+        lines = [("Ada", "Bob", "model_a")] * votes + [("Bob", "Ada", "model_a")] * 10
+        import_votes(table(tmp_path / f"{name}.csv", SINGLE, *lines), "--title", name)
+    settings.ARENA_LISTED_FROM_VOTES = 7
+    failing(monkeypatch, imported_publishing, votes=60)
+    assert aggregate().state == State.DONE
+    assert AggregationRun.objects.failed_boards() == ["imported:large"]
+    counted = [AggregationRun.objects.snapshots(f"imported:{name}").count() for name in ("small", "large")]
+    assert counted == [2, 1]
+
+
+def test_readiness_names_failed_boards(client, monkeypatch):
+    make.model("ada"), make.model("bert")
+    cast_many(*contestants("a", "b"), left=6)
+    failing(monkeypatch, publishing, votes=6)
+    aggregate()
+    monkeypatch.setattr(health.heartbeat, "missing", list)
+    response = client.get("/readyz")
+    assert (response.status_code, response.json()["failed_boards"]) == (200, ["language:und", "overall"])
