@@ -17,6 +17,7 @@ from accounts import actions, audit, limit_admin, user_admin  # noqa: F401 (they
 from accounts.audited_admin import DeletionsWrittenDown
 from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, Visitor
 from common.large_lists import EstimatingPaginator
+from common.secret_fields import SecretFieldsAdmin
 
 
 @admin.register(Ban)
@@ -75,10 +76,11 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(Invitation)
-class InvitationAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class InvitationAdmin(SecretFieldsAdmin):
     """A link is shown once, when it is made; afterwards it can only be revoked."""
 
     form = InvitationForm
+    secret_fields = frozenset({"digest"})
     list_display = ["__str__", "email", "created_by", "created_at", "expires_at", "used_by", "revoked_at"]
     list_select_related = ["created_by", "used_by"]
     list_filter = ["used_at", "revoked_at"]
@@ -123,10 +125,11 @@ class ApiTokenForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(DeletionsWrittenDown):
+class ApiTokenAdmin(SecretFieldsAdmin, DeletionsWrittenDown):
     """A token is shown once, when it is made; afterwards it can only be revoked."""
 
     form = ApiTokenForm
+    secret_fields = frozenset({"digest"})
     list_display = ["name", "user", "last_four", "scopes", "created_at", "expires_at", "last_used_at", "revoked_at"]
     list_select_related = ["user"]
     list_filter = ["revoked_at"]
@@ -179,9 +182,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(Visitor)
-class VisitorAdmin(ReadOnlyAdmin):
+class VisitorAdmin(SecretFieldsAdmin, ReadOnlyAdmin):
     """Without the key: it is what a visitor's cookie proves."""
 
+    secret_fields = frozenset({"key"})
     list_display = ["__str__", "created_at", "network", "claimed_by"]
     list_select_related = ["claimed_by"]
     search_fields = ["=pk", "network"]

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.audited_admin import ChangesWrittenDown, DeletionsWrittenDown
 from arena_site import moderation_queue  # noqa: F401 (registers its page)
+from common.secret_fields import SecretFieldsAdmin
 
 admin.site.site_header = admin.site.site_title = _("Arena administration")
 admin.site.unregister([Authenticator, EmailAddress, Group])
@@ -44,9 +45,10 @@ class AuditedEmailAddressAdmin(ChangesWrittenDown, EmailAddressAdmin):  # type: 
 
 
 @admin.register(Authenticator)
-class SecondFactorAdmin(DeletionsWrittenDown):
+class SecondFactorAdmin(SecretFieldsAdmin, DeletionsWrittenDown):
     """Staff delete one for somebody who lost it; what it proves itself with is not shown."""
 
+    secret_fields = frozenset({"data"})
     list_display = ["user", "type", "created_at", "last_used_at"]
     list_select_related = ["user"]
     list_filter = ["type"]

@@ -51,11 +51,11 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     def discover(self, request: HttpRequest, provider_id: int) -> HttpResponse:
         """Looking asks nobody: the list is asked for, and chosen from, by a form."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
         provider: Provider | None = self.get_object(request, str(provider_id))
         if provider is None:
             raise Http404
-        if not self.has_change_permission(request, provider):
-            raise PermissionDenied
         if request.method == "POST" and "ask" in request.POST:
             return self._ask(request, provider)
         catalogue = Catalogue.objects.filter(provider=provider).first() or Catalogue(provider=provider)

@@ -68,11 +68,11 @@ class HealthAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return HttpResponseRedirect("../change/")
 
     def _changeable(self, request: HttpRequest, object_id: str) -> LanguageModel:
+        if not self.has_change_permission(request):
+            raise PermissionDenied
         model: LanguageModel | None = self.get_object(request, object_id)
         if model is None:
             raise Http404
-        if not self.has_change_permission(request, model):
-            raise PermissionDenied
         return model
 
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:

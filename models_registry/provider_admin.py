@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from common.money import dollars, plain
+from common.secret_fields import SecretFieldsAdmin
 from models_registry import health
 from models_registry.discover_admin import DiscoverAdmin
 from models_registry.forms import ProviderForm
@@ -27,8 +28,9 @@ from models_registry.registry_admin import RegistryAdmin
 
 
 @admin.register(Provider)
-class ProviderAdmin(DiscoverAdmin, RegistryAdmin):
+class ProviderAdmin(SecretFieldsAdmin, DiscoverAdmin, RegistryAdmin):
     form = ProviderForm
+    secret_fields = frozenset({"key_encrypted"})
     list_display = ["name", "base_url", "which_kind", "key_state", "can_be_called", "spent_today", "model_count"]
     search_fields = ["name", "base_url", "api_key_env"]
     list_filter = ["kind", "needs_key"]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import PROTECT, ForeignObjectRel, Model
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -29,6 +30,8 @@ class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         row = self.get_object(request, object_id)
+        if not self.has_delete_permission(request, row):  # before anything is said about the row
+            raise PermissionDenied
         if row is not None and _is_leaned_on(row):
             sentence = gettext("“%(row)s” is in use and cannot be deleted. Pause or retire it instead.")
             messages.error(request, sentence % {"row": row})

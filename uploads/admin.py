@@ -7,11 +7,13 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from common.large_lists import LargeListAdmin
+from common.secret_fields import SecretFieldsAdmin
 from uploads.models import Upload
 
 
 @admin.register(Upload)
-class UploadAdmin(LargeListAdmin):
+class UploadAdmin(SecretFieldsAdmin, LargeListAdmin):
+    secret_fields = frozenset({"stored_as"})
     list_display = ["name", "media_type", "size", "state", "error", "created_at", "used_at", "deleted_at"]
     list_filter = ["state", "kind", "error"]
     search_fields = ["public_id", "owner_user__email"]

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.contrib.messages import get_messages
 from django.test import Client
 
 from accounts.models import AuditEntry
@@ -234,6 +235,15 @@ def test_a_provider_that_serves_models_is_not_deleted(admin: Client):
     [message] = messages_after(admin, page_of(provider).replace("change", "delete"), {"post": "yes"})
     assert message == "“Fake” is in use and cannot be deleted. Pause or retire it instead."
     assert Provider.objects.exists()
+
+
+def test_refused_deletion_names_nothing_without_the_right(client: Client):
+    model = make.model(name="Hidden model")
+    make.battle(model, make.model())
+    client.force_login(make.user(is_staff=True))
+    for row in (model, model.provider):
+        refused = client.post(page_of(row).replace("change", "delete"), {"post": "yes"})
+        assert (refused.status_code, list(get_messages(refused.wsgi_request))) == (403, [])
 
 
 def test_no_admin_page_carries_inline_script_or_style(admin: Client):
