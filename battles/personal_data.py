@@ -3,6 +3,7 @@
 from collections import defaultdict
 from typing import Any
 
+from django.db.models import Q
 from django.dispatch import receiver
 
 from accounts.models import User
@@ -35,6 +36,12 @@ def reports_of(user: User, **_: Any) -> dict[str, list[dict[str, Any]]]:
     """What they said against battles, their own ones or others'."""
     reports = Report.objects.filter(user=user).order_by("pk").values("reason", "created_at")
     return {"reports": [dict(report) for report in reports]}
+
+
+@receiver(account_goes)
+def empty_reports(user: User, **_: Any) -> None:
+    """Empty the words of their reports, those from before they signed in too; that they reported stays."""
+    Report.objects.filter(Q(user=user) | Q(visitor__claimed_by=user)).update(reason="")
 
 
 @receiver(account_goes)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts import actions
 from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
 from accounts.models import ApiToken, AuditEntry, Ban, IdempotencyKey, Invitation, Scope, User, Visitor
-from battles.actions import cast_vote, give_feedback
+from battles.actions import cast_vote, give_feedback, report
 from battles.models import Session, Turn, Vote
 from leaderboard.aggregation import aggregate
 from leaderboard.models import Standing
@@ -22,7 +22,7 @@ from uploads.models import Upload
 
 pytestmark = pytest.mark.django_db
 PASSWORD, ME, EXPORT, DELETE = "a-good-password", "/api/v1/me/", "/api/v1/me/export/", "/accounts/delete/"
-SECRETS = ("Where do I live?", "My comment", "diary.txt", "someone@example.org")
+SECRETS = ("Where do I live?", "My comment", "My report", "diary.txt", "someone@example.org")
 
 
 @pytest.fixture
@@ -53,6 +53,13 @@ def kept_file(actor: Actor) -> Upload:
         owner_user=actor.user, name="diary.txt", size=1, sha256="0" * 64, media_type="text/plain",
         kind="document", stored_as="x", state="ready",
     )  # fmt: skip
+
+
+def claimed_visitor(user: User) -> Actor:
+    """Return the visitor that this member was before signing in."""
+    visitor = make.visitor()
+    Visitor.objects.filter(pk=visitor.visitor.pk).update(claimed_by=user)
+    return visitor
 
 
 def everything_stored() -> str:
@@ -124,6 +131,11 @@ def by_api(client: Client, user: User) -> None:
 @pytest.mark.parametrize("leave", [by_page, by_api])
 def test_whoever_leaves_leaves_nothing_but_votes_without_a_name(member: Actor, leave: Callable[[Client, User], None]):
     vote = voted(member)
+    for reporter, battle in (
+        (member, vote.battle),
+        (claimed_visitor(member.user), make.answered_battle(make.model(), make.model())),
+    ):
+        report(actor=reporter, battle=battle, reason="My report")
     kept_file(member)
     _, token = ApiToken.issue(user=member.user, name="t", scopes=[Scope.READ])
     invitation, _ = actions.invite(by=make.user(), email=member.user.email, expires_at=timezone.now())
