@@ -14,7 +14,8 @@ from django.utils.translation import gettext_lazy as _
 from battles.category_admin import LinesField
 from battles.models import ModerationEndpoint, ModerationRule
 from battles.moderation import policy
-from battles.moderation.matching import NotAPattern
+from battles.moderation.matching import Matcher, NotAPattern
+from battles.moderation.timing import MAX_RULE_S, seconds_to_read
 from battles.moderation.trying import tried
 from models_registry.registry_admin import RegistryAdmin
 
@@ -49,17 +50,28 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         cleaned = super().clean() or {}
         kind, patterns = cleaned.get("kind"), cleaned.get("patterns", [])
         if kind and kind != ModerationRule.Kind.ENDPOINT:
-            for line in patterns:
-                self._check(line, ModerationRule(kind=str(kind), patterns=[line]))
+            matchers = [self._matcher(line, ModerationRule(kind=str(kind), patterns=[line])) for line in patterns]
+            if not self.errors:
+                self._check_speed([matcher for matcher in matchers if matcher is not None], patterns)
         return cleaned
 
-    def _check(self, line: str, rule: ModerationRule) -> None:
+    def _check_speed(self, matchers: list[Matcher], patterns: list[str]) -> None:
+        """Add an error where every prompt would wait for this rule."""
+        if seconds_to_read(matchers, patterns) > MAX_RULE_S:
+            problem = _(
+                "Looking for this in a long prompt takes more than %(most)d ms. Use fewer or simpler expressions: "
+                "repetitions such as “{0,100}” take the longest."
+            )
+            self.add_error("patterns", ValidationError(problem, params={"most": MAX_RULE_S * 1000}))
+
+    def _matcher(self, line: str, rule: ModerationRule) -> Matcher | None:
         try:
-            _matcher = rule.matcher
+            return rule.matcher
         except NotAPattern as error:
             fits_anything = _("“%(line)s” has nothing to look for, or fits every text.")
             problem = _("“%(line)s” is no expression: %(problem)s.") if str(error) else fits_anything
             self.add_error("patterns", ValidationError(problem, params={"line": line, "problem": str(error)}))
+            return None
 
 
 class TryForm(forms.Form):

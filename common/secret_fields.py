@@ -13,4 +13,4 @@ class SecretFieldsAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         if lookup.partition("__")[0] in self.secret_fields:
             return False
-        return super().lookup_allowed(lookup, value, request)  # type: ignore[call-arg, arg-type]
+        return super().lookup_allowed(lookup, value, request)  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from accounts.actor import Actor
 from accounts.models import AuditEntry, Ban, User
 from battles import actions
 from battles.models import Action, Battle, ModerationCase, ModerationRule, Session, Turn, Vote
+from battles.moderation.timing import MAX_RULE_S, seconds_to_read
 from common.errors import ArenaError
 from common.markdown import render
 from leaderboard import aggregation, schedule
@@ -255,3 +256,17 @@ def test_the_endpoint_is_set_up_once(client: Client):
     path = "/admin/battles/moderationendpoint/add/"
     assert [client.post(path, form).status_code for _ in range(2)] == [302, 403]
     assert AuditEntry.objects.get().action == "add moderation endpoint"
+
+
+def test_slow_rule_is_refused_when_saved(client: Client):
+    client.force_login(make.user(is_staff=True, is_superuser=True))
+    slow = "\n".join(f"(?:a{{0,100}}){{9}}{number}" for number in range(40))
+    form = {"category": "slow", "kind": "expressions", "patterns": slow, "threshold": "0.5", "action": "block"}
+    page = client.post("/admin/battles/moderationrule/add/", form)
+    assert "Looking for this in a long prompt takes more than 50 ms." in page.text
+    assert not ModerationRule.objects.filter(category="slow").exists()
+
+
+def test_rules_that_come_with_the_arena_are_fast_enough():
+    for rule in ModerationRule.objects.exclude(kind=ModerationRule.Kind.ENDPOINT):
+        assert seconds_to_read([rule.matcher], rule.patterns) < MAX_RULE_S
