@@ -13,8 +13,16 @@ from battles.answer_records import Overtaken
 from battles.call_records import PreparedCall, Said
 from battles.publisher import Publisher, TurnChannel
 from battles.turn_stream import stream_key
-from common.database import in_returning_database
-from models_registry.providers import ChatProvider, ChatRequest, Completion, FailureCode, ProviderError, Receive
+from common.database import AWAY, in_returning_database
+from models_registry.providers import (
+    ChatProvider,
+    ChatRequest,
+    Completion,
+    FailureCode,
+    ProviderError,
+    Receive,
+    stream_contained,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -67,9 +75,8 @@ class TurnAnswering:
         is_stored = False
         try:
             async with asyncio.TaskGroup() as answering:
-                for call in self._calls:
-                    answering.create_task(self._answer(call))
-            is_stored = True
+                answers = [answering.create_task(self._answer_or_fail(call)) for call in self._calls]
+            is_stored = all(answer.result() for answer in answers)
         except* Overtaken:
             logger.info("turn %s was taken over", self.claimed.turn_id)
         finally:
@@ -77,6 +84,33 @@ class TurnAnswering:
                 self._channel.end()
             else:
                 self._channel.abandon()
+
+    async def _answer_or_fail(self, call: PreparedCall) -> bool:
+        """Answer one side; if that raises, fail it and let the other side go on.
+
+        Returns False when not even the failure could be stored: the sweeper takes the turn up again. Raises Overtaken
+        and errors of a database that is away, which end the whole turn here.
+        """
+        try:
+            await self._answer(call)
+        except (Overtaken, *AWAY):
+            raise
+        except Exception:
+            logger.exception("%s side of turn %s failed", call.side, self.claimed.turn_id)
+            return await self._store_failure(call)
+        return True
+
+    async def _store_failure(self, call: PreparedCall) -> bool:
+        said = Said(error=FailureCode.INTERRUPTED)
+        try:
+            state = await in_returning_database(records.store_answer, self.claimed, call, said)
+        except (Overtaken, *AWAY):
+            raise
+        except Exception:
+            logger.exception("%s side of turn %s could not be stored", call.side, self.claimed.turn_id)
+            return False
+        self._channel.side_is_over(call.side, state)
+        return True
 
     async def _answer(self, call: PreparedCall) -> None:
         """One side, with its one silent redraw."""
@@ -145,7 +179,7 @@ class TurnAnswering:
 
     async def _stream(self, request: ChatRequest, receive: Receive) -> Completion:
         """A task of its own, because only the stream may be stopped: what is being stored must be stored."""
-        stream = asyncio.create_task(self._worker.provider.stream(request, receive))
+        stream = asyncio.create_task(stream_contained(self._worker.provider, request, receive))
         self._streams.add(stream)
         try:
             return await stream

@@ -39,8 +39,6 @@ OUTCOME = [
     "state", "error", "finish_reason", "first_token_ms", "total_ms", "prompt_tokens", "completion_tokens",
     "reasoning_tokens", "tokens_estimated", "cost", "provider_request_id",
 ]  # fmt: skip
-# Of one call; far beyond any model's context.
-MOST_TOKENS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -178,7 +176,7 @@ def close(prepared: PreparedCall, said: Said) -> LanguageModel | None:
     """
     call, done = prepared.row, said.completion
     call.state = Call.State.FAILED if said.error else Call.State.STOPPED if said.stopped else Call.State.DONE
-    call.prompt_tokens, call.completion_tokens = _believable(done.prompt_tokens), _believable(done.completion_tokens)
+    call.prompt_tokens, call.completion_tokens = done.prompt_tokens, done.completion_tokens
     if said.was_sent and (call.prompt_tokens is None or call.completion_tokens is None):
         call.tokens_estimated = True
         sent = sum(length_of(message["content"]) for message in prepared.request.messages)
@@ -207,7 +205,7 @@ def _count(call: Call) -> None:
 
 def _reasoning_tokens(call: Call, said: Said) -> int:
     """What the provider says, or else reasoning's share of the characters."""
-    written, reported = call.completion_tokens or 0, _believable(said.completion.reasoning_tokens)
+    written, reported = call.completion_tokens or 0, said.completion.reasoning_tokens
     if reported is not None:
         return min(reported, written)
     thought, spoken = sum(map(len, said.reasonings)), sum(map(len, said.texts))
@@ -219,11 +217,6 @@ def _cost(call: Call, said: Said) -> Decimal:
         return Decimal(0)
     cost = call.price.cost_of(prompt_tokens=call.prompt_tokens or 0, completion_tokens=call.completion_tokens or 0)
     return cost.quantize(spending.SMALLEST)
-
-
-def _believable(tokens: int | None) -> int | None:
-    """What upstream reports, unless no call can have used that many."""
-    return tokens if tokens is not None and 0 <= tokens <= MOST_TOKENS else None
 
 
 def _estimated_tokens(characters: int) -> int:

@@ -11,7 +11,7 @@ from battles import call_records
 from battles.call_records import PreparedCall, Question, Said
 from common.database import in_database
 from models_registry import health
-from models_registry.providers import ChatProvider, FailureCode, ProviderError
+from models_registry.providers import ChatProvider, FailureCode, ProviderError, stream_contained
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ async def ask(
     try:
         if call.refusal is not None:
             raise ProviderError(call.refusal)
-        said.completion = await provider.stream(call.request, receive)
+        said.completion = await stream_contained(provider, call.request, receive)
         if said.first_token_ms is None:
             raise ProviderError(FailureCode.EMPTY)
     except ProviderError as error:

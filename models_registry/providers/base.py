@@ -1,10 +1,14 @@
 """What a provider module promises to the rest of the arena."""
 
+import asyncio
+import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
+
+logger = logging.getLogger(__name__)
 
 # Called with (text, reasoning) for every piece, in order, on the event loop; must not block. Returns for how many
 # seconds nothing more is needed: pieces that come meanwhile may be read together, which costs less.
@@ -103,5 +107,23 @@ class ChatProvider(Protocol):
     async def close(self) -> None: ...
 
     async def stream(self, request: ChatRequest, receive: Receive) -> Completion:
-        """Send the request and hand over pieces as they come. Raises ProviderError and nothing else."""
+        """Send the request and hand over pieces as they come. Raises ProviderError."""
         ...
+
+
+async def stream_contained(provider: ChatProvider, request: ChatRequest, receive: Receive) -> Completion:
+    """Return `provider.stream(…)`. Any other exception than a ProviderError becomes one: hostile bytes find paths
+    through parsers that nobody foresaw, and one call's failure must not end what runs beside it."""
+    try:
+        return await provider.stream(request, receive)
+    except ProviderError:
+        raise
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        logger.exception("a call was cancelled from within")
+        raise ProviderError(FailureCode.MALFORMED, "cancelled") from None
+    except Exception as error:
+        logger.exception("a call ended with an unexpected error")
+        raise ProviderError(FailureCode.MALFORMED, type(error).__name__) from None

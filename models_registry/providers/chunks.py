@@ -1,11 +1,14 @@
 """The events of a chat completion's stream, as far as we read them. Whatever else they carry is skipped."""
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from models_registry.providers.base import FailureCode, ProviderError
+
+# Of one call; far beyond any model's context.
+MAX_TOKENS = 10_000_000
 
 
 class Part(msgspec.Struct):
@@ -41,40 +44,45 @@ class Choice(msgspec.Struct):
     finish_reason: str | None = None
 
 
-class Details(msgspec.Struct):
-    reasoning_tokens: int | None = None
+class TokenCounts(NamedTuple):
+    """A call's tokens as its provider reports them; None for each that it does not report."""
+
+    prompt: int | None
+    # Answer and reasoning.
+    written: int | None
+    reasoning: int | None
+
+    @classmethod
+    def of(cls, usage: dict[str, Any]) -> "TokenCounts":
+        prompt, completion, total = (_count(usage, f"{name}_tokens") for name in ("prompt", "completion", "total"))
+        details = usage.get("completion_tokens_details")
+        reasoning = _count(details, "reasoning_tokens") if isinstance(details, dict) else None
+        written = completion
+        if completion is not None and prompt and total:  # Gemini counts the reasoning in the total only
+            written = max(completion, total - prompt)
+            reasoning = reasoning or (written - completion) or reasoning
+        return cls(prompt, written, reasoning)
 
 
-class Usage(msgspec.Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    total_tokens: int | None = None
-    completion_tokens_details: Details | None = None
-
-    @property
-    def written_tokens(self) -> int | None:
-        """Answer and reasoning. Gemini counts the reasoning in the total only."""
-        if self.completion_tokens is None or not self.prompt_tokens or not self.total_tokens:
-            return self.completion_tokens
-        return max(self.completion_tokens, self.total_tokens - self.prompt_tokens)
-
-    @property
-    def reasoning_tokens(self) -> int | None:
-        """None when nothing is said of reasoning."""
-        said = self.completion_tokens_details.reasoning_tokens if self.completion_tokens_details else None
-        unsaid = (self.written_tokens or 0) - (self.completion_tokens or 0)
-        return said or unsaid or said
-
-
-class GroqsOwn(msgspec.Struct):
-    usage: Usage | None = None
+def _count(usage: dict[str, Any], name: str) -> int | None:
+    """Return a number of tokens; None for any other value, such as NaN, a negative or an impossibly large number."""
+    value = usage.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 <= value <= MAX_TOKENS and value == int(value) else None
 
 
 class Chunk(msgspec.Struct):
     choices: list[Choice] | None = None
-    usage: Usage | None = None
-    x_groq: GroqsOwn | None = None
+    usage: Any = None
+    x_groq: Any = None
     error: Any = None
+
+    @property
+    def token_counts(self) -> TokenCounts | None:
+        """None where the chunk reports no usage."""
+        usage = self.usage or (self.x_groq.get("usage") if isinstance(self.x_groq, dict) else None)
+        return TokenCounts.of(usage) if usage and isinstance(usage, dict) else None
 
 
 _decoder = msgspec.json.Decoder(Chunk)
@@ -84,7 +92,7 @@ def decode(payload: bytes) -> Chunk:
     """Raises ProviderError(MALFORMED)."""
     try:
         return _decoder.decode(payload)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         # msgspec refuses lone surrogates, which some servers send; the standard library reads them.
         try:
             return msgspec.convert(json.loads(payload.decode(errors="replace")), Chunk)

@@ -1,18 +1,46 @@
 """HTTP connections to providers: only to addresses they may have, without proxies, cookies or redirects."""
 
+from functools import partial
 from typing import Any
 
 import aiohttp
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.http_exceptions import HttpProcessingError
 
 from models_registry.providers.addresses import AddressRefused, open_socket
 
 # An idle connection is used again within so many seconds.
 KEPT_S = 5.0
+# Of responses such as 100 Continue and 103 Early Hints, before the one that counts.
+MAX_INTERIM_RESPONSES = 16
+
+
+class _Protocol(ResponseHandler):
+    """Ends a connection that sends nothing but interim responses: aiohttp reads any number of them, and a flood keeps
+    the event loop busy until the server tires of it, past every deadline."""
+
+    _interim_responses = 0
+
+    def feed_data(self, data: Any, size: int = 0) -> None:
+        message, _payload = data
+        is_interim = 100 <= message.code < 200 and message.code != 101
+        self._interim_responses = self._interim_responses + 1 if is_interim else 0
+        if self._interim_responses <= MAX_INTERIM_RESPONSES:
+            super().feed_data(data, size)
+        elif self.transport is not None and not self.transport.is_closing():
+            self.set_exception(HttpProcessingError(code=400, message="too many interim responses"))
+            self.transport.close()
+
+
+class _Connector(aiohttp.TCPConnector):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._factory = partial(_Protocol, loop=self._loop)  # type: ignore[assignment]
 
 
 def connector(**options: Any) -> aiohttp.TCPConnector:
     """As many connections as are asked for; what limits them is `calls_at_once` and the workers' concurrency."""
-    return aiohttp.TCPConnector(limit=0, keepalive_timeout=KEPT_S, socket_factory=open_socket, **options)
+    return _Connector(limit=0, keepalive_timeout=KEPT_S, socket_factory=open_socket, **options)
 
 
 def new_session(timeout: aiohttp.ClientTimeout | None = None, **of_connector: Any) -> aiohttp.ClientSession:

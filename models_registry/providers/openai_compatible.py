@@ -8,11 +8,12 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator
 from functools import lru_cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
 import httpx2
 import openai
-from aiohttp import ClientSession
+from aiohttp import ClientResponseError, ClientSession
 from openai import AsyncOpenAI, DefaultAioHttpClient
 from openai._vendor.httpx_aiohttp import AiohttpTransport
 
@@ -44,7 +45,9 @@ class OpenAICompatible:
             trust_env=False,
             timeout=None,
             transport=_Transport(trust_env=False),
-            event_hooks={"response": [_cap_refusal]},
+            event_hooks={"response": [_make_refusal_readable]},
+            # A cookie would be sent along with every later call to the host, whoever's key it uses.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
         sdk = AsyncOpenAI(api_key="none", base_url="http://unused", max_retries=0, http_client=self._http)
         # Kept: before its first call, a client waits for a thread to tell it the platform.
@@ -66,6 +69,8 @@ class OpenAICompatible:
             raise ProviderError(error.code, upstream, retry_after=error.retry_after) from None
         except TimeoutError:
             raise ProviderError(answer.late_code) from None
+        except ClientResponseError as error:  # aiohttp's error for bytes that are not HTTP
+            raise ProviderError(FailureCode.MALFORMED, _scrubbed(error.message, request.key)) from None
         except (openai.APIError, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
             code = FailureCode.ADDRESS_REFUSED if connections.was_refused(error) else answer.broken_code
             raise ProviderError(code, _scrubbed(str(error.__cause__ or error), request.key)) from None
@@ -214,11 +219,10 @@ class _Answer:
         chunk = decode(payload)
         if chunk.error:
             raise refusals.error_event(chunk.error)
-        usage = chunk.usage or (chunk.x_groq and chunk.x_groq.usage)
-        if usage:  # with some it comes in every chunk and grows
-            self.completion.prompt_tokens = usage.prompt_tokens
-            self.completion.completion_tokens = usage.written_tokens
-            self.completion.reasoning_tokens = usage.reasoning_tokens
+        if usage := chunk.token_counts:  # with some it comes in every chunk and grows
+            self.completion.prompt_tokens = usage.prompt
+            self.completion.completion_tokens = usage.written
+            self.completion.reasoning_tokens = usage.reasoning
         for choice in (chunk.choices or [])[:1]:
             if choice.finish_reason:
                 self.completion.finish_reason = _scrubbed(choice.finish_reason, self._request.key)[:40]
@@ -234,10 +238,15 @@ class _Transport(AiohttpTransport):
         return connections.new_session(ssl=self.ssl_context)
 
 
-async def _cap_refusal(response: httpx2.Response) -> None:
-    """The SDK reads the whole body of a refusal, and there may be no end of it."""
+async def _make_refusal_readable(response: httpx2.Response) -> None:
+    """Bound the body of a refusal, which the SDK reads to its end, and prevent decompressing and decoding it.
+
+    A compressed body, which we never ask for, may be a bomb, and some declared charsets are no text encodings.
+    """
     if response.status_code != 200:
         response.stream = _Beginning(response.stream)
+        for name in ("content-encoding", "content-type"):
+            response.headers.pop(name, None)
 
 
 class _Beginning(httpx2.AsyncByteStream):
@@ -257,8 +266,8 @@ class _Beginning(httpx2.AsyncByteStream):
 
 
 def _refusal(error: openai.APIStatusError) -> ProviderError:
-    body = str(error.body or error.message)
-    return refusals.refusal(error.status_code, body, retry_after=refusals.asked_to_wait(error.response.headers))
+    retry_after = refusals.asked_to_wait(error.response.headers)
+    return refusals.refusal(error.status_code, error.response.text, retry_after=retry_after)
 
 
 def _scrubbed(text: str, key: str) -> str:

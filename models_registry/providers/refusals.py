@@ -31,7 +31,7 @@ def asked_to_wait(headers: Mapping[str, str]) -> float | None:
         pass
     try:
         at = parsedate_to_datetime(said)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return max(0.0, (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 
@@ -42,11 +42,17 @@ def refusal(status: int, body: str, *, retry_after: float | None = None) -> Prov
 
 
 def error_event(error: Any) -> ProviderError:
-    """The error for an `error` in a stream that had begun well. Its `code` is an HTTP status with some providers."""
-    words = error if isinstance(error, str) else json.dumps(error)
-    code = str(error.get("code")) if isinstance(error, dict) else ""
-    status = int(code) if code.isascii() and code.isdigit() else 500
-    return ProviderError(_code_of(status, words) if 400 <= status < 600 else FailureCode.PROVIDER_ERROR, words)
+    """Return the error for an `error` in a stream that had begun well. Its `code` may be an HTTP status."""
+    try:
+        words = error if isinstance(error, str) else json.dumps(error)
+    except (ValueError, RecursionError):
+        words = ""
+    code = error.get("code") if isinstance(error, dict) else None
+    if isinstance(code, str) and code.isascii() and code.isdigit() and len(code) == 3:
+        code = int(code)
+    if isinstance(code, int) and 400 <= code < 600:
+        return ProviderError(_code_of(code, words), words)
+    return ProviderError(FailureCode.PROVIDER_ERROR, words)
 
 
 # What prompts are refused with that some provider's rules do not allow.
