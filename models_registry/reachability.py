@@ -61,7 +61,7 @@ async def _ask_all(endpoints: set[str], answering: set[str]) -> None:
                 async with session.get(f"{endpoint.rstrip('/')}/models", allow_redirects=False) as response:
                     if response.status < 500:
                         answering.add(endpoint)
-            except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            except Exception as error:  # one server's reply must not hide the others
                 logger.debug("%s does not answer: %r", endpoint, error)
 
         await asyncio.gather(*(ask(endpoint) for endpoint in endpoints))

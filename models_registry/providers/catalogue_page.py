@@ -1,6 +1,7 @@
 """Asking an endpoint for its list of models: one request, within seconds and megabytes, and never with redirects."""
 
 import json
+import logging
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +14,8 @@ from models_registry.providers import connections
 from models_registry.providers.catalogue import CatalogueRefused, NotACatalogue, Offer, read
 from models_registry.providers.kinds import ProviderKind
 from models_registry.providers.waiting import wait_for
+
+logger = logging.getLogger(__name__)
 
 TOTAL_S = 20.0
 CONNECT_S = 5.0
@@ -41,8 +44,15 @@ async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
             return _read(redaction.without(key, await _body(response)))
     except TimeoutError:
         raise CatalogueRefused(_LATE, seconds=TOTAL_S) from None
+    except CatalogueRefused:
+        raise
+    except aiohttp.ClientResponseError:  # aiohttp's error for bytes that are not HTTP
+        raise CatalogueRefused(_NOT_A_LIST) from None
     except (aiohttp.ClientError, OSError, ValueError) as error:
         raise _unreachable(error, urlsplit(base_url).hostname or base_url) from None
+    except Exception:
+        logger.exception("a list of models could not be read")
+        raise CatalogueRefused(_NOT_A_LIST) from None
 
 
 def _address(base_url: str, kind: ProviderKind) -> str:
@@ -60,6 +70,7 @@ def _headers(key: str, kind: ProviderKind) -> Mapping[str, str]:
 
 
 _LATE = _("The server did not answer within %(seconds)d seconds.")
+_NOT_A_LIST = _("The server answered, but not with a list of models.")
 _STATUS = {
     401: _("The provider refused the key (HTTP %(status)d). Enter it again on the provider's page."),
     403: _("The provider refused the key (HTTP %(status)d). Enter it again on the provider's page."),
@@ -99,7 +110,7 @@ def _read(body: bytes) -> list[Offer]:
     try:
         return read(payload)
     except NotACatalogue:
-        raise CatalogueRefused(_("The server answered, but not with a list of models.")) from None
+        raise CatalogueRefused(_NOT_A_LIST) from None
 
 
 def _unreachable(error: Exception, host: str) -> CatalogueRefused:

@@ -12,6 +12,7 @@ from typing import Any
 import aiohttp
 
 from common import redaction
+from common.text import storable
 from models_registry.providers import connections
 from models_registry.providers.base import FailureCode, ProviderError
 from models_registry.providers.refusals import refusal
@@ -31,14 +32,23 @@ class Judgement:
 
 
 def judge(base_url: str, *, key: str, model: str, texts: list[str], seconds: float) -> Judgement:
-    """Raises ProviderError and nothing else. `seconds` is all that it takes."""
+    """Raises ProviderError and nothing else, however broken the response. `seconds` is all that it takes."""
     try:
         return wait_for(lambda: _judge(base_url, key, model, texts, seconds), seconds=seconds + 0.5)
+    except ProviderError:
+        raise
     except TimeoutError:
         raise ProviderError(FailureCode.TOTAL_TIMEOUT) from None
-    except (aiohttp.ClientError, OSError) as error:
-        code = FailureCode.ADDRESS_REFUSED if connections.was_refused(error) else FailureCode.UNREACHABLE
-        raise ProviderError(code, type(error).__name__) from None
+    except Exception as error:
+        raise ProviderError(_code_of(error), type(error).__name__) from None
+
+
+def _code_of(error: Exception) -> FailureCode:
+    if connections.was_refused(error):
+        return FailureCode.ADDRESS_REFUSED
+    is_readable = not isinstance(error, aiohttp.ClientResponseError)  # aiohttp's error for bytes that are not HTTP
+    is_of_the_network = isinstance(error, aiohttp.ClientError | OSError | UnicodeError) and is_readable
+    return FailureCode.UNREACHABLE if is_of_the_network else FailureCode.MALFORMED
 
 
 async def _judge(base_url: str, key: str, model: str, texts: list[str], seconds: float) -> Judgement:
@@ -67,11 +77,12 @@ def _read(said: bytes) -> Judgement:
         for result in results:
             for category, score in _scores(result):
                 scores[category] = max(score, scores.get(category, 0.0))
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        version = answer.get("model")
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
         raise ProviderError(FailureCode.MALFORMED) from None
     if not scores:
         raise ProviderError(FailureCode.EMPTY)
-    return Judgement(scores, str(answer.get("model") or "")[:200])
+    return Judgement(scores, storable(version)[:200] if isinstance(version, str) else "")
 
 
 def _scores(result: dict[str, Any]) -> list[tuple[str, float]]:
