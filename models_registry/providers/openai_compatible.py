@@ -23,12 +23,17 @@ from models_registry.providers import connections, refusals
 from models_registry.providers.base import ChatRequest, Completion, FailureCode, ProviderError, Receive
 from models_registry.providers.chunks import decode
 from models_registry.providers.event_stream import EventReader
+from models_registry.providers.kinds import CAPS
 from models_registry.providers.think_tag import ThinkTag
 
 logger = logging.getLogger(__name__)
 
 MOST_BYTES = 8_000_000
 MOST_CHARACTERS = 400_000
+# An answer that passes about four times the tokens that were asked for ends: its server ignores the cap.
+MAX_CHARACTERS_PER_TOKEN = 4 * 4
+# Below, the estimate is too rough; such small caps are those of probes.
+MIN_CHARACTERS = 4_000
 MOST_BYTES_OF_A_REFUSAL = 64_000
 MOST_CLIENTS = 100
 DONE = b"[DONE]"
@@ -132,6 +137,7 @@ class _Answer:
         self._reader = EventReader()
         self._total_at = asyncio.get_running_loop().time() + request.deadlines["total"]
         self._bytes = self._characters = 0
+        self._max_characters = _max_characters(request)
         self.rest_s = 0.0
         self._think_tag = ThinkTag()
         self._has_text = self._has_called_tools = False
@@ -191,7 +197,7 @@ class _Answer:
     def _say(self, text: str, reasoning: str) -> None:
         if text or reasoning:
             self._characters += len(text) + len(reasoning)
-            if self._characters > MOST_CHARACTERS:
+            if self._characters > self._max_characters:
                 raise ProviderError(FailureCode.TOO_LONG)
             self.wait_for(FailureCode.IDLE_TIMEOUT)
             self._has_text = self._has_text or bool(text.strip())
@@ -229,6 +235,13 @@ class _Answer:
             if choice.delta is not None:
                 self._has_called_tools = self._has_called_tools or bool(choice.delta.tool_calls)
                 yield choice.delta.read()
+
+
+def _max_characters(request: ChatRequest) -> int:
+    """Return how long an answer may become, reasoning included."""
+    caps = [int(value) for name, value in request.parameters.items() if name in CAPS]
+    by_tokens = max(caps, default=MOST_CHARACTERS) * MAX_CHARACTERS_PER_TOKEN
+    return min(MOST_CHARACTERS, max(MIN_CHARACTERS, by_tokens))
 
 
 class _Transport(AiohttpTransport):

@@ -37,6 +37,7 @@ class Ended:
 @pytest.fixture(autouse=True)
 def _patient(settings):
     settings.ARENA_DEADLINES = PATIENT
+    settings.ARENA_MAX_TOKENS = 30_000  # what is told of very long answers is not about this cap
 
 
 def ask(engine: Engine, model: str, at: str) -> Ended:

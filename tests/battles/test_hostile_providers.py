@@ -124,6 +124,27 @@ def test_provider_cookies_are_never_sent_back(fake_provider: FakeProvider, engin
     assert b"cookie" not in raw_server.received.lower()
 
 
+@pytest.mark.parametrize(("asked", "most"), [(1_000, 16_000), (10, 4_000)])
+@pytest.mark.parametrize("is_too_long", [False, True])
+def test_answer_far_beyond_its_token_cap_ends(
+    fake_provider: FakeProvider, engine: Engine, raw_server: RawServer, settings, asked: int, most: int, is_too_long
+):
+    settings.ARENA_MAX_TOKENS = asked
+    raw_server.answer_with(chunked(*[text("and on and on and on")] * (most // 20), text("!" * is_too_long), END))
+    right = answer_beside_a_healthy_side(engine, fake_provider, raw_server.base_url)
+    assert (right.state, right.error) == (("failed", "answer_too_long") if is_too_long else ("done", ""))
+    assert len(right.text) <= most
+
+
+def test_reasoning_far_beyond_its_token_cap_ends(
+    fake_provider: FakeProvider, engine: Engine, raw_server: RawServer, settings
+):
+    settings.ARENA_MAX_TOKENS = 1_000
+    raw_server.answer_with(chunked(*[event({"reasoning": "hm " * 50})] * 500, END))
+    right = answer_beside_a_healthy_side(engine, fake_provider, raw_server.base_url)
+    assert (right.state, right.error, right.text) == ("failed", "answer_too_long", "")
+
+
 class Raising:
     """Answers as the model is called: with the exception of that name, or a completion that cannot be stored."""
 
