@@ -1,6 +1,7 @@
 """Pictures made fit for models. No Django: only the guarded child process calls it (uploads.extraction_child)."""
 
 import io
+import struct
 
 import PIL
 from PIL import Image, ImageOps
@@ -14,6 +15,9 @@ LONG_SIDE = 1568
 JPEG_QUALITY = 85
 # A drawing or a screenshot is sharper as PNG; a photograph that is larger than this as PNG becomes a JPEG.
 MOST_PNG_BYTES = 700_000
+_PNG, _GIFS = b"\x89PNG\r\n\x1a\n", (b"GIF87a", b"GIF89a")
+# What a block of a GIF begins with.
+_IMAGE, _EXTENSION, _TRAILER = 0x2C, 0x21, 0x3B
 READER = f"pillow-{PIL.__version__}"
 
 
@@ -22,6 +26,8 @@ def prepared(content: bytes) -> Picture:
 
     Anything else it raises means a damaged or hostile file.
     """
+    if not _is_whole(content):
+        raise Unreadable(Reason.DAMAGED)
     with _opened(content) as image:
         if image.width * image.height > MOST_PIXELS:  # from the header: nothing is decoded yet
             raise Unreadable(Reason.TOO_MANY_PIXELS)
@@ -34,6 +40,51 @@ def prepared(content: bytes) -> Picture:
         return Picture(png, "image/png", pixels.width, pixels.height, READER)
     jpeg = _encoded(pixels, "JPEG", quality=JPEG_QUALITY)
     return Picture(jpeg, "image/jpeg", pixels.width, pixels.height, READER)
+
+
+def _is_whole(content: bytes) -> bool:
+    """Return whether a PNG or a GIF has its end; Pillow itself refuses other formats that were cut off.
+
+    Of these two it reads whatever pixels came, and of an animation the first picture.
+    """
+    try:
+        if content.startswith(_PNG):
+            return _png_ends(content)
+        return _gif_ends(content) if content.startswith(_GIFS) else True
+    except (IndexError, struct.error):
+        return False
+
+
+def _png_ends(content: bytes) -> bool:
+    """Walk over the chunks: length, kind, body, checksum. Raises struct.error where a chunk is cut off."""
+    position = len(_PNG)
+    while True:
+        length: int
+        length, kind = struct.unpack_from(">I4s", content, position)
+        position += 12 + length
+        if kind == b"IEND":
+            return position <= len(content)
+
+
+def _gif_ends(content: bytes) -> bool:
+    """Walk over the blocks to the trailer. Raises IndexError where a block is cut off."""
+    position = 13 + _colour_table(content[10])
+    while (kind := content[position]) != _TRAILER:
+        if kind == _IMAGE:
+            position += 11 + _colour_table(content[position + 9])
+        elif kind == _EXTENSION:
+            position += 2
+        else:
+            return False
+        while length := content[position]:
+            position += 1 + length
+        position += 1
+    return True
+
+
+def _colour_table(flags: int) -> int:
+    """Return the bytes of a GIF's colour table."""
+    return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
 
 
 def _opened(content: bytes) -> Image.Image:
