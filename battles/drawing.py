@@ -10,6 +10,8 @@ from battles.errors import TooFewModels
 from battles.pairing import Candidate, Pair, PairWeights, draw_pair
 from models_registry.models import LanguageModel
 
+RETRY_AFTER_S = 30
+
 
 def _candidates(models: Iterable[LanguageModel]) -> list[Candidate]:
     return [Candidate(model.pk, model.weight) for model in models]
@@ -43,5 +45,5 @@ def redraw(
 
 def _enough(pair: Pair | None) -> Pair:
     if pair is None:
-        raise TooFewModels(retry_after=30)
+        raise TooFewModels(retry_after=RETRY_AFTER_S)
     return pair

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from battles import drawing
 from battles.conversation import room_of
+from battles.errors import TooFewModels
 from battles.models import NUMBERS, Battle, Position
 from common.errors import InvalidInput
 from common.text import has_unstorable, storable
@@ -111,7 +112,8 @@ class Contest:
 
     @classmethod
     def of(cls, wish: Wish, drawable: Sequence[LanguageModel], needs: Needs = NO_NEEDS) -> "Contest":
-        """Raises InvalidInput naming the field; asks the database only about models that cannot be had."""
+        """Raises InvalidInput naming the field, and TooFewModels; asks the database only about models that cannot be
+        had."""
         chosen = _chosen(wish, drawable)
         for model in chosen:
             if not needs.met_by(model):
@@ -134,11 +136,14 @@ class Contest:
         return self.needs.images or self.filters.needs_images
 
     def check_pool(self) -> None:
+        """Raises InvalidInput, TooFewModels."""
         fewest = FEWEST_IN_A_NARROWED_POOL if self.mode == Mode.BLIND else 1
         if self.files_exclude and self.is_drawn and len(self.pool) < fewest:
             raise _refused("attachments", FEW_SEE if self.needs.images else FEW_READ_SO_MUCH)
         if self.filters.as_json and len(self.pool) < FEWEST_IN_A_NARROWED_POOL:
             raise _refused("filters", _("Fewer than three models are left to draw from. Please ask for less."))
+        if self.is_drawn and len(self.chosen) + len(self.pool) < 2:
+            raise TooFewModels(retry_after=drawing.RETRY_AFTER_S)
 
     def line_up(self, random: Random) -> Lineup:
         """Raises TooFewModels."""
@@ -156,7 +161,7 @@ class Contest:
         return Lineup(seats, pair.propensity)
 
     def without(self, concerned: Callable[[LanguageModel], bool]) -> "Contest":
-        """Nobody `concerned` is drawn. Raises InvalidInput where a narrowed pool becomes too small."""
+        """Nobody `concerned` is drawn. Raises InvalidInput and TooFewModels where the pool becomes too small."""
         contest = replace(self, pool=[model for model in self.pool if not concerned(model)])
         contest.check_pool()
         return contest

@@ -73,7 +73,10 @@ def new(request: PageRequest) -> HttpResponse:
             },
             actor=request.actor,
         )
-    context = {"form": form, "drawable_count": len(models), **pickers(form, models)}
+    is_over_budget = len(models) < 2 and len(models) + len(LanguageModel.objects.over_budget()) >= 2
+    context = {
+        "form": form, "drawable_count": len(models), "is_over_budget": is_over_budget, **pickers(form, models),
+    }  # fmt: skip
     return _form_page(request, form, "battles/new.html", "prompt", context)
 
 

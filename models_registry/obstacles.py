@@ -31,6 +31,13 @@ class Obstacles:
 
     def of(self, model: "LanguageModel") -> str:
         """One sentence for administrators; "" when the model may be drawn."""
+        return self._of_health(model) or self._of_money(model)
+
+    def is_only_over_budget(self, model: "LanguageModel") -> bool:
+        """Whether a spent budget, and nothing else, keeps the model out of the draw; halted calls are no budget."""
+        return not self._is_halted and not self._of_health(model) and bool(self._of_money(model))
+
+    def _of_health(self, model: "LanguageModel") -> str:
         if model.status != model.Status.ACTIVE:
             return {
                 model.Status.DRAFT: gettext("It is a draft: activate it."),
@@ -40,7 +47,7 @@ class Obstacles:
         if model.weight <= 0:
             return gettext("Its sampling weight is 0.")
         breaker = self._of_models.get(model.pk) or self._of_providers.get(model.provider_id)
-        return model.provider.obstacle or (breaker.obstacle if breaker else "") or self._of_money(model)
+        return model.provider.obstacle or (breaker.obstacle if breaker else "")
 
     def _of_money(self, model: "LanguageModel") -> str:
         if model.pk not in self._paid:

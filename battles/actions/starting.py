@@ -6,23 +6,31 @@ from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
 from battles import attaching, consent, proof_of_work, reserving
 from battles.actions.turns import ask
-from battles.errors import BudgetReached, ModelsOverBudget, ProofRequired
+from battles.errors import BudgetReached, ModelsOverBudget, ProofRequired, TooFewModels
 from battles.labels.labelling import label
-from battles.lineups import Contest, Wish
+from battles.lineups import Contest, Needs, Wish
 from battles.models import Attachment, Battle, Session, Side, Turn
 from battles.moderation.examining import examine, keep
 from battles.moderation.findings import Finding
 from battles.prompts import accepted_prompt, title_of
 from common import limits
+from common.errors import InvalidInput
 from models_registry import roster
 from models_registry.ledger import seconds_until_tomorrow
+from models_registry.models import LanguageModel
 from models_registry.spending import OverBudget
 from uploads.models import Upload
 
+CHOSEN_OVER_BUDGET = _(
+    "The arena's budget for the models of this battle is used up for today. Choose others, or come back after midnight "
+    "UTC."
+)
+DRAWN_OVER_BUDGET = _("The arena's budget for models is used up for today. It begins anew at midnight UTC.")
 _random = SystemRandom()
 BLIND = Wish()
 
@@ -66,7 +74,7 @@ class Admitted(NamedTuple):
 def _admit(actor: Actor, prompt: str, wish: Wish, proof: str) -> Admitted:
     """Stores nothing but what was refused. Raises whatever start_battle does before models are brought together."""
     uploads = attaching.chosen_uploads(actor, wish.attachments)
-    contest = Contest.of(wish, roster.drawable(), attaching.needs_of(prompt, uploads))
+    contest = _contest(wish, attaching.needs_of(prompt, uploads))
     counted = (actor.key, f"network:{actor.network}")
     limits.count("battle", actor.kind, *counted, fail_open=actor.user is not None)
     try:
@@ -80,18 +88,44 @@ def _admit(actor: Actor, prompt: str, wish: Wish, proof: str) -> Admitted:
     return Admitted(contest, uploads, findings, consent.version() if wish.consent else "")
 
 
+def _contest(wish: Wish, needs: Needs) -> Contest:
+    """Raises as Contest.of does, and ModelsOverBudget where only spent budgets prevent the contest."""
+    drawable = roster.drawable()
+    try:
+        return Contest.of(wish, drawable, needs)
+    except (InvalidInput, TooFewModels) as refusal:
+        over_budget = LanguageModel.objects.over_budget()
+        if over_budget and _is_possible(wish, [*drawable, *over_budget], needs):
+            raise _models_over_budget(wish.models) from refusal
+        raise
+
+
+def _is_possible(wish: Wish, models: Sequence[LanguageModel], needs: Needs) -> bool:
+    try:
+        Contest.of(wish, models, needs)
+    except (InvalidInput, TooFewModels):
+        return False
+    return True
+
+
+def _models_over_budget(chosen: Sequence[object]) -> ModelsOverBudget:
+    return ModelsOverBudget(CHOSEN_OVER_BUDGET if chosen else DRAWN_OVER_BUDGET, retry_after=seconds_until_tomorrow())
+
+
 def _open(actor: Actor, session: Session, prompt: str, admitted: Admitted) -> Battle:
     contest = admitted.contest
     while True:
         try:
             return _open_battle(actor, session, prompt, admitted._replace(contest=contest))
         except OverBudget as error:
-            wait = seconds_until_tomorrow()
             if error.is_personal:
-                raise BudgetReached(retry_after=wait) from error
+                raise BudgetReached(retry_after=seconds_until_tomorrow()) from error
             if any(error.concerns(model) for model in contest.chosen):
-                raise ModelsOverBudget(retry_after=wait) from error
-            contest = contest.without(error.concerns)
+                raise _models_over_budget(contest.chosen) from error
+            try:
+                contest = contest.without(error.concerns)
+            except (InvalidInput, TooFewModels):
+                raise _models_over_budget(contest.chosen) from error
 
 
 @transaction.atomic

@@ -14,7 +14,7 @@ from battles.errors import BudgetReached, ModelsOverBudget, TooFewModels
 from battles.models import Answer, Battle
 from common.errors import ArenaError
 from models_registry import spending
-from models_registry.ledger import SITE, person_account, provider_account
+from models_registry.ledger import SITE, person_account, provider_account, today
 from models_registry.models import LanguageModel, SpendingDay
 from tests import make
 from tests.fake_provider import FakeProvider
@@ -66,7 +66,7 @@ def test_fifty_people_at_once_stay_below_the_sites_budget(settings):
     for _ in range(3):
         paid_model()
     people = [make.visitor() for _ in range(50)]
-    assert all_at_once(50, lambda: start(people.pop())) == ["ok"] * 3 + ["too_few_models"] * 47
+    assert all_at_once(50, lambda: start(people.pop())) == ["models_over_budget"] * 47 + ["ok"] * 3
     assert accounts()[SITE] == (18, 0)
 
 
@@ -155,6 +155,67 @@ def test_page_and_api_say_until_when_a_budget_is_used_up(settings, client):
         assert 0 < int(response.headers["Retry-After"]) <= 86_400
         assert "midnight UTC" in response.content.decode()
     assert response.json()["code"] == "budget_reached"
+
+
+WAYS_TO_BATTLE: dict[str, dict[str, object]] = {
+    "blind": {"mode": "blind"},
+    "narrowed": {"mode": "blind", "filters": {"license_kind": "proprietary"}},
+    "partner-drawn": {"mode": "side_by_side", "models": ["free"]},
+    "side-by-side": {"mode": "side_by_side", "models": ["free", "paid0"]},
+    "compare": {"mode": "compare", "models": ["paid0", "free", "paid1"]},
+    "direct": {"mode": "direct", "models": ["paid0"]},
+}
+
+
+@pytest.fixture(params=["spent", "nearly spent"])
+def _models_over_budget(request: pytest.FixtureRequest, settings) -> None:
+    """One free model, and three at two providers of which one is over its budget, and all are over the site's."""
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(20)}
+    make.model(slug="free")
+    for number in range(3):
+        model = paid_model(at=f"http://127.0.0.1:9/{number % 2}")
+        model.slug = f"paid{number}"
+        model.save()
+    left = 0 if request.param == "spent" else 1  # less than any call may cost
+    SpendingDay.objects.create(day=today(), account=SITE, spent=cents(20 - left))
+
+
+@pytest.mark.usefixtures("_models_over_budget", "_unlimited")
+def test_spent_budget_is_the_reason_of_a_refusal(client):
+    for way, wish in WAYS_TO_BATTLE.items():
+        response = client.post("/api/v1/sessions/", {"prompt": "one", **wish}, content_type="application/json")
+        assert (way, response.status_code, response.json()["code"]) == (way, 503, "models_over_budget")
+        assert 0 < int(response.headers["Retry-After"]) <= 86_400
+        page = client.post("/", {"prompt": "one", **wish}, headers={"HX-Request": "true"})
+        assert (way, page.status_code) == (way, 503)
+        assert "budget for" in page.content.decode()
+    assert not Battle.objects.exists()
+
+
+def test_spent_provider_budget_is_the_reason_of_a_refusal():
+    make.model()
+    model = paid_model()
+    model.provider.daily_budget = cents(0)
+    model.provider.save()
+    with pytest.raises(ModelsOverBudget):
+        start(make.visitor())
+
+
+def test_models_missing_for_other_reasons_are_too_few(settings):
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(0)}
+    paid_model()
+    make.model(status="paused")
+    with pytest.raises(TooFewModels):
+        start(make.visitor())
+
+
+def test_front_page_names_the_spent_budget(client, settings):
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(0)}
+    for _ in range(2):
+        paid_model(at="http://127.0.0.1:9/paid")
+    page = client.get("/").content.decode()
+    assert "budget for models is used up for today" in page
+    assert "If you run this arena" not in page
 
 
 @pytest.mark.usefixtures("_unlimited")
