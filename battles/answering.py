@@ -51,6 +51,8 @@ class TurnAnswering:
         self.claimed = claimed
         self._calls = calls
         self._worker = worker
+        # By side; a redrawn side has another than it began with.
+        self._last_calls: dict[str, PreparedCall] = {}
         self._streams: set[asyncio.Task[Completion]] = set()
         self._stopped = claimed.stop_requested
 
@@ -97,7 +99,7 @@ class TurnAnswering:
             raise
         except Exception:
             logger.exception("%s side of turn %s failed", call.side, self.claimed.turn_id)
-            return await self._store_failure(call)
+            return await self._store_failure(self._last_calls[call.side])
         return True
 
     async def _store_failure(self, call: PreparedCall) -> bool:
@@ -114,6 +116,7 @@ class TurnAnswering:
 
     async def _answer(self, call: PreparedCall) -> None:
         """One side, with its one silent redraw."""
+        self._last_calls[call.side] = call
         if self.claimed.attempt > 1 or self.claimed.round:
             self._channel.begin_again(call.side)
         said = await self._ask(call)
@@ -122,7 +125,8 @@ class TurnAnswering:
             replacement = await in_returning_database(records.redraw, self.claimed, call, said)
             if replacement is not None:
                 self._channel.begin_again(call.side)
-                call, said = replacement, await self._ask(replacement)
+                call = self._last_calls[call.side] = replacement
+                said = await self._ask(replacement)
         state = await in_returning_database(records.store_answer, self.claimed, call, said)
         self._channel.side_is_over(call.side, state)
 

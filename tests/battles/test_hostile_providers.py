@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import brotli
 import pytest
+from django.utils import timezone
 
 from battles.engine import Engine
 from battles.models import Answer, Call
@@ -149,6 +150,8 @@ class Raising:
     """Answers as the model is called: with the exception of that name, or a completion that cannot be stored."""
 
     async def stream(self, request: ChatRequest, receive: Receive) -> Completion:
+        if request.model == "silent":
+            raise KeyError
         receive("one two three", "")
         if request.model == "unstorable":
             return Completion(finish_reason="stop", request_id="x" * 10_000)
@@ -196,3 +199,23 @@ def test_exception_in_one_call_fails_only_its_side(raising_engine: Engine, name:
     turn = battle.turns.get()
     assert (turn.state, turn.attempt) == ("done", 1)
     assert not Call.objects.unfinished().exists()
+
+
+def test_redrawn_side_that_cannot_be_stored_fails(raising_engine: Engine, settings):
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": None, "visitor": None}
+    failing, healthy = make.model("silent"), make.model("healthy")
+    paid_model("unstorable", cap=50)
+    battle = make.battle(healthy, failing)
+    raising_engine.answer(battle.turns.get().pk)
+    right = Answer.objects.get(turn__battle=battle, side__position="right")
+    assert (right.side.model.upstream_name, right.state, right.error) == ("unstorable", "failed", "interrupted")
+    assert not Call.objects.unfinished().exists()
+    assert {reserved for reserved, _spent in accounts().values()} == {0}
+
+
+def test_exception_in_a_probe_keeps_the_breaker_open(raising_engine: Engine):
+    breaker = Breaker.objects.create(model=make.model("defect"), opened_at=timezone.now(), probe_at=timezone.now())
+    raising_engine.probe(breaker.pk)
+    breaker.refresh_from_db()
+    assert (breaker.opened_at is not None, breaker.reason) == (True, "malformed")
+    assert Call.objects.get().state == "failed"
