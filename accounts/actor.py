@@ -8,7 +8,8 @@ from django.core import signing
 from django.http import HttpRequest
 
 from accounts.models import Scope, User, Visitor
-from common.client_ip import network_word
+from common import limits
+from common.client_ip import network48_word, network_word
 from common.compiled import Compiled
 
 VISITOR_COOKIE = settings.ARENA_VISITOR_COOKIE
@@ -18,12 +19,16 @@ _unclaimed = Compiled(lambda key: Visitor.objects.filter(key=key, claimed_by=Non
 
 @dataclass(frozen=True)
 class Actor:
-    """`scopes` is None for a browser, which may do whatever its person may; `network` is network_word's."""
+    """`scopes` is None for a browser, which may do whatever its person may.
+
+    `network` is network_word's, `network48` network48_word's.
+    """
 
     user: User | None = None
     visitor: Visitor | None = None
     scopes: frozenset[Scope] | None = None
     network: str = "unknown"
+    network48: str = ""
 
     @property
     def kind(self) -> Literal["member", "visitor"]:
@@ -36,8 +41,29 @@ class Actor:
             return f"user:{self.user.pk}"
         return f"visitor:{self.visitor.pk}" if self.visitor is not None else f"network:{self.network}"
 
+    @property
+    def limit_keys(self) -> limits.Keys:
+        """What limits.count counts: the person, and the networks.
+
+        Networks are counted apart for visitors and members: visitors, who cost nothing to make, must not use up what
+        members have. A visitor without a cookie cannot be told from the network, and is counted as the network alone.
+        """
+        keys = {} if self.user is None and self.visitor is None else {self.kind: self.key}
+        keys["network"] = f"{self.kind}s:{self.network}"
+        if self.network48:
+            keys["network48"] = f"{self.kind}s:{self.network48}"
+        return keys
+
     def may(self, scope: Scope) -> bool:
         return self.scopes is None or scope in self.scopes
+
+
+def network_limit_keys(request: HttpRequest) -> dict[str, str]:
+    """What limits.count counts where no person is known yet: the networks of a request."""
+    keys = {"network": f"network:{network_word(request)}"}
+    if network48 := network48_word(request):
+        keys["network48"] = f"network:{network48}"
+    return keys
 
 
 def keys_of(*owners: User | Visitor) -> list[str]:
@@ -58,10 +84,10 @@ class ActorRequest(HttpRequest):
 
 def actor_of(request: HttpRequest) -> Actor:
     """The person behind a browser's request (one or two queries)."""
-    network = network_word(request)
+    network, network48 = network_word(request), network48_word(request)
     if request.user.is_authenticated:
-        return Actor(user=request.user, network=network)
-    return Actor(visitor=visitor_in_cookie(request), network=network)
+        return Actor(user=request.user, network=network, network48=network48)
+    return Actor(visitor=visitor_in_cookie(request), network=network, network48=network48)
 
 
 def known_actor(request: ActorRequest) -> Actor:
@@ -70,7 +96,7 @@ def known_actor(request: ActorRequest) -> Actor:
     if actor.user is None and actor.visitor is None:
         visitor = Visitor.objects.create(network=actor.network)
         request.new_visitor = visitor
-        actor = Actor(visitor=visitor, network=actor.network)
+        actor = Actor(visitor=visitor, network=actor.network, network48=actor.network48)
         request.actor = actor
     return actor
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts import actions, sign_in_limit
 from accounts.access import SignUp
-from accounts.actor import ActorRequest
+from accounts.actor import ActorRequest, network_limit_keys
 from accounts.bans import refuse_the_banned
 from accounts.models import Invitation, User
 from common import limits
@@ -70,7 +70,7 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
         Raises InvitationUsed and TooManyRequests.
         """
-        limits.count("signup", "network", f"network:{network_word(request)}", fail_open=False, not_counted=NOT_COUNTED)
+        limits.count("signup", network_limit_keys(request), fail_open=False, not_counted=NOT_COUNTED)
         with transaction.atomic():
             saved: User = super().save_user(request, user, form, commit)
             if SignUp(settings.ARENA_SIGNUP) is SignUp.INVITATION:

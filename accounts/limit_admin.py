@@ -30,10 +30,11 @@ ACTIONS = {
     "token": _("wrong API tokens"),
 }
 WHO = {
-    "visitor": _("a visitor, and visitors of one network"),
-    "member": _("a member, and members of one network"),
+    "visitor": _("a visitor"),
+    "member": _("a member"),
     "address": _("one e-mail address"),
-    "network": _("one network"),
+    "network": _("one network (an IPv4 address or an IPv6 /64)"),
+    "network48": _("one IPv6 /48"),
 }
 
 

@@ -54,7 +54,7 @@ def everything_as_a_file(actor: Actor) -> HttpResponse:
     """JSON, for the page and the API alike. Raises NotSignedIn and TooManyRequests."""
     if actor.user is None:
         raise NotSignedIn
-    limits.count("export", actor.kind, actor.key, fail_open=True)
+    limits.count("export", {"member": actor.key}, fail_open=True)
     text = json.dumps(everything_about(actor.user), cls=DjangoJSONEncoder, ensure_ascii=False, indent=2) + "\n"
     return HttpResponse(
         text,

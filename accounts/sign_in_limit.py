@@ -13,22 +13,20 @@ def count(email: str, network: str) -> None:
 
     Raises TooManyRequests, and ServiceAway when nobody can count.
     """
-    for who, key in _counters(email, network):
-        limits.count("signin", who, key, fail_open=False, not_counted=NOT_COUNTED)
+    limits.count("signin", _keys(email, network), fail_open=False, not_counted=NOT_COUNTED)
 
 
 def give_back(email: str, network: str) -> None:
-    for who, key in _counters(email, network):
-        limits.give_back("signin", who, key)
+    limits.give_back("signin", _keys(email, network))
 
 
 def forget(email: str) -> None:
     """Somebody proved by e-mail whose address it is."""
-    limits.forget("signin", "address", _address(email))
+    limits.forget("signin", {"address": _address(email)})
 
 
-def _counters(email: str, network: str) -> list[tuple[str, str]]:
-    return [("network", f"network:{network}"), ("address", _address(email))]
+def _keys(email: str, network: str) -> limits.Keys:
+    return {"network": f"network:{network}", "address": _address(email)}
 
 
 def _address(email: str) -> str:

@@ -39,23 +39,33 @@ def is_in_networks(request: HttpRequest, networks: list[str]) -> bool:
     return _is_in(client_ip(request), [ipaddress.ip_network(network, strict=False) for network in networks])
 
 
-def network_of(address: str) -> str:
-    """What counts as one network: an IPv4 address, or the /64 of an IPv6 address."""
+def network_of(address: str, *, prefix: int = 64) -> str:
+    """Return what counts as one network: an IPv4 address, or the /64 (or other prefix) of an IPv6 address."""
     ip = _parse(address)
     if isinstance(ip, ipaddress.IPv6Address):
-        return str(ipaddress.IPv6Network((int(ip), 64), strict=False))
+        return str(ipaddress.IPv6Network((int(ip), prefix), strict=False))
     return "unknown" if ip is None else str(ip)
 
 
 def network_word(request: HttpRequest, month: str = "") -> str:
     """At most 32 characters, e.g. 2026-11:5f0c…: the same for the whole network all through `month` (now: this one)."""
-    month = month or f"{timezone.now():%Y-%m}"
-    digest = salted_hmac(f"common.client_ip:{month}", network_of(client_ip(request)), algorithm="sha256").hexdigest()
-    return f"{month}:{digest[:24]}"
+    return _word(network_of(client_ip(request)), month)
+
+
+def network48_word(request: HttpRequest) -> str:
+    """The same for the /48 of an IPv6 address: one customer may have all of its 65,536 networks. Empty for IPv4."""
+    network = network_of(client_ip(request), prefix=48)
+    return _word(network) if network.endswith("/48") else ""
 
 
 def month_of(word: str) -> str:
     return word.partition(":")[0]
+
+
+def _word(network: str, month: str = "") -> str:
+    month = month or f"{timezone.now():%Y-%m}"
+    digest = salted_hmac(f"common.client_ip:{month}", network, algorithm="sha256").hexdigest()
+    return f"{month}:{digest[:24]}"
 
 
 def _is_in(address: str, networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network]) -> bool:

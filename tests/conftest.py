@@ -169,7 +169,7 @@ def reader(site: str) -> Reader:
 @pytest.fixture
 def no_valkey(settings) -> Iterator[None]:
     """Nobody can count."""
-    cached = (limits._limiter, connection, pool)
+    cached = (limits._script, connection, pool)
     for made in cached:
         made.cache_clear()
     settings.REDIS_URL = "redis://127.0.0.1:1/0"

@@ -33,7 +33,7 @@ def keep_upload(*, actor: Actor, content: bytes, name: str) -> Upload:
         raise NoFile(_("The file is empty."))
     if len(content) > MOST_BYTES:
         raise FileTooLarge
-    limits.count("upload", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
+    limits.count("upload", actor.limit_keys, fail_open=actor.user is not None)
     found = type_of(content, name)
     if found is None:
         raise UnknownFileType

@@ -21,28 +21,46 @@ ARENA_DEADLINES = {
     "idle": env.float("ARENA_DEADLINE_IDLE_S", default=30),
     "total": env.float("ARENA_DEADLINE_TOTAL_S", default=180),
 }
+# By (action, whose): a visitor, a member, a network (an IPv4 address or an IPv6 /64), or the IPv6 /48 around it. A
+# network has what a class of forty uses, which is less than forty times what a visitor has.
 ARENA_LIMITS = {
     (action, who): env.str(f"ARENA_LIMIT_{action.upper()}_{who.upper()}", default=default)
     for action, who, default in [
         ("battle", "visitor", "30/hour,150/day"),
         ("battle", "member", "120/hour"),
+        ("battle", "network", "600/hour,3000/day"),
+        ("battle", "network48", "1000/hour,5000/day"),
         ("turn", "visitor", "120/hour"),
         ("turn", "member", "480/hour"),
+        ("turn", "network", "2400/hour"),
+        ("turn", "network48", "4000/hour"),
         ("vote", "visitor", "60/hour"),
         ("vote", "member", "240/hour"),
+        ("vote", "network", "1200/hour"),
+        ("vote", "network48", "2000/hour"),
         ("star", "visitor", "360/hour"),
         ("star", "member", "1440/hour"),
+        ("star", "network", "7200/hour"),
+        ("star", "network48", "12000/hour"),
         ("report", "visitor", "10/hour"),
         ("report", "member", "30/hour"),
+        ("report", "network", "100/hour"),
+        ("report", "network48", "200/hour"),
         ("upload", "visitor", "5/hour"),
         ("upload", "member", "40/hour"),
+        ("upload", "network", "100/hour"),
+        ("upload", "network48", "200/hour"),
         ("export", "visitor", "6/hour"),
         ("export", "member", "30/hour"),
+        ("export", "network", "30/hour"),
+        ("export", "network48", "50/hour"),
         # Wrong passwords for one e-mail address and from one network, new accounts, wrong API tokens.
         ("signin", "address", "5/15 minutes"),
         ("signin", "network", "20/15 minutes"),
-        ("signup", "network", "20/hour"),
+        ("signup", "network", "60/hour"),
+        ("signup", "network48", "100/hour"),
         ("token", "network", "60/minute"),
+        ("token", "network48", "200/minute"),
     ]
 }
 # Limits that administrators chose instead, by (action, who).

@@ -26,10 +26,7 @@ def report(*, actor: Actor, battle: Battle, reason: str) -> tuple[Report, bool]:
     known = Report.objects.filter(case__battle=battle, **by).first()
     if known is not None:
         return known, False
-    limits.count(
-        "report", actor.kind, actor.key, f"network:{actor.network}",
-        fail_open=actor.user is not None, not_counted=NOT_COUNTED,
-    )  # fmt: skip
+    limits.count("report", actor.limit_keys, fail_open=actor.user is not None, not_counted=NOT_COUNTED)
     with transaction.atomic():
         case, _opened = ModerationCase.objects.get_or_create(battle=battle)
         given, is_new = Report.objects.get_or_create(case=case, **by, defaults={"reason": reason})

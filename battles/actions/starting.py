@@ -75,12 +75,11 @@ def _admit(actor: Actor, prompt: str, wish: Wish, proof: str) -> Admitted:
     """Stores nothing but what was refused. Raises whatever start_battle does before models are brought together."""
     uploads = attaching.chosen_uploads(actor, wish.attachments)
     contest = _contest(wish, attaching.needs_of(prompt, uploads))
-    counted = (actor.key, f"network:{actor.network}")
-    limits.count("battle", actor.kind, *counted, fail_open=actor.user is not None)
+    limits.count("battle", actor.limit_keys, fail_open=actor.user is not None)
     try:
         proof_of_work.demand(actor, proof)
     except ProofRequired:
-        limits.give_back("battle", actor.kind, *counted)  # the same battle is asked for again, with a proof
+        limits.give_back("battle", actor.limit_keys)  # the same battle is asked for again, with a proof
         raise
     if not contest.chosen:
         reserving.check_allowance(actor, contest.pool, prompt, uploads)

@@ -48,7 +48,7 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
     prompt = accepted_prompt(prompt)
     uploads = attaching.chosen_uploads(actor, attachments)
     # Each try counts, before anybody is asked about it, and nobody is while a row is locked.
-    limits.count("turn", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
+    limits.count("turn", actor.limit_keys, fail_open=actor.user is not None)
     findings = examine(actor=actor, prompt=prompt, uploads=uploads, battle=battle)
     with transaction.atomic():
         battle = Battle.objects.select_for_update().get(pk=battle.pk)  # one follow-up at a time
@@ -133,7 +133,7 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
         raise AlreadyRegenerated
     if not turn.after_vote and Vote.objects.filter(battle=battle).exists():
         raise AlreadyVoted
-    limits.count("turn", actor.kind, actor.key, f"network:{actor.network}", fail_open=actor.user is not None)
+    limits.count("turn", actor.limit_keys, fail_open=actor.user is not None)
     failed = {answer.side_id: answer for answer in turn.answers.all() if answer.state == Answer.State.FAILED}
     with _refusing_what_does_not_fit():
         sides = _sides_of(battle).filter(pk__in=failed)

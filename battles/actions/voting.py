@@ -41,7 +41,7 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
         raise TakesNoVote
     if battle.vote_or_none is not None:
         raise AlreadyVoted
-    limits.count("vote", actor.kind, actor.key, f"network:{actor.network}", fail_open=True)
+    limits.count("vote", actor.limit_keys, fail_open=True)
     if battle.is_void:
         raise BattleIsVoid
     if battle.is_hidden:
@@ -111,7 +111,7 @@ def give_stars(*, actor: Actor, answer: Answer, stars: int) -> StarRating:
         raise StillAnswering
     if answer.state != Answer.State.DONE:
         raise TakesNoStars
-    limits.count("star", actor.kind, actor.key, f"network:{actor.network}", fail_open=True)
+    limits.count("star", actor.limit_keys, fail_open=True)
     LanguageModel.objects.filter(pk=answer.side.model_id, has_votes=False).update(has_votes=True)
     Answer.objects.filter(pk=answer.pk).update(stars=stars)
     # Last: its number keeps all others' stars waiting until COMMIT.

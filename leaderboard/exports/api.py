@@ -36,7 +36,7 @@ class _FileView(APIView, ABC):
             raise NotAllowed(
                 _("This arena does not publish its votes. A member's token with the scope “export” reads them.")
             )
-        limits.count("export", actor.kind, *{actor.key, f"network:{actor.network}"}, fail_open=True)
+        limits.count("export", actor.limit_keys, fail_open=True)
         asked = request.query_params
         export = self.opened(asked)
         return StreamingHttpResponse(

@@ -59,7 +59,7 @@ def test_a_limit_that_is_chosen_holds_at_once_and_until_the_field_is_empty_again
 def fields(page: str) -> dict[str, str]:
     """What a browser would send of the form."""
     found = dict(
-        re.findall(r'<input type="(?:text|hidden)" name="((?:shown-)?[a-z]+-[a-z]+)"(?: value="([^"]*)")?', page)
+        re.findall(r'<input type="(?:text|hidden)" name="((?:shown-)?[a-z]+-[a-z0-9]+)"(?: value="([^"]*)")?', page)
     )
     assert len(found) == 2 * len(site.ARENA_LIMITS)
     return found

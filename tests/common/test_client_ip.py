@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from django.test import RequestFactory
 
-from common.client_ip import client_ip, month_of, network_of, network_word
+from common.client_ip import client_ip, month_of, network48_word, network_of, network_word
 
 
 def seen(remote: str, forwarded: str | None = None) -> str:
@@ -80,3 +80,12 @@ def test_without_a_month_it_is_this_months(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("common.client_ip.timezone.now", lambda: datetime(2026, 12, 31, 23, 59, tzinfo=UTC))
     now = RequestFactory().get("/", REMOTE_ADDR="203.0.113.5")
     assert network_word(now) == word("203.0.113.5", "2026-12")
+
+
+def test_network48_word_is_shared_by_all_64s_of_a_48():
+    def wide(remote: str) -> str:
+        return network48_word(RequestFactory().get("/", REMOTE_ADDR=remote))
+
+    assert wide("2001:db8:1:2::7") == wide("2001:db8:1:ffff::7") != wide("2001:db8:2:2::7")
+    assert wide("2001:db8:1:2::7") not in (word("2001:db8:1:2::7", ""), "")
+    assert wide("203.0.113.5") == ""

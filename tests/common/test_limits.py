@@ -15,41 +15,84 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("limits_are_known")
 
 @pytest.fixture
 def seven_an_hour(settings) -> None:
-    settings.ARENA_LIMITS = {("vote", "visitor"): "7/hour"}
+    settings.ARENA_LIMITS = {("vote", "visitor"): "7/hour", ("vote", "network"): "20/hour"}
 
 
-def count(*keys: str, fail_open: bool = False) -> bool:
+def count(person: str, network: str = "", *, fail_open: bool = False) -> bool:
+    keys = {"visitor": person, **({"network": network} if network else {})}
     try:
-        limits.count("vote", "visitor", *keys, fail_open=fail_open)
+        limits.count("vote", keys, fail_open=fail_open)
     except TooManyRequests:
         return False
     return True
 
 
-def test_two_hundred_at_once_against_a_limit_of_seven_let_exactly_seven_through(seven_an_hour):
-    barrier = Barrier(200)
+def race(requests: list[tuple[str, str]]) -> Counter[bool]:
+    """Count all of them at once, each a person and a network."""
+    barrier = Barrier(len(requests))
 
-    def race(_: int) -> bool:
+    def one(request: tuple[str, str]) -> bool:
         barrier.wait(30)
-        return count("user:1")
+        return count(*request)
 
-    with ThreadPoolExecutor(200) as pool:
-        assert Counter(pool.map(race, range(200))) == {True: 7, False: 193}
+    with ThreadPoolExecutor(len(requests)) as pool:
+        return Counter(pool.map(one, requests))
+
+
+def test_race_of_two_hundred_against_seven_lets_seven_pass(seven_an_hour):
+    assert race([("user:1", "")] * 200) == {True: 7, False: 193}
 
 
 def test_people_and_actions_have_counters_of_their_own(settings):
     settings.ARENA_LIMITS = {("vote", "visitor"): "1/hour", ("battle", "visitor"): "1/hour"}
     assert count("user:1")
     assert count("user:2")
-    limits.count("battle", "visitor", "user:1", fail_open=False)
+    limits.count("battle", {"visitor": "user:1"}, fail_open=False)
     assert not count("user:1")
 
 
-def test_a_network_is_counted_beside_the_person(settings):
-    settings.ARENA_LIMITS = {("vote", "visitor"): "2/hour"}
+def test_network_has_a_wider_limit_of_its_own(settings):
+    settings.ARENA_LIMITS = {("vote", "visitor"): "2/hour", ("vote", "network"): "5/hour"}
+    assert [count(f"user:{n}", "10.0.0.1") for n in (1, 1, 1)] == [True, True, False]
+    assert [count(f"user:{n}", "10.0.0.1") for n in (2, 3, 4, 5)] == [True, True, True, False]
+    assert count("user:5", "10.0.0.2")
+
+
+def test_refused_person_uses_nothing_of_the_network(settings):
+    settings.ARENA_LIMITS = {("vote", "visitor"): "1/hour", ("vote", "network"): "3/hour"}
+    assert [count("user:1", "10.0.0.1") for _ in range(20)] == [True] + [False] * 19
+    assert [count(f"user:{n}", "10.0.0.1") for n in (2, 3, 4)] == [True, True, False]
+
+
+def test_refused_network_uses_nothing_of_the_person(settings):
+    settings.ARENA_LIMITS = {("vote", "visitor"): "1/hour", ("vote", "network"): "1/hour"}
     assert count("user:1", "10.0.0.1")
-    assert count("user:2", "10.0.0.1")
-    assert not count("user:3", "10.0.0.1")
+    assert not count("user:2", "10.0.0.1")
+    assert count("user:2", "10.0.0.2")
+
+
+def test_race_of_many_persons_fills_their_network_exactly(seven_an_hour):
+    assert race([(f"user:{n % 40}", "10.0.0.1") for n in range(200)]) == {True: 20, False: 180}
+
+
+def test_race_of_one_person_leaves_the_network_the_rest(seven_an_hour):
+    assert race([("user:1", "10.0.0.1")] * 200) == {True: 7, False: 193}
+    assert race([(f"user:{n}", "10.0.0.1") for n in range(2, 202)]) == {True: 13, False: 187}
+
+
+def test_longest_wait_is_the_one_that_is_named(settings):
+    settings.ARENA_LIMITS = {("vote", "visitor"): "1/minute", ("vote", "network"): "1/hour"}
+    assert count("user:1", "10.0.0.1")
+    with pytest.raises(TooManyRequests, match="Your network") as refusal:
+        limits.count("vote", {"visitor": "user:1", "network": "10.0.0.1"}, fail_open=False)
+    assert int(refusal.value.headers["Retry-After"]) > 60
+
+
+def test_give_back_after_the_window_starts_no_debt(seven_an_hour):
+    count("user:1")
+    connection().flushdb()  # the window is over
+    limits.give_back("vote", {"visitor": "user:1"})
+    assert [count("user:1") for _ in range(8)] == [True] * 7 + [False]
 
 
 def test_every_one_of_several_limits_holds(settings):
@@ -61,7 +104,7 @@ def test_the_refusal_says_how_long_to_wait(seven_an_hour):
     for _ in range(7):
         count("user:1")
     with pytest.raises(TooManyRequests) as refusal:
-        limits.count("vote", "visitor", "user:1", fail_open=False)
+        limits.count("vote", {"visitor": "user:1"}, fail_open=False)
     assert 3500 < int(refusal.value.headers["Retry-After"]) <= 3600
     assert refusal.value.http_status == 429
 

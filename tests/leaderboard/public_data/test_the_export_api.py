@@ -68,7 +68,7 @@ def test_the_ends_of_time_are_times_too(since):
 
 
 @pytest.mark.django_db
-@override_settings(ARENA_PUBLISH_VOTES=True, ARENA_LIMITS={("export", "visitor"): "2/hour"})
+@override_settings(ARENA_PUBLISH_VOTES=True, ARENA_LIMITS={("export", "network"): "2/hour"})
 def test_a_visitor_exports_now_and_then(client):
     assert [client.get(f"{API}jsonl").status_code for _ in range(3)] == [200, 200, 429]
 
