@@ -35,12 +35,13 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """In place of allauth's counter, which says nothing of how long to wait. Raises TooManyRequests."""
-        sign_in_limit.count(credentials.get("email", ""), network_word(request))
+        self._sign_in_keys = sign_in_limit.keys_of(request, credentials.get("email", ""))
+        sign_in_limit.count(self._sign_in_keys)
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         user: User | None = super().authenticate(request, **credentials)
         if user is not None:
-            sign_in_limit.give_back(credentials.get("email", ""), network_word(request))
+            sign_in_limit.give_back(self._sign_in_keys)
         return user
 
     def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:

@@ -32,7 +32,8 @@ ACTIONS = {
 WHO = {
     "visitor": _("a visitor"),
     "member": _("a member"),
-    "address": _("one e-mail address"),
+    "person": _("one e-mail address from one network, or from a browser in which it signed in before"),
+    "address": _("one e-mail address from anywhere"),
     "network": _("one network (an IPv4 address or an IPv6 /64)"),
     "network48": _("one IPv6 /48"),
 }

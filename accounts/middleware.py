@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.functional import SimpleLazyObject
 
-from accounts import sign_ins
+from accounts import device_cookies, sign_ins
 from accounts.actor import VISITOR_COOKIE, Actor, ActorRequest, actor_of, visitor_cookie_value
 
 YEAR_S = 365 * 24 * 3600
@@ -32,6 +32,7 @@ def ActorMiddleware(get_response: Responder | AsyncResponder) -> Responder | Asy
                 VISITOR_COOKIE, visitor_cookie_value(visitor), max_age=YEAR_S,
                 httponly=True, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE,
             )  # fmt: skip
+        device_cookies.set_cookie(request, response)
         return response
 
     if iscoroutinefunction(get_response):

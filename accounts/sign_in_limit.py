@@ -1,32 +1,41 @@
-"""How many wrong passwords there may be: for an address, whether somebody has it or not, and from a network."""
+"""How many wrong passwords there may be: for an address, whether it has an account or not, and from a network."""
 
+from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
+from accounts import device_cookies
+from accounts.actor import network_limit_keys
 from common import limits
+from common.client_ip import network_word
 
 NOT_COUNTED = _("Signing in is paused for a moment: part of the arena is away. Please try again.")
 
 
-def count(email: str, network: str) -> None:
-    """Before the password is looked at: of many tries at once, no more than the limit are. A right one is given back.
+def keys_of(request: HttpRequest, email: str) -> limits.Keys:
+    """What an attempt is counted against: the browser's device cookie alone, or the address and the networks."""
+    if nonce := device_cookies.nonce_of(request, email):
+        return {"person": f"device:{nonce}"}
+    address = _address(email)
+    return {"person": f"{address}:{network_word(request)}", "address": address, **network_limit_keys(request)}
 
-    Raises TooManyRequests, and ServiceAway when nobody can count.
+
+def count(keys: limits.Keys) -> None:
+    """Count an attempt before its password is checked: of many at once, no more than the limit are. A right one is
+    given back.
+
+    Raises TooManyRequests, and ServiceAway when nothing can be counted.
     """
-    limits.count("signin", _keys(email, network), fail_open=False, not_counted=NOT_COUNTED)
+    limits.count("signin", keys, fail_open=False, not_counted=NOT_COUNTED)
 
 
-def give_back(email: str, network: str) -> None:
-    limits.give_back("signin", _keys(email, network))
+def give_back(keys: limits.Keys) -> None:
+    limits.give_back("signin", keys)
 
 
 def forget(email: str) -> None:
-    """Somebody proved by e-mail whose address it is."""
+    """Start anew for an address whose owner proved by e-mail that it is theirs."""
     limits.forget("signin", {"address": _address(email)})
-
-
-def _keys(email: str, network: str) -> limits.Keys:
-    return {"network": f"network:{network}", "address": _address(email)}
 
 
 def _address(email: str) -> str:

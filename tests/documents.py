@@ -25,7 +25,7 @@ SHELL = ("sh", "bash", "")
 PATH = re.compile(
     r"(?:[\w.-]+/)+(?:[\w.-]+\.(?:py|md|yaml|yml|txt|json|html|sh|toml))?|[\w-]+\.(?:py|yaml|toml|example)"
 )
-VARIABLE = re.compile(r"(?:ARENA|POSTGRES|OLLAMA|DATABASE|REDIS|SECRET|EMAIL|COMPOSE)_[A-Z0-9_…]*[A-Z…]")
+VARIABLE = re.compile(r"(?:ARENA|POSTGRES|OLLAMA|DATABASE|REDIS|SECRET|EMAIL|COMPOSE)_[A-Z0-9_…]*[A-Z0-9…]")
 
 
 class WrongUsage(Exception):

@@ -54,9 +54,12 @@ ARENA_LIMITS = {
         ("export", "member", "30/hour"),
         ("export", "network", "30/hour"),
         ("export", "network48", "50/hour"),
-        # Wrong passwords for one e-mail address and from one network, new accounts, wrong API tokens.
-        ("signin", "address", "5/15 minutes"),
-        ("signin", "network", "20/15 minutes"),
+        # Wrong passwords: for an e-mail address from one network (or from a browser in which it signed in before), for
+        # an e-mail address from anywhere, from one network. New accounts, wrong API tokens.
+        ("signin", "person", "5/15 minutes"),
+        ("signin", "address", "50/15 minutes"),
+        ("signin", "network", "100/15 minutes"),
+        ("signin", "network48", "200/15 minutes"),
         ("signup", "network", "60/hour"),
         ("signup", "network48", "100/hour"),
         ("token", "network", "60/minute"),

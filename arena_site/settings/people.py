@@ -20,8 +20,9 @@ ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_EMAIL_VERIFICATION = "optional"
-# Passwords are counted in accounts.sign_in_limit; this is for wrong second factors.
-ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "5/15m/key,20/15m/ip"}
+# Passwords are counted in accounts.sign_in_limit; `login_failed` is for wrong second factors of one account, and not by
+# network: others behind the same address must not be locked out. A class may sign up within a minute.
+ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "5/15m/key", "signup": "60/m/ip"}
 ACCOUNT_ADAPTER = "accounts.adapter.ArenaAccountAdapter"
 ACCOUNT_SIGNUP_FORM_CLASS = "accounts.forms.SignUpForm"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]

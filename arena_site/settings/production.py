@@ -22,4 +22,5 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = True
 # With this prefix browsers keep a cookie for this host alone. The API's contract names the third one, csrftoken.
 SESSION_COOKIE_NAME = "__Host-sessionid"
 ARENA_VISITOR_COOKIE = "__Host-arena_visitor"
+ARENA_DEVICE_COOKIE = "__Host-arena_device"
 LOGGING["handlers"]["console"]["formatter"] = env.str("ARENA_LOG_FORMAT", default="json", choices=("json", "text"))
