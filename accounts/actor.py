@@ -48,7 +48,8 @@ class Actor:
         Networks are counted apart for visitors and members: visitors, who cost nothing to make, must not use up what
         members have. A visitor without a cookie cannot be told from the network, and is counted as the network alone.
         """
-        keys = {} if self.user is None and self.visitor is None else {self.kind: self.key}
+        is_known = self.user is not None or self.visitor is not None
+        keys: dict[str, str] = {self.kind: self.key} if is_known else {}
         keys["network"] = f"{self.kind}s:{self.network}"
         if self.network48:
             keys["network48"] = f"{self.kind}s:{self.network48}"

@@ -11,13 +11,10 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts import actions, sign_in_limit
 from accounts.access import SignUp
-from accounts.actor import ActorRequest, network_limit_keys
+from accounts.actor import ActorRequest
 from accounts.bans import refuse_the_banned
 from accounts.models import Invitation, User
-from common import limits
 from common.client_ip import network_word
-
-NOT_COUNTED = _("Signing up is paused for a moment: part of the arena is away. Please try again.")
 
 
 class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -69,9 +66,8 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
         """The account and the use of its invitation are stored together or not at all.
 
-        Raises InvitationUsed and TooManyRequests.
+        Raises InvitationUsed.
         """
-        limits.count("signup", network_limit_keys(request), fail_open=False, not_counted=NOT_COUNTED)
         with transaction.atomic():
             saved: User = super().save_user(request, user, form, commit)
             if SignUp(settings.ARENA_SIGNUP) is SignUp.INVITATION:

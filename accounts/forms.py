@@ -1,16 +1,21 @@
 """What members type into their account's pages."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
+from allauth.account.forms import SignupForm
 from allauth.core import context
 from django import forms
-from django.http import HttpRequest
+from django.contrib.auth.hashers import make_password
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.actor import network_limit_keys
 from accounts.models import Scope, User
+from common import limits
 
+NOT_COUNTED = _("Signing up is paused for a moment: part of the arena is away. Please try again.")
 LIFETIMES = {"30": _("30 days"), "90": _("90 days"), "365": _("a year"), "": _("until it is revoked")}
 SCOPE_HINTS = {
     Scope.READ: _("read: everything you can see"),
@@ -21,17 +26,27 @@ SCOPE_HINTS = {
 }
 
 
-class SignUpForm(forms.Form):
-    """What allauth's form has beside its own fields."""
-
+class SignUpForm(SignupForm):  # type: ignore[misc]
     invitation = forms.CharField(required=False, max_length=100, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["invitation"].initial = context.request.GET.get("invitation", "")
 
-    def signup(self, request: HttpRequest, user: User) -> None:
-        """allauth wants it; the adapter's save_user did what there is to do."""
+    def validate_unique_email(self, value: str) -> str:
+        """Count the attempt before its address is looked up: known and unknown ones reach the same limit.
+
+        Raises TooManyRequests, and ServiceAway when nothing can be counted.
+        """
+        keys = network_limit_keys(context.request)
+        limits.count("signup", keys, fail_open=False, not_counted=NOT_COUNTED)
+        return str(super().validate_unique_email(value))
+
+    def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
+        """Do the work of a new account also for an address that has one: time must not tell."""
+        if self.account_already_exists:
+            make_password(self.cleaned_data["password1"])
+        return cast(tuple[User | None, HttpResponse | None], super().try_save(request))
 
 
 class TokenForm(forms.Form):

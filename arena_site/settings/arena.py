@@ -60,8 +60,8 @@ ARENA_LIMITS = {
         ("signin", "address", "50/15 minutes"),
         ("signin", "network", "100/15 minutes"),
         ("signin", "network48", "200/15 minutes"),
-        ("signup", "network", "60/hour"),
-        ("signup", "network48", "100/hour"),
+        ("signup", "network", "100/hour"),
+        ("signup", "network48", "200/hour"),
         ("token", "network", "60/minute"),
         ("token", "network48", "200/minute"),
     ]

@@ -19,12 +19,11 @@ AUTH_PASSWORD_VALIDATORS = [
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
-ACCOUNT_EMAIL_VERIFICATION = "optional"
 # Passwords are counted in accounts.sign_in_limit; `login_failed` is for wrong second factors of one account, and not by
 # network: others behind the same address must not be locked out. A class may sign up within a minute.
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "5/15m/key", "signup": "60/m/ip"}
 ACCOUNT_ADAPTER = "accounts.adapter.ArenaAccountAdapter"
-ACCOUNT_SIGNUP_FORM_CLASS = "accounts.forms.SignUpForm"
+ACCOUNT_FORMS = {"signup": "accounts.forms.SignUpForm"}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Arena"
@@ -34,4 +33,12 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "battles:new"
 LOGIN_URL = "account_login"
 EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
 vars().update(EMAIL_CONFIG)
+EMAIL_TIMEOUT = env.int("ARENA_EMAIL_TIMEOUT_S", default=10)
+# What sends the queued messages (accounts.outgoing_email).
+ARENA_EMAIL_BACKEND = EMAIL_CONFIG["EMAIL_BACKEND"]
+_reaches_people = ARENA_EMAIL_BACKEND.split(".")[-2] not in ("console", "dummy")
+EMAIL_BACKEND = "accounts.outgoing_email.QueuedBackend" if _reaches_people else ARENA_EMAIL_BACKEND
+# Only where addresses are confirmed can sign-up answer the same for those that have an account.
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if _reaches_people else "optional"
+ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 DEFAULT_FROM_EMAIL = env.str("ARENA_FROM_EMAIL", default="arena@localhost")

@@ -141,7 +141,11 @@ def test_browser_keeps_the_newest_ten_device_cookies(client: Client):
     kept = device_cookies(client)
     sign_in(client, RIGHT, emails[-1])
     assert len(kept) == 10
-    assert device_cookies(client) == kept
+    assert nonces(device_cookies(client)) == nonces(kept)
+
+
+def nonces(cookies: dict[str, str]) -> dict[str, str]:
+    return {name: value.split(":")[0] for name, value in cookies.items()}
 
 
 def test_a_known_and_an_unknown_address_get_the_same_answer(member: User):
