@@ -7,6 +7,7 @@ links that sign in, are not in Valkey, and so that none is lost with it.
 import logging
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -39,7 +40,7 @@ class QueuedBackend(BaseEmailBackend):
         except ProgrammingError:  # this code serves before its migration has made the table
             return get_connection(settings.ARENA_EMAIL_BACKEND).send_messages(email_messages) or 0
         for row in rows:
-            transaction.on_commit(lambda pk=row.pk: _wake(pk))
+            transaction.on_commit(partial(_wake, row.pk))
         return len(rows)
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import Visitor
 from battles.actions import delete_each
-from battles.models import Session
+from battles.models import Session, VoteNetwork
 
 
 class NotAllForgotten(Exception):
@@ -25,6 +25,7 @@ def purge() -> None:
     SessionStore.clear_expired()
     if days := settings.ARENA_KEEP_DAYS["networks"]:
         Visitor.objects.filter(created_at__lt=_before(days)).exclude(network="").update(network="")
+        VoteNetwork.objects.filter(day__lt=_before(days).date()).delete()
     if days := settings.ARENA_KEEP_DAYS["visitor_sessions"]:
         failures += _delete_untouched(Session.objects.exclude(owner_visitor=None), days)
     if days := settings.ARENA_KEEP_DAYS["member_sessions"]:

@@ -13,9 +13,10 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Max
 
+from battles.labels import daily_caps
 from battles.labels.duplicates import repetitions
 from battles.labels.settling import settle_pending
-from battles.models import Vote
+from battles.models import Vote, VoteQuerySet
 from leaderboard import method, reviews, sampling_plan, schedule, stars, tallies
 from leaderboard.announcing import announce_snapshot
 from leaderboard.board_votes import BoardVotes, read_boards, read_no_votes
@@ -29,6 +30,7 @@ from leaderboard.vote_changes import set_aside
 
 State = AggregationRun.State
 REPEATED = Vote.ExcludedReason.DUPLICATE_PROMPT
+OVER_CAP = Vote.ExcludedReason.OVER_DAILY_CAP
 
 _EXCLUDED = f"""
 SELECT scope, excluded_reason, count(*) FROM battles_vote AS vote CROSS JOIN {BOARDS_OF_VOTE}
@@ -115,11 +117,16 @@ def _moment_of_stars(board: BoardVotes) -> dict[str, int]:
 def _settle(earlier: AggregationRun | None, *, now: datetime) -> None:
     """Labels, and whose votes are set aside, are brought up to date before votes are counted."""
     settle_pending()
+    set_aside(_unless_restored(daily_caps.beyond(), OVER_CAP), reason=OVER_CAP, because="beyond the daily cap")
     reviews.hold_pending()
     if is_to_be_thorough(earlier, now=now, arena=earlier.votes_counted if earlier else 0):
-        forgiven = VoteChange.objects.filter(kind=VoteChange.Kind.RESTORED, before__excluded_reason=REPEATED)
-        repeated = repetitions().exclude(pk__in=forgiven.values("vote"))
-        set_aside(repeated, reason=REPEATED, because="its prompt was sent too often")
+        set_aside(_unless_restored(repetitions(), REPEATED), reason=REPEATED, because="its prompt was sent too often")
+
+
+def _unless_restored(votes: VoteQuerySet, reason: str) -> VoteQuerySet:
+    """Without those that staff counted again although they had this reason."""
+    restored = VoteChange.objects.filter(kind=VoteChange.Kind.RESTORED, before__excluded_reason=reason)
+    return votes.exclude(pk__in=restored.values("vote"))
 
 
 def _run(slot: str, scope: str, state: str, started_at: datetime, **facts: Any) -> AggregationRun:

@@ -68,6 +68,11 @@ ARENA_LIMITS = {
 }
 # Limits that administrators chose instead, by (action, who).
 ARENA_CHOSEN_LIMITS = "accounts.chosen_limits.in_force"
+# Votes of one person and of one network that count in a day (UTC; 0: all). The others are kept, marked and not counted.
+ARENA_DAILY_VOTES = {
+    "person": env.int("ARENA_DAILY_VOTES_PERSON", default=100),
+    "network": env.int("ARENA_DAILY_VOTES_NETWORK", default=1000),
+}
 # Battles of visitors that begin from one network in an hour before each further one takes a proof of work (0: never),
 # and the tries that one takes on average.
 ARENA_PROOF_OF_WORK_FROM = env.int("ARENA_PROOF_OF_WORK_FROM", default=0)

@@ -12,3 +12,4 @@ EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}  # noqa: F405
 DATABASES["default"]["OPTIONS"].pop("pool")  # noqa: F405 (pytest drops the database: nobody may keep a connection)
 CACHES["default"]["OPTIONS"] = {"socket_timeout": 20, "socket_connect_timeout": 20}  # noqa: F405 (the machine is busy)
+ARENA_DAILY_VOTES = {"person": 0, "network": 0}  # tests and benchmarks cast a crowd's votes within a day

@@ -14,6 +14,7 @@ from battles.errors import (
     TakesNoStars,
     TakesNoVote,
 )
+from battles.labels import daily_caps
 from battles.labels.labelling import LabelColumns, label
 from battles.models import Answer, Battle, Position, Side, StarRating, Turn, Vote
 from battles.reading import read_for_vote
@@ -54,12 +55,17 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     left, right = sides[Position.LEFT], sides[Position.RIGHT]
     if not (left.model.has_votes and right.model.has_votes):
         LanguageModel.objects.filter(pk__in=[left.model_id, right.model_id]).update(has_votes=True)
-    return Vote.objects.create(
+    reason = _reason_not_to_count(battle, judged)
+    if not reason and daily_caps.is_reached(actor):
+        reason = Vote.ExcludedReason.OVER_DAILY_CAP
+    vote = Vote.objects.create(
         battle=battle, mode=battle.mode, choice=choice, model_left_id=left.model_id, model_right_id=right.model_id,
         turn_count=len(judged),
         style={position: _style_of(side, judged) for position, side in sides.items()}, voter=actor.key,
-        excluded_reason=_reason_not_to_count(battle, judged), **_labels(battle, judged),
+        excluded_reason=reason, **_labels(battle, judged),
     )  # fmt: skip
+    daily_caps.note_network(vote, actor)
+    return vote
 
 
 def _reason_not_to_count(battle: Any, judged: list[Turn]) -> str:

@@ -15,7 +15,7 @@ from battles.models.moderation import (
 from battles.models.sessions import Session
 from battles.models.shares import Share
 from battles.models.turns import Answer, Attachment, Turn, TurnQuerySet
-from battles.models.votes import StarRating, Vote, VoteCounter, VoteQuerySet
+from battles.models.votes import StarRating, Vote, VoteCounter, VoteNetwork, VoteQuerySet
 
 __all__ = [
     "NUMBERS",
@@ -42,5 +42,6 @@ __all__ = [
     "TurnQuerySet",
     "Vote",
     "VoteCounter",
+    "VoteNetwork",
     "VoteQuerySet",
 ]

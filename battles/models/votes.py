@@ -81,6 +81,7 @@ class Vote(models.Model):
         DUPLICATE_PROMPT = "duplicate_prompt", _("duplicate prompt")
         INCOMPLETE = "incomplete", _("an answer was stopped")
         OPERATOR = "operator", _("operator")
+        OVER_DAILY_CAP = "over_daily_cap", _("over the daily cap")
 
     battle = models.OneToOneField(Battle, models.PROTECT, related_name="vote")
     # The battle's: names were open side by side, and such votes have a board of their own.
@@ -128,6 +129,8 @@ class Vote(models.Model):
             models.Index(fields=["model_right"], name="tagged_votes_right", condition=~Q(tags={})),
             # For the administration: votes by the hour, and its list by date.
             models.Index(fields=["created_at"], name="votes_by_time"),
+            # For battles.labels.daily_caps.
+            models.Index(fields=["voter", "created_at"], name="votes_of_a_voter_by_time"),
             # For battles.labels.duplicates.
             models.Index(fields=["prompt_digest"], name="votes_by_prompt", condition=~Q(prompt_digest="")),
         ]
@@ -158,6 +161,22 @@ class Vote(models.Model):
     @property
     def counts(self) -> bool:
         return self.excluded_reason in ("", self.ExcludedReason.ANOMALY)
+
+
+class VoteNetwork(models.Model):
+    """Where a vote came from, as a keyed word of the month (common.client_ip); forgotten after some time."""
+
+    # Votes are never deleted; checking a foreign key at COMMIT would keep other votes waiting.
+    vote = models.OneToOneField(Vote, models.CASCADE, primary_key=True, related_name="+", db_constraint=False)
+    network = models.CharField(max_length=32)
+    # The vote's, in UTC.
+    day = models.DateField()
+
+    class Meta:
+        indexes = [models.Index(fields=["network", "day"], name="votes_of_a_network_by_day")]
+
+    def __str__(self) -> str:
+        return f"network of vote {self.vote_id}"
 
 
 class StarRating(models.Model):

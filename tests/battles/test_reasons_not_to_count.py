@@ -15,6 +15,7 @@ SAID = {
     "duplicate_prompt": "the same prompt was voted on too often.",
     "incomplete": "an answer was stopped before its end.",
     "operator": "the operator set it aside.",
+    "over_daily_cap": "as many votes as count in a day had already come from you or your network.",
 }
 
 

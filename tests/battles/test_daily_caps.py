@@ -1,0 +1,174 @@
+"""Of a person's or a network's votes of a day only the first count; the others are kept and marked."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection, connections
+
+from accounts.actor import Actor
+from battles import actions
+from battles.models import Vote, VoteNetwork
+from leaderboard.aggregation import aggregate
+from leaderboard.models import AggregationRun
+from tests import make
+
+pytestmark = pytest.mark.django_db
+OVER = Vote.ExcludedReason.OVER_DAILY_CAP
+
+
+@pytest.fixture(autouse=True)
+def _caps(settings: Any) -> None:
+    settings.ARENA_DAILY_VOTES = {"person": 3, "network": 5}
+
+
+@pytest.fixture
+def models() -> tuple[Any, Any]:
+    return make.model(), make.model()
+
+
+def visitor(network: str = "2026-11:one") -> Actor:
+    return replace(make.visitor(), network=network)
+
+
+def cast(actor: Actor, models: tuple[Any, Any]) -> Vote:
+    battle = make.answered_battle(*models, actor=actor)
+    return actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+
+
+def reasons() -> list[str]:
+    return list(Vote.objects.order_by("order").values_list("excluded_reason", flat=True))
+
+
+def test_votes_beyond_a_persons_cap_are_kept_and_marked(models: tuple[Any, Any]):
+    actor = visitor()
+    assert [cast(actor, models).excluded_reason for _ in range(5)] == ["", "", "", OVER, OVER]
+    assert cast(visitor("2026-11:two"), models).excluded_reason == ""
+
+
+def test_votes_beyond_a_networks_cap_are_kept_and_marked(models: tuple[Any, Any]):
+    marked = [cast(visitor(), models).excluded_reason for _ in range(7)]
+    assert marked == [""] * 5 + [OVER] * 2
+    assert cast(visitor("2026-11:two"), models).excluded_reason == ""
+
+
+def test_networks_of_one_ipv6_48_share_a_cap(models: tuple[Any, Any]):
+    actors = [replace(visitor(f"2026-11:{n}"), network48="2026-11:wide") for n in range(6)]
+    assert [cast(actor, models).excluded_reason for actor in actors] == [""] * 5 + [OVER]
+
+
+def test_votes_of_yesterday_take_no_place_of_today(models: tuple[Any, Any]):
+    actor = visitor()
+    for _ in range(3):
+        cast(actor, models)
+    with connection.cursor() as cursor:  # the facts of a vote are protected from updates
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("ALTER TABLE battles_vote DISABLE TRIGGER USER")
+        cursor.execute("UPDATE battles_vote SET created_at = created_at - interval '1 day'")
+        cursor.execute("UPDATE battles_votenetwork SET day = day - 1")
+        cursor.execute("ALTER TABLE battles_vote ENABLE TRIGGER USER")
+    assert cast(actor, models).excluded_reason == ""
+
+
+@pytest.mark.parametrize("caps", [{"person": 0, "network": 0}])
+def test_cap_of_zero_is_none(settings: Any, caps: dict[str, int], models: tuple[Any, Any]):
+    settings.ARENA_DAILY_VOTES = caps
+    actor = visitor()
+    assert [cast(actor, models).excluded_reason for _ in range(6)] == [""] * 6
+
+
+def test_page_says_why_a_vote_beyond_the_cap_does_not_count(models: tuple[Any, Any], settings: Any):
+    settings.ARENA_DAILY_VOTES = {"person": 1, "network": 0}
+    actor = visitor()
+    cast(actor, models)
+    battle = make.answered_battle(*models, actor=actor)
+    client = make.browser(actor)
+    client.post(f"/battles/{battle.public_id}/vote/", {"choice": "left"})
+    page = client.get(battle.session.get_absolute_url()).text
+    assert "kept but not counted:" in page
+    assert "as many votes as count in a day had already come from you or your network." in page
+    assert Vote.objects.get(battle=battle).excluded_reason == OVER
+
+
+def test_board_says_how_many_were_over_the_cap(client: Any, models: tuple[Any, Any]):
+    actor = visitor()
+    for _ in range(5):
+        cast(actor, models)
+    run = aggregate(slot="one")
+    assert (run.votes_counted, run.votes_excluded) == (3, {OVER: 2})
+    assert "over the daily cap" in client.get("/leaderboard/snapshots/" + run.public_id + "/").text
+
+
+def test_settling_marks_what_passed_the_cap_when_cast(models: tuple[Any, Any], settings: Any):
+    settings.ARENA_DAILY_VOTES = {"person": 0, "network": 0}
+    first, second = visitor(), visitor()
+    for _ in range(4):
+        cast(first, models)
+    for _ in range(3):
+        cast(second, models)
+    settings.ARENA_DAILY_VOTES = {"person": 3, "network": 5}
+    aggregate(slot="one")
+    assert reasons() == ["", "", "", OVER, "", OVER, OVER]
+    cast(second, models)
+    aggregate(slot="two")
+    assert reasons()[-1] == OVER
+    call_command("rebuild_tallies")
+    assert AggregationRun.objects.latest("pk").votes_counted == 4
+
+
+def test_vote_that_staff_counts_again_stays_counted(models: tuple[Any, Any], moderator: Any):
+    from leaderboard.vote_changes import put_back
+
+    actor = visitor()
+    for _ in range(4):
+        cast(actor, models)
+    put_back(Vote.objects.filter(excluded_reason=OVER), by=moderator, because="a workshop")
+    aggregate(slot="one")
+    assert reasons() == [""] * 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_race_of_votes_counts_exactly_the_cap(models: tuple[Any, Any], settings: Any):
+    settings.ARENA_DAILY_VOTES = {"person": 0, "network": 5}
+    actors = [visitor() for _ in range(24)]
+    battles = [make.answered_battle(*models, actor=actor) for actor in actors]
+    barrier = Barrier(len(actors))
+
+    def vote(number: int) -> None:
+        barrier.wait(30)
+        try:
+            actions.cast_vote(actor=actors[number], battle=battles[number], choice=Vote.Choice.LEFT)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(len(actors)) as pool:
+        list(pool.map(vote, range(len(actors))))
+    aggregate(slot="one")
+    assert Counter(reasons()) == {"": 5, OVER: 19}
+    assert reasons()[:5] == [""] * 5
+
+
+def test_votes_are_taken_before_the_migration(models: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch):
+    from battles.labels import daily_caps
+
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE battles_votenetwork RENAME TO not_there_yet")
+    monkeypatch.setattr(daily_caps, "_table_exists", False)
+    actor = visitor()
+    assert [cast(actor, models).excluded_reason for _ in range(4)] == ["", "", "", OVER]
+    assert aggregate(slot="one").votes_counted == 3
+
+
+def test_networks_of_votes_are_forgotten(models: tuple[Any, Any], settings: Any):
+    from arena_site import retention
+
+    cast(visitor(), models)
+    retention.purge()
+    assert VoteNetwork.objects.count() == 1
+    VoteNetwork.objects.update(day="2020-01-01")
+    retention.purge()
+    assert not VoteNetwork.objects.exists()
