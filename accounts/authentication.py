@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 from django.middleware.csrf import get_token
 from django.utils import timezone
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from rest_framework.authentication import BaseAuthentication, CSRFCheck, get_authorization_header
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -22,6 +23,7 @@ from common.errors import NotAllowed, NotSignedIn
 
 # A busy token's row is not written, and not waited for, with every request.
 NOTED_AT_MOST_EVERY = timedelta(minutes=1)
+NOT_COUNTED = _("Unknown API tokens are refused for a moment: part of the arena is away. Please try again.")
 
 _usable = Compiled(lambda digest: ApiToken.objects.usable().select_related("user").filter(digest=digest), str)
 
@@ -44,12 +46,13 @@ class ActorAuthentication(BaseAuthentication):
         return "Bearer"
 
     def _actor_of_token(self, request: Request, header: str) -> Actor:
-        scheme, _, token = header.partition(" ")
+        scheme, _space, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise NotSignedIn
         found = _usable(ApiToken.digest_of(token))
         if not found:
-            limits.count("token", network_limit_keys(request._request), fail_open=True)
+            keys = network_limit_keys(request._request)
+            limits.count("token", keys, fail_open=False, not_counted=NOT_COUNTED)
             raise NotSignedIn
         row = found[0]
         if row.last_used_at is None or timezone.now() - row.last_used_at > NOTED_AT_MOST_EVERY:

@@ -15,7 +15,7 @@ from limits import RateLimitItem, parse_many
 from redis.commands.core import Script
 
 from common.errors import ServiceAway, TooManyRequests
-from common.valkey import UNREACHABLE, connection, while_a_person_waits
+from common.valkey import UNREACHABLE, connection, while_a_person_waits, with_retry
 
 logger = logging.getLogger(__name__)
 
@@ -78,12 +78,20 @@ def count(action: str, keys: Keys, *, fail_open: bool, not_counted: str | Promis
     """Count one `action` of a person and its networks; where one of their limits is reached, count it for none.
 
     Raises TooManyRequests with the seconds to wait. When Valkey is away: passes if `fail_open`,
-    otherwise raises ServiceAway with the message `not_counted`.
+    otherwise raises ServiceAway with the message `not_counted`. Where the limit must hold, one slow reply is counted once
+    more, so that a stall refuses nobody; the slow one may have counted too.
     """
     counters = _counters(action, keys)
+
+    def hit() -> tuple[int, float] | None:
+        return _count([item for _who, item, _name in counters], [name for *_, name in counters])
+
     try:
-        with while_a_person_waits():
-            refusal = _count([item for _who, item, _name in counters], [name for *_, name in counters])
+        if fail_open:
+            with while_a_person_waits():
+                refusal = hit()
+        else:
+            refusal = with_retry(hit)
     except UNREACHABLE as error:
         logger.warning("limits are not counted: Valkey is away (%s)", error)
         if not fail_open:

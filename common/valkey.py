@@ -1,9 +1,10 @@
 """Connections to Valkey: one pool per process and kind, short timeouts, never an endless wait."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import TypeVar
 
 import redis
 import redis.asyncio
@@ -12,9 +13,12 @@ from django.conf import settings
 # One that answers is no better while it refuses: its memory or its disk is full, or it has become a replica.
 UNREACHABLE = (redis.ConnectionError, redis.TimeoutError, redis.ResponseError, OSError)
 PATIENCE_S = 0.5
-# Once it did not answer, nobody in this process waits for it again for so long.
+# How long the circuit breaker of this process stays open.
 AWAY_S = 3.0
 _away_until = 0.0
+_has_missed = False
+
+T = TypeVar("T")
 
 
 @cache
@@ -38,28 +42,66 @@ def connection() -> redis.Redis:
 
 @contextmanager
 def while_a_person_waits() -> Iterator[None]:
-    """Around what needs Valkey: of all requests that meet it hung, only the first finds out by waiting.
+    """Circuit breaker: after two misses in a row, fail at once for AWAY_S seconds.
 
-    Raises one of UNREACHABLE, at once when Valkey did not answer a moment ago.
+    A single slow reply is a stall, so after one miss the next caller pings first, and only a missed ping opens the
+    breaker: calls that were caught by the same stall count once. A refusal (out of memory, disk full) opens it at once.
+    Raises one of UNREACHABLE.
     """
-    global _away_until
-    if time.monotonic() < _away_until:
+    global _has_missed
+    if is_open():
         raise redis.ConnectionError("it did not answer a moment ago")
+    if _has_missed:
+        _ping_or_open()
     try:
         yield
-    except UNREACHABLE:
-        _away_until = time.monotonic() + AWAY_S
+    except redis.ResponseError:
+        _open()
         raise
+    except UNREACHABLE:
+        _has_missed = True
+        raise
+
+
+def is_open() -> bool:
+    """Whether the circuit breaker is open."""
+    return time.monotonic() < _away_until
+
+
+def with_retry(call: Callable[[], T]) -> T:
+    """Return `call()` from within while_a_person_waits; one slow reply is tried again. Raises one of UNREACHABLE."""
+    try:
+        with while_a_person_waits():
+            return call()
+    except UNREACHABLE:
+        if is_open():
+            raise
+    with while_a_person_waits():
+        return call()
 
 
 def is_away() -> bool:
     """Whether what needs Valkey is paused now."""
     try:
-        with while_a_person_waits():
-            connection().ping()
+        with_retry(lambda: connection().ping())
     except UNREACHABLE:
         return True
     return False
+
+
+def _ping_or_open() -> None:
+    global _has_missed
+    try:
+        connection().ping()
+    except UNREACHABLE:
+        _open()
+        raise
+    _has_missed = False
+
+
+def _open() -> None:
+    global _away_until, _has_missed
+    _away_until, _has_missed = time.monotonic() + AWAY_S, False
 
 
 def new_async_connection() -> redis.asyncio.Redis:

@@ -77,6 +77,7 @@ def _votes_are_numbered_at_once(request: pytest.FixtureRequest, _django_db_marke
 def _empty_valkey(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits, streams and queues of one test are not the next one's, nor is a Valkey that was away."""
     monkeypatch.setattr(valkey, "_away_until", 0.0)
+    monkeypatch.setattr(valkey, "_has_missed", False)
     connection().flushdb()
     cache.clear()
 

@@ -12,6 +12,7 @@ from django.test import Client, RequestFactory
 
 from accounts import sign_in_limit
 from accounts.models import ApiToken, Scope, User
+from common import limits
 from common.errors import TooManyRequests
 from common.valkey import connection
 from tests import make
@@ -225,6 +226,27 @@ def test_while_nobody_can_count_nobody_guesses(member: User, monkeypatch: pytest
     monkeypatch.setattr("common.limits._script", lambda _: (_ for _ in ()).throw(ConnectionError("away")))
     refused = from_network(1).post(LOGIN, {"login": member.email, "password": RIGHT})
     assert (refused.status_code, "Signing in is paused" in refused.text) == (503, True)
+
+
+def test_one_slow_reply_of_valkey_refuses_no_sign_in(member: User, monkeypatch: pytest.MonkeyPatch):
+    limiter, replies = limits._limiter(), iter([redis.TimeoutError("slow")])
+
+    def slow_once() -> object:
+        for error in replies:
+            raise error
+        return limiter
+
+    monkeypatch.setattr("common.limits._limiter", slow_once)
+    assert [sign_in(from_network(number), RIGHT) for number in range(3)] == [302] * 3
+
+
+@pytest.mark.usefixtures("no_valkey")
+def test_wrong_token_without_valkey_returns_503(member: User):
+    def ask(token: str) -> int:
+        return from_network(1).get("/api/v1/me/", headers={"Authorization": f"Bearer {token}"}).status_code
+
+    assert [ask(f"arena_{number}") for number in range(3)] == [503] * 3
+    assert ask(ApiToken.issue(user=member, name="t", scopes=[Scope.READ])[1]) == 200
 
 
 def test_accounts_are_made_so_often_from_one_network(settings):

@@ -1,0 +1,100 @@
+"""The circuit breaker around Valkey: one slow reply is a stall, two misses in a row are an outage."""
+
+import pytest
+import redis
+
+from common import limits, valkey
+from common.errors import ServiceAway
+from common.valkey import connection, while_a_person_waits
+
+pytestmark = pytest.mark.django_db
+
+
+def miss(error: Exception | None = None) -> None:
+    with pytest.raises(redis.RedisError), while_a_person_waits():
+        raise error or redis.TimeoutError("slow")
+
+
+def is_tried() -> bool:
+    """Whether the breaker lets the next caller through."""
+    try:
+        with while_a_person_waits():
+            return True
+    except redis.ConnectionError:
+        return False
+
+
+@pytest.fixture
+def slow_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first count of a limit times out, later ones reach the real Valkey."""
+    limiter, replies = limits._limiter(), iter([redis.TimeoutError("slow")])
+
+    class Slow:
+        def __getattr__(self, name: str) -> object:
+            for error in replies:
+                raise error
+            return getattr(limiter, name)
+
+    monkeypatch.setattr(limits, "_limiter", Slow)
+
+
+def test_one_miss_leaves_breaker_closed():
+    miss()
+    assert is_tried()
+
+
+def test_misses_with_an_answer_between_leave_breaker_closed():
+    for _ in range(3):
+        miss()
+        with while_a_person_waits():
+            connection().ping()
+    assert is_tried()
+
+
+def test_second_miss_in_a_row_opens_breaker(no_valkey):
+    miss(redis.ConnectionError("away"))
+    assert not is_tried()  # asked with a ping first
+    assert valkey.is_open()
+
+
+def test_open_breaker_fails_without_asking(no_valkey, monkeypatch: pytest.MonkeyPatch):
+    miss()
+    assert not is_tried()
+    monkeypatch.setattr(valkey, "connection", lambda: pytest.fail("Valkey was asked"))
+    assert not is_tried()
+
+
+def test_breaker_closes_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(valkey, "_away_until", 1.0)  # long ago
+    assert is_tried()
+
+
+def test_refusal_opens_breaker_at_once():
+    miss(redis.ResponseError("OOM"))
+    assert not is_tried()
+
+
+def test_page_is_not_paused_by_one_slow_reply(monkeypatch: pytest.MonkeyPatch):
+    answers = iter([redis.TimeoutError("slow")])
+
+    class Slow(redis.Redis):
+        def ping(self, **options: object) -> object:
+            for error in answers:
+                raise error
+            return super().ping(**options)
+
+    monkeypatch.setattr(valkey, "connection", lambda: Slow(connection_pool=valkey.pool()))
+    assert not valkey.is_away()
+
+
+@pytest.mark.usefixtures("limits_are_known", "slow_once")
+def test_one_slow_reply_refuses_no_closed_limit():
+    limits.count("battle", "visitor", "user:1", fail_open=False)
+    assert connection().keys("*user:1*")
+
+
+@pytest.mark.usefixtures("limits_are_known", "no_valkey")
+def test_closed_limit_without_valkey_is_refused():
+    with pytest.raises(ServiceAway):
+        limits.count("battle", "visitor", "user:1", fail_open=False)
+    assert valkey.is_open()
