@@ -44,7 +44,6 @@ class Postgres:
         _make_owned(self.sockets)
         if not self.data.exists():
             self._make_cluster(run_as)
-        self._forget_dead_postmaster()
         settings = ALWAYS | {"unix_socket_directories": str(self.sockets)} | ({} if self.durable else FORGETFUL)
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return Program(
@@ -53,6 +52,7 @@ class Postgres:
             command=[*run_as, str(_binary("postgres")), "-D", str(self.data), *options],
             cwd=Path("/"),
             is_ready=self._is_ready,
+            before_start=self._forget_dead_postmaster,
             stop_signal=signal.SIGINT,  # "fast": SIGTERM would wait for every client to leave by itself
         )
 
@@ -79,12 +79,18 @@ class Postgres:
         unfinished.rename(self.data)
 
     def _forget_dead_postmaster(self) -> None:
-        """PostgreSQL refuses to start when another program got the process id its killed predecessor had."""
+        """Remove a lock file with which PostgreSQL would refuse to start though its writer is dead.
+
+        Another program may have got the killed postmaster's process id, or the disk was full when the file was made.
+        """
         pid_file = self.data / "postmaster.pid"
         try:
             pid = int(pid_file.read_text().split("\n", 1)[0])
             command = Path(f"/proc/{pid}/cmdline").read_bytes()
-        except (OSError, ValueError):
+        except ValueError:
+            pid_file.unlink(missing_ok=True)
+            return
+        except OSError:
             return
         if bytes(self.data) not in command:
             pid_file.unlink()

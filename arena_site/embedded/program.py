@@ -12,7 +12,10 @@ class CannotStart(Exception):
 
 @dataclass(frozen=True)
 class Program:
-    """`name` is for files, `label` for people. `is_ready` is asked many times a second and never raises."""
+    """`name` is for files, `label` for people. `is_ready` is asked many times a second and never raises.
+
+    `before_start` runs before every start, also after a crash.
+    """
 
     name: str
     label: str
@@ -20,4 +23,5 @@ class Program:
     cwd: Path
     is_ready: Callable[[], bool]
     stop_signal: signal.Signals = signal.SIGTERM
+    before_start: Callable[[], None] = lambda: None
     speaks: bool = False  # what it prints is for the person at the terminal; its errors still go to its log

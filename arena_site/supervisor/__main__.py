@@ -46,6 +46,9 @@ def main() -> int:
     except CannotStart as error:
         print(error, file=sys.stderr)
         return 1
+    except OSError as error:  # a full disk, or one that cannot be written to
+        print(f"The arena cannot start: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from arena_site.embedded.program import CannotStart, Program
 
@@ -17,14 +18,15 @@ class Child:
     def __init__(self, program: Program, logs: Path) -> None:
         self.program = program
         self.log = logs / f"{program.name}.log"
-        with suppress(FileNotFoundError):
+        with suppress(OSError):  # there is none yet, or the disk is full
             self.log.rename(self.log.with_suffix(".log.1"))
         self.start()
 
     def start(self) -> None:
-        """Also again, after it ended."""
+        """Also again, after it ended. Raises OSError when the system starts no process."""
         self.started_at = time.monotonic()
-        with self.log.open("ab") as log:
+        self.program.before_start()
+        with self._open_log() as log:
             self.process = subprocess.Popen(
                 self.program.command,
                 cwd=self.program.cwd,
@@ -33,6 +35,13 @@ class Child:
                 stderr=log,
                 start_new_session=True,
             )
+
+    def _open_log(self) -> IO[bytes]:
+        """Its log file; nothing is logged where that cannot be opened, as on a full disk."""
+        try:
+            return self.log.open("ab")
+        except OSError:
+            return Path(os.devnull).open("ab")
 
     @property
     def is_running(self) -> bool:
@@ -53,12 +62,16 @@ class Child:
             pause(0.02)
         return self.has_run_for
 
-    def how_it_ended(self) -> str:
-        return f"{self.program.label} ended with status {self.process.returncode}.\n{self.last_lines()}"
+    def how_it_ended(self, *, with_log: bool = True) -> str:
+        ended = f"{self.program.label} ended with status {self.process.returncode}."
+        return f"{ended}\n{self.last_lines()}" if with_log else ended
 
     def last_lines(self) -> str:
         """The end of its log, to show at the terminal."""
-        lines = self.log.read_text(errors="replace").splitlines()[-15:]
+        try:
+            lines = self.log.read_text(errors="replace").splitlines()[-15:]
+        except OSError as error:
+            return f"  {self.log} cannot be read ({error.strerror})."
         return "\n".join([f"  The last lines of {self.log}:", *(f"    {line}" for line in lines)])
 
     def ask_to_stop(self) -> None:

@@ -13,7 +13,11 @@ from arena_site.supervisor.terminal import say
 
 # Who ran for so long did not fall over its own start.
 STEADY_AFTER_S = 5.0
-LONGEST_PAUSE_S = 30.0
+# Short, because a full disk or a crowd of crashes ends at some moment and people wait for it.
+LONGEST_PAUSE_S = 5.0
+WRITE_AGAIN_EVERY_S = 2.0
+# Of later falls in a row the log's last lines are not repeated.
+FALLS_IN_FULL = 4
 
 
 class Storey(IntEnum):
@@ -38,6 +42,7 @@ class Household:
     def __init__(self, data_dir: Path, logs: Path) -> None:
         self._data_dir, self._logs = data_dir, logs
         self._tenants: list[Tenant] = []
+        self._write_again_at: float | None = None
 
     def start(self, program: Program, storey: Storey) -> Child:
         child = Child(program, self._logs)
@@ -55,7 +60,9 @@ class Household:
         return next((tenant.child for tenant in self._tenants if not tenant.child.is_running), None)
 
     def revive(self) -> None:
-        """Start again who has fallen: at once the first time, then after 1, 2, 4 … 30 seconds."""
+        """Start again who has fallen: at once the first time, then after 1, 2, 4, 5, 5 … seconds."""
+        if self._write_again_at is not None and time.monotonic() >= self._write_again_at:
+            self._write_down()
         for tenant in self._tenants:
             child = tenant.child
             if child.is_running:
@@ -65,10 +72,13 @@ class Household:
                 pause = 0.0 if tenant.falls == 1 else min(2.0 ** (tenant.falls - 2), LONGEST_PAUSE_S)
                 tenant.back_at = time.monotonic() + pause
                 when = f"in {pause:.0f} s" if pause else "now"
-                say(f"{child.how_it_ended()}\n  It is started again {when}.")
+                say(f"{child.how_it_ended(with_log=tenant.falls <= FALLS_IN_FULL)}\n  It is started again {when}.")
             if time.monotonic() >= tenant.back_at:
                 tenant.back_at = None
-                child.start()
+                try:
+                    child.start()
+                except OSError as error:  # no memory, no process ids: the next round counts one more fall
+                    say(f"{child.program.label} cannot be started ({error.strerror}).")
                 self._write_down()
 
     def stop(self) -> None:
@@ -83,8 +93,16 @@ class Household:
         self._write_down()
 
     def _write_down(self) -> None:
+        """Keeps the previous file and tries again while the disk is full."""
         running = []
         for tenant in self._tenants:
             with suppress(OSError):  # it has ended already
                 running.append(leftovers.Process.of(tenant.child.process.pid, tenant.child.program.stop_signal))
-        leftovers.write_down(self._data_dir, running)
+        try:
+            leftovers.write_down(self._data_dir, running)
+        except OSError as error:
+            if self._write_again_at is None:
+                say(f"{self._data_dir} cannot be written to ({error.strerror}). The arena goes on without it.")
+            self._write_again_at = time.monotonic() + WRITE_AGAIN_EVERY_S
+        else:
+            self._write_again_at = None

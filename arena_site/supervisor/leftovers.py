@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from arena_site.embedded.program import CannotStart
+from arena_site.supervisor.state_file import replace_file
 
 LOCK_FILE, RUNNING_FILE = "launcher.lock", "running.json"
 GRACE_S = 5
@@ -54,18 +55,17 @@ def hold(data_dir: Path) -> IO[str]:
 
     Raises CannotStart when another launcher holds it.
     """
-    lock = (data_dir / LOCK_FILE).open("a+")
+    lock = os.fdopen(os.open(data_dir / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644), "r+")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        lock.seek(0)
         raise CannotStart(
             f"An arena is already running on {data_dir} (process {lock.read().strip()}): "
             "stop it with `make stop`, or set another ARENA_DATA_DIR and ARENA_PORT."
         ) from error
-    lock.truncate(0)
-    lock.write(str(os.getpid()))
-    lock.flush()
+    # Always as long as before, so that it also fits on a full disk; without it only `make stop` finds nobody.
+    with suppress(OSError):
+        os.pwrite(lock.fileno(), f"{os.getpid():<10}".encode(), 0)
     return lock
 
 
@@ -83,9 +83,8 @@ def launcher_of(data_dir: Path) -> Process | None:
 
 
 def write_down(data_dir: Path, processes: list[Process]) -> None:
-    unfinished = data_dir / (RUNNING_FILE + ".unfinished")
-    unfinished.write_text(json.dumps([asdict(process) for process in processes]))
-    unfinished.replace(data_dir / RUNNING_FILE)
+    """Raises OSError, and then what was written before is still there."""
+    replace_file(data_dir / RUNNING_FILE, json.dumps([asdict(process) for process in processes]))
 
 
 def stop_leftovers(data_dir: Path) -> int:
@@ -101,7 +100,8 @@ def stop_leftovers(data_dir: Path) -> int:
         for process in running:
             process.send(signal.SIGKILL)
         wait_for_end(running, within=GRACE_S)
-    write_down(data_dir, [])
+    with suppress(OSError):  # a process that has ended is never taken for another one
+        write_down(data_dir, [])
     return len(running)
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from arena_site.embedded.program import CannotStart
 from arena_site.settings.services import SERVICE_FILE
+from arena_site.supervisor.state_file import replace_file
+from arena_site.supervisor.terminal import say
 
 MADE_ONCE: dict[str, Callable[[], str]] = {
     "SECRET_KEY": lambda: secrets.token_urlsafe(50),
@@ -37,31 +39,41 @@ class ServiceFile:
         return os.environ.get(name, "") not in ("", self._values.get(name))
 
     def make_secrets(self) -> None:
-        """Once per installation: a lost encryption key loses every provider key that it encrypted."""
+        """Once per installation: a lost encryption key loses every provider key that it encrypted.
+
+        Raises CannotStart when they cannot be stored.
+        """
         for name, make in MADE_ONCE.items():
-            if not self.is_given(name):
-                self.publish(name, self._values.get(name) or make())
+            if self.is_given(name):
+                continue
+            value = self._values.get(name) or make()
+            os.environ[name] = value
+            try:
+                self._save({**self._values, name: value})
+            except OSError as error:
+                raise CannotStart(f"{self._path} cannot be written ({error.strerror}).") from error
 
     def publish(self, name: str, value: str) -> None:
         os.environ[name] = value
-        self._save({**self._values, name: value})
+        self._save_or_warn({**self._values, name: value})
 
     def withdraw(self, name: str) -> None:
         if not self.is_given(name):
             os.environ.pop(name, None)
-        self._save({key: value for key, value in self._values.items() if key != name})
+        self._save_or_warn({key: value for key, value in self._values.items() if key != name})
 
     def __getitem__(self, name: str) -> str:
         return self._values[name]
+
+    def _save_or_warn(self, values: dict[str, str]) -> None:
+        """The arena's own processes have these values in their environment, so it works without the file."""
+        try:
+            self._save(values)
+        except OSError as error:
+            say(f"{self._path} cannot be written ({error.strerror}): other shells may not find the running services.")
 
     def _save(self, values: dict[str, str]) -> None:
         if values == self._values:
             return
         self._values = values
-        unfinished = self._path.with_suffix(".unfinished")
-        unfinished.unlink(missing_ok=True)
-        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            json.dump(values, file, indent=2)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(self._path)
+        replace_file(self._path, json.dumps(values, indent=2))

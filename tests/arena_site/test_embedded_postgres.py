@@ -47,6 +47,13 @@ def test_a_process_id_that_somebody_else_has_by_now_keeps_nothing_from_starting(
     assert answers(postgres, place)
 
 
+def test_empty_lock_file_of_a_full_disk_is_removed(place: Path):
+    postgres = Postgres(place / "postgres-18", place / "sockets", "secret", durable=False)
+    assert answers(postgres, place)
+    (postgres.data / "postmaster.pid").touch()
+    assert answers(postgres, place)
+
+
 def test_nobody_gets_in_without_the_password(place: Path):
     postgres = Postgres(place / "postgres-18", place / "sockets", "secret", durable=False)
     child = Child(postgres.prepare(), place)

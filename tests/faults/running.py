@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import resource
 import secrets
 import shutil
 import signal
@@ -177,6 +178,22 @@ class Arena:
             yield
         finally:
             self.launcher.send_signal(signal.SIGCONT)
+
+    @contextmanager
+    def full_disk(self) -> Iterator[None]:
+        """Whatever the launcher writes fails, and so does what it starts meanwhile.
+
+        A limit on the size of files stands for the full disk: mounting a small one takes rights that not every machine
+        gives. PostgreSQL takes either for the same.
+        """
+        unlimited = resource.prlimit(self.launcher.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(self.launcher.pid, resource.RLIMIT_FSIZE, (0, unlimited[1]))
+        try:
+            yield
+        finally:
+            for pid in [self.launcher.pid, *(process.pid for process in self.processes().values())]:
+                with suppress(PermissionError, ProcessLookupError):  # PostgreSQL's own user; it is started again
+                    resource.prlimit(pid, resource.RLIMIT_FSIZE, unlimited)
 
     def has_restarted(self, program: str, killed: int) -> bool:
         return self.pid_of(program) not in (None, killed) and self.is_ready()

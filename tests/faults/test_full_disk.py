@@ -1,0 +1,132 @@
+"""A full disk stops writes, never the launcher; when there is room again, everything goes on by itself."""
+
+import json
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from arena_site.embedded.program import CannotStart, Program
+from arena_site.supervisor import household as supervision
+from arena_site.supervisor import leftovers
+from arena_site.supervisor.child import Child
+from arena_site.supervisor.household import Household, Storey
+from arena_site.supervisor.leftovers import Process
+from arena_site.supervisor.service_file import ServiceFile
+from tests.faults.battling import SHORT, answered, texts, vote, whole
+from tests.faults.running import POSTGRES, SWEEPER, Arena
+from tests.site import Reader
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.faults
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """This process writes to no file."""
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, unlimited[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+
+
+def program(*command: str) -> Program:
+    return Program("sleeper", "Sleeper", list(command), cwd=Path("/"), is_ready=lambda: True)
+
+
+@pytest.fixture
+def household(tmp_path: Path) -> Iterator[Household]:
+    household = Household(tmp_path, tmp_path)
+    yield household
+    household.stop()
+
+
+def running(data_dir: Path) -> list[int]:
+    return [process["pid"] for process in json.loads((data_dir / leftovers.RUNNING_FILE).read_text())]
+
+
+def test_full_disk_ends_no_launcher_and_site_serves_again(arena: Arena, reader: Reader):
+    battle = answered(reader)
+    databases = {arena.pid_of(POSTGRES)}
+
+    def has_been_started_in_vain() -> bool:
+        databases.add(arena.pid_of(POSTGRES))
+        return len(databases - {None}) > 2
+
+    with arena.full_disk():
+        sweeper = arena.signal(SWEEPER)
+        arena.signal(POSTGRES)
+        wait_for(lambda: arena.pid_of(SWEEPER) not in (None, sweeper), within=60)
+        wait_for(has_been_started_in_vain, within=120)
+        assert arena.launcher.poll() is None
+        assert reader.get(f"/s/{battle['session']}/").status_code == 503
+    wait_for(arena.is_ready, within=120)
+    assert vote(reader, battle).status_code == 201
+    assert texts(answered(reader)) == whole(SHORT)
+    wait_for(lambda: {arena.pid_of(POSTGRES), arena.pid_of(SWEEPER)} <= set(running(arena.data_dir)))
+
+
+def test_state_that_cannot_be_written_is_kept_and_tried_again(
+    household: Household, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(supervision, "WRITE_AGAIN_EVERY_S", 0)
+    first = household.start(program("sleep", "600"), Storey.WEB)
+    with full_disk():
+        second = household.start(program("sleep", "600"), Storey.WEB)
+        household.revive()
+        assert running(tmp_path) == [first.process.pid]
+    household.revive()
+    assert running(tmp_path) == [first.process.pid, second.process.pid]
+    assert {path.name for path in tmp_path.iterdir()} == {"running.json", "sleeper.log", "sleeper.log.1"}
+
+
+def test_child_without_a_log_file_runs(tmp_path: Path):
+    child = Child(program("sleep", "600"), tmp_path / "missing")
+    try:
+        assert child.is_running
+        assert "cannot be read" in child.last_lines()
+    finally:
+        child.stop(within=1)
+
+
+def test_program_that_cannot_be_started_is_tried_again(household: Household, capsys: pytest.CaptureFixture[str]):
+    child = household.start(program("true"), Storey.WEB)
+    child.process.wait()
+    child.program.command[:] = ["/no/such/program"]
+    household.revive()
+    assert "Sleeper cannot be started (No such file or directory)." in capsys.readouterr().out
+    child.program.command[:] = ["sleep", "600"]
+    wait_for(lambda: household.revive() or child.is_running)
+
+
+def test_restarts_are_never_paused_for_long(household: Household, capsys: pytest.CaptureFixture[str]):
+    child = household.start(program("false"), Storey.WEB)
+    child.process.wait()
+    household._tenants[0].falls = 50
+    household.revive()
+    assert capsys.readouterr().out == "Sleeper ended with status 1.\n  It is started again in 5 s.\n"
+
+
+def test_secrets_that_cannot_be_kept_start_no_arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(os, "environ", {})
+    services = ServiceFile(tmp_path)
+    with full_disk(), pytest.raises(CannotStart, match=r"services.json cannot be written \(File too large\)"):
+        services.make_secrets()
+    services = ServiceFile(tmp_path)
+    services.make_secrets()
+    with full_disk():
+        services.publish("DATABASE_URL", "postgres://elsewhere")
+    assert "DATABASE_URL" not in json.loads((tmp_path / "services.json").read_text())
+
+
+def test_lock_on_a_full_disk_names_its_holder(tmp_path: Path):
+    leftovers.hold(tmp_path).close()
+    with full_disk():
+        lock = leftovers.hold(tmp_path)
+    assert leftovers.launcher_of(tmp_path) == Process.of(int((tmp_path / leftovers.LOCK_FILE).read_text()))
+    lock.close()
