@@ -1,5 +1,6 @@
 """How long the arena keeps what it could forget; each time is a setting in days, and 0 is for ever."""
 
+import logging
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -10,6 +11,9 @@ from django.utils import timezone
 from accounts.models import Visitor
 from battles.actions import delete_each
 from battles.models import Session, VoteNetwork
+from common.valkey import UNREACHABLE, rewrite_append_only_file
+
+logger = logging.getLogger(__name__)
 
 
 class NotAllForgotten(Exception):
@@ -19,9 +23,12 @@ class NotAllForgotten(Exception):
 def purge() -> None:
     """Forget what is older than the operator wants to keep it. Votes stay, without a name; so do networks in a ban.
 
+    Valkey's file, too, is rid of what Valkey has forgotten.
+
     Raises NotAllForgotten when the rest is done.
     """
     failures = 0
+    _rewrite_append_only_file()
     SessionStore.clear_expired()
     if days := settings.ARENA_KEEP_DAYS["networks"]:
         Visitor.objects.filter(created_at__lt=_before(days)).exclude(network="").update(network="")
@@ -32,6 +39,14 @@ def purge() -> None:
         failures += _delete_untouched(Session.objects.exclude(owner_user=None), days)
     if failures:
         raise NotAllForgotten(f"sessions that are kept longer than they should be: {failures}")
+
+
+def _rewrite_append_only_file() -> None:
+    """Best effort: a service that rewrites its file by itself may forbid it."""
+    try:
+        rewrite_append_only_file()
+    except UNREACHABLE as error:
+        logger.warning("Valkey's append-only file was not rewritten (%s)", error)
 
 
 def _delete_untouched(sessions: QuerySet[Session], days: int) -> int:

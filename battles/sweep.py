@@ -9,7 +9,7 @@ from datetime import timedelta
 from battles import answer_records as records
 from battles import call_records
 from battles.actions import delete_discarded
-from battles.announcing import announce_end, announce_lost_ends
+from battles.announcing import announce_end, announce_lost_ends, empty_finished_streams
 from battles.models import Turn
 from battles.tasks import wake, wake_probe
 from models_registry.models import Breaker
@@ -24,9 +24,9 @@ MOST_AT_ONCE = 500
 def sweep() -> None:
     """One round: abandoned turns go back into the queue or, out of attempts, end; queued ones are woken again.
 
-    Readers whose stream lost its end (the worker died just then, or Valkey and its last second) are told it.
-    Models that a breaker keeps out of the draw are probed when their cooldown is over. Sessions that were thrown away
-    are deleted when nobody may want them back any more.
+    Readers whose stream lost its end (the worker died just then, or Valkey and its last second) are told it; what
+    streams hold of turns that are over leaves Valkey. Models that a breaker keeps out of the draw are probed when their
+    cooldown is over. Sessions that were thrown away are deleted when nobody may want them back any more.
     """
     for turn in Turn.objects.abandoned().order_by("pk")[:MOST_AT_ONCE]:
         if turn.attempt < records.MOST_ATTEMPTS:
@@ -41,6 +41,7 @@ def sweep() -> None:
             wake(pk)
     announce_lost_ends(Turn.objects.lately_finished().select_related("battle"))
     _probe_what_is_due()
+    empty_finished_streams(at_most=MOST_AT_ONCE)
     delete_discarded(at_most=MOST_AT_ONCE)
 
 

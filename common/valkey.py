@@ -104,6 +104,15 @@ def _open() -> None:
     _away_until, _has_missed = time.monotonic() + AWAY_S, False
 
 
+def rewrite_append_only_file() -> None:
+    """Start rewriting the append-only file, where there is one: values that are gone leave the disk.
+
+    Raises one of UNREACHABLE, also where the server does not allow it.
+    """
+    if connection().info("persistence").get("aof_enabled"):
+        connection().bgrewriteaof()
+
+
 def new_async_connection() -> redis.asyncio.Redis:
     """For an event loop; the caller closes it. Bytes in, bytes out."""
     pool = redis.asyncio.BlockingConnectionPool.from_url(

@@ -1,6 +1,10 @@
 """What is older than the operator keeps it is forgotten; votes and boards stay."""
 
+import shutil
+import tempfile
+from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.conf import settings as as_shipped
@@ -11,11 +15,15 @@ from django.utils import timezone
 
 from accounts.actor import Actor
 from accounts.models import Visitor
+from arena_site.embedded.valkey import Valkey
 from arena_site.retention import NotAllForgotten
+from arena_site.supervisor.child import Child
 from arena_site.tasks import purge
 from battles.actions import cast_vote
 from battles.models import Session, Turn, Vote
+from common import valkey
 from tests import make
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db
 
@@ -94,3 +102,39 @@ def test_purging_twice_is_purging_once(settings):
     voter = Vote.objects.get().voter
     purge()
     assert Vote.objects.get().voter == voter
+
+
+@pytest.fixture
+def durable_valkey(settings) -> Iterator[Path]:
+    """The directory of one with an append-only file, in use instead of the tests' own."""
+    directory = Path(tempfile.mkdtemp(prefix="arena-test-", dir="/tmp"))
+    server = Valkey(directory / "data", directory)
+    child = Child(server.prepare(), directory)
+    child.wait_until_ready(within=60)
+    settings.REDIS_URL = server.url
+    for made in (valkey.connection, valkey.pool):
+        made.cache_clear()
+    yield directory / "data"
+    for made in (valkey.connection, valkey.pool):
+        made.cache_clear()
+    child.stop(within=5)
+    shutil.rmtree(directory)
+
+
+def test_purge_removes_old_texts_from_valkeys_file(durable_valkey: Path):
+    def is_on_disk() -> bool:
+        return any(b"private words" in file.read_bytes() for file in durable_valkey.rglob("*.aof"))
+
+    valkey.connection().set("stream", "private words")
+    valkey.connection().delete("stream")
+    wait_for(is_on_disk)
+    purge()
+    wait_for(lambda: not is_on_disk())
+
+
+@pytest.mark.usefixtures("no_valkey")
+def test_purge_without_valkey_forgets_the_rest(settings):
+    settings.ARENA_KEEP_DAYS = {**settings.ARENA_KEEP_DAYS, "visitor_sessions": 30}
+    session_of(make.visitor(), days_ago=31)
+    purge()
+    assert kept() == set()

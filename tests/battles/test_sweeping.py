@@ -117,3 +117,19 @@ def test_a_stream_that_lost_its_end_is_told_it_once(turn: Turn, last: str, entri
     sweep()
     sweep()
     assert connection().xlen(key) == entries
+
+
+def test_stream_of_a_finished_turn_is_emptied_once():
+    turns = [make.answered_battle(make.model(), make.model()).turns.get() for _ in range(3)]
+    minutes_ago, just_now, unread = [stream_key(turn.battle.public_id, 0) for turn in turns]
+    for key in (minutes_ago, just_now):
+        connection().xadd(key, entry([TurnEvent("text", "left", "private words")]))
+        connection().xadd(key, entry([TurnEvent("text", "right", "private words"), TurnEvent("end")]))
+    for turn, seconds in zip(turns, (120, 10, 120), strict=True):
+        Turn.objects.filter(pk=turn.pk).update(finished_at=timezone.now() - timedelta(seconds=seconds))
+    sweep()
+    [[emptied_at, fields]] = connection().xrange(minutes_ago)
+    assert fields == {"e": '[["end","",""]]'}
+    assert (connection().xlen(just_now), connection().exists(unread)) == (2, 0)
+    sweep()
+    assert connection().xinfo_stream(minutes_ago)["last-generated-id"] == emptied_at
