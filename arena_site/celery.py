@@ -4,13 +4,32 @@ import os
 from typing import Any
 
 from celery import Celery
+from celery.app.amqp import AMQP
 from celery.signals import beat_init, before_task_publish, setup_logging, task_postrun, task_prerun, worker_ready
+from kombu import Connection
 
 from common import counters, heartbeat, logs
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
 
-app = Celery("arena")
+# Pauses between two tries to reach the broker; kombu's own grow from 2 to 30 s.
+RECONNECT_INTERVALS = {"interval_start": 0.5, "interval_step": 0.5, "interval_max": 2}
+
+
+class QuickConnection(Connection):  # type: ignore[misc]
+    """Broker connection that is back soon after a broker that was restarted several times."""
+
+    def _ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
+        return super()._ensure_connection(*args, **RECONNECT_INTERVALS | kwargs)
+
+
+class Amqp(AMQP):  # type: ignore[misc]
+    """Celery's messaging with QuickConnection."""
+
+    Connection = QuickConnection
+
+
+app = Celery("arena", amqp=Amqp)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

@@ -236,6 +236,11 @@ def requeue_abandoned(turn_id: int) -> bool:
     return _requeue(Turn.objects.abandoned().filter(pk=turn_id)) == 1
 
 
+def make_due(turn_id: int) -> None:
+    """Have the sweeper wake a queued turn in its next round."""
+    _requeue(Turn.objects.filter(pk=turn_id, state=Turn.State.QUEUED))
+
+
 def _requeue(turns: TurnQuerySet, **changes: Any) -> int:
     due = Now() - timedelta(hours=1)
     return turns.update(state=Turn.State.QUEUED, lease_until=None, queued_at=due, **changes)

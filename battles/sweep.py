@@ -17,7 +17,7 @@ from models_registry.models import Breaker
 logger = logging.getLogger(__name__)
 
 # A turn is woken again after this long in the queue: its message may be lost, or the workers are busy.
-PATIENCE = timedelta(seconds=6)
+PATIENCE = timedelta(seconds=4)
 MOST_AT_ONCE = 500
 
 
@@ -37,11 +37,12 @@ def sweep() -> None:
             announce_end(closed)
     waiting = Turn.objects.waiting_longer_than(PATIENCE).order_by("queued_at")
     for pk in list(waiting.values_list("pk", flat=True)[:MOST_AT_ONCE]):
-        if Turn.objects.wake_again(pk, PATIENCE):
-            wake(pk)
+        if Turn.objects.wake_again(pk, PATIENCE) and not wake(pk):
+            records.make_due(pk)
+            break  # the broker is away; the next round tries again
     announce_lost_ends(Turn.objects.lately_finished().select_related("battle"))
-    _probe_what_is_due()
     empty_finished_streams(at_most=MOST_AT_ONCE)
+    _probe_what_is_due()
     delete_discarded(at_most=MOST_AT_ONCE)
 
 

@@ -32,13 +32,15 @@ def test_model(test_id: str) -> None:
     engine().test_model(test_id)
 
 
-def wake(turn_id: int) -> None:
-    """Tell a worker. A broker that is away is only logged: the sweeper will find the turn."""
+def wake(turn_id: int) -> bool:
+    """Send the turn to a worker; False where the broker is away, which is logged: the sweeper will find the turn."""
     try:
         with while_a_person_waits():
             answer_turn.delay(turn_id)
     except (OperationalError, *UNREACHABLE) as error:
         logger.warning("nobody was woken for turn %s: %s", turn_id, error)
+        return False
+    return True
 
 
 def wake_probe(breaker_id: int) -> None:

@@ -60,7 +60,7 @@ class Household:
         return next((tenant.child for tenant in self._tenants if not tenant.child.is_running), None)
 
     def revive(self) -> None:
-        """Start again who has fallen: at once the first time, then after 1, 2, 4, 5, 5 … seconds."""
+        """Start again who has fallen: at once the first time, then after 0.5, 1, 2, 4, 5, 5 … seconds."""
         if self._write_again_at is not None and time.monotonic() >= self._write_again_at:
             self._write_down()
         for tenant in self._tenants:
@@ -69,9 +69,9 @@ class Household:
                 continue
             if tenant.back_at is None:
                 tenant.falls = 1 if child.has_run_for > STEADY_AFTER_S else tenant.falls + 1
-                pause = 0.0 if tenant.falls == 1 else min(2.0 ** (tenant.falls - 2), LONGEST_PAUSE_S)
+                pause = 0.0 if tenant.falls == 1 else min(2.0 ** (tenant.falls - 3), LONGEST_PAUSE_S)
                 tenant.back_at = time.monotonic() + pause
-                when = f"in {pause:.0f} s" if pause else "now"
+                when = f"in {pause:g} s" if pause else "now"
                 say(f"{child.how_it_ended(with_log=tenant.falls <= FALLS_IN_FULL)}\n  It is started again {when}.")
             if time.monotonic() >= tenant.back_at:
                 tenant.back_at = None

@@ -12,6 +12,7 @@ from battles.models import Answer, Battle, Session, Turn
 from battles.models.sessions import SECOND_THOUGHTS
 from battles.sweep import sweep
 from battles.turn_stream import TurnEvent, entry, stream_key
+from common import valkey
 from common.valkey import connection
 from tests import make
 
@@ -87,6 +88,16 @@ def test_a_held_turn_is_left_alone(turn: Turn):
 def test_a_forgotten_turn_is_woken_once_per_patience_by_any_number_of_sweepers(turn: Turn):
     Turn.objects.update(queued_at=timezone.now() - timedelta(minutes=1))
     sweep()
+    sweep()
+    assert queued_tasks() == 1
+
+
+def test_turn_that_could_not_be_woken_stays_due(turn: Turn, monkeypatch: pytest.MonkeyPatch):
+    Turn.objects.update(queued_at=timezone.now() - timedelta(minutes=1))
+    with monkeypatch.context() as away:
+        away.setattr(valkey, "_away_until", float("inf"))
+        sweep()
+    assert queued_tasks() == 0
     sweep()
     assert queued_tasks() == 1
 

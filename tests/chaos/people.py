@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
+from django.conf import settings
 
 from tests.site import Reader
 
@@ -24,6 +25,9 @@ class Tally:
     events: Counter[str] = field(default_factory=Counter)
     complaints: list[str] = field(default_factory=list)
     longest_wait_s: float = 0.0
+    # The same counted from the last kill during the wait.
+    longest_recovery_s: float = 0.0
+    last_kill: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def note(self, event: str) -> None:
@@ -35,8 +39,10 @@ class Tally:
             self.complaints.append(sentence)
 
     def waited(self, since: float) -> None:
+        now = time.monotonic()
         with self.lock:
-            self.longest_wait_s = max(self.longest_wait_s, time.monotonic() - since)
+            self.longest_wait_s = max(self.longest_wait_s, now - since)
+            self.longest_recovery_s = max(self.longest_recovery_s, now - max(since, self.last_kill))
 
 
 class Person(threading.Thread):
@@ -48,6 +54,11 @@ class Person(threading.Thread):
         self._reader = Reader(site)
         self._tally, self._is_over = tally, is_over
         self._name = f"{seed}-{number}"
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the site has given this person a cookie; before that, a repeated request is somebody else's."""
+        return settings.ARENA_VISITOR_COOKIE in self._reader.client.cookies
 
     def run(self) -> None:
         try:

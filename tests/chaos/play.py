@@ -1,9 +1,12 @@
 """Starts an arena, lets people in, kills its parts at random, waits for rest, checks the books."""
 
+import os
 import random
+import signal
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 
 from tests.chaos.books import check
 from tests.chaos.people import Person, Tally
@@ -13,6 +16,8 @@ from tests.waiting import wait_for
 
 PEOPLE = 12
 KILLABLE = {"answer worker": ANSWERS, "web": WEB, "Valkey": VALKEY, "PostgreSQL": POSTGRES, "sweeper": SWEEPER}
+# These also die twice in a row, each once in every run.
+KILLED_TWICE = ["answer worker", "Valkey"]
 # After the last kill everything must be at rest within this time.
 REST_WITHIN_S = 90
 
@@ -26,7 +31,8 @@ def play(seconds: float, seed: int) -> tuple[Tally, Counter[str]]:
             people = [Person(number, arena.url, seed, tally, is_over) for number in range(PEOPLE)]
             for person in people:
                 person.start()
-            kills = kill_at_random(arena, seconds, random.Random(seed))
+            wait_for(lambda: all(person.is_known for person in people), within=60)
+            kills = kill_at_random(arena, seconds, random.Random(seed), tally)
             is_over.set()
             rest(arena, people, tally)
             check(arena, tally)
@@ -35,16 +41,44 @@ def play(seconds: float, seed: int) -> tuple[Tally, Counter[str]]:
         provider.stop()
 
 
-def kill_at_random(arena: Arena, seconds: float, rng: random.Random) -> Counter[str]:
+def kill_at_random(arena: Arena, seconds: float, rng: random.Random, tally: Tally) -> Counter[str]:
+    """Single kills all the time; in between, KILLED_TWICE each die again soon after they were started again."""
     kills: Counter[str] = Counter()
-    ends = time.monotonic() + seconds
-    while (now := time.monotonic()) < ends:
-        time.sleep(min(rng.uniform(0.5, 4), ends - now))
+    begins = time.monotonic()
+    twice_at = [begins + seconds * (n + 1) / (len(KILLED_TWICE) + 1) for n in range(len(KILLED_TWICE))]
+    twice = list(zip(twice_at, rng.sample(KILLED_TWICE, len(KILLED_TWICE)), strict=True))
+    while (now := time.monotonic()) < begins + seconds:
+        if twice and now >= twice[0][0]:
+            _, victim = twice.pop(0)
+            kill_twice(arena, KILLABLE[victim], pause_s=rng.uniform(0, 4))
+            kills[f"{victim} twice in a row"] += 1
+            tally.last_kill = time.monotonic()
+            continue
+        time.sleep(min(rng.uniform(0.5, 4), begins + seconds - now))
         victim = rng.choice(list(KILLABLE))
         if arena.pid_of(KILLABLE[victim]) is not None:  # it may be down from the last time
             arena.signal(KILLABLE[victim])
             kills[victim] += 1
+            tally.last_kill = time.monotonic()
     return kills
+
+
+def kill_twice(arena: Arena, program: str, *, pause_s: float) -> None:
+    """Kill it, let it run for `pause_s` after its restart, and kill it again."""
+    for pause in (0, pause_s):
+        pid = _pid_when_running(arena, program)
+        time.sleep(pause)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        wait_for(lambda pid=pid: arena.pid_of(program) != pid, within=REST_WITHIN_S)
+
+
+def _pid_when_running(arena: Arena, program: str) -> int:
+    deadline = time.monotonic() + REST_WITHIN_S
+    while (pid := arena.pid_of(program)) is None:
+        assert time.monotonic() < deadline, f"{program} is not started again"
+        time.sleep(0.05)
+    return pid
 
 
 def rest(arena: Arena, people: list[Person], tally: Tally) -> None:
@@ -70,7 +104,7 @@ def summary(seed: int, seconds: float, tally: Tally, kills: Counter[str]) -> str
         f"  votes acknowledged   {len(tally.acknowledged)}",
         f"  on the way           {listed(tally.events)}",
         f"  kills                {sum(kills.values())}: {listed(kills)}",
-        f"  longest wait         {tally.longest_wait_s:.1f} s",
+        f"  longest wait         {tally.longest_wait_s:.1f} s, from the last kill on {tally.longest_recovery_s:.1f} s",
         *(f"  WRONG: {complaint}" for complaint in tally.complaints),
     ]
     return "\n".join([*lines, "  Everything is in order." if not tally.complaints else "  It is not in order."])

@@ -6,7 +6,7 @@ import pytest
 import redis
 
 from tests.fake_provider import FakeProvider
-from tests.faults.battling import HALTED, answered, begun, finished, texts, vote, whole
+from tests.faults.battling import HALTED, SHORT, answered, begun, finished, texts, vote, whole
 from tests.faults.running import ANSWERS, POSTGRES, VALKEY, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
@@ -66,6 +66,35 @@ def test_emptying_valkey_mid_answer_costs_no_word_and_every_reader_gets_an_end(
     assert [name for _, name, _ in events][-1] == "end"
     for each in (battle, waiting):
         assert texts(finished(reader, each, within=30)) == whole(HALTED)
+
+
+def kill_twice(arena: Arena, program: str) -> None:
+    """Again as soon as it was started again."""
+    first = arena.signal(program)
+    wait_for(lambda: arena.pid_of(program) not in (None, first), within=60)
+    second = arena.signal(program)
+    wait_for(lambda: arena.has_restarted(program, second), within=120)
+
+
+@pytest.mark.parametrize(("program", "calls"), [(ANSWERS, 8), (VALKEY, 4)], ids=["worker", "valkey"])
+def test_program_killed_twice_in_a_row_loses_no_battle(
+    arena: Arena, reader: Reader, steady_provider: FakeProvider, program: str, calls: int
+):
+    battles = [reader.start_battle(HALTED) for _ in range(2)]
+    wait_for(lambda: steady_provider.calls["steady"] == 4)
+    kill_twice(arena, program)
+    wait_for(lambda: steady_provider.calls["steady"] == calls, within=60)
+    late = reader.start_battle(SHORT)
+    steady_provider.go_on()
+    assert [texts(finished(reader, battle, within=60)) for battle in battles] == [whole(HALTED)] * 2
+    assert texts(finished(reader, late, within=60)) == whole(SHORT)
+    assert steady_provider.calls["steady"] == calls + 2
+    states = arena.query(
+        "SELECT turn.state, turn.attempt, count(*) FROM battles_turn AS turn JOIN battles_battle AS battle "
+        "ON battle.id = turn.battle_id WHERE battle.public_id = ANY(%s) GROUP BY turn.state, turn.attempt",
+        [battle["id"] for battle in battles],
+    )
+    assert states == [("done", calls // 4, 2)]
 
 
 def test_postgresql_killed_mid_answer_asks_and_pays_nobody_twice(

@@ -36,10 +36,10 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stopped.set())
         heartbeat.start("sweeper")
         all_was_well = True
-        for round_number in count():
+        for round_number in count():  # the first at once: after a crash there may be turns that wait
+            all_was_well = one_round(all_was_well, probes=round_number % PROBE_EVERY == 0)
             if stopped.wait(EVERY_S):
                 return
-            all_was_well = one_round(all_was_well, probes=round_number % PROBE_EVERY == 0)
 
 
 def sweep() -> None:
