@@ -16,14 +16,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
 RECONNECT_INTERVALS = {"interval_start": 0.5, "interval_step": 0.5, "interval_max": 2}
 
 
-class QuickConnection(Connection):  # type: ignore[misc]
+class QuickConnection(Connection):
     """Broker connection that is back soon after a broker that was restarted several times."""
 
     def _ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
         return super()._ensure_connection(*args, **RECONNECT_INTERVALS | kwargs)
 
 
-class Amqp(AMQP):  # type: ignore[misc]
+class Amqp(AMQP):
     """Celery's messaging with QuickConnection."""
 
     Connection = QuickConnection

@@ -92,7 +92,7 @@ def empty_finished_streams(*, at_most: int) -> None:
             done_until = connection().get(EMPTIED_UNTIL)
             since = now - timedelta(seconds=LIFETIME_S)
             if done_until:
-                since = max(since, datetime.fromisoformat(done_until))
+                since = max(since, datetime.fromisoformat(str(done_until)))
             finished = Turn.objects.filter(finished_at__gt=since, finished_at__lt=now - timedelta(seconds=READABLE_S))
             turns = list(finished.select_related("battle").order_by("finished_at")[:at_most])
             if turns:
