@@ -78,8 +78,8 @@ def count(action: str, keys: Keys, *, fail_open: bool, not_counted: str | Promis
     """Count one `action` of a person and its networks; where one of their limits is reached, count it for none.
 
     Raises TooManyRequests with the seconds to wait. When Valkey is away: passes if `fail_open`,
-    otherwise raises ServiceAway with the message `not_counted`. Where the limit must hold, a slow reply is asked for once
-    more, so that a stall refuses nobody; the slow call may have counted too.
+    otherwise raises ServiceAway with the message `not_counted`. Where the limit must hold, a slow call is repeated
+    once, so that a stall refuses nobody; the slow call may have counted too.
     """
     counters = _counters(action, keys)
 
