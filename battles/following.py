@@ -9,7 +9,7 @@ import re
 from collections.abc import AsyncIterator
 from typing import NamedTuple
 
-from battles.stream_hub import Entry, hub
+from battles.stream_hub import Entry, LeftBehind, hub
 from battles.turn_stream import BEGINNING, TurnEvent
 from common.valkey import UNREACHABLE
 
@@ -31,7 +31,7 @@ class Gone(Exception):
 async def follow(key: str, *, after: str) -> AsyncIterator[list[Numbered]]:
     """Events after the id `after`, until `end`; nothing ([]) when it was quiet for a while. Raises Gone.
 
-    Survives a Valkey that is away: it waits and goes on where it was.
+    Stops without `end` for a reader who takes less than comes: it comes again with the last id it has. Survives a Valkey that is away: it waits and goes on where it was.
     """
     position, skip = _resume_point(after)
     while True:
@@ -47,6 +47,8 @@ async def follow(key: str, *, after: str) -> AsyncIterator[list[Numbered]]:
         except UNREACHABLE:
             await asyncio.sleep(1)
             yield []
+        except LeftBehind:
+            return
 
 
 async def _entries(key: str, after: str) -> AsyncIterator[Entry]:
@@ -58,7 +60,8 @@ async def _entries(key: str, after: str) -> AsyncIterator[Entry]:
             yield entry
         while True:
             try:
-                entry = await asyncio.wait_for(news.get(), QUIET_S)
+                async with asyncio.timeout(QUIET_S):  # wait_for() may swallow the cancellation of a reader who left
+                    entry = await news.get()
             except TimeoutError:
                 if not await hub().exists(key):
                     raise Gone from None

@@ -18,9 +18,39 @@ logger = logging.getLogger(__name__)
 BLOCK_S = 10
 # After news, the rest of the same tick is waited for: one read then brings the entries of many turns.
 GATHER_S = 0.02
+# Entries that wait for one reader: about a minute of a turn.
+MAX_WAITING = 1_000
 
 Entry = tuple[str, list[TurnEvent]]
 _decoder = msgspec.json.Decoder(list[TurnEvent])
+
+
+class LeftBehind(Exception):
+    """The reader takes less than comes: it has to begin a new connection where it was."""
+
+
+class Listener:
+    """The entries that wait for one reader."""
+
+    def __init__(self) -> None:
+        self._waiting: asyncio.Queue[Entry] = asyncio.Queue(MAX_WAITING)
+        self._is_left_behind = False
+
+    def put(self, entry: Entry) -> None:
+        """Without waiting; once there are too many, nothing more is kept."""
+        if self._is_left_behind:
+            return
+        if self._waiting.full():
+            self._is_left_behind = True
+            self._waiting = asyncio.Queue()
+            return
+        self._waiting.put_nowait(entry)
+
+    async def get(self) -> Entry:
+        """Raises LeftBehind."""
+        if self._is_left_behind:
+            raise LeftBehind
+        return await self._waiting.get()
 
 
 class StreamHub:
@@ -29,15 +59,15 @@ class StreamHub:
     def __init__(self) -> None:
         self._valkey = new_async_connection()
         self._reader = new_async_reader(patience_s=BLOCK_S + 5)
-        self._listeners: dict[str, list[asyncio.Queue[Entry]]] = {}
+        self._listeners: dict[str, list[Listener]] = {}
         self._positions: dict[str, str] = {}
         self._wake_key = f"hub:{secrets.token_hex(8)}"
         self._reading: asyncio.Task[None] | None = None
 
     @asynccontextmanager
-    async def listening(self, key: str, after: str) -> AsyncIterator[tuple[list[Entry], asyncio.Queue[Entry]]]:
+    async def listening(self, key: str, after: str) -> AsyncIterator[tuple[list[Entry], Listener]]:
         """(what was missed since `after`, what comes from now on); an entry may be in both, its id tells."""
-        news: asyncio.Queue[Entry] = asyncio.Queue()
+        news = Listener()
         others = self._listeners.setdefault(key, [])
         others.append(news)
         try:
@@ -84,7 +114,7 @@ class StreamHub:
                 self._positions[key] = entries[-1][0]
                 for listener in self._listeners.get(key, []):
                     for entry in entries:
-                        listener.put_nowait(entry)
+                        listener.put(entry)
             await asyncio.sleep(GATHER_S)
 
 

@@ -51,7 +51,8 @@ class SnapshotNews:
                     yield shown
                     continue
                 try:
-                    await asyncio.wait_for(changed.wait(), QUIET_S)
+                    async with asyncio.timeout(QUIET_S):  # wait_for() may swallow the cancellation of a reader who left
+                        await changed.wait()
                 except TimeoutError:
                     yield ""
         finally:

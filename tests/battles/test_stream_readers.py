@@ -1,0 +1,76 @@
+"""Readers of streams who leave, or take less than comes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from battles import stream_hub
+from battles.following import Numbered, follow
+from battles.stream_hub import Entry, hub
+from battles.turn_stream import BEGINNING, TurnEvent
+from leaderboard.news import news
+
+ENTRY: Entry = ("1-0", [TurnEvent("text", "left", "one")])
+
+
+async def _read(events: AsyncIterator[object], read: list[object]) -> None:
+    async for event in events:
+        read.append(event)
+
+
+async def _listening(key: str) -> stream_hub.Listener:
+    while not hub()._listeners.get(key):
+        await asyncio.sleep(0.01)
+    return hub()._listeners[key][0]
+
+
+@pytest.mark.parametrize("ticks", range(5))
+def test_reader_who_leaves_as_text_arrives_is_gone(ticks: int):
+    async def leave() -> bool:
+        reading = asyncio.create_task(_read(follow("turn:x:0:0", after=BEGINNING), []))
+        listener = await _listening("turn:x:0:0")
+        await asyncio.sleep(0.05)
+        listener.put(ENTRY)
+        for _ in range(ticks):
+            await asyncio.sleep(0)
+        reading.cancel()
+        await asyncio.wait([reading], timeout=10)
+        return reading.cancelled()
+
+    assert asyncio.run(leave())
+
+
+@pytest.mark.parametrize("ticks", range(5))
+def test_board_reader_who_leaves_as_news_arrives_is_gone(ticks: int):
+    async def leave() -> bool:
+        news()._watching = asyncio.create_task(asyncio.sleep(60))
+        reading = asyncio.create_task(_read(news().follow("overall", "shown"), []))
+        await asyncio.sleep(0.05)
+        news()._changed.set()
+        news()._changed = asyncio.Event()
+        for _ in range(ticks):
+            await asyncio.sleep(0)
+        reading.cancel()
+        await asyncio.wait([reading], timeout=10)
+        return reading.cancelled()
+
+    assert asyncio.run(leave())
+
+
+def test_reader_who_falls_far_behind_is_ended(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(stream_hub, "MAX_WAITING", 3)
+    read: list[list[Numbered]] = []
+
+    async def fall_behind() -> None:
+        events = follow("turn:x:0:0", after=BEGINNING)
+        first = asyncio.create_task(anext(events))
+        listener = await _listening("turn:x:0:0")
+        for number in range(1, 6):
+            listener.put((f"{number}-0", [TurnEvent("text", "left", "one")]))
+        read.append(await first)
+        async for numbered in events:
+            read.append(numbered)
+
+    asyncio.run(asyncio.wait_for(fall_behind(), 60))
+    assert len(read) <= 1
