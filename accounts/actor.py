@@ -42,14 +42,18 @@ class Actor:
         return f"visitor:{self.visitor.pk}" if self.visitor is not None else f"network:{self.network}"
 
     @property
+    def is_known(self) -> bool:
+        """Whether `key` names a person; otherwise it names their network."""
+        return self.user is not None or self.visitor is not None
+
+    @property
     def limit_keys(self) -> limits.Keys:
         """What limits.count counts: the person, and the networks.
 
         Networks are counted apart for visitors and members: visitors, who cost nothing to make, must not use up what
         members have. A visitor without a cookie cannot be told from the network, and is counted as the network alone.
         """
-        is_known = self.user is not None or self.visitor is not None
-        keys: dict[str, str] = {self.kind: self.key} if is_known else {}
+        keys: dict[str, str] = {self.kind: self.key} if self.is_known else {}
         keys["network"] = f"{self.kind}s:{self.network}"
         if self.network48:
             keys["network48"] = f"{self.kind}s:{self.network48}"

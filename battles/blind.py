@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from battles.models import NUMBERS, Answer, Battle, Position, Share, Side, Turn, Vote
 from battles.turn_stream import PAIR, Format, StreamToken, sign
 from common.money import plain
+from common.stream_slots import person_word
 from models_registry.failure_words import failure_words
 from models_registry.summary import model_summary
 
@@ -91,7 +92,8 @@ def _stream_url(battle: Battle, live: Turn | None, stream_format: Format) -> str
     if live is None:
         return None
     places = PAIR if battle.takes_vote else [side.position for side in battle.sides.all()]
-    return f"/stream/{sign(StreamToken(battle.public_id, live.index, stream_format, live.round, places))}/"
+    person = person_word(battle.session.person)
+    return f"/stream/{sign(StreamToken(battle.public_id, live.index, stream_format, live.round, places, person))}/"
 
 
 def _turn(turn: Turn, battle: Battle, sides: dict[int, Side], *, is_revealed: bool) -> dict[str, Any]:

@@ -14,9 +14,10 @@ from django.views.decorators.http import require_GET
 from kombu.exceptions import OperationalError
 
 from accounts import audit
+from accounts.actor import Actor
 from battles import model_tests, tasks
 from battles.turn_stream import BEGINNING
-from common import sse
+from common import sse, stream_slots
 from common.valkey import UNREACHABLE
 from models_registry.failure_words import failure_words
 from models_registry.health_admin import HealthAdmin
@@ -74,7 +75,9 @@ class ModelTestAdmin(HealthAdmin):
         outcome = heard.outcome
         stream = ""
         if outcome is None and not heard.is_lost:
-            stream = reverse("battles:model_test_stream", args=[model_tests.sign(test_id)]) + f"?after={heard.position}"
+            address = reverse("battles:model_test_stream", args=[model_tests.sign(test_id)])
+            reader = stream_slots.reader_parameter(Actor(user=request.user).key)  # type: ignore[arg-type]
+            stream = f"{address}?after={heard.position}&reader={reader}"
         failure = failure_words(outcome.error) if outcome is not None else ""
         form = ModelTestForm(initial={"prompt": heard.prompt} if heard.prompt else None)
         return self._page(request, model, form, heard=heard, stream=stream, failure=failure)
@@ -90,7 +93,8 @@ class ModelTestAdmin(HealthAdmin):
 
 
 @require_GET
-async def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
+def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
     """Server-sent events of a test. The signed token is the permission: no query, no connection pinned."""
     after = request.headers.get("Last-Event-ID") or request.GET.get("after") or BEGINNING
-    return sse.response(model_tests.events(model_tests.read_or_404(token), after))
+    events = model_tests.events(model_tests.read_or_404(token), after)
+    return sse.response(request, events, person=stream_slots.person_in(request))

@@ -25,13 +25,17 @@ class TurnEvent(msgspec.Struct, array_like=True):
 
 
 class StreamToken(NamedTuple):
-    """What a reader may follow, signed: no query is needed to believe it."""
+    """What a reader may follow, signed: no query is needed to believe it.
+
+    person: whose open streams it counts among (common.stream_slots).
+    """
 
     battle: str
     turn_index: int
     format: Format
     round: int = 0
     sides: Sequence[str] = PAIR
+    person: str = ""
 
     @property
     def key(self) -> str:

@@ -256,10 +256,12 @@ def stars(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 @require_GET
-async def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
+def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
     """Server-sent events of a live turn. The signed token is the permission: no query, no connection pinned."""
     permission = turn_stream.read_or_404(token)
     after = request.headers.get("Last-Event-ID") or request.GET.get("after") or turn_stream.BEGINNING
     if permission.format == "page":
-        return sse.response(page_stream.page_events(permission, after, language=request.LANGUAGE_CODE))
-    return sse.response(page_stream.api_events(permission, after))
+        events = page_stream.page_events(permission, after, language=request.LANGUAGE_CODE)
+    else:
+        events = page_stream.api_events(permission, after)
+    return sse.response(request, events, person=permission.person)

@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 def for_program(request: HttpRequest, error: ArenaError) -> JsonResponse | None:
     """The error as the API says it; None at an address that is a page's."""
-    if not request.path.startswith(("/api/", "/stream/")):
+    if not request.path.startswith(("/api/", "/stream/", "/leaderboard/stream/")):
         return None
     return JsonResponse(error.as_json(), status=error.http_status, headers=error.headers)
 

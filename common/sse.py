@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-from django.http import StreamingHttpResponse
+from django.http import HttpRequest, StreamingHttpResponse
 
-from common import counters
+from common import counters, stream_slots
 
 KEEP_ALIVE = b": still here\n\n"
 
@@ -17,13 +17,28 @@ def event(name: str, data: str, *, id: str = "") -> bytes:
     return (head + "".join(f"data: {line}\n" for line in lines) + "\n").encode()
 
 
-def response(events: AsyncIterator[bytes]) -> StreamingHttpResponse:
-    """Unbuffered, uncompressed, never cached."""
-    return StreamingHttpResponse(
-        _counted(events),
-        content_type="text/event-stream; charset=utf-8",
-        headers={"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"},
-    )
+class EventStreamResponse(StreamingHttpResponse):
+    """Unbuffered, uncompressed, never cached; holds a slot until it is closed."""
+
+    def __init__(self, events: AsyncIterator[bytes], slot: stream_slots.Slot) -> None:
+        super().__init__(
+            _counted(events),
+            content_type="text/event-stream; charset=utf-8",
+            headers={"Cache-Control": "private, no-store, no-transform", "X-Accel-Buffering": "no"},
+        )
+        self._slot = slot
+
+    def close(self) -> None:
+        super().close()
+        self._slot.release()
+
+
+def response(request: HttpRequest, events: AsyncIterator[bytes], *, person: str) -> EventStreamResponse:
+    """Return the response that sends these events to `person` (a word of stream_slots). Raises TooManyStreams.
+
+    Waits for Valkey, so it is no call for an event loop.
+    """
+    return EventStreamResponse(events, stream_slots.take_for(request, person))
 
 
 async def _counted(events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

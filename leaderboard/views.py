@@ -15,7 +15,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_safe
 from django_htmx.middleware import HtmxDetails
 
-from common import markdown, sse
+from accounts.actor import ActorRequest
+from common import markdown, sse, stream_slots
 from leaderboard import boards, news, snapshots
 from leaderboard.board_csv import board_file
 from leaderboard.board_facts import describe_facts, drawn_how_often
@@ -32,7 +33,7 @@ from models_registry.models import LanguageModel
 SNAPSHOTS_PER_PAGE = 50
 
 
-class HtmxRequest(HttpRequest):
+class HtmxRequest(ActorRequest):
     htmx: HtmxDetails
 
 
@@ -55,7 +56,8 @@ def board(request: HtmxRequest) -> HttpResponse:
     }
     if request.htmx:
         return render(request, "leaderboard/board.html#table", context)
-    return render(request, "leaderboard/board.html", {**context, **_choices()})
+    reader = stream_slots.reader_parameter(request.actor.key if request.actor.is_known else "")
+    return render(request, "leaderboard/board.html", {**context, **_choices(), "reader": reader})
 
 
 @require_safe
@@ -72,11 +74,11 @@ def charts(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-async def stream(request: HttpRequest) -> StreamingHttpResponse:
+def stream(request: HttpRequest) -> StreamingHttpResponse:
     """Says when a board has a new snapshot; no query, no connection pinned."""
     key = request.GET.get("board", OVERALL).replace("\x00", "")
     shown = request.headers.get("Last-Event-ID") or request.GET.get("shown", "")
-    return sse.response(news.board_events(key, shown))
+    return sse.response(request, news.board_events(key, shown), person=stream_slots.person_in(request))
 
 
 @require_safe

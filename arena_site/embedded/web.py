@@ -4,21 +4,14 @@ Several may share the port (SO_REUSEPORT): the kernel spreads connections over t
 """
 
 import argparse
-import socket
 
 import uvicorn
+from django.conf import settings
 
+from arena_site.embedded.connections import GuardedConnection, listening_socket, raise_descriptor_limit
 from common import counters
 
 GRACE_S = 3  # for open streams, before they are cut
-
-
-def shared_socket(bind: str, port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET6 if ":" in bind else socket.AF_INET)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    listener.bind((bind, port))
-    return listener
 
 
 def serve(bind: str, port: int) -> None:
@@ -26,7 +19,7 @@ def serve(bind: str, port: int) -> None:
     config = uvicorn.Config(
         "arena_site.asgi:application",
         loop="uvloop",
-        http="httptools",
+        http=GuardedConnection,
         ws="none",
         lifespan="off",
         timeout_graceful_shutdown=GRACE_S,
@@ -35,9 +28,10 @@ def serve(bind: str, port: int) -> None:
         proxy_headers=False,  # common.client_ip decides whom to believe
         log_config=None,
     )
-    config.load()  # with the settings, which counting needs
+    config.load()  # with the settings
+    config.limit_concurrency = min(settings.ARENA_CONNECTIONS, raise_descriptor_limit())
     counters.start()
-    uvicorn.Server(config).run(sockets=[shared_socket(bind, port)])
+    uvicorn.Server(config).run(sockets=[listening_socket(bind, port)])
 
 
 if __name__ == "__main__":

@@ -66,6 +66,14 @@ ARENA_LIMITS = {
         ("token", "network48", "200/minute"),
     ]
 }
+# Event streams (live answers, news of boards) that are open at once: of one person, from one network, in one web process.
+ARENA_STREAMS = {
+    "person": env.int("ARENA_STREAMS_PERSON", default=8),
+    "network": env.int("ARENA_STREAMS_NETWORK", default=200),
+    "process": env.int("ARENA_STREAMS_PROCESS", default=1000),
+}
+# Connections to one web process, beyond which requests are answered with 503.
+ARENA_CONNECTIONS = env.int("ARENA_CONNECTIONS", default=4000)
 # Limits that administrators chose instead, by (action, who).
 ARENA_CHOSEN_LIMITS = "accounts.chosen_limits.in_force"
 # Votes of one person and of one network that count in a day (UTC; 0: all). The others are kept, marked and not counted.

@@ -1,7 +1,9 @@
 // An open board hears of new snapshots and brings its table up to date, in the order and choice it shows.
 const SPREAD_MS = 2000; // readers of one board do not all ask in the same moment
+const REFUSED_MS = 60000; // too many streams are open already: the table is fetched instead
 
 let stream = null;
+let again = null;
 let due = null;
 
 const board = () => document.getElementById("board");
@@ -9,7 +11,12 @@ const board = () => document.getElementById("board");
 function listen() {
   if (stream || document.hidden || !board()) return;
   const { stream: address, snapshot } = board().dataset;
-  stream = new EventSource(`${address}&shown=${encodeURIComponent(snapshot)}`);
+  const { reader } = document.getElementById("filters").dataset;
+  stream = new EventSource(`${address}&shown=${encodeURIComponent(snapshot)}&reader=${encodeURIComponent(reader)}`);
+  stream.addEventListener("error", ({ target }) => {
+    if (target !== stream || target.readyState !== EventSource.CLOSED) return;
+    again = setTimeout(lookAgain, REFUSED_MS + Math.random() * SPREAD_MS);
+  });
   stream.addEventListener("snapshot", ({ data }) => {
     if (data === board()?.dataset.snapshot) return;
     clearTimeout(due);
@@ -21,6 +28,13 @@ function hangUp() {
   stream?.close();
   stream = null;
   clearTimeout(due);
+  clearTimeout(again);
+}
+
+async function lookAgain() {
+  stream = null;
+  await refresh().catch(() => {}); // away as well: the next look tells
+  listen();
 }
 
 async function refresh() {

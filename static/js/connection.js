@@ -1,31 +1,67 @@
 // A lost line is said so, calmly and once, and picked up again by itself: the stream goes on where it was, and if it
-// does not come back soon, the battle is fetched, as often as it takes.
-const PATIENCE_MS = 4000;
+// does not come back soon, the battle is fetched, as often as it takes. So it is where too many streams are open already
+// (429): the answers then come when they are complete, or live once another stream has ended.
+const PATIENCE_MS = { lost: 4000, refused: 10000 };
+
+const said = new Map(); // battle id → "lost" or "refused"; the battle is replaced each time it is fetched
+const timers = new WeakMap();
 
 const say = (template) =>
   (document.getElementById("announcer").textContent = document.getElementById(template).content.textContent.trim());
 
-const isLost = (live) => live.isConnected && live.classList.contains("lost");
+const idOf = (live) => live.closest(".battle").id;
+const isOff = (live) => live.isConnected && live.matches(".lost, .refused");
 
 function pickUp(live) {
-  if (isLost(live)) htmx.trigger(live.querySelector("[data-refetch]"), "refetch");
+  if (isOff(live)) htmx.trigger(live.querySelector("[data-refetch]"), "refetch");
 }
 
-function lose(live) {
-  if (live.classList.contains("lost")) return;
-  live.classList.add("lost");
-  say("connection-lost");
-  const trying = setInterval(() => (isLost(live) ? pickUp(live) : clearInterval(trying)), PATIENCE_MS);
+function show(live, state) {
+  live.classList.toggle("lost", state === "lost");
+  live.classList.toggle("refused", state === "refused");
+}
+
+function lose(live, state) {
+  if (timers.has(live) && live.classList.contains(state)) return;
+  show(live, state);
+  if (said.get(idOf(live)) !== state) say(`connection-${state}`);
+  said.set(idOf(live), state);
+  clearInterval(timers.get(live));
+  const timer = setInterval(() => (isOff(live) ? pickUp(live) : clearInterval(timer)), PATIENCE_MS[state]);
+  timers.set(live, timer);
 }
 
 function find(live) {
-  if (!live.classList.contains("lost")) return;
-  live.classList.remove("lost");
-  say("connection-back");
+  show(live, null);
+  if (said.delete(idOf(live))) say("connection-back");
 }
 
-document.addEventListener("htmx:sseError", ({ target }) => lose(target));
+// An EventSource keeps the status to itself.
+async function isRefused(address) {
+  const stop = new AbortController();
+  try {
+    return (await fetch(address, { signal: stop.signal })).status === 429;
+  } catch {
+    return false;
+  } finally {
+    stop.abort();
+  }
+}
+
+document.addEventListener("htmx:sseError", async ({ target: live, detail: { source } }) => {
+  const refused = source.readyState === EventSource.CLOSED && (await isRefused(source.url));
+  if (!live.isConnected) return;
+  if (refused) live.removeAttribute("sse-connect"); // the extension would try again every few moments
+  lose(live, refused ? "refused" : "lost");
+});
 document.addEventListener("htmx:sseOpen", ({ target }) => find(target));
+// A battle that was fetched says at once what is not known of its new stream yet.
+document.addEventListener("htmx:afterSwap", () => {
+  for (const [id, state] of said) {
+    const live = document.getElementById(id)?.querySelector("[data-live]");
+    live ? show(live, state) : said.delete(id);
+  }
+});
 // A browser that knows it is offline need not wait for the stream to notice.
-addEventListener("offline", () => document.querySelectorAll("[data-live]").forEach(lose));
+addEventListener("offline", () => document.querySelectorAll("[data-live]").forEach((live) => lose(live, "lost")));
 addEventListener("online", () => document.querySelectorAll("[data-live]").forEach(pickUp));

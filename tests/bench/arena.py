@@ -18,6 +18,7 @@ MAKE_USER = "from accounts.models import User; User.objects.create_user('bench@e
 NO_LIMITS = {
     f"ARENA_LIMIT_{action}_{who}": "off" for action in ("BATTLE", "TURN", "VOTE") for who in ("VISITOR", "MEMBER")
 }
+NO_LIMITS |= {f"ARENA_STREAMS_{whose}": "10000" for whose in ("PERSON", "NETWORK", "PROCESS")}
 # The parts whose CPU the promises bound.
 COUNTED = ("web", "answers", "valkey")
 

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
+import httpx2
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -91,6 +93,32 @@ def test_a_lost_line_is_said_calmly_until_it_is_back(arena: Arena, fake_provider
     fake_provider.go_on()
     assert shown(page) == stored(arena, page) == [halting, halting]
     expect(lost).to_have_count(0)
+
+
+def test_refused_stream_is_said_and_picked_up_later(arena: Arena, fake_provider: FakeProvider, page: Page):
+    halting = LONG.replace("word400", f"{PAUSE} word400")
+    start(arena, page, halting)
+    battle, address = page.url, page.locator("[sse-connect]").get_attribute("sse-connect")
+    page.goto("about:blank")
+    with ExitStack() as tabs, httpx2.Client(base_url=arena.url, timeout=60) as client:
+        for _ in range(8):
+            wait_for(lambda: tabs.enter_context(client.stream("GET", str(address))).status_code == 200)
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url) if "/stream/" in request.url else None)
+        page.goto(battle)
+        expect(page.locator(".not-live")).to_be_visible()
+        expect(page.locator("#announcer")).to_have_text(re.compile("Too many live answers are open at once"))
+        expect(page.locator(".disconnected")).to_be_hidden()
+        with page.expect_response(lambda response: "/battles/" in response.url):  # it fetches the battle meanwhile
+            pass
+        expect(page.locator(".not-live")).to_be_visible()
+        expect(page.locator(".notice")).to_have_count(0)
+        assert len(asked) <= 5
+        look(page, "refused")
+    expect(page.locator(".pane .answer").first).to_contain_text("word20")
+    expect(page.locator(".not-live")).to_be_hidden()
+    fake_provider.go_on()
+    assert shown(page) == stored(arena, page) == [halting, halting]
 
 
 def test_a_second_tab_reads_the_same(arena: Arena, page: Page):

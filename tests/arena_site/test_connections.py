@@ -1,0 +1,133 @@
+"""Connections whose peer stands still are cut, by the server that a web process runs."""
+
+import math
+import resource
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+import uvicorn
+
+from arena_site.asgi import application
+from arena_site.embedded import connections
+from arena_site.embedded.connections import BODY, HEAD, PACES, GuardedConnection, Pace, Progress
+from battles.turn_stream import StreamToken, TurnEvent, entry, sign, stream_key
+from common import stream_slots, valkey
+from tests.site import Server
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FORM = b"POST /language/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+
+
+class Impatient(GuardedConnection):
+    check_every_s = 0.1
+    paces = {HEAD: Pace(0.3, math.inf), BODY: Pace(0.3, 10)}
+
+
+@contextmanager
+def served(protocol: type[GuardedConnection] = Impatient) -> Iterator[Server]:
+    config = uvicorn.Config(
+        application, http=protocol, loop="uvloop", lifespan="off", log_config=None, timeout_graceful_shutdown=30
+    )
+    listener = connections.listening_socket("127.0.0.1", 0)
+    server = Server(config)
+    thread = threading.Thread(target=server.run, args=[[listener]], daemon=True)
+    thread.start()
+    wait_for(lambda: server.started)
+    server.address = listener.getsockname()  # type: ignore[attr-defined]
+    try:
+        yield server
+    finally:
+        server.should_exit = True
+        thread.join(60)
+
+
+def connect(server: Server, *sent: bytes) -> socket.socket:
+    client = socket.create_connection(server.address, timeout=30)  # type: ignore[attr-defined]
+    for piece in sent:
+        client.sendall(piece)
+    return client
+
+
+def all_that_comes(client: socket.socket) -> bytes:
+    """Until the server closes the connection."""
+    received = b""
+    with suppress(ConnectionResetError):
+        while piece := client.recv(65536):
+            received += piece
+    return received
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n",
+        FORM + b"Content-Length: 1000\r\n\r\n",
+        FORM + b"Content-Length: 1000\r\n\r\nlangu",
+        FORM + b"Transfer-Encoding: chunked\r\n\r\n5\r\nlangu\r\n",
+    ],
+    ids=["nothing", "empty-line", "half-a-head", "no-body", "half-a-body", "half-a-chunked-body"],
+)
+def test_half_a_request_is_cut(sent: bytes):
+    with served() as server:
+        assert all_that_comes(connect(server, sent)) == b""
+        wait_for(lambda: not server.server_state.connections)
+
+
+def test_half_a_second_request_is_cut():
+    with served() as server:
+        client = connect(server, b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert client.recv(65536).startswith(b"HTTP/1.1 200 OK")
+        client.sendall(b"\r\n")  # no request yet, but no idle connection any more
+        all_that_comes(client)
+        wait_for(lambda: not server.server_state.connections)
+
+
+@pytest.mark.parametrize(
+    ("bytes_a_second", "is_cut"), [(1_000, False), (100, True), (0, True)], ids=["slow-phone", "drip", "silent"]
+)
+def test_body_is_cut_by_its_pace_not_its_length(bytes_a_second: int, is_cut: bool):
+    """20 MB at the pace of a slow phone take over five hours."""
+    progress = Progress(PACES[BODY], now=0, moved=0)
+    checks = (progress.is_too_slow(now=now, moved=now * bytes_a_second) for now in range(0, 20_000, 5))
+    assert any(checks) == is_cut
+
+
+def test_stream_before_a_pipelined_request_ends_with_its_reader():
+    with served(GuardedConnection) as server:
+        get = "GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        client = connect(server, (get.format("/leaderboard/stream/") + get.format("/livez")).encode())
+        assert client.recv(1000).startswith(b"HTTP/1.1 200 OK")
+        [connection] = server.server_state.connections
+        server.servers[0].get_loop().call_soon_threadsafe(connection.transport.abort)
+        wait_for(lambda: not stream_slots.open_slots())
+        client.close()
+
+
+def test_reader_that_takes_nothing_is_cut(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(connections, "NOTHING_TAKEN_S", 1)
+    key = stream_key("flood", 0)
+    piece = entry([TurnEvent("text", "left", "x" * 100_000)])
+    for _ in range(200):
+        valkey.connection().xadd(key, piece)
+    path = f"/stream/{sign(StreamToken('flood', 0, 'api'))}/"
+    with served(GuardedConnection) as server:
+        client = connect(server, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        wait_for(lambda: stream_slots.open_slots())
+        wait_for(lambda: not server.server_state.connections)
+        wait_for(lambda: not stream_slots.open_slots())
+        client.close()
+
+
+def test_descriptor_limit_is_raised_to_what_is_allowed(monkeypatch: pytest.MonkeyPatch):
+    raised = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 524_288))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: raised.append(limits))
+    assert connections.raise_descriptor_limit() == 65_336
+    assert raised == [(65_536, 524_288)]
