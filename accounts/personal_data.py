@@ -59,5 +59,5 @@ def everything_as_a_file(actor: Actor) -> HttpResponse:
     return HttpResponse(
         text,
         content_type="application/json",
-        headers={"Content-Disposition": 'attachment; filename="my-arena-data.json"', "Cache-Control": "no-store"},
+        headers={"Content-Disposition": 'attachment; filename="my-arena-data.json"'},
     )

@@ -15,6 +15,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.template.loader import render_to_string
 from django.utils import translation
 
+from common.caching import PRIVATE
 from common.errors import ArenaError, TooLarge
 from uploads.actions import MOST_BYTES
 from uploads.errors import FileTooLarge, StorageFull
@@ -89,6 +90,7 @@ async def _refuse(scope: Any, send: Any, refusal: type[ArenaError]) -> None:
         "Content-Type": media_type,
         "Content-Security-Policy": "default-src 'self'",
         "X-Content-Type-Options": "nosniff",
+        "Cache-Control": PRIVATE,
         "Connection": "close",
         **error.headers,
     }

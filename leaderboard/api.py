@@ -3,6 +3,7 @@
 from typing import Any, cast
 
 from django.http import HttpResponse
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
@@ -14,6 +15,7 @@ from accounts.actor import ActorRequest
 from battles.blind import shown_battle
 from battles.errors import NotVotedYet
 from battles.reading import find_battle, with_parts
+from common.caching import public
 from common.errors import InvalidInput, NotFound
 from common.pagination import ArenaPagination
 from leaderboard import boards, snapshots
@@ -29,6 +31,7 @@ MODELS_OVER_TIME = 50
 FORMATS = ("json", "csv")
 
 
+@method_decorator(public, name="dispatch")
 class Leaderboard(APIView):
     """The newest snapshot of a board, sorted and filtered."""
 
@@ -40,6 +43,7 @@ class Leaderboard(APIView):
         return board_file(query.board, found["results"]) if wanted == "csv" else Response(found)
 
 
+@method_decorator(public, name="dispatch")
 class BoardList(APIView):
     """Boards that exist, with counts."""
 
@@ -48,6 +52,7 @@ class BoardList(APIView):
         return paginator.get_paginated_response(paginator.paginate_queryset(boards.list_boards(), request) or [])
 
 
+@method_decorator(public, name="dispatch")
 class ModelStandings(APIView):
     """One model's standing on every board, its opponents, calls and versions."""
 
@@ -55,6 +60,7 @@ class ModelStandings(APIView):
         return Response(read_model_page(slug))
 
 
+@method_decorator(public, name="dispatch")
 class History(APIView):
     """How models moved on a board in the last 90 days: `?board=&models=a,b`."""
 
@@ -66,6 +72,7 @@ class History(APIView):
         return Response(read_history(request.query_params.get("board") or OVERALL, slugs))
 
 
+@method_decorator(public, name="dispatch")
 class HeadToHead(APIView):
     """Two models compared: `?a=&b=`."""
 
@@ -76,6 +83,7 @@ class HeadToHead(APIView):
         return Response(read_head_to_head(public_model(a), public_model(b)))
 
 
+@method_decorator(public, name="dispatch")
 class Matrix(APIView):
     """How often each pair of a board met, and how it ended: `?board=`."""
 
@@ -105,6 +113,7 @@ class SnapshotSerializer(BaseSerializer[AggregationRun]):
         return snapshots.describe_run(instance)
 
 
+@method_decorator(public, name="dispatch")
 class SnapshotList(ListAPIView[AggregationRun]):
     """Every snapshot published, newest first: of every board, or with `?board=` of one."""
 
@@ -114,6 +123,7 @@ class SnapshotList(ListAPIView[AggregationRun]):
         return AggregationRun.objects.published(self.request.query_params.get("board", "").replace("\x00", ""))
 
 
+@method_decorator(public, name="dispatch")
 class SnapshotDetail(APIView):
     """One snapshot as it was published."""
 

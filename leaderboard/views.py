@@ -17,6 +17,7 @@ from django_htmx.middleware import HtmxDetails
 
 from accounts.actor import ActorRequest
 from common import markdown, sse, stream_slots
+from common.caching import public
 from leaderboard import boards, news, snapshots
 from leaderboard.board_csv import board_file
 from leaderboard.board_facts import describe_facts, drawn_how_often
@@ -37,6 +38,7 @@ class HtmxRequest(ActorRequest):
     htmx: HtmxDetails
 
 
+@public
 @require_safe
 def board(request: HtmxRequest) -> HttpResponse:
     query = boards.BoardQuery.read(request.GET)
@@ -60,6 +62,7 @@ def board(request: HtmxRequest) -> HttpResponse:
     return render(request, "leaderboard/board.html", {**context, **_choices(), "reader": reader})
 
 
+@public
 @require_safe
 def charts(request: HttpRequest) -> HttpResponse:
     query = boards.BoardQuery.read(request.GET)
@@ -81,6 +84,7 @@ def stream(request: HttpRequest) -> StreamingHttpResponse:
     return sse.response(request, news.board_events(key, shown), person=stream_slots.person_in(request))
 
 
+@public
 @require_safe
 def model(request: HttpRequest, slug: str) -> HttpResponse:
     found = read_model_page(slug)
@@ -94,6 +98,7 @@ def model(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "leaderboard/model.html", context)
 
 
+@public
 @require_safe
 def compare_choice(request: HttpRequest) -> HttpResponse:
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
@@ -103,6 +108,7 @@ def compare_choice(request: HttpRequest) -> HttpResponse:
     return render(request, "leaderboard/compare.html", context)
 
 
+@public
 @require_safe
 def compare(request: HttpRequest, a: str, b: str) -> HttpResponse:
     if a == b:
@@ -111,6 +117,7 @@ def compare(request: HttpRequest, a: str, b: str) -> HttpResponse:
     return render(request, "leaderboard/compare.html", {"pair": pair, "a": a, "b": b, "models": _compared_models()})
 
 
+@public
 @require_safe
 def snapshot_list(request: HttpRequest) -> HttpResponse:
     published = AggregationRun.objects.published(request.GET.get("board", "").replace("\x00", ""))
@@ -120,6 +127,7 @@ def snapshot_list(request: HttpRequest) -> HttpResponse:
     return render(request, "leaderboard/snapshots.html", context)
 
 
+@public
 @require_safe
 def snapshot(request: HttpRequest, public_id: str) -> HttpResponse:
     found = snapshots.read_snapshot(public_id)
@@ -133,6 +141,7 @@ def snapshot(request: HttpRequest, public_id: str) -> HttpResponse:
     return render(request, "leaderboard/snapshot.html", context)
 
 
+@public
 @require_safe
 def method(request: HttpRequest) -> HttpResponse:
     return render(request, "leaderboard/method.html", {"text": _method_text(get_language() or "")})

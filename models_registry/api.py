@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from django.utils.decorators import method_decorator
 from rest_framework.generics import ListAPIView, RetrieveAPIView
 from rest_framework.serializers import BaseSerializer
 
+from common import caching
 from models_registry import roster
 from models_registry.models import LanguageModel, LanguageModelQuerySet
 from models_registry.summary import model_summary
@@ -15,6 +17,7 @@ class ModelSerializer(BaseSerializer[LanguageModel]):
         return model_summary(instance)
 
 
+@method_decorator(caching.public, name="dispatch")
 class ModelList(ListAPIView[LanguageModel]):
     """Every model that may be seen: all but drafts. With `?drawable=true` those that can be drawn and chosen now."""
 
@@ -27,6 +30,7 @@ class ModelList(ListAPIView[LanguageModel]):
         return public
 
 
+@method_decorator(caching.public, name="dispatch")
 class ModelDetail(RetrieveAPIView[LanguageModel]):
     """One model by its id, which is its slug."""
 

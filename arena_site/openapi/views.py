@@ -4,10 +4,13 @@ from functools import cache
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.decorators import method_decorator
 from django.utils.translation import override
 from django.views.decorators.http import require_safe
 from rest_framework.request import Request
 from rest_framework.views import APIView
+
+from common.caching import public
 
 
 @cache
@@ -23,6 +26,7 @@ def schema_as_json() -> bytes:
     return made
 
 
+@method_decorator(public, name="dispatch")
 class Schema(APIView):
     """OpenAPI 3.1 of the whole API but of this address."""
 
@@ -32,6 +36,7 @@ class Schema(APIView):
         return HttpResponse(schema_as_json(), content_type="application/vnd.oai.openapi+json")
 
 
+@public
 @require_safe
 def documentation(request: HttpRequest) -> HttpResponse:
     return render(request, "api_documentation.html")

@@ -66,7 +66,7 @@ ARENA_LIMITS = {
         ("token", "network48", "200/minute"),
     ]
 }
-# Event streams (live answers, news of boards) that are open at once: of one person, from one network, in one web process.
+# Event streams (live answers, news of boards) open at once: of one person, from one network, in one web process.
 ARENA_STREAMS = {
     "person": env.int("ARENA_STREAMS_PERSON", default=8),
     "network": env.int("ARENA_STREAMS_NETWORK", default=200),

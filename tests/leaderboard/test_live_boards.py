@@ -92,7 +92,9 @@ def test_a_lost_subscription_loses_no_snapshot(address):
     assert follower.next() == missed
 
 
-def test_readers_hold_no_database_connection(address):
+def test_readers_hold_no_database_connection(address, settings):
+    settings.ARENA_STREAMS = {**settings.ARENA_STREAMS, "person": 20}
+
     def connections() -> int:
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")

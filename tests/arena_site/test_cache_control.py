@@ -1,0 +1,77 @@
+"""Nothing that is made for a person is kept by a browser or a proxy."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests import make
+from tests.arena_site.test_security_headers import EVERY_ADDRESS
+
+pytestmark = pytest.mark.django_db
+
+PUBLIC = {
+    "/leaderboard/", "/leaderboard/charts/", "/leaderboard/compare/", "/leaderboard/snapshots/", "/leaderboard/method/",
+    "/leaderboard/models/one/", "/leaderboard/compare/one/two/", "/api/v1/models/", "/api/v1/models/one/", "/api/v1/boards/",
+    "/api/v1/leaderboard/", "/api/v1/leaderboard/models/one/", "/api/v1/leaderboard/history/?models=one",
+    "/api/v1/leaderboard/head-to-head/?a=one&b=two", "/api/v1/leaderboard/matrix/", "/api/v1/leaderboard/snapshots/",
+    "/api/v1/schema/", "/api/v1/docs/",
+}  # fmt: skip
+
+
+@pytest.fixture
+def visitor() -> Client:
+    client = Client()
+    client.cookies["arena_visitor"] = "one who battled before"
+    return client
+
+
+@pytest.fixture
+def member() -> Client:
+    client = Client(raise_request_exception=False)
+    client.force_login(make.user(is_staff=True, is_superuser=True))
+    return client
+
+
+@pytest.fixture
+def _models() -> None:
+    for slug in ("one", "two"):
+        make.model("honest", slug=slug)
+
+
+def directives(client: Client, address: str, **options: Any) -> set[str]:
+    answer = client.get(address, **options)
+    answer.close()
+    return {part.strip() for part in answer.headers["Cache-Control"].split(",")}
+
+
+def is_private(found: set[str]) -> bool:
+    return {"private", "no-store"} <= found and "public" not in found
+
+
+def test_every_address_is_private_for_a_member(member: Client):
+    assert [address for address in EVERY_ADDRESS if not is_private(directives(member, address))] == []
+
+
+def test_only_what_is_listed_is_public_for_a_stranger():
+    stranger = Client(raise_request_exception=False)
+    open_to_all = {address for address in EVERY_ADDRESS if not is_private(directives(stranger, address))}
+    assert open_to_all <= PUBLIC
+
+
+@pytest.mark.usefixtures("_models")
+@pytest.mark.parametrize("address", sorted(PUBLIC))
+def test_public_address_is_public_to_strangers_alone(address: str, visitor: Client, member: Client):
+    assert directives(Client(), address) == {"public", "no-cache"}
+    assert is_private(directives(visitor, address))
+    assert is_private(directives(member, address))
+
+
+def test_nothing_is_public_in_a_private_arena(settings: Any):
+    settings.ARENA_ACCESS = "private"
+    for address in PUBLIC:
+        assert is_private(directives(Client(), address))
+
+
+def test_call_with_a_token_is_private():
+    assert is_private(directives(Client(), "/api/v1/models/", headers={"Authorization": "Bearer arena_x"}))

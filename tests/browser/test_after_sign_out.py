@@ -1,0 +1,38 @@
+"""Whoever sits down at a browser after somebody signed out finds nothing of theirs by going back."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.arenas import ask
+from tests.browser.members import EMAIL, make_member, sign_in
+from tests.faults.running import Arena
+
+pytestmark = [pytest.mark.browser, pytest.mark.faults, pytest.mark.timeout(400)]
+
+PROMPT, DRAFT = "The gazelle's private question", "A draft about the okapi"
+SECRETS = [EMAIL, "gazelle", "okapi"]
+
+
+def kept(page: Page) -> str:
+    return page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")
+
+
+def test_going_back_after_sign_out_shows_nothing(echoing: Arena, page: Page):
+    make_member(echoing)
+    sign_in(page, echoing.url)
+    ask(page, echoing, PROMPT)
+    seen = ["/sessions/", "/leaderboard/", "/accounts/email/", "/accounts/data/", "/"]
+    for path in seen:
+        page.goto(echoing.url + path)
+        assert any(secret in page.content() for secret in SECRETS), path
+    page.locator("#prompt").fill(DRAFT)
+    page.goto(f"{echoing.url}/accounts/logout/")
+    page.locator("main").get_by_role("button", name="Sign out").click()
+    expect(page.locator(".account-link")).to_have_text("Sign in")
+    shown = []
+    for _ in range(len(seen) + 4):  # also the battle, and what came before it
+        page.go_back()
+        shown += [(page.url, secret) for secret in SECRETS if secret in page.content() + kept(page)]
+        typed = page.locator("textarea").evaluate_all("boxes => boxes.map((box) => box.value).join()")
+        shown += [(page.url, secret) for secret in SECRETS if secret in typed]
+    assert shown == []
