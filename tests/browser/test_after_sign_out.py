@@ -1,9 +1,12 @@
 """Whoever sits down at a browser after somebody signed out finds nothing of theirs by going back."""
 
+from collections.abc import Iterator
+
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.arenas import ask
+from tests.browser.conftest import ARGUMENTS, CHROMIUM
 from tests.browser.members import EMAIL, make_member, sign_in
 from tests.faults.running import Arena
 
@@ -11,6 +14,17 @@ pytestmark = [pytest.mark.browser, pytest.mark.faults, pytest.mark.timeout(400)]
 
 PROMPT, DRAFT = "The gazelle's private question", "A draft about the okapi"
 SECRETS = [EMAIL, "gazelle", "okapi"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium as people have it, with pages kept whole for going back, which Playwright switches off."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=ARGUMENTS, ignore_default_args=["--disable-back-forward-cache"]
+        )
+        yield browser
+        browser.close()
 
 
 def kept(page: Page) -> str:
