@@ -15,10 +15,12 @@ from markdown_it.token import Token
 # Beyond these a formula is shown as its source: MathML is about twenty times as long as what it comes from.
 MOST_CHARACTERS_OF_ONE = 4_000
 MOST_CHARACTERS_OF_A_TEXT = 20_000
+MAX_MATHML_CHARACTERS_OF_A_TEXT = 128_000
 LONGEST_EM = 20.0
 
 _CLOSES = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$"}
 _IS_DISPLAYED = {"$$", "\\["}
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
 # A definition may call another twice, which calls another twice: 30 of them are a billion symbols.
 _DEFINITION = re.compile(r"\\(?:def|newcommand|newenvironment|DeclareMathOperator)(?![a-zA-Z])")
 # Environments that the converter would read as a row of letters, by the one it knows that looks like them.
@@ -148,6 +150,10 @@ def _block_rule(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     opens = state.src[start : start + 2]
     if opens not in _IS_DISPLAYED or state.is_code_block(first):
         return False
+    # Every line of a paragraph may begin a formula, so the lines are not walked when no formula can end here.
+    end = _closing(state.src, start + 2, _CLOSES[opens])
+    if end < 0 or _BLANK_LINE.search(state.src, start, end):
+        return False
     lines = [state.src[start + 2 : state.eMarks[first]]]
     line = first
     while not lines[-1].rstrip().endswith(_CLOSES[opens]):
@@ -186,7 +192,11 @@ def _render(_renderer: RendererHTML, tokens: list[Token], index: int, _options: 
     try:
         if env["formula_characters"] > MOST_CHARACTERS_OF_A_TEXT:
             raise ValueError("more formulas than one text may have")
-        return to_mathml(token.content, displayed=token.markup in _IS_DISPLAYED) + after
+        if env.get("mathml_characters", 0) > MAX_MATHML_CHARACTERS_OF_A_TEXT:
+            raise ValueError("more MathML than one text may have")
+        mathml = to_mathml(token.content, displayed=token.markup in _IS_DISPLAYED)
+        env["mathml_characters"] = env.get("mathml_characters", 0) + len(mathml)
+        return mathml + after
     except ValueError:
         source = html.escape(f"{token.markup}{token.content}{_CLOSES[token.markup]}")
         return f'<code class="formula">{source}</code>{after}'

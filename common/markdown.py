@@ -1,5 +1,7 @@
 """Markdown from models and people becomes safe HTML, or plain words, here and nowhere else."""
 
+import html as html_text
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -8,16 +10,15 @@ import nh3
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import get_lexer_by_name
-from pygments.util import ClassNotFound
 
 from common.formulas import MATHML_ATTRIBUTES, MATHML_TAGS, read_formulas
 
-# Highlighting costs more than it helps beyond this many characters of one code block.
-HIGHLIGHT_CHARACTERS = 20_000
+# An answer whose HTML would be longer is shown as plain text: a wide table is twenty times as long as its source.
+MAX_HTML_CHARACTERS = 400_000
+# Browsers read "https:path" as an address of the page's own site.
+_ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
 
 _ATTRIBUTES: dict[str, set[str]] = {
     **MATHML_ATTRIBUTES,
@@ -38,21 +39,18 @@ _TAGS = {
 }
 
 
-_FORMATTER = HtmlFormatter[str](nowrap=True)
+def _fence(_renderer: RendererHTML, tokens: list[Token], index: int, _options: Any, env: dict[str, Any]) -> str:
+    # Imported late: workers render code in a child process, and need no lexers.
+    from common.rendering.highlighting import MAX_HTML_CHARACTERS_OF_A_TEXT, highlighted, is_known
 
-
-def _fence(_renderer: RendererHTML, tokens: list[Token], index: int, _options: Any, _env: Any) -> str:
     token = tokens[index]
     language = token.info.strip().split(" ")[0].lower()
-    code = nh3.clean_text(token.content)
-    if language and len(token.content) <= HIGHLIGHT_CHARACTERS:
-        try:
-            code = highlight(token.content, get_lexer_by_name(language, stripnl=False), _FORMATTER)
-        except ClassNotFound:
-            language = ""
-    label = nh3.clean_text(language)
+    used = env.get("code_html_characters", 0)
+    code = highlighted(token.content, language) if used < MAX_HTML_CHARACTERS_OF_A_TEXT else None
+    env["code_html_characters"] = used + len(code or "")
+    label = nh3.clean_text(language if is_known(language) else "")
     # tabindex: a block wider than its pane must be scrollable by keyboard.
-    pre = f'<pre tabindex="0"><code>{code}</code></pre>'
+    pre = f'<pre tabindex="0"><code>{nh3.clean_text(token.content) if code is None else code}</code></pre>'
     return f'<div class="code"><div class="code-head">{label}</div>{pre}</div>\n'
 
 
@@ -81,32 +79,71 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("heading_close", _heading)
     parser.add_render_rule("table_open", _table_open)
     parser.add_render_rule("table_close", _table_close)
+    parser.core.ruler.push("links", _drop_relative_links)
     read_formulas(parser)
     return parser
 
 
-def make_safe(html: str) -> SafeString:
-    """The one place that declares HTML safe: an allow-list of tags and attributes, http(s) and mailto links only."""
-    cleaned = nh3.clean(
-        html,
+def _drop_relative_links(state: StateCore) -> None:
+    """Keep only the text of links that would lead to this site, or elsewhere without naming a scheme."""
+    for block in state.tokens:
+        if block.type == "inline" and block.children:
+            block.children = list(_without_relative_links(block.children))
+
+
+def _without_relative_links(tokens: list[Token]) -> Iterator[Token]:
+    kept: list[bool] = []  # for each link that is open
+    for token in tokens:
+        if token.type == "link_open":
+            kept.append(_ABSOLUTE.match(str(token.attrs.get("href", ""))) is not None)
+        if token.type not in ("link_open", "link_close") or kept[-1]:
+            yield token
+        if token.type == "link_close":
+            kept.pop()
+
+
+@cache
+def _cleaner() -> nh3.Cleaner:
+    return nh3.Cleaner(
         tags=_TAGS,
         attributes=_ATTRIBUTES,
         url_schemes={"http", "https", "mailto"},
+        url_relative="deny",
         link_rel="noopener noreferrer nofollow",
         clean_content_tags={"script", "style"},
     )
-    return mark_safe(cleaned)  # noqa: S308 (nh3 has just cleaned it)
+
+
+def make_safe(html: str) -> SafeString:
+    """Allow-list of tags and attributes, absolute http(s) and mailto links only."""
+    return declare_safe(_cleaner().clean(html))
+
+
+def declare_safe(cleaned: str) -> SafeString:
+    """The one place that declares HTML safe: the result of make_safe, here or in the child that renders answers."""
+    return mark_safe(cleaned)  # noqa: S308 (nh3 has cleaned it)
 
 
 def render(text: str, *, first_heading: int = 4) -> SafeString:
-    """Safe HTML of a Markdown text. Deep nesting that defeats the parser is shown as plain text.
+    """Safe HTML of a Markdown text; plain text where it nests too deeply or its HTML would be too long.
+
+    May take seconds for hostile text: answers are rendered through `common.rendering.renderer`.
 
     first_heading: the level that "# …" becomes; an answer's headings stand below those of the page around it.
     """
     try:
-        return make_safe(_parser().render(text, {"first_heading": first_heading}))
+        html = _parser().render(text, {"first_heading": first_heading})
     except RecursionError:
-        return make_safe(f"<pre>{nh3.clean_text(text)}</pre>")
+        return plain(text)
+    if len(html) > MAX_HTML_CHARACTERS:
+        return plain(text)
+    cleaned = make_safe(html)
+    return cleaned if len(cleaned) <= MAX_HTML_CHARACTERS else plain(text)
+
+
+def plain(text: str) -> SafeString:
+    """Safe HTML that shows a text as it is, without reading it as Markdown."""
+    return make_safe(f'<pre class="plain" tabindex="0">{html_text.escape(text, quote=False)}</pre>')
 
 
 @cache
