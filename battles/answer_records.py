@@ -19,7 +19,6 @@ from battles.lineups import Filters, Needs
 from battles.models import Answer, Battle, Side, Turn, TurnQuerySet
 from battles.reading import read_sides_to_ask
 from common.compiled import Compiled
-from common.markdown import render
 from models_registry.providers import FailureCode
 
 LEASE = timedelta(seconds=10)
@@ -176,7 +175,7 @@ def store_answer(claimed: ClaimedTurn, call: PreparedCall, said: Said) -> str:
     text = "".join(said.texts)
     state = Answer.State.FAILED if said.error else Answer.State.STOPPED if said.stopped else Answer.State.DONE
     Answer.objects.filter(pk=call.answer_id).update(
-        state=state, text=text, html=render(text) if text else "", reasoning="".join(said.reasonings),
+        state=state, text=text, html=said.html, reasoning="".join(said.reasonings),
         error=said.error or "", call_id=call.row.pk, **({"names_itself": True} if _names_itself(text, call) else {}),
     )  # fmt: skip
     _close_if_over(claimed.turn_id)

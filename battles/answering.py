@@ -14,6 +14,7 @@ from battles.call_records import PreparedCall, Said
 from battles.publisher import Publisher, TurnChannel
 from battles.turn_stream import stream_key
 from common.database import AWAY, in_returning_database
+from common.rendering.renderer import Renderer
 from models_registry.providers import (
     ChatProvider,
     ChatRequest,
@@ -39,6 +40,7 @@ class Worker:
 
     provider: ChatProvider
     publisher: Publisher
+    renderer: Renderer
 
 
 class TurnAnswering:
@@ -127,6 +129,8 @@ class TurnAnswering:
                 self._channel.begin_again(call.side)
                 call = self._last_calls[call.side] = replacement
                 said = await self._ask(replacement)
+        # Before the transaction, which holds the turn's row.
+        said.html = await self._worker.renderer.render("".join(said.texts), self._channel.spending)
         state = await in_returning_database(records.store_answer, self.claimed, call, said)
         self._channel.side_is_over(call.side, state)
 

@@ -1,6 +1,7 @@
 """Cuts growing Markdown into blocks: what is complete can be rendered while the rest still grows."""
 
 import re
+from itertools import pairwise
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
@@ -22,15 +23,16 @@ class GrowingMarkdown:
     def feed(self, text: str) -> list[str]:
         """The blocks that this piece completed, in order."""
         self.open += text
-        finished: list[str] = []
+        cuts = [0]
         while (end := self.open.find("\n", self._line_start)) >= 0:
             line = self.open[self._line_start : end]
             if self._after_blank and not self._fence and line.strip() and not line[0].isspace():
-                finished.append(self.open[: self._line_start])
-                self.open = self.open[self._line_start :]
-                end -= self._line_start
+                cuts.append(self._line_start)
             self._look_at(line)
             self._line_start = end + 1
+        finished = [self.open[start:end] for start, end in pairwise(cuts)]
+        self.open = self.open[cuts[-1] :]
+        self._line_start -= cuts[-1]
         return finished
 
     def _look_at(self, line: str) -> None:

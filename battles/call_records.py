@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models.functions import Now
+from django.utils.safestring import SafeString
 
 from battles.call_slots import take_slots
 from battles.conversation import CHARACTERS_PER_TOKEN, length_of
@@ -77,6 +78,7 @@ class Said:
     """What came of a call."""
 
     texts: list[str] = field(default_factory=list)
+    html: SafeString = SafeString()  # noqa: RUF009 (immutable)
     reasonings: list[str] = field(default_factory=list)
     completion: Completion = field(default_factory=Completion)
     error: FailureCode | None = None

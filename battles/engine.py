@@ -20,6 +20,7 @@ from battles.probing import probe
 from battles.publisher import Publisher
 from battles.stopping import CHANNEL
 from common.database import in_database
+from common.rendering.renderer import Renderer
 from common.valkey import UNREACHABLE, new_async_connection
 from models_registry.providers import ChatProvider
 from models_registry.providers.openai_compatible import OpenAICompatible
@@ -29,7 +30,7 @@ logger = logging.getLogger(__name__)
 RENEW_EVERY_S = 2.0
 # What a closing process was just taking up is waited for; its lease may run out otherwise.
 TAKEN_UP_WITHIN_S = 4.0
-# Waiting for the database and rendering long Markdown; models are waited for without threads.
+# Waiting for the database; models are waited for without threads.
 THREADS = 8
 
 
@@ -89,7 +90,8 @@ class Engine:
 
     async def _open(self) -> None:
         self._valkey = new_async_connection()
-        self._worker = Worker(self._new_provider(), Publisher(self._valkey))
+        renderer = Renderer()
+        self._worker = Worker(self._new_provider(), Publisher(self._valkey, renderer), renderer)
         self._services = [
             asyncio.create_task(service)
             for service in (self._worker.publisher.run(), self._renew_leases(), self._listen_for_stops())
@@ -106,6 +108,7 @@ class Engine:
     async def _run(self, claimed: records.ClaimedTurn, calls: list[PreparedCall] | None) -> None:
         if self._closing:  # since it was taken up
             return await in_database(records.hand_back, claimed)
+        self._worker.renderer.start()
         turn = TurnAnswering(self._worker, claimed, calls)
         task = asyncio.create_task(turn.run())
         self._running[claimed.turn_id] = (turn, task)
@@ -165,6 +168,7 @@ class Engine:
             _, late = await asyncio.wait({*self._answers}, timeout=TAKEN_UP_WITHIN_S)
         await _end({*self._services, *self._asides, *late})
         await self._worker.publisher.flush()
+        await self._worker.renderer.close()
         await self._worker.provider.close()
         await self._valkey.aclose(close_connection_pool=True)
 

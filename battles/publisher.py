@@ -5,11 +5,12 @@ import logging
 from collections.abc import Iterable
 
 import redis.asyncio
+from django.utils.safestring import SafeString
 
 from battles.blocks import GrowingMarkdown
 from battles.pace import EqualPace, Progress
 from battles.turn_stream import LIFETIME_S, TurnEvent, entry
-from common.markdown import render
+from common.rendering.renderer import Renderer, Spending
 from common.valkey import UNREACHABLE
 
 logger = logging.getLogger(__name__)
@@ -24,8 +25,11 @@ MOST_OF_THE_TIME = 0.3
 RENEW_LIFETIME_S = 60
 # Both panes start together; this long after the first piece of one side the other is no longer waited for.
 WAIT_FOR_OTHER_SIDE_S = 3.0
-# Longer blocks are rendered in a thread, so that one answer cannot stall the others.
-RENDER_INLINE_CHARACTERS = 2_000
+# More text of one side waits for the next tick, so that one long piece does not hold up the others.
+MAX_CHARACTERS_PER_TICK = 16_000
+# What the growing blocks of one turn may cost; those beyond it are shown as text until the turn is over.
+MAX_CPU_S_PER_TURN = 1.0
+MAX_HTML_CHARACTERS_PER_TURN = 800_000
 
 
 class SideText:
@@ -34,6 +38,9 @@ class SideText:
     def __init__(self) -> None:
         self.text = ""
         self.markdown = GrowingMarkdown()
+        self.finished = ""  # blocks that were sent as text, to be rendered after those of `rendering`
+        self.being_rendered = ""
+        self.rendering: asyncio.Task[SafeString] | None = None
         self.unsent = ""
         self.is_over = False
         self.last_state = ""  # to be announced after the last text
@@ -44,10 +51,9 @@ class SideText:
 
     def take(self, reach: int | None) -> str:
         """What is to be sent now: everything, or as much as lies within `reach` characters of the answer."""
-        if reach is None:
-            text, self.unsent = self.unsent, ""
-            return text
-        most = max(0, reach - (len(self.text) - len(self.unsent)))
+        most = MAX_CHARACTERS_PER_TICK
+        if reach is not None:
+            most = min(most, max(0, reach - (len(self.text) - len(self.unsent))))
         text, self.unsent = self.unsent[:most], self.unsent[most:]
         return text
 
@@ -56,7 +62,22 @@ class SideText:
         if self.unsent:
             return ""
         state, self.last_state = self.last_state, ""
+        if state:
+            self.stop_rendering()  # the whole answer is rendered already
         return state
+
+    def take_rendered(self) -> str | None:
+        """HTML of blocks that were sent as text before; None while there is none."""
+        if self.rendering is None or not self.rendering.done():
+            return None
+        rendering, self.rendering = self.rendering, None
+        self.being_rendered = ""
+        return str.__str__(rendering.result())  # msgspec encodes exact strings only, not SafeString
+
+    def stop_rendering(self) -> None:
+        if self.rendering is not None:
+            self.rendering.cancel()
+            self.rendering = None
 
 
 class TurnChannel:
@@ -73,6 +94,7 @@ class TurnChannel:
         self._end_is_due = False
         self._ready: list[TurnEvent] = []
         self._lives_until = 0.0
+        self.spending = Spending()
 
     def add(self, side: str, text: str) -> float:
         """One piece; returns for how many seconds the next one would not be published anyway."""
@@ -97,6 +119,7 @@ class TurnChannel:
 
     def begin_again(self, side: str) -> None:
         """Forget what a side said before; a pane that shows something is cleared."""
+        self._sides[side].stop_rendering()
         self._sides[side] = SideText()
         self._ready.append(TurnEvent("reset", side))
         self._publisher.has_news(self)
@@ -114,10 +137,11 @@ class TurnChannel:
 
     def abandon(self) -> None:
         """Somebody else publishes this turn now: what is held back here stays unsaid."""
+        self._stop_rendering()
         self._sides = {}
         self._publisher.forget(self)
 
-    async def take_events(self) -> list[TurnEvent]:
+    def take_events(self) -> list[TurnEvent]:
         """Everything to be published now; empty while the panes wait for each other."""
         now = asyncio.get_running_loop().time()
         if not self._may_release(now):
@@ -132,14 +156,16 @@ class TurnChannel:
         events += said
         reach = self._reach(now)
         for side, pane in self._sides.items():
-            if text := pane.take(reach):
-                events += await self._grow(side, pane, text)
+            text, html = pane.take(reach), pane.take_rendered()
+            if text or html is not None:
+                events += self._grow(side, pane, text, html)
             if state := pane.take_last_state():
                 events.append(TurnEvent("state", side, state))
         if any(pane.unsent for pane in self._sides.values()):
             self._publisher.has_news(self)  # held back: the next tick shows more
         elif self._end_is_due:
             self._end_is_due = False
+            self._stop_rendering()
             events.append(TurnEvent("end"))
         return events
 
@@ -148,15 +174,39 @@ class TurnChannel:
             return None
         return self._pace.reach([Progress(len(pane.text), pane.is_over) for pane in self._sides.values()], now)
 
-    async def _grow(self, side: str, pane: SideText, unsent: str) -> list[TurnEvent]:
-        """The text, or the blocks it completed; after an answer's last text the whole of it is fetched rendered."""
-        finished = [] if pane.is_over and not pane.unsent else pane.markdown.feed(unsent)
-        if not finished:
-            return [TurnEvent("text", side, unsent)]
-        events = [TurnEvent("block", side, await _render(block)) for block in finished]
-        if pane.markdown.open:
-            events.append(TurnEvent("text", side, pane.markdown.open))
-        return events
+    def _grow(self, side: str, pane: SideText, text: str, html: str | None) -> list[TurnEvent]:
+        """The text, and the blocks that are rendered by now; after an answer's last text all of it is fetched rendered.
+
+        Text never waits for its HTML: a block that takes long is sent as text, and replaced when it is rendered.
+        """
+        pane.finished += "".join(pane.markdown.feed(text))
+        blocks = [] if html is None else [html]
+        is_last = pane.is_over and not pane.unsent
+        if pane.finished and pane.rendering is None and not is_last and self._may_spend():
+            here = self._publisher.renderer.render_here(pane.finished)
+            if here is None:
+                self._start_rendering(pane)
+            else:
+                blocks.append(str.__str__(here))
+                pane.finished = ""
+        if not blocks:
+            return [TurnEvent("text", side, text)]
+        still_open = pane.being_rendered + pane.finished + pane.markdown.open
+        events = [TurnEvent("block", side, block) for block in blocks]
+        return [*events, TurnEvent("text", side, still_open)] if still_open else events
+
+    def _may_spend(self) -> bool:
+        spent = self.spending
+        return spent.cpu_s < MAX_CPU_S_PER_TURN and spent.html_characters < MAX_HTML_CHARACTERS_PER_TURN
+
+    def _start_rendering(self, pane: SideText) -> None:
+        pane.being_rendered, pane.finished = pane.finished, ""
+        pane.rendering = asyncio.create_task(self._publisher.renderer.render(pane.being_rendered, self.spending))
+        pane.rendering.add_done_callback(lambda task: task.cancelled() or self._publisher.has_news(self))
+
+    def _stop_rendering(self) -> None:
+        for pane in self._sides.values():
+            pane.stop_rendering()
 
     def _may_release(self, now: float) -> bool:
         if self._released or self._end_is_due or all(pane.has_begun for pane in self._sides.values()):
@@ -164,16 +214,12 @@ class TurnChannel:
         return self._release_at is not None and now >= self._release_at
 
 
-async def _render(block: str) -> str:
-    html = render(block) if len(block) <= RENDER_INLINE_CHARACTERS else await asyncio.to_thread(render, block)
-    return str.__str__(html)  # msgspec encodes exact strings only, not SafeString
-
-
 class Publisher:
     """One per process: writes the news of all its turns to Valkey in one round trip a tick."""
 
-    def __init__(self, valkey: redis.asyncio.Redis) -> None:
+    def __init__(self, valkey: redis.asyncio.Redis, renderer: Renderer) -> None:
         self._valkey = valkey
+        self.renderer = renderer
         self._news: dict[TurnChannel, None] = {}
         self._unwritten: list[tuple[TurnChannel, list[TurnEvent]]] = []
         self._wake = asyncio.Event()
@@ -194,10 +240,9 @@ class Publisher:
             self._wake.clear()
             began, turns = loop.time(), len(self._news)
             try:
-                await self._gather()
+                self._gather()
                 await self._write()
             except Exception:
-                # One turn's defect must not silence the others; its readers get the stored text at the end.
                 logger.exception("a tick was lost")
                 self._unwritten = []
             if self._news or self._unwritten:
@@ -208,13 +253,18 @@ class Publisher:
 
     async def flush(self) -> None:
         """Write what is there now; used before the process ends."""
-        await self._gather()
+        self._gather()
         await self._write()
 
-    async def _gather(self) -> None:
+    def _gather(self) -> None:
         channels, self._news = list(self._news), {}
         for channel in channels:
-            events = await channel.take_events()
+            try:
+                events = channel.take_events()
+            except Exception:
+                # One turn's defect must not silence the others; its readers get the stored text at the end.
+                logger.exception("the news of %s were lost", channel.key)
+                continue
             if events:
                 self._unwritten.append((channel, events))
 

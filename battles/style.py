@@ -5,7 +5,7 @@ from typing import TypedDict
 
 _FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^ {0,3}#{1,6} ", re.MULTILINE)
-_LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)]) ", re.MULTILINE)
+_LIST_ITEM = re.compile(r"^[^\S\n]*(?:[-*+]|\d{1,9}[.)]) ", re.MULTILINE)
 _BOLD = re.compile(r"\*\*[^*\n]+\*\*|__[^_\n]+__")
 
 

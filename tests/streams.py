@@ -71,7 +71,18 @@ TWO = text("one ") + text("two")
 BYTES = "data: {}\n\n".format(json.dumps({"choices": [{"delta": {"content": "héé 🎉"}}]}, ensure_ascii=False)).encode()
 USAGE = {"prompt_tokens": 7, "completion_tokens": 3}
 
+# Answers that once took seconds or minutes to be rendered.
+SLOW_TO_RENDER = {
+    "brackets": "[" * 60_000,
+    "slow-code": "```c\n" + "\n" * 19_000 + "x\n```\n\nend",
+    "formulas": "\\[\n" * 6_000 + "\\]",
+    "wide-table": "|" + "a|" * 3_000 + "\n|" + "-|" * 3_000 + "\n" + "|b|\n" * 40,
+    "blocks": ("[" * 490 + "\n\n") * 100 + "end",
+    "blank-lines": "a" + "\n" * 60_000 + "end",
+}
+
 STREAMS: dict[str, list[Step]] = {
+    **{name: [write(text(answer), END)] for name, answer in SLOW_TO_RENDER.items()},
     # It ends badly.
     "silent": [silence],
     "drip": [write(text("one ")), forever(b"d", pause=0.02)],

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any, cast
 
 from battles.publisher import LONGEST_TICK_S, TICK_PER_TURN_S, TICK_S, Publisher, TurnChannel
+from common.rendering.renderer import Renderer
 
 
 class Loop(asyncio.SelectorEventLoop):
@@ -44,7 +45,7 @@ class Pipeline:
 
 async def tick_after_writing_in(pause_s: float) -> float:
     valkey: Any = Pipeline(pause_s)
-    publisher = Publisher(valkey)
+    publisher = Publisher(valkey, Renderer())
     channel = TurnChannel(publisher, "turn", ["left"], equal_pace=False)
     running = asyncio.create_task(publisher.run())
     channel.add("left", "one")

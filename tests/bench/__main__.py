@@ -23,6 +23,7 @@ SCENARIOS = {
     "cpu": scenarios.streaming_cost,
     "hundred": scenarios.hundred_battles,
     "burst": scenarios.burst,
+    "hostile": scenarios.hostile_answers,
     "streams": scenarios.open_streams,
     "votes": scenarios.votes,
     "board": boards.board,

@@ -20,7 +20,7 @@ NO_LIMITS = {
 }
 NO_LIMITS |= {f"ARENA_STREAMS_{whose}": "10000" for whose in ("PERSON", "NETWORK", "PROCESS")}
 # The parts whose CPU the promises bound.
-COUNTED = ("web", "answers", "valkey")
+COUNTED = ("web", "answers", "rendering", "valkey")
 
 
 class Bench:
@@ -56,7 +56,13 @@ class Bench:
 
     def speak(self, tokens: int, rate: int) -> str:
         """Both models say so many tokens at that rate from now on; returns the model's name."""
-        model = f"tokens-{tokens}-at-{rate}"
+        return self._use(f"tokens-{tokens}-at-{rate}")
+
+    def speak_slowly(self, name: str) -> str:
+        """Both models give an answer that is slow to render from now on."""
+        return self._use(f"hostile-{name}")
+
+    def _use(self, model: str) -> str:
         self._write_models(model)
         imported = self.arena.run(sys.executable, "manage.py", "import_models", str(self.models))
         assert imported.returncode == 0, imported.stderr

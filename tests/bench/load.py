@@ -15,6 +15,7 @@ class Played:
     first_text: float = 0.0
     end: float = 0.0
     bytes: int = 0
+    silence: float = 0.0  # the longest, between two pieces after the first text
     id: str = ""
     error: str = ""
 
@@ -92,8 +93,13 @@ class Crowd:
 
 async def _read(client: aiohttp.ClientSession, url: str, played: Played, began: float) -> None:
     async with client.get(url) as response:
+        heard = 0.0
         async for piece in response.content.iter_any():
             played.bytes += len(piece)
+            now = time.perf_counter()
+            if played.first_text:
+                played.silence = max(played.silence, now - heard)
+            heard = now
             if not played.first_text and (b"event: text" in piece or b"event: block" in piece):
                 played.first_text = time.perf_counter() - began
             if b"event: end" in piece:

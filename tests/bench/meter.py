@@ -11,6 +11,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 PARTS = {
     "web": "embedded.web",
     "answers": "-Q answers",
+    "rendering": "common.rendering.child",
     "valkey": "valkey-server",
     "postgres": "postgres",
     "default": "-Q default",

@@ -1,19 +1,24 @@
 """A provider that costs next to nothing: `python -m tests.bench.provider PORT`.
 
 A model called `tokens-<n>-at-<r>` says n tokens, r a second (0: all at once), each in a write of its own.
+One called `hostile-<name>` says the text of that name in tests.streams.SLOW_TO_RENDER at once.
 """
 
 import asyncio
+import json
 import re
 import sys
 
 import uvloop
+
+from tests.streams import SLOW_TO_RENDER
 
 HEAD = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
     b"Cache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n\r\n"
 )
 MODEL = re.compile(rb'"model":\s*"tokens-(\d+)-at-(\d+)')
+HOSTILE = re.compile(rb'"model":\s*"hostile-(.+)-[ab]"')
 LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 
 
@@ -59,6 +64,10 @@ class Connection(asyncio.Protocol):
         self._buffer = b""
         if b"/chat/completions" not in head:
             self._transport.write(b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"data":[]}')
+            return
+        if hostile := HOSTILE.search(body):
+            answer = json.dumps(SLOW_TO_RENDER[hostile[1].decode()])
+            self._transport.write(HEAD + _event(_chunk(f'"delta":{{"content":{answer}}}')) + _end(len(answer) // 4))
             return
         tokens, rate = (int(number) for number in MODEL.search(body).groups())
         self._transport.write(HEAD)

@@ -10,6 +10,7 @@ import aiohttp
 from tests.bench.arena import COUNTED, Bench
 from tests.bench.load import Crowd, Played, percentile
 from tests.bench.meter import cpu_seconds
+from tests.streams import SLOW_TO_RENDER
 
 
 def say(what: str, value: str, bar: str = "") -> None:
@@ -30,11 +31,11 @@ def streaming_cost(bench: Bench) -> None:
     total = sum(slopes[part] for part in COUNTED)
     for part in (*COUNTED, "postgres"):
         say(f"CPU s per 1,000 tokens, {part}", f"{slopes[part]:.4f}")
-    say("CPU s per 1,000 tokens, web + answers + valkey", f"{total:.4f}", "bar 0.05")
+    say("CPU s per 1,000 tokens, web + answers + rendering + valkey", f"{total:.4f}", "bar 0.05")
     for part in (*COUNTED, "postgres"):
         say(f"CPU s of one battle of 2 × 200 tokens, {part}", f"{short[part] / number:.4f}")
     whole = sum(short[part] for part in COUNTED) / number
-    say("CPU s of one battle of 2 × 200 tokens, web + answers + valkey", f"{whole:.4f}", "bar 0.045")
+    say("CPU s of one battle of 2 × 200 tokens, web + answers + rendering + valkey", f"{whole:.4f}", "bar 0.045")
     base = _relay_cost(bench, number, thousands)
     say("CPU s per 1,000 tokens, bare relay (baseline)", f"{base:.4f}")
     say("ratio to the bare relay", f"{total / base:.2f}")
@@ -75,6 +76,30 @@ def _compare(direct: list[Played], played: list[Played], bar: str) -> None:
         say(f"first text p{share * 100:.0f}, later than direct", f"{ours - theirs:.3f} s", bar if share > 0.9 else "")
     ours, theirs = (max(one.end for one in them) for them in (good, direct))
     say("longest battle against longest direct call", f"{ours / theirs:.3f}", "bar 1.2")
+
+
+def hostile_answers(bench: Bench) -> None:
+    print("20 battles, 2 × 400 tokens at 50 tokens/s, beside answers that are slow to render")
+
+    async def run(hostile: bool) -> tuple[list[Played], list[Played]]:
+        bench.speak(400, 50)
+        honest = asyncio.create_task(bench.crowd.battles(20))
+        others = []
+        for name in SLOW_TO_RENDER if hostile else ():
+            await asyncio.sleep(0.5)
+            await asyncio.to_thread(bench.speak_slowly, name)
+            others.append(asyncio.create_task(bench.crowd.battles(2)))
+        return await honest, [played for other in others for played in await other]
+
+    for hostile in (False, True):
+        played, others = asyncio.run(run(hostile))
+        say("failed", str(len(_failed(played + others))), "bar 0")
+        beside = f"beside {len(others)} hostile battles" if hostile else "alone"
+        for share, name in ((0.5, "median"), (1.0, "worst")):
+            longest = percentile([one.silence for one in played], share)
+            say(f"longest silence of a stream, {beside}, {name}", f"{longest:.3f} s", "bar 0.5" if hostile else "")
+        if others:
+            say("longest hostile battle", f"{max(one.end for one in others):.2f} s")
 
 
 def open_streams(bench: Bench) -> None:
