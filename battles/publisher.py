@@ -202,7 +202,11 @@ class TurnChannel:
     def _start_rendering(self, pane: SideText) -> None:
         pane.being_rendered, pane.finished = pane.finished, ""
         pane.rendering = asyncio.create_task(self._publisher.renderer.render(pane.being_rendered, self.spending))
-        pane.rendering.add_done_callback(lambda task: task.cancelled() or self._publisher.has_news(self))
+        pane.rendering.add_done_callback(self._has_rendered)
+
+    def _has_rendered(self, rendering: asyncio.Task[SafeString]) -> None:
+        if not rendering.cancelled():
+            self._publisher.has_news(self)
 
     def _stop_rendering(self) -> None:
         for pane in self._sides.values():

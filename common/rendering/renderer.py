@@ -149,15 +149,18 @@ class Renderer:
 async def _start() -> _Child:
     ours, theirs = socket.socketpair()
     with theirs:
-        process = await asyncio.to_thread(
-            subprocess.Popen,
-            [sys.executable, "-s", "-m", "common.rendering.child"],
-            cwd=CODE, env={"PYTHONDONTWRITEBYTECODE": "1"}, start_new_session=True,
-            stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        process = await asyncio.to_thread(_spawn, theirs)
     try:
         return _Child(process, *await asyncio.open_unix_connection(sock=ours))
     except BaseException:
         ours.close()
         process.kill()
         raise
+
+
+def _spawn(its_socket: socket.socket) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-s", "-m", "common.rendering.child"],
+        cwd=CODE, env={"PYTHONDONTWRITEBYTECODE": "1"}, start_new_session=True,
+        stdin=its_socket.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
