@@ -17,7 +17,7 @@ from battles import actions
 from battles.blind import shown_battle, shown_share
 from battles.models import Answer, Battle, Session, Vote
 from battles.models.sessions import SessionQuerySet
-from battles.reading import find_battle, read_battle, with_parts
+from battles.reading import find_battle, find_whole_battle, read_battle
 from battles.serializers import (
     CastVoteSerializer,
     ChangeSessionSerializer,
@@ -146,7 +146,10 @@ class BattleViewSet(ViewSet):
         return battle
 
     def retrieve(self, request: Request, public_id: str) -> Response:
-        return Response(shown_battle(with_parts(self.get_object())))
+        battle = find_whole_battle(_actor(request), public_id)
+        if battle is None:
+            raise NotFound
+        return Response(shown_battle(battle))
 
     @action(detail=True, methods=["post"])
     @idempotent

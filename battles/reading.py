@@ -1,4 +1,8 @@
-"""Battles with everything that is shown of them: what pages, programs and votes ask most often."""
+"""Battles with everything that is shown of them: what pages, programs and votes ask most often.
+
+A battle and its parts are read from one snapshot of the database: otherwise a turn that ends between two queries reads
+as answered in a battle that its failure has not made void yet.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -10,6 +14,7 @@ from accounts.actor import Actor
 from battles.labels.duplicates import repeats_too_often
 from battles.models import Answer, Battle, BattleQuerySet, Session, Side, Turn
 from common.compiled import Compiled, fill_related
+from common.database import one_snapshot
 from models_registry.models import Price
 
 M = TypeVar("M", bound=Model)
@@ -59,32 +64,44 @@ def find_battle(actor: Actor, public_id: str) -> Battle | None:
     return found[0] if found else None
 
 
+def find_whole_battle(actor: Actor, public_id: str) -> Battle | None:
+    """As find_battle, ready to be shown."""
+    with one_snapshot():
+        battle = find_battle(actor, public_id)
+        return None if battle is None else _with_parts(battle)
+
+
 def read_battle(pk: int) -> Battle:
     """The battle as it is now, ready to be shown."""
-    return with_parts(_battle(pk)[0])
+    with one_snapshot():
+        return _with_parts(_battle(pk)[0])
 
 
 def read_for_vote(pk: int) -> Battle:
-    """The same with `repeats_too_often`; the row stays locked until COMMIT."""
-    return with_parts(_locked(pk)[0])
+    """The same with `repeats_too_often`; the row stays locked until COMMIT.
+
+    Whatever makes a battle void updates its row in the transaction that ends the turn, so the lock is enough here.
+    """
+    return _with_parts(_locked(pk)[0])
 
 
 def read_battles(session: Session) -> list[Battle]:
     """All of a session, in order, ready to be shown."""
-    battles = _battles(session.pk)
-    _fill(battles, *(read(session.pk) for read in _of_session))
+    with one_snapshot():
+        battles = _battles(session.pk)
+        _fill(battles, *(read(session.pk) for read in _of_session))
     return battles
 
 
 def read_battles_of(sessions: Sequence[Session]) -> list[Battle]:
     """The same for many sessions at once."""
-    battles = list(_joined().filter(session__in=sessions).order_by("pk"))
-    _fill(battles, *(list(build(sessions)) for build in _parts("battle__session__in")))
+    with one_snapshot():
+        battles = list(_joined().filter(session__in=sessions).order_by("pk"))
+        _fill(battles, *(list(build(sessions)) for build in _parts("battle__session__in")))
     return battles
 
 
-def with_parts(battle: Battle) -> Battle:
-    """The same object, ready to be shown."""
+def _with_parts(battle: Battle) -> Battle:
     _fill([battle], *(read(battle.pk) for read in _of_battle))
     return battle
 

@@ -18,7 +18,7 @@ from battles.blind import shown_battle
 from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering
 from battles.forms import FeedbackForm, PromptForm, RenameForm, StarsForm, StartForm, VoteForm
 from battles.models import Answer, Battle, Session, Vote
-from battles.reading import find_battle, read_battles, with_parts
+from battles.reading import find_battle, find_whole_battle, read_battles
 from common import sse
 from common.errors import InvalidInput
 from models_registry import roster
@@ -34,10 +34,10 @@ class PageRequest(ActorRequest):
 
 def get_battle_or_404(request: PageRequest, public_id: str, *, for_showing: bool = False) -> Battle:
     """The only way to a battle: it asks whose it is."""
-    found = find_battle(request.actor, public_id)
+    found = (find_whole_battle if for_showing else find_battle)(request.actor, public_id)
     if found is None:
         raise Http404
-    return with_parts(found) if for_showing else found
+    return found
 
 
 def get_session_or_404(request: PageRequest, public_id: str) -> Session:

@@ -3,10 +3,11 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection, transaction
 
 logger = logging.getLogger(__name__)
 
@@ -16,6 +17,20 @@ ASK_AGAIN_EVERY_S = 0.5
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+@contextmanager
+def one_snapshot() -> Iterator[None]:
+    """Let every query inside read the database as it was at the first of them. Read only.
+
+    Inside a transaction it changes nothing: the isolation level is fixed there.
+    """
+    if connection.in_atomic_block:
+        yield
+        return
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
 
 
 async def in_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from accounts.actor import ActorRequest
 from battles.blind import shown_battle
 from battles.errors import NotVotedYet
-from battles.reading import find_battle, with_parts
+from battles.reading import find_whole_battle
 from common.caching import public
 from common.errors import InvalidInput, NotFound
 from common.pagination import ArenaPagination
@@ -95,12 +95,12 @@ class BattlePlaces(APIView):
     """Where the models of a battle that one has voted on stand now, and what the vote moved."""
 
     def get(self, request: Request, public_id: str) -> Response:
-        battle = find_battle(cast(ActorRequest, request._request).actor, public_id)
+        battle = find_whole_battle(cast(ActorRequest, request._request).actor, public_id)
         if battle is None:
             raise NotFound
         if battle.vote_or_none is None:
             raise NotVotedYet
-        shown = shown_battle(with_parts(battle))
+        shown = shown_battle(battle)
         places = places_of([shown])
         told = [
             {"side": one["side"], "model": one["model"], **places[public_id, one["side"]]} for one in shown["sides"]

@@ -11,7 +11,7 @@ from accounts.actor import Actor
 from battles.actions import cast_vote
 from battles.blind import shown_battle
 from battles.models import Answer, Battle, Turn, Vote
-from battles.reading import find_battle, read_battle, read_battles, read_battles_of, read_for_vote, with_parts
+from battles.reading import find_whole_battle, read_battle, read_battles, read_battles_of, read_for_vote
 from models_registry.models import LanguageModel, Price
 from tests import make
 
@@ -49,7 +49,7 @@ READERS: list[Callable[[Battle, Actor], Battle]] = [
     lambda battle, person: locked(battle),
     lambda battle, person: read_battles(battle.session)[0],
     lambda battle, person: read_battles_of([battle.session])[0],
-    lambda battle, person: with_parts(find_battle(person, battle.public_id) or battle),
+    lambda battle, person: find_whole_battle(person, battle.public_id) or battle,
 ]
 
 
@@ -71,6 +71,6 @@ def test_every_reading_shows_what_the_rows_say(battle: Battle, person: Actor, re
 
 
 def test_nobody_else_finds_it(battle: Battle):
-    assert find_battle(make.member(), battle.public_id) is None
-    assert find_battle(make.visitor(), battle.public_id) is None
-    assert find_battle(Actor(), battle.public_id) is None
+    assert find_whole_battle(make.member(), battle.public_id) is None
+    assert find_whole_battle(make.visitor(), battle.public_id) is None
+    assert find_whole_battle(Actor(), battle.public_id) is None

@@ -12,7 +12,7 @@ from battles import actions as battle_actions
 from battles.errors import BudgetReached
 from battles.lineups import Filters, Wish
 from battles.models import Attachment, Battle, Turn, Vote
-from battles.reading import with_parts
+from battles.reading import find_whole_battle
 from models_registry.models import LanguageModel
 from tests import make
 from tests.fake_provider import FakeProvider
@@ -255,8 +255,9 @@ def test_the_page_attaches_what_was_chosen_in_the_library(reader: Reader, person
 
 def test_pages_and_battles_ask_no_more_when_prompts_have_files(person: Actor):
     def asked(actor: Actor) -> int:
+        public_id = Battle.objects.get(session__owner_visitor=actor.visitor).public_id
         with CaptureQueriesContext(connection) as questions:
-            battle = with_parts(Battle.objects.get(session__owner_visitor=actor.visitor))
+            battle = find_whole_battle(actor, public_id)
             [turn.attached for turn in battle.turns.all()]
         return len(questions)
 
