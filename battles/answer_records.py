@@ -166,10 +166,10 @@ def redraw(claimed: ClaimedTurn, failed: PreparedCall, said: Said) -> PreparedCa
 
 
 @transaction.atomic
-def store_answer(claimed: ClaimedTurn, call: PreparedCall, said: Said) -> str:
+def store_answer(claimed: ClaimedTurn, call: PreparedCall, said: Said, *, closes_turn: bool = True) -> str:
     """The side's final text, numbers and state; the turn is closed with its last side. Raises Overtaken.
 
-    Returns the answer's state.
+    closes_turn: otherwise close_turn is to be called after the last side. Returns the answer's state.
     """
     _lock_turn(claimed)
     text = "".join(said.texts)
@@ -178,9 +178,17 @@ def store_answer(claimed: ClaimedTurn, call: PreparedCall, said: Said) -> str:
         state=state, text=text, html=said.html, reasoning="".join(said.reasonings),
         error=said.error or "", call_id=call.row.pk, **({"names_itself": True} if _names_itself(text, call) else {}),
     )  # fmt: skip
-    _close_if_over(claimed.turn_id)
+    if closes_turn:
+        _close_if_over(claimed.turn_id)
     _close_call(call, said)
     return state
+
+
+@transaction.atomic
+def close_turn(claimed: ClaimedTurn) -> None:
+    """Close a turn whose every side is stored. Raises Overtaken."""
+    _lock_turn(claimed)
+    _close_if_over(claimed.turn_id)
 
 
 def _names_itself(text: str, call: PreparedCall) -> bool:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import SystemRandom
 
@@ -55,6 +56,7 @@ class TurnAnswering:
         self._worker = worker
         # By side; a redrawn side has another than it began with.
         self._last_calls: dict[str, PreparedCall] = {}
+        self._equal_pace = settings.ARENA_EQUAL_PACE and claimed.is_blind
         self._streams: set[asyncio.Task[Completion]] = set()
         self._stopped = claimed.stop_requested
 
@@ -74,12 +76,13 @@ class TurnAnswering:
             return
         key = stream_key(self.claimed.battle_public_id, self.claimed.index, self.claimed.round)
         sides = [call.side for call in self._calls]
-        equal_pace = settings.ARENA_EQUAL_PACE and self.claimed.is_blind
-        self._channel = TurnChannel(self._worker.publisher, key, sides, equal_pace=equal_pace)
+        self._channel = TurnChannel(self._worker.publisher, key, sides, equal_pace=self._equal_pace)
         is_stored = False
         try:
             async with asyncio.TaskGroup() as answering:
                 answers = [answering.create_task(self._answer_or_fail(call)) for call in self._calls]
+                if self._equal_pace and self._calls:
+                    await self._close_when_shown(answers)
             is_stored = all(answer.result() for answer in answers)
         except* Overtaken:
             logger.info("turn %s was taken over", self.claimed.turn_id)
@@ -107,7 +110,7 @@ class TurnAnswering:
     async def _store_failure(self, call: PreparedCall) -> bool:
         said = Said(error=FailureCode.INTERRUPTED)
         try:
-            state = await in_returning_database(records.store_answer, self.claimed, call, said)
+            state = await self._store(call, said)
         except (Overtaken, *AWAY):
             raise
         except Exception:
@@ -115,6 +118,23 @@ class TurnAnswering:
             return False
         self._channel.side_is_over(call.side, state)
         return True
+
+    async def _store(self, call: PreparedCall, said: Said) -> str:
+        return await in_returning_database(
+            records.store_answer, self.claimed, call, said, closes_turn=not self._equal_pace
+        )
+
+    async def _close_when_shown(self, answers: Sequence[asyncio.Task[bool]]) -> None:
+        """End the turn once its sides are stored and its readers have every word.
+
+        A battle whose turn has ended while its longer answer still grows would tell that the faster model writes it.
+        """
+        if not all([await answer for answer in answers]):
+            return
+        while not self._channel.is_shown():
+            self._channel.show_more(at_once=self._stopped)
+            await asyncio.sleep(self._worker.publisher.tick_s)
+        await in_returning_database(records.close_turn, self.claimed)
 
     async def _answer(self, call: PreparedCall) -> None:
         """One side, with its one silent redraw."""
@@ -131,7 +151,7 @@ class TurnAnswering:
                 said = await self._ask(replacement)
         # Before the transaction, which holds the turn's row.
         said.html = await self._worker.renderer.render("".join(said.texts), self._channel.spending)
-        state = await in_returning_database(records.store_answer, self.claimed, call, said)
+        state = await self._store(call, said)
         self._channel.side_is_over(call.side, state)
 
     async def _ask(self, call: PreparedCall) -> Said:

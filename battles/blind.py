@@ -114,15 +114,16 @@ def _turn(turn: Turn, battle: Battle, sides: dict[int, Side], *, is_revealed: bo
 
 
 def _answer(answer: Answer, position: str, turn: Turn, battle: Battle, *, is_revealed: bool) -> dict[str, Any]:
-    # With equal pace a side that is stored already is shown as its stream shows it: still being written.
+    # With equal pace a side that is stored already is shown as the other one: which was quicker stays unknown.
     is_held_back = settings.ARENA_EQUAL_PACE and battle.is_blind and turn.is_live and not turn.round
-    is_streaming = turn.state == Turn.State.ANSWERING and (answer.state == Answer.State.QUEUED or is_held_back)
-    has_failed = answer.state == Answer.State.FAILED and not is_streaming
+    is_unfinished = is_held_back or answer.state == Answer.State.QUEUED
+    is_streaming = is_unfinished and turn.state == Turn.State.ANSWERING
+    has_failed = answer.state == Answer.State.FAILED and not is_unfinished
     shown: dict[str, Any] = {
         "side": position,
-        "state": "streaming" if is_streaming else answer.state,
-        "text": "" if is_streaming else answer.text,
-        "html": "" if is_streaming else answer.html,
+        "state": "streaming" if is_streaming else Answer.State.QUEUED if is_unfinished else answer.state,
+        "text": "" if is_unfinished else answer.text,
+        "html": "" if is_unfinished else answer.html,
         "error": NEUTRAL_ERROR if has_failed else None,
         "error_message": str(NEUTRAL_MESSAGE) if has_failed else "",
     }

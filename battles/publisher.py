@@ -49,6 +49,11 @@ class SideText:
     def has_begun(self) -> bool:
         return bool(self.text) or self.is_over
 
+    @property
+    def is_sent(self) -> bool:
+        """Whether the answer is stored and all of its text was sent; its last state may follow."""
+        return self.is_over and not self.unsent
+
     def take(self, reach: int | None) -> str:
         """What is to be sent now: everything, or as much as lies within `reach` characters of the answer."""
         most = MAX_CHARACTERS_PER_TICK
@@ -135,6 +140,16 @@ class TurnChannel:
         self._end_is_due = True
         self._publisher.has_news(self)
 
+    def is_shown(self) -> bool:
+        """Whether every side is over and was sent to its end, its last state too."""
+        return all(pane.is_sent and not pane.last_state for pane in self._sides.values())
+
+    def show_more(self, *, at_once: bool) -> None:
+        """Send what the equal pace holds back on the next tick: as much as is due, or all of it."""
+        if at_once:
+            self._pace = None
+        self._publisher.has_news(self)
+
     def abandon(self) -> None:
         """Somebody else publishes this turn now: what is held back here stays unsaid."""
         self._stop_rendering()
@@ -151,7 +166,11 @@ class TurnChannel:
         if not self._released:
             self._released = True
             self._pace = EqualPace(now) if self._equal_pace else None
-            events += [TurnEvent("state", side, "streaming") for side, pane in self._sides.items() if not pane.is_over]
+            events += [
+                TurnEvent("state", side, "streaming")
+                for side, pane in self._sides.items()
+                if self._equal_pace or not pane.is_over
+            ]
         said, self._ready = self._ready, []
         events += said
         reach = self._reach(now)
@@ -159,8 +178,11 @@ class TurnChannel:
             text, html = pane.take(reach), pane.take_rendered()
             if text or html is not None:
                 events += self._grow(side, pane, text, html)
-            if state := pane.take_last_state():
-                events.append(TurnEvent("state", side, state))
+        # With equal pace the last states leave together: the first one would name the faster model.
+        if not self._equal_pace or all(pane.is_sent for pane in self._sides.values()):
+            for side, pane in self._sides.items():
+                if state := pane.take_last_state():
+                    events.append(TurnEvent("state", side, state))
         if any(pane.unsent for pane in self._sides.values()):
             self._publisher.has_news(self)  # held back: the next tick shows more
         elif self._end_is_due:
@@ -181,7 +203,7 @@ class TurnChannel:
         """
         pane.finished += "".join(pane.markdown.feed(text))
         blocks = [] if html is None else [html]
-        is_last = pane.is_over and not pane.unsent
+        is_last = pane.is_sent and not self._equal_pace  # at equal pace nothing may tell which side is over first
         if pane.finished and pane.rendering is None and not is_last and self._may_spend():
             here = self._publisher.renderer.render_here(pane.finished)
             if here is None:
