@@ -25,6 +25,7 @@ from leaderboard.latency import median_first_token_ms
 from leaderboard.live_elo import elo_after
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing, VoteChange
 from leaderboard.publishing import Due, Effort, LiveFigures, Published, fit_boards, is_stale, is_to_be_thorough
+from leaderboard.revealed_calls import Revealed
 from leaderboard.scopes import BOARDS_OF_VOTE, is_of_the_arena, is_of_votes
 from leaderboard.vote_changes import set_aside
 
@@ -83,7 +84,7 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
     excluded = _votes_excluded()
     # Also boards whose last vote was set aside.
     boards = {scope: read_no_votes(scope) for scope in (OVERALL, *newest)} | read_boards(last_star=last_star)
-    live = _live_figures(boards[OVERALL], moment["last_order"])
+    live = _live_figures(boards[OVERALL], Revealed(moment["last_order"], started_at))
     due, unchanged = [], []
     for scope, board in boards.items():
         earlier = newest.get(scope)
@@ -216,6 +217,7 @@ def _votes_excluded() -> dict[str, dict[str, int]]:
     return excluded
 
 
-def _live_figures(overall: BoardVotes, last_order: int) -> LiveFigures:
+def _live_figures(overall: BoardVotes, revealed: Revealed) -> LiveFigures:
     """Of every model with a counted vote: Overall has them all. The Elo is the one after the last vote taken."""
-    return LiveFigures(elo_after(last_order), median_first_token_ms([model.pk for model in overall.models]))
+    models = [model.pk for model in overall.models]
+    return LiveFigures(elo_after(revealed.last_order), median_first_token_ms(models, revealed))

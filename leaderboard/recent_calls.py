@@ -5,11 +5,12 @@ from typing import Any
 from django.db import connection
 
 from common.money import plain
+from leaderboard.revealed_calls import CALLS_OF_MODEL, Revealed
 from models_registry.spending import SMALLEST
 
 CALLS = 1000
 
-_SUMMARY = """
+_SUMMARY = f"""
 SELECT
     count(*) AS calls,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY first_token_ms) FILTER (WHERE state = 'done') AS first_token_p50_ms,
@@ -22,17 +23,20 @@ SELECT
     count(*) FILTER (WHERE finish_reason = 'length') AS cut_short,
     count(*) FILTER (WHERE state = 'failed') AS failed
 FROM (
-    SELECT * FROM battles_call
-    WHERE model_id = %s AND answer_id IS NOT NULL AND state IN ('done', 'stopped', 'failed')
-    ORDER BY started_at DESC LIMIT %s
+    SELECT call.* FROM {CALLS_OF_MODEL.format(model="%(model)s")} AND call.state IN ('done', 'stopped', 'failed')
+    ORDER BY call.started_at DESC LIMIT %(most)s
 ) AS recent
-"""
+"""  # noqa: S608 (constants)
 
 
 def recent_calls(model_id: int) -> dict[str, Any] | None:
-    """Over its last 1,000 calls for an answer: times in milliseconds, cost in US dollars; None without any."""
+    """Over its last 1,000 calls of which it is known who answered: times in milliseconds, cost in US dollars.
+
+    None without any.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_SUMMARY, [model_id, CALLS])
+        revealed = Revealed.by_newest_snapshot()
+        cursor.execute(_SUMMARY, {"model": model_id, "most": CALLS, **revealed._asdict()})
         names = [column.name for column in cursor.description or []]
         found = dict(zip(names, cursor.fetchone(), strict=True))
     if not found["calls"]:

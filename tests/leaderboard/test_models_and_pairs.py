@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from battles.models import Call, Vote
+from battles.models import Battle, Call, Vote
 from leaderboard import aggregation, schedule
 from leaderboard.rating.differences import (
     expected_share,
@@ -45,7 +45,9 @@ def test_a_models_page_has_its_boards_opponents_calls_tags_and_versions(client, 
         version=2,
         status="active",
     )
-    answer = make.answered_battle(gold, silver).turns.get().answers.get(side__model=gold)
+    battle = make.answered_battle(gold, silver)
+    Battle.objects.filter(pk=battle.pk).update(mode=Battle.Mode.SIDE_BY_SIDE)
+    answer = battle.turns.get().answers.get(side__model=gold)
     for fence, (state, ms) in enumerate([("done", 100), ("done", 300), ("done", 200), ("failed", None)]):
         Call.objects.create(
             answer=answer, model=gold, attempt=1, fence=fence, state=state, first_token_ms=ms, total_ms=ms,

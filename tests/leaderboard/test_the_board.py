@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from battles.models import Call
+from battles.models import Battle, Call
 from leaderboard import aggregation, method, schedule
 from leaderboard.board_csv import neutral
 from leaderboard.boards import BoardQuery, read_board
@@ -218,6 +218,7 @@ def test_plain_names_and_numbers_are_left_alone():
 def test_first_token_times_are_the_median_of_finished_calls():
     fast, slow = contestants("fast", "slow")
     battle = make.answered_battle(fast, slow)
+    Battle.objects.filter(pk=battle.pk).update(mode=Battle.Mode.SIDE_BY_SIDE)
     for fence, (state, milliseconds) in enumerate([("done", 100), ("done", 300), ("done", 200), ("failed", 9000)]):
         answer = battle.turns.get().answers.get(side__model=fast)
         Call.objects.create(answer=answer, model=fast, attempt=1, fence=fence, state=state, first_token_ms=milliseconds)
