@@ -1,6 +1,6 @@
 """Who meets whom in a new battle: models that a person chose, and models drawn for the places that are left."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Set
 from dataclasses import asdict, dataclass, field, replace
 from random import Random
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from battles.models import NUMBERS, Battle, Position
 from common.errors import InvalidInput
 from common.text import has_unstorable, storable
 from models_registry.models import LanguageModel
+from models_registry.roster import Roster
 
 Mode = Battle.Mode
 
@@ -100,30 +101,37 @@ class Lineup:
 
 @dataclass(frozen=True)
 class Contest:
-    """A wish that can be fulfilled: who was chosen, and from whom the rest is drawn."""
+    """A wish that can be fulfilled: who was chosen, and from whom the rest is drawn.
+
+    A refusal depends on `candidates`, never on which of them are healthy: it would tell whose calls failed in a blind
+    battle. For the same reason a chosen model is called whether its breaker is open or not.
+    """
 
     mode: Battle.Mode
     chosen: list[LanguageModel]
-    pool: list[LanguageModel]
+    candidates: list[LanguageModel]
+    # The pks of those whose breakers are closed.
+    healthy: Set[int]
     filters: Filters
     needs: Needs = NO_NEEDS
     # Somebody is not drawn because of the files.
     files_exclude: bool = False
 
     @classmethod
-    def of(cls, wish: Wish, drawable: Sequence[LanguageModel], needs: Needs = NO_NEEDS) -> "Contest":
+    def of(cls, wish: Wish, roster: Roster, needs: Needs = NO_NEEDS) -> "Contest":
         """Raises InvalidInput naming the field, and TooFewModels; asks the database only about models that cannot be
         had."""
-        chosen = _chosen(wish, drawable)
+        chosen = _chosen(wish, roster.choosable)
         for model in chosen:
             if not needs.met_by(model):
                 raise _refused("attachments", _too_much_for(model, needs))
         if wish.filters.as_json and wish.mode != Mode.BLIND:
             raise _refused("filters", _("Only the draw of a blind battle can be narrowed."))
-        everybody = [model for model in drawable if wish.filters.keeps(model) and model not in chosen]
-        pool = [model for model in everybody if needs.met_by(model)]
-        contest = cls(wish.mode, chosen, pool, wish.filters, needs, len(pool) < len(everybody))
-        contest.check_pool()
+        everybody = [model for model in roster.payable if wish.filters.keeps(model) and model not in chosen]
+        candidates = [model for model in everybody if needs.met_by(model)]
+        healthy = {model.pk for model in roster.drawable}
+        contest = cls(wish.mode, chosen, candidates, healthy, wish.filters, needs, len(candidates) < len(everybody))
+        contest.check_candidates()
         return contest
 
     @property
@@ -135,14 +143,24 @@ class Contest:
     def needs_images(self) -> bool:
         return self.needs.images or self.filters.needs_images
 
-    def check_pool(self) -> None:
+    @property
+    def pool(self) -> list[LanguageModel]:
+        """From whom is drawn: the healthy candidates; all of them where a narrowed pool would be too small."""
+        healthy = [model for model in self.candidates if model.pk in self.healthy]
+        is_narrowed = self.files_exclude or bool(self.filters.as_json)
+        return self.candidates if is_narrowed and len(healthy) < self._fewest else healthy
+
+    @property
+    def _fewest(self) -> int:
+        return FEWEST_IN_A_NARROWED_POOL if self.mode == Mode.BLIND else 1
+
+    def check_candidates(self) -> None:
         """Raises InvalidInput, TooFewModels."""
-        fewest = FEWEST_IN_A_NARROWED_POOL if self.mode == Mode.BLIND else 1
-        if self.files_exclude and self.is_drawn and len(self.pool) < fewest:
+        if self.files_exclude and self.is_drawn and len(self.candidates) < self._fewest:
             raise _refused("attachments", FEW_SEE if self.needs.images else FEW_READ_SO_MUCH)
-        if self.filters.as_json and len(self.pool) < FEWEST_IN_A_NARROWED_POOL:
+        if self.filters.as_json and len(self.candidates) < FEWEST_IN_A_NARROWED_POOL:
             raise _refused("filters", _("Fewer than three models are left to draw from. Please ask for less."))
-        if self.is_drawn and len(self.chosen) + len(self.pool) < 2:
+        if self.is_drawn and len(self.chosen) + len(self.candidates) < 2:
             raise TooFewModels(retry_after=drawing.RETRY_AFTER_S)
 
     def line_up(self, random: Random) -> Lineup:
@@ -151,19 +169,17 @@ class Contest:
             positions = NUMBERS if self.mode == Mode.COMPARE else Position.values
             seats = [Seat(place, model, True) for place, model in zip(positions, self.chosen, strict=False)]
             return Lineup(seats, propensity=1.0)
-        if self.chosen:
-            pair = drawing.draw_partner(self.chosen[0], self.pool, random)
-        else:
-            pair = drawing.draw(self.pool, random)
-        known = {model.pk: model for model in (*self.chosen, *self.pool)}
+        pool = self.pool
+        pair = drawing.draw_partner(self.chosen[0], pool, random) if self.chosen else drawing.draw(pool, random)
+        known = {model.pk: model for model in (*self.chosen, *pool)}
         left, right = known[pair.left], known[pair.right]
         seats = [Seat(Position.LEFT, left, left in self.chosen), Seat(Position.RIGHT, right, False)]
         return Lineup(seats, pair.propensity)
 
     def without(self, concerned: Callable[[LanguageModel], bool]) -> "Contest":
-        """Nobody `concerned` is drawn. Raises InvalidInput and TooFewModels where the pool becomes too small."""
-        contest = replace(self, pool=[model for model in self.pool if not concerned(model)])
-        contest.check_pool()
+        """Nobody `concerned` is drawn. Raises InvalidInput and TooFewModels where too few candidates are left."""
+        contest = replace(self, candidates=[model for model in self.candidates if not concerned(model)])
+        contest.check_candidates()
         return contest
 
 

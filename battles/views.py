@@ -54,7 +54,7 @@ def go_to(request: PageRequest, url: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: PageRequest) -> HttpResponse:
-    models = roster.drawable()
+    models = roster.read().choosable
     if request.method == "POST":
         form = StartForm(request.POST, actor=request.actor)
         battle = form.start(
@@ -73,10 +73,7 @@ def new(request: PageRequest) -> HttpResponse:
             },
             actor=request.actor,
         )
-    is_over_budget = len(models) < 2 and len(models) + len(LanguageModel.objects.over_budget()) >= 2
-    context = {
-        "form": form, "drawable_count": len(models), "is_over_budget": is_over_budget, **pickers(form, models),
-    }  # fmt: skip
+    context = {"form": form, "drawable_count": len(models), **pickers(form, models)}
     return _form_page(request, form, "battles/new.html", "prompt", context)
 
 

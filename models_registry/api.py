@@ -19,14 +19,14 @@ class ModelSerializer(BaseSerializer[LanguageModel]):
 
 @method_decorator(caching.public, name="dispatch")
 class ModelList(ListAPIView[LanguageModel]):
-    """Every model that may be seen: all but drafts. With `?drawable=true` those that can be drawn and chosen now."""
+    """Every model that may be seen: all but drafts. With `?drawable=true` those that battles may begin with."""
 
     serializer_class = ModelSerializer
 
     def get_queryset(self) -> LanguageModelQuerySet:
         public = LanguageModel.objects.public()
         if self.request.query_params.get("drawable", "").lower() in ("1", "true"):
-            return public.filter(pk__in=[model.pk for model in roster.drawable()])
+            return public.filter(pk__in=[model.pk for model in roster.read().choosable])
         return public
 
 

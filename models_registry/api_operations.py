@@ -32,7 +32,8 @@ OPERATIONS: Operations = {
         parameters=(
             Parameter(
                 "drawable",
-                "Those alone that can be asked at the moment: drawn for a blind battle, or chosen.",
+                "Those alone that battles may begin with: active, and set up by an administrator. Whether a model "
+                "fails at the moment is not told: it would tell who answers in a blind battle.",
                 {"type": "boolean", "default": False},
             ),
         ),

@@ -172,12 +172,6 @@ class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
         obstacles = Obstacles(models)
         return [model for model in models if not obstacles.of(model)]
 
-    def over_budget(self) -> list["LanguageModel"]:
-        """Return those of `set_up` that would be drawable if no budget was spent."""
-        models = self.set_up()
-        obstacles = Obstacles(models)
-        return [model for model in models if obstacles.is_only_over_budget(model)]
-
 
 class LanguageModel(models.Model):
     """A contestant: an upstream model and exactly what we say to it. What it says may not change once it has votes."""

@@ -31,13 +31,6 @@ class Obstacles:
 
     def of(self, model: "LanguageModel") -> str:
         """One sentence for administrators; "" when the model may be drawn."""
-        return self._of_health(model) or self._of_money(model)
-
-    def is_only_over_budget(self, model: "LanguageModel") -> bool:
-        """Whether a spent budget, and nothing else, keeps the model out of the draw; halted calls are no budget."""
-        return not self._is_halted and not self._of_health(model) and bool(self._of_money(model))
-
-    def _of_health(self, model: "LanguageModel") -> str:
         if model.status != model.Status.ACTIVE:
             return {
                 model.Status.DRAFT: gettext("It is a draft: activate it."),
@@ -46,10 +39,19 @@ class Obstacles:
             }[model.Status(model.status)]
         if model.weight <= 0:
             return gettext("Its sampling weight is 0.")
-        breaker = self._of_models.get(model.pk) or self._of_providers.get(model.provider_id)
-        return model.provider.obstacle or (breaker.obstacle if breaker else "")
+        return model.provider.obstacle or self.of_health(model) or self.of_money(model)
 
-    def _of_money(self, model: "LanguageModel") -> str:
+    def of_health(self, model: "LanguageModel") -> str:
+        """Its breaker, or its provider's, is open."""
+        breaker = self._of_models.get(model.pk) or self._of_providers.get(model.provider_id)
+        return breaker.obstacle if breaker else ""
+
+    def is_halted(self, model: "LanguageModel") -> bool:
+        """Whether an administrator halted calls to models that cost something, as this one does."""
+        return self._is_halted and model.pk in self._paid
+
+    def of_money(self, model: "LanguageModel") -> str:
+        """Its calls are halted, or a budget is used up."""
         if model.pk not in self._paid:
             return ""
         if self._is_halted:

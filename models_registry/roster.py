@@ -1,20 +1,40 @@
-"""Who may be drawn now, looked up once for everybody who asks within a second."""
+"""Models that battles may begin with, looked up once for everybody who asks within a second."""
+
+from typing import NamedTuple
 
 from common.fresh import Fresh
 from models_registry.ledger import PaidCallsHalt
 from models_registry.models import Breaker, LanguageModel, Price, Provider
+from models_registry.obstacles import Obstacles
+
+
+class Roster(NamedTuple):
+    """Models that are set up, in three lists, each a part of the one before.
+
+    Only `choosable` may be shown, named in a refusal or decide about one: the calls of a blind battle spend money and
+    open breakers, so the other lists tell which models answered it (docs/adr/0029).
+    """
+
+    choosable: list[LanguageModel]  # as administrators set them up
+    payable: list[LanguageModel]  # those with money left in today's budgets
+    drawable: list[LanguageModel]  # those whose breakers are closed
+
+
+def _look_up() -> Roster:
+    models = LanguageModel.objects.set_up()
+    obstacles = Obstacles(models)
+    choosable = [model for model in models if not obstacles.is_halted(model)]
+    payable = [model for model in choosable if not obstacles.of_money(model)]
+    return Roster(choosable, payable, [model for model in payable if not obstacles.of_health(model)])
+
 
 # A hundred battles that begin at once would otherwise read all models, prices and breakers a hundred times.
-looked_up = Fresh(
-    lambda: LanguageModel.objects.drawable(),
-    for_s=1,
-    changed_by=(LanguageModel, Provider, Price, Breaker, PaidCallsHalt),
-)
+looked_up = Fresh(_look_up, for_s=1, changed_by=(LanguageModel, Provider, Price, Breaker, PaidCallsHalt))
 
 
-def drawable() -> list[LanguageModel]:
-    """LanguageModel.objects.drawable(), at most a second old; what this process changes shows at once.
+def read() -> Roster:
+    """At most a second old; what this process changes shows at once.
 
-    The models are shared by the process's threads: nobody changes them.
+    The lists and their models are shared by the process's threads: nobody changes them.
     """
-    return list(looked_up())
+    return looked_up()

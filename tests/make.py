@@ -1,6 +1,7 @@
 """Builders for tests: the shortest sentence that makes a thing in the arena."""
 
 from itertools import count
+from typing import Any
 
 from django.test import Client
 
@@ -62,7 +63,7 @@ def answered_battle(left: LanguageModel, right: LanguageModel, *, actor: Actor |
     return made
 
 
-def browser(actor: Actor, **options: bool) -> Client:
+def browser(actor: Actor, **options: Any) -> Client:
     """Signed in as the member, or with the visitor's cookie."""
     client = Client(**options)
     if actor.user is not None:

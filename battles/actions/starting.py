@@ -22,7 +22,6 @@ from common import limits
 from common.errors import InvalidInput
 from models_registry import roster
 from models_registry.ledger import seconds_until_tomorrow
-from models_registry.models import LanguageModel
 from models_registry.spending import OverBudget
 from uploads.models import Upload
 
@@ -82,26 +81,25 @@ def _admit(actor: Actor, prompt: str, wish: Wish, proof: str) -> Admitted:
         limits.give_back("battle", actor.limit_keys)  # the same battle is asked for again, with a proof
         raise
     if not contest.chosen:
-        reserving.check_allowance(actor, contest.pool, prompt, uploads)
+        reserving.check_allowance(actor, contest.candidates, prompt, uploads)
     findings = examine(actor=actor, prompt=prompt, uploads=uploads)
     return Admitted(contest, uploads, findings, consent.version() if wish.consent else "")
 
 
 def _contest(wish: Wish, needs: Needs) -> Contest:
     """Raises as Contest.of does, and ModelsOverBudget where only spent budgets prevent the contest."""
-    drawable = roster.drawable()
+    known = roster.read()
     try:
-        return Contest.of(wish, drawable, needs)
+        return Contest.of(wish, known, needs)
     except (InvalidInput, TooFewModels) as refusal:
-        over_budget = LanguageModel.objects.over_budget()
-        if over_budget and _is_possible(wish, [*drawable, *over_budget], needs):
+        if _is_possible(wish, known._replace(payable=known.choosable), needs):
             raise _models_over_budget(wish.models) from refusal
         raise
 
 
-def _is_possible(wish: Wish, models: Sequence[LanguageModel], needs: Needs) -> bool:
+def _is_possible(wish: Wish, known: roster.Roster, needs: Needs) -> bool:
     try:
-        Contest.of(wish, models, needs)
+        Contest.of(wish, known, needs)
     except (InvalidInput, TooFewModels):
         return False
     return True

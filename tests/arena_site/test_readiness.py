@@ -98,7 +98,7 @@ def test_valkey_that_falls_between_two_questions_is_away(monkeypatch: pytest.Mon
 
 
 def test_a_database_that_falls_between_two_questions_is_away(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(type(LanguageModel.objects), "drawable", away(OperationalError()))
+    monkeypatch.setattr(type(LanguageModel.objects), "set_up", away(OperationalError()))
     assert asked(503)["checks"]["database"] == "away"
 
 

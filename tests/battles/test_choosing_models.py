@@ -10,6 +10,7 @@ from battles.lineups import Contest, Filters, Wish
 from battles.models import Battle, Side, Turn
 from common.errors import InvalidInput
 from models_registry.models import LanguageModel
+from models_registry.roster import Roster
 from tests import make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -71,7 +72,7 @@ def test_a_wrong_choice_counts_against_no_limit(client: Client, five, settings):
 
 def test_a_name_that_cannot_be_stored_is_not_looked_up(five):
     with pytest.raises(InvalidInput, match="There is no model"):
-        Contest.of(Wish(Mode.DIRECT, ("a\x00b\ud800",)), [])
+        Contest.of(Wish(Mode.DIRECT, ("a\x00b\ud800",)), Roster([], [], []))
 
 
 def test_a_narrowed_draw_stays_among_those_that_were_asked_for():

@@ -209,15 +209,6 @@ def test_models_missing_for_other_reasons_are_too_few(settings):
         start(make.visitor())
 
 
-def test_front_page_names_the_spent_budget(client, settings):
-    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(0)}
-    for _ in range(2):
-        paid_model(at="http://127.0.0.1:9/paid")
-    page = client.get("/").content.decode()
-    assert "budget for models is used up for today" in page
-    assert "If you run this arena" not in page
-
-
 @pytest.mark.usefixtures("_unlimited")
 def test_many_people_at_two_providers_leave_the_ledger_right(fake_provider: FakeProvider, engine: Engine, settings):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(10_000)}

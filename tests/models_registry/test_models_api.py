@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 from django.test import Client
 
 from models_registry.models import Breaker
+from models_registry.spending import halt_paid_calls
 from models_registry.versions import set_price
 from tests import make
 
@@ -57,14 +58,23 @@ def test_drafts_are_nobodys_business(client: Client):
     assert (response.status_code, response.json()["code"]) == (404, "not_found")
 
 
-def test_those_that_can_be_asked_now_are_found(client: Client):
+def test_drawable_models_are_those_that_are_set_up(client: Client):
+    """Also one whose breaker is open: the list would tell whose calls failed in a blind battle."""
     make.model(slug="active")
     make.model(slug="paused", status="paused")
-    sick = make.model(slug="sick")
-    Breaker.objects.create(model=sick, opened_at=Now(), probe_at=Now())
+    failing = make.model(slug="failing")
+    Breaker.objects.create(model=failing, opened_at=Now(), probe_at=Now())
     listed = client.get("/api/v1/models/?drawable=true").json()
-    assert [model["id"] for model in listed["results"]] == ["active"]
+    assert [model["id"] for model in listed["results"]] == ["active", "failing"]
     assert client.get("/api/v1/models/?drawable=false").json()["count"] == 3
+
+
+def test_halted_paid_models_are_not_drawable(client: Client):
+    make.model(slug="free")
+    set_price(make.model(slug="paid"), Decimal(1), Decimal(1))
+    halt_paid_calls(by=make.user())
+    listed = client.get("/api/v1/models/?drawable=true").json()
+    assert [model["id"] for model in listed["results"]] == ["free"]
 
 
 def test_paused_and_retired_models_stay_listed(client: Client):

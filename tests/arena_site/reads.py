@@ -1,0 +1,87 @@
+"""What there is to read at every address of the site: a line for each with a part to fill in, or KeyError."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from battles.models import Battle
+from tests.addresses import addresses
+
+
+@dataclass
+class Arena:
+    """What addresses are filled with. battles: those that wait for their votes."""
+
+    models: list[str]
+    pairs: list[list[str]]
+    snapshot: str
+    share: str
+    token: str = ""
+    browser: str = ""
+    battles: list[Battle] = field(default_factory=list)
+
+    @property
+    def battle_ids(self) -> list[str]:
+        return [battle.public_id for battle in self.battles]
+
+    @property
+    def session_ids(self) -> list[str]:
+        return [battle.session.public_id for battle in self.battles]
+
+
+# Streams have no end or are one battle's own (tests/battles/test_equal_pace.py); the administration is for staff.
+STREAMS = {"/stream/{token}/", "/stream/model-test/{token}/", "/leaderboard/stream/"}
+_BATTLE = ("/battles/{public_id}/", "/api/v1/battles/{public_id}/")
+_SESSION = ("/s/{public_id}/", "/api/v1/sessions/{public_id}/")
+_UPLOAD = ("/uploads/{public_id}/", "/api/v1/uploads/{public_id}/")
+_ANSWER = ("/answers/{public_id}/", "/api/v1/answers/{public_id}/")
+_SHARE = ("/b/{share_id}/", "/api/v1/shares/{public_id}/")
+_SNAPSHOT = ("/leaderboard/snapshots/{public_id}/", "/api/v1/leaderboard/snapshots/{public_id}/")
+# By the beginning of an address: what stands in place of its part.
+IDS: dict[tuple[str, ...], Callable[[Arena], list[str]]] = {
+    _BATTLE: lambda arena: arena.battle_ids,
+    ("/api/v1/leaderboard/battles/{public_id}/",): lambda arena: arena.battle_ids,
+    _SESSION: lambda arena: arena.session_ids,
+    _UPLOAD: lambda arena: ["none"],
+    _ANSWER: lambda arena: ["none"],
+    _SHARE: lambda arena: [arena.share],
+    _SNAPSHOT: lambda arena: [arena.snapshot],
+    ("/leaderboard/models/{slug}/", "/api/v1/leaderboard/models/{slug}/", "/api/v1/models/{slug}/"): (
+        lambda arena: arena.models
+    ),
+    ("/api/v1/exports/",): lambda arena: ["jsonl"],
+    ("/accounts/tokens/", "/api/v1/me/tokens/"): lambda arena: [arena.token],
+    ("/accounts/browsers/", "/api/v1/me/browsers/"): lambda arena: [arena.browser],
+    ("/accounts/confirm-email/", "/accounts/password/reset/key/", "/accounts/2fa/webauthn/keys/"): lambda arena: ["1"],
+    ("/api/{rest}",): lambda arena: ["v1/none/"],
+}
+QUERIES: dict[str, Callable[[Arena], list[str]]] = {
+    "/": lambda arena: [f"?mode={mode}" for mode in Battle.Mode.values],
+    "/api/v1/models/": lambda arena: ["?drawable=true"],
+    "/leaderboard/": lambda arena: ["?format=csv", "?format=json"],
+    "/api/v1/leaderboard/": lambda arena: ["?as=csv", "?style_control=1"],
+    "/api/v1/leaderboard/history/": lambda arena: [f"?models={','.join(arena.models)}"],
+    "/api/v1/leaderboard/head-to-head/": lambda arena: [f"?a={a}&b={b}" for a, b in arena.pairs],
+}
+
+
+def paths(arena: Arena) -> Iterator[str]:
+    """Every address that can be read with GET, filled in, and again with what can be asked of it."""
+    for address in addresses():
+        if address.startswith("/admin/") or address in STREAMS:
+            continue
+        yield from _filled(address, arena)
+        yield from (address + query for query in QUERIES.get(address, lambda arena: [])(arena))
+
+
+def _filled(address: str, arena: Arena) -> list[str]:
+    if "{" not in address:
+        return [address]
+    if address == "/leaderboard/compare/{a}/{b}/":
+        return [f"/leaderboard/compare/{a}/{b}/" for a, b in arena.pairs]
+    if address == "/accounts/password/reset/key/{uidb36}-{key}/":
+        return ["/accounts/password/reset/key/1-none/"]
+    ids = next((ids for beginnings, ids in IDS.items() if address.startswith(beginnings)), None)
+    if ids is None:
+        raise KeyError(f"tests/arena_site/reads.py does not say how to read {address}")
+    before, _, rest = address.partition("{")
+    return [before + id + rest.partition("}")[2] for id in ids(arena)]

@@ -1,0 +1,248 @@
+"""Between the answers of a blind battle and its vote, no page and no call tells which models answered.
+
+Strangers read the same as before the battle; its owner reads the same whichever models were drawn.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from decimal import Decimal
+from difflib import unified_diff
+from itertools import combinations
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
+
+from accounts.actor import Actor
+from accounts.models import ApiToken, Scope, SignIn
+from battles import actions, answer_records
+from battles.call_records import Said
+from battles.models import Battle, Session, Turn, Vote
+from common import heartbeat
+from common.valkey import connection
+from leaderboard import aggregation, schedule
+from leaderboard.exports import api
+from leaderboard.models import OVERALL, AggregationRun
+from models_registry.models import LanguageModel
+from models_registry.providers import Completion, FailureCode
+from models_registry.versions import set_price
+from tests import make
+from tests.arena_site.reads import Arena, paths
+from tests.leaderboard import ballots
+
+pytestmark = pytest.mark.django_db
+
+NAMES = ("ada", "bob", "cyd", "dee")
+PAIRS = (("ada", "bob"), ("dee", "cyd"))
+ELSEWHERE = "203.0.113.7"  # /metrics is open to this machine
+A_CENT = Decimal("0.01")
+TOKENS = 3  # as many as an answer may have; each costs a cent
+# Their secrets are new with each reading.
+RANDOM_PAGES = ("/accounts/2fa/totp/", "/accounts/2fa/webauthn/")
+RANDOM_HEADERS = {"X-Request-ID", "Content-Security-Policy", "Set-Cookie", "Content-Length", "Expires"}
+RANDOM_WORDS = [
+    (r'(csrfmiddlewaretoken" value|nonce)="[^"]+"', r"\1"),
+    (r'(X-CSRFToken[^:]*:\s*)[^}]+}', r"\1"),
+    (r"(Computed|Next:) [^<]*", r"\1"),
+    (r'("voter":\s*)"[^"]+"', r"\1"),
+]  # fmt: skip
+
+Read = dict[str, tuple[object, ...]]
+
+
+def models() -> dict[str, LanguageModel]:
+    return {model.slug: model for model in LanguageModel.objects.filter(slug__in=NAMES).select_related("provider")}
+
+
+def add_models() -> None:
+    """Each has a provider and a price of its own, and differs in all that is measured of it."""
+    for number, name in enumerate(NAMES):
+        model = make.model(
+            slug=name, name=name.title(), at=f"http://127.0.0.1:9/{name}/v1", parameters={"max_tokens": TOKENS},
+            license_kind="open", size_b=number + 1, abilities=["images"],
+        )  # fmt: skip
+        set_price(model, Decimal(0), A_CENT * 1_000_000 * (number + 1))
+
+
+def done(call: Any) -> Said:
+    number = NAMES.index(call.row.model.slug) + 1
+    usage = Completion(prompt_tokens=5, completion_tokens=TOKENS, finish_reason="length" if number % 2 else "stop")
+    return Said(texts=["An answer."], completion=usage, first_token_ms=100 * number, total_ms=1000 * number)
+
+
+def refused(call: Any) -> Said:
+    """Opens the model's breaker at once."""
+    return Said(error=FailureCode.RATE_LIMITED, retry_after=600, total_ms=5)
+
+
+def unreachable(call: Any) -> Said:
+    """Opens the provider's breaker (ARENA_BREAKER_FAILURES is 1)."""
+    return Said(error=FailureCode.UNREACHABLE, total_ms=5)
+
+
+def answer(turn: Turn, *, right: Callable[[Any], Said] = done) -> None:
+    """As a worker stores it."""
+    taken = answer_records.take_up(turn.pk)
+    assert taken is not None
+    claimed, calls = taken
+    assert calls is not None
+    for call in calls:
+        said = right(call) if call.side == "right" else done(call)
+        answer_records.store_answer(claimed, call, said)
+
+
+def both_answered(battle: Battle) -> None:
+    answer(battle.turns.get())
+
+
+def one_failed_in_the_follow_up(battle: Battle) -> None:
+    answer(battle.turns.get())
+    answer(make.turn(battle), right=refused)
+
+
+def one_provider_failed_in_the_follow_up(battle: Battle) -> None:
+    answer(battle.turns.get())
+    answer(make.turn(battle), right=unreachable)
+
+
+def one_failed_at_once(battle: Battle) -> None:
+    """It takes no vote, but its models stay unknown."""
+    answer(battle.turns.get(), right=refused)
+
+
+HAPPENS = [both_answered, one_failed_in_the_follow_up, one_provider_failed_in_the_follow_up, one_failed_at_once]
+
+
+@pytest.fixture(autouse=True)
+def _no_limits(settings) -> None:
+    settings.ARENA_LIMITS = dict.fromkeys(settings.ARENA_LIMITS, "off")
+    settings.ARENA_BREAKER_FAILURES = 1
+    settings.ARENA_PUBLISH_VOTES = True
+
+
+@pytest.fixture
+def _the_clock_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    now: datetime = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
+
+
+@pytest.fixture(autouse=True)
+def _exports_are_sent_from_this_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others do not see what the test has not committed."""
+    monkeypatch.setattr(api, "_sent_on", lambda pieces: pieces)
+
+
+@pytest.fixture
+def owner() -> Actor:
+    return make.member()
+
+
+@pytest.fixture
+def arena(owner: Actor, _the_clock_stands: None) -> Arena:
+    """Boards, and calls of every model that are counted on their pages. One more answer uses up a provider's budget."""
+    for process in heartbeat.EXPECTED:  # /readyz counts models once all is well
+        connection().set(f"heartbeat:{process}", "alive")
+    add_models()
+    known = models()
+    for left, right in combinations(NAMES, 2):
+        ballots.cast_many(known[left], known[right], left=4, right=3, tie=1)
+    for left, right in PAIRS:
+        voted = make.battle(known[left], known[right], actor=owner)
+        both_answered(voted)
+        actions.cast_vote(actor=owner, battle=voted, choice=Vote.Choice.LEFT)
+    share = actions.publish(battle=voted)
+    aggregation.aggregate(slot=schedule.new_slot())
+    for number, name in enumerate(NAMES):
+        provider = known[name].provider
+        provider.daily_budget = 2 * TOKENS * A_CENT * (number + 1)
+        provider.save()
+    snapshot = AggregationRun.objects.snapshots(OVERALL)[0]
+    return Arena(list(NAMES), [sorted(pair) for pair in PAIRS], snapshot.public_id, share.public_id)
+
+
+def program(actor: Actor) -> Client:
+    _, token = ApiToken.issue(user=actor.user, name="t", scopes=list(Scope))
+    return Client(headers={"Authorization": f"Bearer {token}"}, REMOTE_ADDR=ELSEWHERE)
+
+
+@contextmanager
+def battles_of(arena: Arena, owner: Actor, pair: tuple[str, str]) -> Iterator[None]:
+    """Blind battles wait for their votes; afterwards everything is as before them."""
+    known = models()
+    with transaction.atomic():
+        arena.battles = [make.battle(known[pair[0]], known[pair[1]], actor=owner) for _ in HAPPENS]
+        for battle, happens in zip(arena.battles, HAPPENS, strict=True):
+            happens(battle)
+        for number, battle in enumerate(arena.battles):
+            began = timezone.now() - timedelta(minutes=number)
+            Battle.objects.filter(pk=battle.pk).update(created_at=began)
+            Session.objects.filter(pk=battle.session_id).update(created_at=began, last_active_at=began)
+        yield
+        transaction.set_rollback(True)
+    arena.battles = []
+
+
+def everything(client: Client, arena: Arena, *, only: str = "/") -> Read:
+    """What is read at every address, by the address; by a program at those below `only`."""
+    asks = "a program: " if "HTTP_AUTHORIZATION" in client.defaults else ""
+    wanted = [path for path in paths(arena) if path.startswith(only)]
+    return {asks + _neutral(path, arena): _read(client, path, arena) for path in wanted}
+
+
+def _read(client: Client, path: str, arena: Arena) -> tuple[object, ...]:
+    response: Any = client.get(path)
+    headers = sorted((name, value) for name, value in response.items() if name not in RANDOM_HEADERS)
+    if path.startswith(RANDOM_PAGES):
+        return response.status_code, _neutral(str(headers), arena)
+    return response.status_code, _neutral(str(headers), arena), _neutral(_text(response), arena)
+
+
+def _text(response: HttpResponse) -> str:
+    body: Any = response
+    content = b"".join(body.streaming_content) if response.streaming else response.content
+    text = content.decode(errors="replace")
+    for pattern, instead in RANDOM_WORDS:
+        text = re.sub(pattern, instead, text)
+    return text
+
+
+def _neutral(text: str, arena: Arena) -> str:
+    for number, ids in enumerate(zip(arena.battle_ids, arena.session_ids, strict=True)):
+        for public_id, name in zip(ids, ("battle", "session"), strict=True):
+            text = text.replace(public_id, f"{name}-{number}")
+    return text
+
+
+def differences(one: Read, other: Read) -> dict[str, list[str]]:
+    """By address, the lines that differ."""
+    assert one.keys() == other.keys()
+    changed = {path: (_lines(one[path]), _lines(other[path])) for path in one if one[path] != other[path]}
+    return {path: list(unified_diff(*lines, n=0, lineterm="")) for path, lines in changed.items()}
+
+
+def _lines(read: tuple[object, ...]) -> list[str]:
+    return [line for part in read for line in str(part).splitlines()]
+
+
+def test_strangers_read_the_same_before_and_after_answers(arena: Arena, owner: Actor):
+    anybody, others_program = Client(REMOTE_ADDR=ELSEWHERE), program(make.member())
+    with battles_of(arena, owner, PAIRS[0]):
+        after = everything(anybody, arena) | everything(others_program, arena, only="/api/")
+    before = everything(anybody, arena) | everything(others_program, arena, only="/api/")
+    assert len(before) > 100
+    assert differences(before, {address: after[address] for address in before}) == {}
+
+
+def test_owner_reads_the_same_whichever_models_answered(arena: Arena, owner: Actor):
+    browser, owners_program = make.browser(owner, REMOTE_ADDR=ELSEWHERE), program(owner)
+    arena.token, arena.browser = ApiToken.objects.get().public_id, SignIn.objects.get().public_id
+    one, other = {}, {}
+    for pair, read in zip(PAIRS, (one, other), strict=True):
+        with battles_of(arena, owner, pair):
+            read |= everything(browser, arena) | everything(owners_program, arena, only="/api/")
+    assert differences(one, other) == {}

@@ -1,0 +1,79 @@
+"""No refusal tells whose breaker a blind battle opened: it would name a model that failed in it."""
+
+from decimal import Decimal
+
+import pytest
+from django.db import transaction
+from django.test import Client
+
+from battles.models import Battle, Side
+from models_registry import health
+from models_registry.models import LanguageModel
+from models_registry.providers import FailureCode
+from models_registry.versions import set_price
+from tests import make
+from tests.uploads import pictures
+from uploads.actions import keep_upload
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _no_limits(settings) -> None:
+    settings.ARENA_LIMITS = dict.fromkeys(settings.ARENA_LIMITS, "off")
+
+
+@pytest.fixture
+def models() -> list[LanguageModel]:
+    """Each is of its own size and sees pictures; the first one has failed."""
+    made = [
+        make.model(slug=f"m{number}", at=f"http://127.0.0.1:9/{number}/v1", size_b=number + 1, abilities=["images"])
+        for number in range(4)
+    ]
+    with transaction.atomic():
+        health.record_outcome(made[0], FailureCode.RATE_LIMITED, retry_after=600)
+    assert LanguageModel.objects.drawable() == made[1:]
+    return made
+
+
+def start(client: Client, **body: object) -> int:
+    response = client.post("/api/v1/sessions/", {"prompt": "hello", **body}, content_type="application/json")
+    return response.status_code
+
+
+@pytest.mark.parametrize(
+    ("mode", "others"), [("direct", []), ("side_by_side", ["m1"]), ("side_by_side", []), ("compare", ["m1", "m2"])]
+)
+def test_model_with_open_breaker_can_be_chosen(client: Client, models, mode: str, others: list[str]):
+    assert start(client, mode=mode, models=["m0", *others]) == 201
+
+
+def test_narrowed_draw_is_not_refused_for_an_open_breaker(client: Client, models):
+    for _ in range(8):
+        assert start(client, filters={"max_size_b": 3}) == 201
+    assert {side.model.slug for side in Side.objects.select_related("model")} == {"m0", "m1", "m2"}
+
+
+def test_wide_draw_leaves_model_with_open_breaker_out(client: Client, models):
+    for _ in range(8):
+        assert start(client, filters={"max_size_b": 4}) == 201
+        assert start(client) == 201
+    assert {side.model.slug for side in Side.objects.select_related("model")} == {"m1", "m2", "m3"}
+
+
+def test_picture_is_not_refused_for_an_open_breaker(models):
+    LanguageModel.objects.filter(slug="m3").update(abilities=[])
+    actor = make.visitor()
+    picture = keep_upload(actor=actor, content=pictures.picture(), name="red.png")
+    assert start(make.browser(actor), attachments=[picture.public_id]) == 201
+
+
+def test_budget_is_not_compared_with_healthy_models_alone(client: Client, models, settings):
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": 1}
+    for _ in range(2):
+        dear = make.model()
+        set_price(dear, Decimal(0), Decimal(999_999))
+        with transaction.atomic():
+            health.record_outcome(dear, FailureCode.RATE_LIMITED, retry_after=600)
+    assert start(client) == 429
+    assert not Battle.objects.exists()
