@@ -4,7 +4,8 @@ from django.db import connection
 
 from leaderboard.revealed_calls import CALLS_OF_MODEL, Revealed
 
-CALLS_PER_MODEL = 1000
+# Each is looked up with its battle and vote, for all models of a board: 300 of them are 30,000 in every run.
+CALLS_PER_MODEL = 100
 
 _MEDIANS = f"""
 SELECT model.id, percentile_cont(0.5) WITHIN GROUP (ORDER BY recent.first_token_ms)
@@ -17,7 +18,7 @@ FROM unnest(%(models)s::bigint[]) AS model (id) CROSS JOIN LATERAL (
 
 
 def median_first_token_ms(model_ids: list[int], revealed: Revealed) -> dict[int, int]:
-    """By model id, over its last 1,000 finished calls; models without any are left out."""
+    """By model id, over its last 100 finished calls; models without any are left out."""
     with connection.cursor() as cursor:
         cursor.execute(_MEDIANS, {"models": model_ids, "most": CALLS_PER_MODEL, **revealed._asdict()})
         return {model_id: round(median) for model_id, median in cursor.fetchall()}
