@@ -14,6 +14,7 @@ from models_registry.versions import set_price
 from tests import make
 from tests.uploads import pictures
 from uploads.actions import keep_upload
+from uploads.extraction import read_upload
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -65,6 +66,7 @@ def test_picture_is_not_refused_for_an_open_breaker(models):
     LanguageModel.objects.filter(slug="m3").update(abilities=[])
     actor = make.visitor()
     picture = keep_upload(actor=actor, content=pictures.picture(), name="red.png")
+    read_upload(picture.pk)
     assert start(make.browser(actor), attachments=[picture.public_id]) == 201
 
 
