@@ -10,6 +10,7 @@ from accounts.claims import visitor_claimed
 from accounts.models import User, Visitor
 from battles.actions import file_stars_under, file_votes_under
 from battles.models import ModerationCase, Report, Session, StarRating, Vote
+from common.database import violates
 
 
 @receiver(visitor_claimed)
@@ -29,5 +30,7 @@ def _hand_over_report(report: Report, user: User) -> None:
     try:
         with transaction.atomic():
             mine.update(user=user, visitor=None)
-    except IntegrityError:
+    except IntegrityError as error:
+        if not violates(error, "a_member_reports_a_battle_once"):
+            raise
         mine.delete()

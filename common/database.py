@@ -1,4 +1,4 @@
-"""The ORM from inside an event loop, and what to make of a database that is away."""
+"""The ORM from inside an event loop, and what the database's errors mean."""
 
 import asyncio
 import logging
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +31,12 @@ def one_snapshot() -> Iterator[None]:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield
+
+
+def violates(error: IntegrityError, *constraints: str) -> bool:
+    """Return whether one of the named constraints, and not another one or a NOT NULL, refused the row."""
+    diagnostics = getattr(error.__cause__, "diag", None)
+    return getattr(diagnostics, "constraint_name", None) in constraints
 
 
 async def in_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

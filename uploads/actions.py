@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from accounts.actor import Actor
 from accounts.models import User, Visitor
 from common import limits
+from common.database import violates
 from uploads import extraction, storage
 from uploads.errors import FileTooLarge, NoFile, QuotaReached, UnknownFileType
 from uploads.findings import MOST_CHARACTERS, Reason, Text
@@ -57,7 +58,10 @@ def _keep_new(actor: Actor, content: bytes, name: str, found: FileType, sha256: 
     except BaseException as error:
         with suppress(Exception):
             storage.forget(stored_as)
-        if not isinstance(error, IntegrityError):
+        kept_already = isinstance(error, IntegrityError) and violates(
+            error, "a_member_keeps_a_file_once", "a_visitor_keeps_a_file_once"
+        )
+        if not kept_already:
             raise
         return Upload.objects.owned_by(actor).kept().get(sha256=sha256)  # the same file came twice at once
     return upload

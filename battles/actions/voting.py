@@ -20,19 +20,23 @@ from battles.models import Answer, Battle, Position, Side, StarRating, Turn, Vot
 from battles.reading import read_for_vote
 from battles.style import StyleCounts, style_counts
 from common import limits
+from common.database import violates
 from models_registry.models import LanguageModel
 
 
 def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
     """Record the person's verdict; from then on the names are revealed. The vote's battle can be shown at once.
 
-    Raises TakesNoVote, BattleIsVoid, BattleIsHidden, StillAnswering, TooManyRequests, and AlreadyVoted when a vote
-    exists (also when two requests race: the database keeps the first).
+    Raises TakesNoVote, BattleIsVoid, BattleIsHidden, StillAnswering, TooManyRequests, AlreadyVoted when a vote exists
+    (also when two requests race: the database keeps the first), and IntegrityError when the database refuses the row
+    for another reason.
     """
     try:  # outside atomic: inside, the connection would be broken
         with transaction.atomic():
             return _store_vote(actor, battle.pk, choice)
     except IntegrityError as error:
+        if not violates(error, "battles_vote_battle_id_key"):
+            raise
         raise AlreadyVoted from error
 
 

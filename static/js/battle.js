@@ -142,6 +142,16 @@ document.addEventListener("keydown", (event) => {
   button.click();
 });
 
+// A vote that was not stored keeps its choice: Enter sends it again.
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  if (detail.successful || !detail.elt.matches(".vote")) return;
+  const chosen = detail.requestConfig.triggeringEvent?.submitter;
+  detail.elt.querySelectorAll("[data-chosen]").forEach((button) => delete button.dataset.chosen);
+  if (!chosen) return;
+  chosen.dataset.chosen = "";
+  chosen.focus({ preventScroll: true });
+});
+
 // ---- After the names the next question is one key away; a letter is heard only where the focus is at the reveal. ----
 
 document.addEventListener("keydown", (event) => {

@@ -16,9 +16,13 @@ document.addEventListener("click", (event) => {
   (refused ?? drawer ?? document.getElementById("main")).focus({ preventScroll: true });
   notice.remove();
 });
-document.addEventListener("htmx:sendError", ({ detail }) => show("notice-no-answer", detail));
-document.addEventListener("htmx:timeout", ({ detail }) => show("notice-no-answer", detail));
-document.addEventListener("htmx:responseError", ({ detail }) => show("notice-went-wrong", detail));
+// A form without typed text has words of its own for both.
+const wordsOf = (sender) => sender.closest("form")?.dataset.wentWrong;
+const showNoAnswer = ({ detail }) => show(wordsOf(detail.elt) ?? "notice-no-answer", detail);
+const showWentWrong = ({ elt }) => show(wordsOf(elt) ?? "notice-went-wrong", { elt });
+document.addEventListener("htmx:sendError", showNoAnswer);
+document.addEventListener("htmx:timeout", showNoAnswer);
+document.addEventListener("htmx:responseError", ({ detail }) => showWentWrong(detail));
 
 // A refusal is swapped only where the server said (a notice), or over the form it is about (422).
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
@@ -29,7 +33,8 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     detail.target = placeFor(elt);
   } else {
     detail.shouldSwap = false;
-    show(status === 413 ? "notice-too-much" : "notice-went-wrong", { elt });
+    if (status === 413) show("notice-too-much", { elt });
+    else showWentWrong({ elt });
   }
 });
 // A new try makes an earlier refusal old news; what is merely fetched, such as the next lines of a list, does not.

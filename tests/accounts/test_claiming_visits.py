@@ -4,10 +4,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
 from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
+from accounts.claims import visitor_claimed
 from accounts.models import User, Visitor
 from battles.actions import report
 from battles.models import Battle, ModerationCase, Report
@@ -93,6 +94,16 @@ def test_reports_and_refused_prompts_of_this_browser_become_the_members(client: 
     assert set(found) == {(twice.pk, member.pk, None, "signed in"), (once.pk, member.pk, None, "before")}
     refused.refresh_from_db()
     assert (refused.user, refused.visitor) == (member, None)
+
+
+def test_report_refused_by_other_constraint_is_not_deleted(member: User):
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE battles_report ADD CONSTRAINT none_is_a_members CHECK (user_id IS NULL)")
+    actor = make.visitor()
+    report(actor=actor, battle=make.answered_battle(make.model(), make.model(), actor=actor), reason="before")
+    with pytest.raises(IntegrityError, match="none_is_a_members"):
+        visitor_claimed.send(sender=Visitor, visitor=actor.visitor, user=member)
+    assert Report.objects.get().reason == "before"
 
 
 @pytest.mark.django_db(transaction=True)

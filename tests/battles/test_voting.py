@@ -1,9 +1,10 @@
 """One vote a battle, stored for good, revealing the names."""
 
+import logging
 import threading
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from accounts.actor import Actor
 from battles import actions
@@ -34,6 +35,53 @@ def test_the_second_vote_is_refused(battle: Battle):
     actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
     with pytest.raises(AlreadyVoted):
         actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.RIGHT)
+    assert Vote.objects.get().choice == "left"
+
+
+@pytest.fixture
+def no_vote_can_be_stored(battle: Battle) -> None:
+    """The schema of the release before votes were numbered at COMMIT: the column does not take NULL."""
+    with connection.cursor() as cursor:
+        cursor.execute('ALTER TABLE battles_vote ALTER COLUMN "order" SET NOT NULL')
+
+
+def votes_are_stored_again() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute('ALTER TABLE battles_vote ALTER COLUMN "order" DROP NOT NULL')
+
+
+@pytest.mark.usefixtures("no_vote_can_be_stored")
+def test_vote_refused_by_other_constraint_is_not_already_voted(battle: Battle):
+    with pytest.raises(IntegrityError, match='"order"'):
+        actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
+
+
+@pytest.mark.usefixtures("no_vote_can_be_stored")
+@pytest.mark.parametrize(
+    ("path", "options"),
+    [("/battles/{}/vote/", {}), ("/api/v1/battles/{}/vote/", {"content_type": "application/json"})],
+)
+def test_vote_that_cannot_be_stored_is_5xx_and_logged(
+    battle: Battle, path: str, options: dict[str, str], caplog: pytest.LogCaptureFixture
+):
+    client = make.browser(owner(battle), raise_request_exception=False)
+    with caplog.at_level(logging.ERROR, "django.request"):
+        refused = client.post(path.format(battle.public_id), {"choice": "left"}, **options)
+    assert refused.status_code == 500
+    assert [record.exc_info[0] for record in caplog.records if record.name == "django.request"] == [IntegrityError]
+    assert not Vote.objects.exists()
+
+
+def test_vote_that_could_not_be_stored_is_repeated_with_its_key(battle: Battle, no_vote_can_be_stored: None):
+    client = make.browser(owner(battle), raise_request_exception=False)
+
+    def vote() -> int:
+        path, key = f"/api/v1/battles/{battle.public_id}/vote/", {"Idempotency-Key": "one"}
+        return client.post(path, {"choice": "left"}, "application/json", headers=key).status_code
+
+    assert vote() == 500
+    votes_are_stored_again()
+    assert (vote(), vote()) == (201, 201)
     assert Vote.objects.get().choice == "left"
 
 

@@ -5,6 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.arenas import ask
 from tests.browser.members import make_member, sign_in
+from tests.browser.pictures import look
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.battling import LONG
 from tests.faults.running import Arena
@@ -24,6 +25,24 @@ new PerformanceObserver((list) => {
 # A moment is ten times as long: on a busy machine, too, it is not over before it was looked at.
 LONG_MOMENTS = "window.setTimeout = ((own) => (what, ms, ...more) => own(what, 10 * ms, ...more))(setTimeout)"
 SHIFTED = "window.shifts.reduce((sum, [value]) => sum + value, 0)"
+
+
+def test_vote_that_fails_keeps_choice_for_next_try(echoing: Arena, page: Page):
+    ask(page, echoing, "one two three")
+    choice = page.get_by_role("button", name="Right is better")
+    for spoil, mend in (
+        (lambda: page.route("**/vote/", lambda route: route.fulfill(status=500)), lambda: page.unroute("**/vote/")),
+        (lambda: page.context.set_offline(True), lambda: page.context.set_offline(False)),
+    ):
+        spoil()
+        choice.click()
+        expect(page.locator(".vote [role=alert]")).to_contain_text("Your vote did not get through. Please try again.")
+        expect(choice).to_be_focused()
+        expect(page.locator("#notices .notice")).to_have_count(0)
+        look(page, "vote-failed")
+        mend()
+    choice.press("Enter")
+    expect(page.locator(".reveal .said")).to_contain_text("right answer better")
 
 
 def test_what_was_typed_and_attached_goes_along_from_one_way_to_battle_to_another(echoing: Arena, page: Page):

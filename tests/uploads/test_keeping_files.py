@@ -1,10 +1,12 @@
 """Files outlive workers and services, go where they should, and go when nobody wants them."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.db import IntegrityError, connection
 from django.test import Client
 from django.utils import timezone
 
@@ -29,6 +31,21 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def keep(actor: Actor, content: bytes = b"some text", name: str = "notes.txt") -> Upload:
     return actions.keep_upload(actor=actor, content=content, name=name)
+
+
+@pytest.fixture
+def no_file_can_be_kept() -> Iterator[None]:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE uploads_upload ADD CONSTRAINT no_file_is_kept CHECK (size < 0)")
+        yield
+        cursor.execute("ALTER TABLE uploads_upload DROP CONSTRAINT no_file_is_kept")
+
+
+@pytest.mark.usefixtures("no_file_can_be_kept")
+def test_upload_refused_by_other_constraint_raises_it():
+    with pytest.raises(IntegrityError, match="no_file_is_kept"):
+        keep(make.member())
+    assert list(stored_files()) == []
 
 
 def test_a_file_whose_reader_died_is_read_by_the_next(monkeypatch):
