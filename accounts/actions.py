@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from accounts import audit
+from accounts import audit, staff_rights
 from accounts.actor import keys_of
 from accounts.errors import InvitationUsed, LastAdministrator, TooManyTokens
 from accounts.models import ApiToken, Ban, IdempotencyKey, Invitation, Scope, SignIn, User, Visitor
@@ -68,15 +68,23 @@ def revoke_invitation(*, by: User, invitation: Invitation) -> None:
 
 @transaction.atomic
 def ban(ban: Ban, *, by: User) -> None:
-    """Whom it names takes part in nothing any more, within two seconds on every machine."""
+    """Whom it names takes part in nothing any more, within two seconds on every machine.
+
+    Raises NeedsAdministrator where it would reach staff.
+    """
+    staff_rights.refuse_ban(ban, by=by)
     ban.created_by = by
     ban.save()
     audit.record(by, "ban", ban, ban.reason, whom=ban.whom, expires_at=ban.expires_at)
 
 
 @transaction.atomic
-def lift_ban(ban: Ban, *, by: User) -> None:
-    """One that is over or lifted already stays as it is."""
+def lift_ban(ban: Ban, *, by: User, network: str = "") -> None:
+    """One that is over or lifted already stays as it is.
+
+    network: where `by` asks from, as the ban's month calls it. Raises NeedsAdministrator where the ban holds for `by`.
+    """
+    staff_rights.refuse_lift(ban, by=by, network=network)
     in_force = Ban.objects.in_force().select_for_update().filter(pk=ban.pk).first()
     if in_force is not None:
         in_force.lifted_at, in_force.lifted_by = timezone.now(), by

@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
@@ -13,17 +14,37 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from accounts import actions, audit, limit_admin, user_admin  # noqa: F401 (they register their pages)
+from accounts import actions, audit, bans, limit_admin, staff_rights, user_admin  # noqa: F401 (they register their pages)
 from accounts.audited_admin import DeletionsWrittenDown
-from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, Visitor
+from accounts.errors import NeedsAdministrator
+from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, User, Visitor
 from common.large_lists import EstimatingPaginator
 from common.secret_fields import SecretFieldsAdmin
+
+
+class BanForm(forms.ModelForm):  # type: ignore[type-arg]
+    by: User
+
+    class Meta:
+        model = Ban
+        fields = ["user", "visitor", "network", "reason", "expires_at"]
+
+    def _post_clean(self) -> None:
+        """Django makes the ban there, and only then is it known whom it reaches."""
+        super()._post_clean()
+        if self.errors:
+            return
+        try:
+            staff_rights.refuse_ban(self.instance, by=self.by)
+        except NeedsAdministrator as refusal:
+            self.add_error(None, refusal.detail)
 
 
 @admin.register(Ban)
 class BanAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """A ban is made and lifted, not edited: what was said to somebody stays on record."""
 
+    form = BanForm
     list_display = [
         "__str__",
         "user",
@@ -49,6 +70,11 @@ class BanAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def get_readonly_fields(self, request: HttpRequest, obj: Ban | None = None) -> list[str]:
         return [] if obj is None else self.get_fields(request, obj)
 
+    def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        form = super().get_form(request, *args, **kwargs)
+        form.by = request.user  # type: ignore[attr-defined]
+        return form
+
     def has_delete_permission(self, request: HttpRequest, obj: Ban | None = None) -> bool:
         return False
 
@@ -58,8 +84,14 @@ class BanAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     @admin.action(description=_("Lift: they may take part again"), permissions=["change"])
     def lift(self, request: HttpRequest, queryset: QuerySet[Ban]) -> None:
-        for ban in queryset:
-            actions.lift_ban(ban, by=request.user)  # type: ignore[arg-type]
+        try:
+            with transaction.atomic():
+                for ban in queryset:
+                    network = bans.network_in_month_of(ban, request)
+                    actions.lift_ban(ban, by=request.user, network=network)  # type: ignore[arg-type]
+        except NeedsAdministrator as refusal:
+            messages.error(request, refusal.detail)
+            return
         messages.success(request, _("They may take part again."))
 
 

@@ -25,11 +25,17 @@ def refuse_the_banned(actor: Actor, request: HttpRequest) -> None:
 def _is_of(ban: Ban, actor: Actor, request: HttpRequest) -> bool:
     if ban.expires_at is not None and ban.expires_at <= timezone.now():
         return False
-    if ban.network:  # its word is of the month in which it was seen
-        return ban.network == network_word(request, month_of(ban.network))
+    if ban.network:
+        is_administrator = actor.user is not None and actor.user.is_superuser
+        return ban.network == network_in_month_of(ban, request) and not is_administrator
     if ban.user_id is not None:
         return actor.user is not None and actor.user.pk == ban.user_id
     return actor.visitor is not None and actor.visitor.pk == ban.visitor_id
+
+
+def network_in_month_of(ban: Ban, request: HttpRequest) -> str:
+    """The request's network, in the words of the month in which the ban's network was seen."""
+    return network_word(request, month_of(ban.network))
 
 
 def _sentence(ban: Ban) -> str:

@@ -42,6 +42,11 @@ class Banned(NotAllowed):
     message = _("You are blocked from taking part in this arena.")
 
 
+class NeedsAdministrator(NotAllowed):
+    code = "needs_administrator"
+    message = _("Only an administrator can do this.")
+
+
 class ThisBrowser(ArenaError):
     code = "this_browser"
     message = _("This is the browser that you are using. It is signed out at /accounts/logout/.")

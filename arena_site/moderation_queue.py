@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.admin import ReadOnlyAdmin
+from accounts.errors import NeedsAdministrator
 from accounts.models import User
 from battles import actions
 from battles.models import ModerationCase, ModerationCaseQuerySet, Turn, Vote
@@ -194,7 +195,11 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
         form = form_class(request.POST if "because" in request.POST else None)
         if form.is_valid():
             chosen = ModerationCase.objects.filter(pk__in=list(cases.values_list("pk", flat=True)))
-            done = act(chosen, by=request.user, **form.cleaned_data)
+            try:
+                done = act(chosen, by=request.user, **form.cleaned_data)
+            except NeedsAdministrator as refusal:
+                messages.error(request, refusal.detail)
+                return None
             sentence = ngettext("%(n)d case is decided.", "%(n)d cases are decided.", len(done))
             messages.success(request, sentence % {"n": len(done)})
             return None

@@ -4,10 +4,13 @@ from typing import Any
 
 from celery.exceptions import CeleryError
 from django.db import transaction
+from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError
 
 from accounts import audit
+from accounts.errors import NeedsAdministrator
 from accounts.models import User
+from accounts.staff_rights import is_administrator, untouchable_voters
 from battles.models import Vote, VoteQuerySet
 from leaderboard import reviews, schedule, tasks
 from leaderboard.errors import VoteCounts, VoteDoesNotCount
@@ -37,7 +40,11 @@ def restore(vote: Vote, *, by: User | None, because: str = "") -> None:
 def retract_votes(
     votes: VoteQuerySet, *, reason: Vote.ExcludedReason, by: User | None, because: str = ""
 ) -> list[Vote]:
-    """Retract those that are not set aside yet, all or none. Returns them. Raises TalliesDisagree."""
+    """Retract those that are not set aside yet, all or none. Returns them.
+
+    Raises TalliesDisagree, and NeedsAdministrator as _refuse_protected_voters does.
+    """
+    _refuse_protected_voters(votes, by)
     changed = set_aside(votes.filter(excluded_reason=""), reason=reason, by=by, because=because)
     _record(by, "vote.retract", changed, because, excluded_reason=reason)
     return changed
@@ -45,7 +52,14 @@ def retract_votes(
 
 @transaction.atomic
 def restore_votes(votes: VoteQuerySet, *, by: User | None, because: str = "") -> list[Vote]:
-    """Restore those that are set aside, all or none. Returns them."""
+    """Restore those that are set aside, all or none. Returns them.
+
+    Raises NeedsAdministrator as _refuse_protected_voters does, and where the arena itself set one aside.
+    """
+    _refuse_protected_voters(votes, by)
+    by_arena = votes.exclude(excluded_reason__in=["", *Vote.ExcludedReason.chosen_by_staff()])
+    if not is_administrator(by) and by_arena.exists():
+        raise NeedsAdministrator(_("Only an administrator can count votes again that the arena itself set aside."))
     changed = put_back(votes, by=by, because=because)
     _record(by, "vote.restore", changed, because, excluded_reasons=sorted({vote.excluded_reason for vote in changed}))
     return changed
@@ -53,10 +67,21 @@ def restore_votes(votes: VoteQuerySet, *, by: User | None, because: str = "") ->
 
 @transaction.atomic
 def decide_review(review: AnomalyReview, state: str, *, by: User, because: str) -> AnomalyReview:
-    """Let a reviewed voter's votes count (DISMISSED) or set them aside for good (EXCLUDED). Raises ReviewIsDecided."""
+    """Let a reviewed voter's votes count (DISMISSED) or set them aside for good (EXCLUDED).
+
+    Raises ReviewIsDecided, and NeedsAdministrator as _refuse_protected_voters does.
+    """
+    _refuse_protected_voters(Vote.objects.filter(voter=review.voter), by)
+    _refuse_protected_voters(review.votes, by)
     decided = reviews.decide(review, state, by=by, because=because)
     audit.record(by, f"review.{state}", decided, because, voter=decided.voter, votes=len(decided.orders))
     return decided
+
+
+def _refuse_protected_voters(votes: VoteQuerySet, by: User | None) -> None:
+    """Raise NeedsAdministrator where a vote is of `by`, or of an administrator and `by` is none."""
+    if votes.filter(voter__in=untouchable_voters(by)).exists():
+        raise NeedsAdministrator(_("Only an administrator can judge your own votes and those of administrators."))
 
 
 def look_for_anomalies(*, by: User) -> None:

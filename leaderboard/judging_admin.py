@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from accounts.admin import ReadOnlyAdmin
+from accounts.errors import NeedsAdministrator
 from battles.admin import VoteAdmin
 from battles.models import Vote, VoteQuerySet
 from common.large_lists import LargeListAdmin
@@ -74,7 +75,11 @@ class JudgedVoteAdmin(VoteAdmin):
         """First a page that asks why; None (back to the list) once it is done."""
         form = form_class(request.POST if "because" in request.POST else None)
         if form.is_valid():
-            changed = act(Vote.objects.filter(pk__in=votes.values("pk")), by=request.user, **form.cleaned_data)
+            try:
+                changed = act(Vote.objects.filter(pk__in=votes.values("pk")), by=request.user, **form.cleaned_data)
+            except NeedsAdministrator as refusal:
+                messages.error(request, refusal.detail)
+                return None
             sentence = ngettext("%(n)d vote is changed.", "%(n)d votes are changed.", len(changed))
             messages.success(request, sentence % {"n": len(changed)} + " " + _("The next run publishes it."))
             return None
@@ -155,9 +160,12 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
         by, form = _judge(request), DecisionForm(request.POST)
         review = get_object_or_404(AnomalyReview, pk=pk)
         if form.is_valid():
-            with suppress(ReviewIsDecided):  # a double click
-                actions.decide_review(review, by=by, **form.cleaned_data)
-            messages.success(request, _("Decided. The next run publishes it."))
+            try:
+                with suppress(ReviewIsDecided):  # a double click
+                    actions.decide_review(review, by=by, **form.cleaned_data)
+                messages.success(request, _("Decided. The next run publishes it."))
+            except NeedsAdministrator as refusal:
+                messages.error(request, refusal.detail)
         else:
             messages.error(request, _("Say why, so that others can follow it."))
         return redirect("admin:leaderboard_anomalyreview_change", pk)

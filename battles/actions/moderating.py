@@ -7,9 +7,11 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext as _
 
 from accounts import actions as people
 from accounts import audit
+from accounts.errors import NeedsAdministrator
 from accounts.idempotency import forget_results
 from accounts.models import Ban, User, Visitor
 from battles.actions.turns import stop
@@ -92,7 +94,12 @@ def ban_people(
 def settle_cases(
     cases: ModerationCaseQuerySet, *, by: User, because: str, action: str, state: State = State.SETTLED
 ) -> list[ModerationCase]:
-    """Write down that `action` is what was decided on the cases. Inside the transaction that does it."""
+    """Write down that `action` is what was decided on the cases. Inside the transaction that does it.
+
+    Raises NeedsAdministrator where somebody but an administrator decides on what they asked themselves.
+    """
+    if not by.is_superuser and cases.filter(Q(user=by) | Q(battle__session__owner_user=by)).exists():
+        raise NeedsAdministrator(_("Only an administrator can decide on your own battles."))
     settled = list(cases.select_related("battle").select_for_update(of=("self",)).order_by("pk"))
     ModerationCase.objects.filter(pk__in=[case.pk for case in settled]).update(
         state=state, decided_at=Now(), decided_by=by, reason=because

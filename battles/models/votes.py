@@ -83,6 +83,11 @@ class Vote(models.Model):
         OPERATOR = "operator", _("operator")
         OVER_DAILY_CAP = "over_daily_cap", _("over the daily cap")
 
+        @classmethod
+        def chosen_by_staff(cls) -> "list[Vote.ExcludedReason]":
+            """All others the arena finds by itself; of ANOMALY a review decides."""
+            return [cls.MODERATION, cls.OPERATOR]
+
     battle = models.OneToOneField(Battle, models.PROTECT, related_name="vote")
     # The battle's: names were open side by side, and such votes have a board of their own.
     mode = models.CharField(max_length=12, choices=Battle.Mode, default=Battle.Mode.BLIND, db_default=Battle.Mode.BLIND)

@@ -167,5 +167,5 @@ def test_a_review_follows_its_voter_into_an_account_but_not_a_deleted_session(mo
     visitor_claimed.send(sender=type(visitor), visitor=visitor, user=user)
     review.refresh_from_db()
     assert review.voter == f"user:{user.pk}"
-    actions.decide_review(review, State.DISMISSED, by=user, because="fine")
+    actions.decide_review(review, State.DISMISSED, by=make.user(), because="fine")
     assert counted() == 280

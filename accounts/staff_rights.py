@@ -1,0 +1,44 @@
+"""What staff may not do without an administrator: to administrators, and about themselves.
+
+Actions ask here, so that pages, the administration and the API refuse the same. `by` is None for a command.
+"""
+
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+
+from accounts.actor import keys_of
+from accounts.errors import NeedsAdministrator
+from accounts.models import Ban, User
+
+
+def is_administrator(by: User | None) -> bool:
+    return by is None or by.is_superuser
+
+
+def refuse_ban(ban: Ban, *, by: User) -> None:
+    """Raise NeedsAdministrator where the ban reaches staff, also by a network that one of them came from."""
+    if not is_administrator(by) and _members_in(ban).filter(Q(is_staff=True) | Q(is_superuser=True)).exists():
+        raise NeedsAdministrator(_("Only an administrator can block staff, or a network that staff comes from."))
+
+
+def refuse_lift(ban: Ban, *, by: User, network: str) -> None:
+    """Raise NeedsAdministrator where the ban is on `by`, or on `network`, from which they ask."""
+    is_own = _members_in(ban).filter(pk=by.pk).exists() or (ban.network != "" and ban.network == network)
+    if is_own and not is_administrator(by):
+        raise NeedsAdministrator(_("Only an administrator can lift a block that holds for you."))
+
+
+def untouchable_voters(by: User | None) -> list[str]:
+    """Return the voters whose votes `by` may not judge: themselves and all administrators."""
+    if by is None or is_administrator(by):
+        return []
+    return keys_of(by, *User.objects.filter(is_superuser=True))
+
+
+def _members_in(ban: Ban) -> QuerySet[User]:
+    """The members it reaches; a network's are those who visited from there before they signed in."""
+    if ban.user_id is not None:
+        return User.objects.filter(pk=ban.user_id)
+    if ban.visitor_id is not None:
+        return User.objects.filter(visitors=ban.visitor_id)
+    return User.objects.filter(visitors__network=ban.network)
