@@ -5,6 +5,7 @@ import secrets
 from datetime import timedelta
 from typing import Any, ClassVar
 
+import pgtrigger
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.sessions.models import Session as BrowserSession
@@ -15,6 +16,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common.ids import new_public_id
+from common.triggers import never_emptied
 
 
 class EmailUserManager(UserManager["User"]):
@@ -316,6 +318,19 @@ class AuditEntry(models.Model):
     class Meta:
         verbose_name_plural = _("audit entries")
         ordering = ["-pk"]
+        triggers = [
+            pgtrigger.ReadOnly(
+                name="an_audit_entry_never_changes", fields=["action", "subject", "reason", "details", "created_at"]
+            ),
+            # An account that is deleted leaves its entries without a name.
+            pgtrigger.Protect(
+                name="an_audit_entry_is_given_to_nobody",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(new__user__isnull=False) & pgtrigger.Q(old__user__df=pgtrigger.F("new__user")),
+            ),
+            pgtrigger.Protect(name="an_audit_entry_is_never_deleted", operation=pgtrigger.Delete),
+            never_emptied("the_audit_log_is_never_emptied"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.action} {self.subject}"

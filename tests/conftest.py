@@ -10,6 +10,7 @@ import pytest
 from django.contrib.auth.models import Group
 from django.core.cache import cache
 from django.db import connections
+from django.db.backends.postgresql.operations import DatabaseOperations
 from django.test import Client
 from django.utils import timezone, translation
 
@@ -21,6 +22,7 @@ from battles.engine import Engine
 from battles.labels import own_categories
 from battles.moderation import endpoint, policy
 from common import limits, valkey
+from common.triggers import allow_emptying_sql
 from common.valkey import connection, pool
 from models_registry import roster
 from tests import make
@@ -39,6 +41,19 @@ def _valkey_is_waited_for() -> Iterator[None]:
     """However busy the machine is: an arena takes one that is silent for half a second for one that is away."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(valkey, "PATIENCE_S", 20.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _tests_may_empty_tables() -> Iterator[None]:
+    """Django empties every table after a test with transactions of its own."""
+    flush = DatabaseOperations.sql_flush
+
+    def allowed(self: DatabaseOperations, *what: object, **how: object) -> list[str]:
+        return [allow_emptying_sql(), *flush(self, *what, **how)]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(DatabaseOperations, "sql_flush", allowed)
         yield
 
 

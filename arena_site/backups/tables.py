@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from django.db import connection
 from psycopg import sql
 
+from common.triggers import allow_emptying_sql
+
 
 def arena_tables() -> list[str]:
     """Every table of the installed apps that exists, those between two models included; not the list of migrations."""
@@ -50,7 +52,8 @@ def copy_in(table: str, columns: list[str], pieces: Iterable[bytes]) -> int:
 
 
 def empty(tables: list[str]) -> None:
-    """TRUNCATE, which rows that may never be deleted allow as well."""
+    """TRUNCATE, also what is never emptied otherwise. In a transaction, as the owner of the tables."""
+    _execute(sql.SQL(allow_emptying_sql()))
     _execute(sql.SQL("TRUNCATE {}").format(_names(tables)))
 
 

@@ -11,6 +11,7 @@ from accounts.actor import Actor
 from battles.labels.labels import UNDETERMINED
 from battles.models.battles import Battle
 from battles.models.turns import Answer
+from common.triggers import never_emptied
 from models_registry.models import LanguageModel
 
 
@@ -158,6 +159,7 @@ class Vote(models.Model):
                 """,
             ),
             pgtrigger.Protect(name="a_vote_is_never_deleted", operation=pgtrigger.Delete),
+            never_emptied("votes_are_never_emptied"),
         ]
 
     def __str__(self) -> str:
@@ -204,6 +206,7 @@ class StarRating(models.Model):
         triggers = [
             pgtrigger.ReadOnly(name="given_stars_never_change", fields=["answer", "stars", "order", "created_at"]),
             pgtrigger.Protect(name="given_stars_are_never_deleted", operation=pgtrigger.Delete),
+            never_emptied("given_stars_are_never_emptied"),
         ]
 
     def __str__(self) -> str:
