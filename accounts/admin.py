@@ -31,7 +31,7 @@ class BanForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def _post_clean(self) -> None:
         """Django makes the ban there, and only then is it known whom it reaches."""
-        super()._post_clean()
+        super()._post_clean()  # type: ignore[misc]
         if self.errors:
             return
         try:
