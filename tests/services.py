@@ -18,6 +18,8 @@ from arena_site.supervisor.child import Child
 # Of the process that shares the tests out. Its settings would otherwise name the services of an arena that runs in this
 # folder, and the others would inherit them and empty them.
 NOBODYS = {"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1/0"}
+# As compose makes it: it owns nothing.
+CREATE_SITE_ROLE = "CREATE ROLE arena_site LOGIN PASSWORD 'tests';"
 _children: list[Child] = []
 _directories: list[Path] = []
 
@@ -32,7 +34,9 @@ def start() -> None:
     directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
     _directories.append(directory)
     services = {
-        "DATABASE_URL": Postgres(directory / "pg", directory / "pgs", "tests", durable=False),
+        "DATABASE_URL": Postgres(
+            directory / "pg", directory / "pgs", "tests", durable=False, more_statements=f"{CREATE_SITE_ROLE}\n"
+        ),
         "REDIS_URL": Valkey(directory / "valkey", directory / "vks", durable=False),
     }
     for name in missing:

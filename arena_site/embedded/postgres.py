@@ -33,6 +33,8 @@ class Postgres:
     sockets: Path
     password: str
     durable: bool = True
+    # Statements of the superuser for a new cluster, one a line.
+    more_statements: str = ""
 
     @property
     def url(self) -> str:
@@ -73,6 +75,7 @@ class Postgres:
         # The superuser has no password and so nobody can sign in as it; the arena owns its own database only.
         statements = (
             f"CREATE ROLE arena LOGIN CREATEDB PASSWORD '{self.password}';\nCREATE DATABASE arena OWNER arena;\n"
+            + self.more_statements
         )
         _run([*run_as, str(_binary("postgres")), "--single", "-D", str(unfinished), "postgres"], statements)
         (unfinished / "pg_hba.conf").write_text("local all all scram-sha-256\n")

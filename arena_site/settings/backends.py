@@ -26,6 +26,9 @@ DATABASES["default"]["OPTIONS"] = {
     "prepare_threshold": 2,
 }
 DATABASES["default"]["ENGINE"] = "common.postgresql"
+# Where the site does not run as the owner of the tables: its role. `prepare`, which runs as their owner, gives it its
+# rights (arena_site/site_role.sql); where there is no such role it does nothing.
+ARENA_SITE_ROLE = env.str("ARENA_SITE_ROLE", default="arena_site")
 
 REDIS_URL = redis_url_for("redis-py", env.str("REDIS_URL", default=NOWHERE_REDIS))
 LIMITS_URL = redis_url_for("limits", REDIS_URL)

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 from django.conf import settings
 
-VARIABLE = re.compile(r"\$\{(\w+)(?::([-?])((?:[^{}]|\{[^{}]*\})*))?\}")
+VARIABLE = re.compile(r"\$\{(\w+)(?::([-?])((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*))?\}")
 
 
 def interpolated(text: str, values: dict[str, str]) -> str:

@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 from django.db import connection
 from psycopg import sql
 
+from tests.services import CREATE_SITE_ROLE
+
 
 @contextmanager
 def database_without_tables() -> Iterator[str]:
@@ -19,3 +21,14 @@ def database_without_tables() -> Iterator[str]:
     yield urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
     with connection.cursor() as cursor:
         cursor.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def url_of_site_role(url: str) -> str:
+    """The same database, signed in as the role that owns nothing."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_roles WHERE rolname = 'arena_site'")
+        if cursor.fetchone() is None:  # the server is one that the environment named
+            cursor.execute(CREATE_SITE_ROLE)
+    parts = urlsplit(url)
+    place = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=f"arena_site:tests@{place}").geturl()

@@ -15,7 +15,7 @@ from django.conf import settings
 
 from arena_site.healthcheck import is_alive
 from tests.arena_site.compose import Service, services
-from tests.arena_site.databases import database_without_tables
+from tests.arena_site.databases import database_without_tables, url_of_site_role
 from tests.arena_site.test_deployment import made_secrets
 from tests.fake_provider import FakeProvider
 from tests.faults.running import free_port
@@ -81,7 +81,8 @@ def deployed(tmp_path: Path, **settings_of_the_test: str) -> Iterator[Proxy]:
     by_name = {service.name: service for service in services() if service.is_ours}
     with database_without_tables() as database:
         given = {
-            "DATABASE_URL": database,
+            "DATABASE_URL": url_of_site_role(database),
+            "DATABASE_OWNER_URL": database,
             "REDIS_URL": f"{os.environ['REDIS_URL']}?db=1",
             "ARENA_DOMAIN": "arena.example",
         }
@@ -98,7 +99,8 @@ def deployed(tmp_path: Path, **settings_of_the_test: str) -> Iterator[Proxy]:
             **settings_of_the_test,
         }
         collect_static_files_as_the_image_does(environment)
-        with running(by_name["prepare"], environment) as preparing:
+        owner = environment | {"DATABASE_URL": database}
+        with running(by_name["prepare"], owner) as preparing:
             assert preparing.wait(90) == 0, (tmp_path / "prepare.log").read_text()
         with ExitStack() as stack:
             for name in ("worker-answers", "worker-default", "sweeper", "beat", "web"):

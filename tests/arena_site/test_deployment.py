@@ -22,7 +22,7 @@ from models_registry.models import LanguageModel
 from tests.arena_site.compose import Service, services
 
 ROOT: Path = settings.BASE_DIR
-SECRETS = {"SECRET_KEY": "s", "ARENA_ENCRYPTION_KEYS": "k", "POSTGRES_PASSWORD": "p"}
+SECRETS = {"SECRET_KEY": "s", "ARENA_ENCRYPTION_KEYS": "k", "POSTGRES_PASSWORD": "p", "POSTGRES_SITE_PASSWORD": "s"}
 OURS = [service for service in services() if service.is_ours]
 each_of_ours = pytest.mark.parametrize("service", OURS, ids=lambda service: service.name)
 each_service = pytest.mark.parametrize("service", services(), ids=lambda service: service.name)
@@ -125,7 +125,7 @@ def test_what_is_mounted_is_there(service: Service):
 def test_no_secret_stands_in_the_compose_file(service: Service):
     environment = service.get("environment", {})
     for name in environment:
-        if re.search("KEY|SECRET|PASSWORD|TOKEN", name):
+        if re.search("KEY|SECRET|PASSWORD|TOKEN", name) and environment[name] != "":
             assert re.fullmatch(r"\$\{\w+:\?.*\}", environment[name]), name
         assert not re.search(r"://[^/$]*:[^/$]+@", str(environment[name]))
 
@@ -156,6 +156,24 @@ def test_image_and_compose_agree_where_things_are():
             assert said[name] == environment[name]
         assert "uploads:/data/uploads" in service["volumes"]
     assert any("/data/uploads" in rest for name, rest in dockerfile() if name == "RUN")
+
+
+def test_only_prepare_signs_in_as_owner_of_database():
+    env_file = SECRETS | {"POSTGRES_PASSWORD": "owners", "POSTGRES_SITE_PASSWORD": "sites"}
+    for service in OURS:
+        seen = env_file | service.environment(**env_file)
+        if service.name == "prepare":
+            assert seen["DATABASE_URL"] == "postgres://arena:owners@postgres:5432/arena"
+        else:
+            assert seen["DATABASE_URL"] == "postgres://arena_site:sites@postgres:5432/arena"
+            assert "owners" not in seen.values()
+
+
+def test_database_elsewhere_is_prepared_as_its_owner():
+    (prepare,) = [service for service in OURS if service.name == "prepare"]
+    site, owner = "postgres://arena_site@db/arena", "postgres://arena@db/arena"
+    assert prepare.environment(**SECRETS, DATABASE_URL=site)["DATABASE_URL"] == site
+    assert prepare.environment(**SECRETS, DATABASE_URL=site, DATABASE_OWNER_URL=owner)["DATABASE_URL"] == owner
 
 
 def let_in() -> set[str]:
@@ -197,7 +215,8 @@ def test_secrets_are_new_each_time_and_of_use():
     assert not set(first.values()) & set(second.values())
     assert len(first["SECRET_KEY"]) >= 50
     Fernet(first["ARENA_ENCRYPTION_KEYS"]).encrypt(b"a key")
-    assert re.fullmatch(r"[\w-]{32}", first["POSTGRES_PASSWORD"])  # it stands in a URL
+    for name in ("POSTGRES_PASSWORD", "POSTGRES_SITE_PASSWORD"):
+        assert re.fullmatch(r"[\w-]{32}", first[name])  # it stands in a URL
     assert "$" not in "".join(first.values())  # Compose would fill it in
 
 

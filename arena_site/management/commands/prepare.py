@@ -13,12 +13,15 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from accounts.models import User
+from arena_site.site_role import grant_rights
 from common import heartbeat
 from models_registry.reachability import probe_keyless_providers
 
 
 class Command(BaseCommand):
-    help = "Migrate, collect static files, read the models file, make the first administrator."
+    help = (
+        "Migrate, give the site its rights, collect static files, read the models file, make the first administrator."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -28,6 +31,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, keep_static: bool, **options: Any) -> None:
         heartbeat.forget_all()
         self._migrate()
+        grant_rights()
         if not keep_static:
             self._collect_static()
         self._read_models()
