@@ -1,0 +1,220 @@
+"""During an update this release's code serves on the released schema, and the released code on the new one.
+
+released_migrations.json has the newest migration of each app in the last release; a release sets it anew.
+"""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import httpx2
+import psycopg
+import pytest
+from django.conf import settings
+
+from tests.arena_site.databases import database_without_tables
+from tests.fake_provider import FakeProvider
+from tests.faults.battling import answered, vote
+from tests.faults.running import MODELS, PLENTY, free_port
+from tests.site import Reader
+from tests.waiting import wait_for
+
+pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
+
+RELEASED = json.loads(Path(__file__).with_name("released_migrations.json").read_text())
+MIGRATE_TO_RELEASED = """
+import json, sys, django
+django.setup()
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+released = json.loads(sys.argv[1])
+executor = MigrationExecutor(connection)
+others = [leaf for leaf in executor.loader.graph.leaf_nodes() if leaf[0] not in released]
+executor.migrate([*others, *released.items()])
+"""
+IMPORT_MODELS = """
+import django
+django.setup()
+from django.core.management import call_command
+from models_registry.reachability import probe_keyless_providers
+call_command("import_models")
+probe_keyless_providers()
+"""
+WEB = ["-m", "arena_site.embedded.web", "--bind", "127.0.0.1", "--port"]
+WORKER = ["-m", "celery", "-A", "arena_site", "worker", "-P", "threads", "-Q", "answers", "-c", "20"]
+
+
+@dataclass(frozen=True)
+class Column:
+    type: str
+    is_nullable: bool
+    has_default: bool
+
+
+Schema = dict[tuple[str, str], Column]
+
+
+def schema_of(database: str) -> Schema:
+    """By table and column."""
+    with psycopg.connect(database) as connection:
+        rows = connection.execute(
+            "SELECT attrelid::regclass::text, attname, format_type(atttypid, atttypmod), NOT attnotnull,"
+            " atthasdef OR attidentity <> '' FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid"
+            " WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND attnum > 0 AND NOT attisdropped"
+        ).fetchall()
+    return {(table, column): Column(*facts) for table, column, *facts in rows}
+
+
+def unserved(before: Schema, after: Schema) -> list[str]:
+    """What code that was written for the schema before cannot do on the one after."""
+    found = []
+    for (table, name), column in before.items():
+        now = after.get((table, name))
+        if now is None:
+            found.append(f"{table}.{name} is gone")
+        elif now.type != column.type:
+            found.append(f"{table}.{name} was {column.type} and is {now.type}")
+        elif column.is_nullable and not now.is_nullable:
+            found.append(f"{table}.{name} takes no NULL any more")
+        elif column.has_default and not (now.has_default or now.is_nullable):
+            found.append(f"{table}.{name} has no default any more")
+    for (table, name), column in after.items():
+        is_new = (table, name) not in before and any(table == known for known, _ in before)
+        if is_new and not (column.is_nullable or column.has_default):
+            found.append(f"{table}.{name} is new and has neither a default nor NULL")
+    return found
+
+
+@dataclass
+class OldArena:
+    """This release's processes on a database of the last one."""
+
+    database: str
+    environment: dict[str, str]
+    statuses: list[int] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.environment['ARENA_PORT']}"
+
+    def python(self, *arguments: str) -> None:
+        command = [sys.executable, "-W", "ignore", *arguments]
+        subprocess.run(command, cwd=settings.BASE_DIR, env=self.environment, check=True, timeout=240)
+
+    @contextmanager
+    def running(self, *arguments: str) -> Iterator[None]:
+        command = [sys.executable, *arguments]
+        process = subprocess.Popen(command, cwd=settings.BASE_DIR, env=self.environment)
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait(60)
+
+    def is_up(self) -> bool:
+        try:
+            return httpx2.get(f"{self.url}/livez", timeout=20).status_code == 200
+        except httpx2.TransportError:
+            return False
+
+    def reader(self) -> Reader:
+        """Whose responses' statuses are all kept."""
+        reader = Reader(self.url)
+        reader.client.event_hooks["response"].append(lambda response: self.statuses.append(response.status_code))
+        return reader
+
+    def stored(self) -> int:
+        with psycopg.connect(self.database) as connection:
+            return connection.execute('SELECT count("order") FROM battles_vote').fetchone()[0]
+
+
+@pytest.fixture
+def old_arena(tmp_path: Path, fake_provider: FakeProvider) -> Iterator[OldArena]:
+    models = tmp_path / "models.yaml"
+    models.write_text(MODELS.format(fake_provider.base_url))
+    with database_without_tables() as database, ExitStack() as stack:
+        environment = PLENTY | {
+            "PATH": os.environ["PATH"],
+            "ARENA_ENV_FILE": os.devnull,
+            "DJANGO_SETTINGS_MODULE": "arena_site.settings.test",
+            "DATABASE_URL": database,
+            "REDIS_URL": f"{os.environ['REDIS_URL']}?db=1",
+            "ARENA_DATA_DIR": str(tmp_path),
+            "ARENA_MODELS_FILE": str(models),
+            "ARENA_ALLOW_PRIVATE_PROVIDERS": "true",
+            "ARENA_PORT": str(free_port()),
+        }
+        arena = OldArena(database, environment)
+        arena.python("-c", MIGRATE_TO_RELEASED, json.dumps(RELEASED))
+        arena.python("-c", IMPORT_MODELS)
+        stack.enter_context(arena.running(*WORKER))
+        stack.enter_context(arena.running(*WEB, environment["ARENA_PORT"]))
+        wait_for(arena.is_up, within=120)
+        yield arena
+
+
+def battle_and_vote(reader: Reader, *, through_page: bool) -> None:
+    battle = answered(reader)
+    if through_page:
+        said = reader.post(f"/battles/{battle['id']}/vote/", data={"choice": "left"})
+        assert said.status_code == 302, said.text
+    else:
+        said = vote(reader, battle, "tie", **{"Idempotency-Key": battle["id"]})
+        assert said.status_code == 201, said.text
+
+
+def test_votes_get_no_5xx_on_old_schema_and_while_migrating(old_arena: OldArena):
+    before, migrated = schema_of(old_arena.database), threading.Event()
+
+    def person(number: int) -> int:
+        """Battles and votes, until one battle after the migration; returns how often."""
+        reader = old_arena.reader()
+        for times in itertools.count(1):
+            was_migrated = migrated.is_set()
+            battle_and_vote(reader, through_page=(number + times) % 2 == 0)
+            if was_migrated:
+                return times
+        raise AssertionError
+
+    with ThreadPoolExecutor(3) as people:
+        casting = [people.submit(person, number) for number in range(3)]
+        try:
+            wait_for(lambda: old_arena.stored() >= 6 or any(each.done() for each in casting), within=120)
+            old_arena.python("manage.py", "migrate", "--verbosity", "0")
+        finally:
+            migrated.set()
+        acknowledged = sum(each.result() for each in casting)
+    assert [status for status in old_arena.statuses if status >= 500] == []
+    assert old_arena.stored() == acknowledged
+    assert unserved(before, schema_of(old_arena.database)) == []
+
+
+COLUMN = Column("integer", is_nullable=False, has_default=False)
+
+
+@pytest.mark.parametrize(
+    ("after", "complaint"),
+    [
+        ({}, "votes.n is gone"),
+        ({("votes", "n"): replace(COLUMN, type="text")}, "votes.n was integer and is text"),
+        ({("votes", "n"): COLUMN, ("votes", "m"): COLUMN}, "votes.m is new and has neither a default nor NULL"),
+    ],
+)
+def test_schema_that_old_code_cannot_use_is_found(after: Schema, complaint: str):
+    assert unserved({("votes", "n"): COLUMN}, after) == [complaint]
+
+
+@pytest.mark.parametrize("optional", [{"is_nullable": True}, {"has_default": True}])
+def test_schema_that_only_grew_serves_old_code(optional: dict[str, bool]):
+    before = {("votes", "n"): COLUMN}
+    after = before | {("votes", "m"): replace(COLUMN, **optional), ("stars", "n"): COLUMN}
+    assert unserved(before, after) == []
+    assert unserved(after, before) == ["votes.m is gone", "stars.n is gone"]
