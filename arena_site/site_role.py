@@ -29,4 +29,6 @@ def grant_rights() -> bool:
 
 def _changing() -> list[str]:
     """The columns of votes that are no facts. The number is given by a trigger, in the rights of whoever votes."""
-    return [field.column for field in Vote._meta.concrete_fields if field.name not in ("id", *VOTE_FACTS)]
+    return [
+        field.column for field in Vote._meta.concrete_fields if field.column and field.name not in ("id", *VOTE_FACTS)
+    ]
