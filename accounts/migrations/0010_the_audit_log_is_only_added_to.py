@@ -8,7 +8,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0007_administrators_choose_limits'),
+        ('accounts', '0009_administrators_addresses_are_confirmed'),
     ]
 
     operations = [

@@ -8,7 +8,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('battles', '0020_votes_are_numbered_at_commit'),
+        ('battles', '0022_votes_of_a_voter_by_time'),
     ]
 
     operations = [
