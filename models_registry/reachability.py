@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import threading
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import aiohttp
@@ -17,18 +18,28 @@ WRITE_AT_LEAST_EVERY = timedelta(minutes=1)
 logger = logging.getLogger(__name__)
 
 
-def probe_keyless_providers() -> None:
+def probe_keyless_providers() -> set[str]:
     """Ask every provider without a key whether it answers, all at once, and store what is new.
 
-    Takes about PATIENCE_S at most and never raises: the sweep that calls it has turns to save.
+    Returns the endpoints at addresses that this arena does not call. Takes about PATIENCE_S at most and never raises:
+    the sweep that calls it has turns to save.
     """
+    replies = Replies()
     try:
         providers = list(Provider.objects.filter(needs_key=False))
-        answering = _ask({provider.endpoint for provider in providers} - {""})
+        _ask({provider.endpoint for provider in providers} - {""}, replies)
+        answering = set(replies.answering)
         for provider in providers:
             _store(provider, is_answering=provider.endpoint in answering)
     except Exception:
         logger.exception("providers were not probed")
+    return set(replies.refused)
+
+
+@dataclass
+class Replies:
+    answering: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
 
 
 def _store(provider: Provider, *, is_answering: bool) -> None:
@@ -41,18 +52,16 @@ def _store(provider: Provider, *, is_answering: bool) -> None:
     Provider.objects.filter(pk=provider.pk).update(is_answering=is_answering, probed_at=Now())
 
 
-def _ask(endpoints: set[str]) -> set[str]:
+def _ask(endpoints: set[str], replies: Replies) -> None:
     """Which of the endpoints answer at all: any reply below 500 shows that a server is there."""
-    answering: set[str] = set()
     if endpoints:
         # A name lookup cannot be cancelled: whoever is still in one after the deadline is left behind.
-        asking = threading.Thread(target=lambda: asyncio.run(_ask_all(endpoints, answering)), daemon=True)
+        asking = threading.Thread(target=lambda: asyncio.run(_ask_all(endpoints, replies)), daemon=True)
         asking.start()
         asking.join(PATIENCE_S + 0.5)
-    return set(answering)
 
 
-async def _ask_all(endpoints: set[str], answering: set[str]) -> None:
+async def _ask_all(endpoints: set[str], replies: Replies) -> None:
     timeout = aiohttp.ClientTimeout(total=PATIENCE_S)
     async with connections.new_session(timeout) as session:
 
@@ -60,8 +69,10 @@ async def _ask_all(endpoints: set[str], answering: set[str]) -> None:
             try:
                 async with session.get(f"{endpoint.rstrip('/')}/models", allow_redirects=False) as response:
                     if response.status < 500:
-                        answering.add(endpoint)
+                        replies.answering.add(endpoint)
             except Exception as error:  # one server's reply must not hide the others
+                if connections.was_refused(error):
+                    replies.refused.add(endpoint)
                 logger.debug("%s does not answer: %r", endpoint, error)
 
         await asyncio.gather(*(ask(endpoint) for endpoint in endpoints))

@@ -5,6 +5,7 @@ pointed to when somebody checked it, and whatever it points to a moment later (D
 """
 
 import socket
+from collections.abc import Iterable
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
@@ -76,18 +77,33 @@ def is_allowed(zone: Zone | None) -> bool:
     return zone is not Zone.FORBIDDEN and (zone is not Zone.PRIVATE or settings.ARENA_ALLOW_PRIVATE_PROVIDERS)
 
 
-def open_socket(info: tuple[Any, ...]) -> socket.socket:
-    """An unconnected socket for an entry of getaddrinfo's answer: what an aiohttp connector asks for each connection.
+class SocketFactory:
+    """Open a socket for each connection of one aiohttp connector, to allowed addresses only.
 
-    Raises AddressRefused. The embedded model's address is the operator's own setting and always allowed.
+    The local model's address is the operator's own setting and always allowed. Where that setting is a name, as in a
+    container, the connector's resolver reports the addresses that the name has.
     """
-    family, kind, protocol, _, (address, port, *_) = info
-    if not is_allowed(zone_of(address)) and not _is_local_model(address, port):
-        raise AddressRefused
-    return socket.socket(family, kind, protocol)
+
+    def __init__(self) -> None:
+        self._addresses_of_local_model: set[str] = set()
+
+    def remember(self, host: str, port: int, addresses: Iterable[str]) -> None:
+        """Note what `host` was resolved to, if it is the local model's."""
+        if (host, port) == _local_model():
+            self._addresses_of_local_model = set(addresses)
+
+    def __call__(self, info: tuple[Any, ...]) -> socket.socket:
+        """Return an unconnected socket for an entry of getaddrinfo's answer. Raises AddressRefused."""
+        family, kind, protocol, _, (address, port, *_) = info
+        if not is_allowed(zone_of(address)) and not self._is_local_model(address, port):
+            raise AddressRefused
+        return socket.socket(family, kind, protocol)
+
+    def _is_local_model(self, address: str, port: int) -> bool:
+        host, its_port = _local_model()
+        return port == its_port and (address == host or address in self._addresses_of_local_model)
 
 
-def _is_local_model(address: str, port: int) -> bool:
+def _local_model() -> tuple[str | None, int | None]:
     parts = urlsplit(settings.ARENA_LOCAL_MODEL_URL)
-    host = "127.0.0.1" if parts.hostname == "localhost" else parts.hostname
-    return (host, parts.port) == (address, port)
+    return "127.0.0.1" if parts.hostname == "localhost" else parts.hostname, parts.port

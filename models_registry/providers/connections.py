@@ -1,5 +1,6 @@
 """HTTP connections to providers: only to addresses they may have, without proxies, cookies or redirects."""
 
+import socket
 from functools import partial
 from typing import Any
 
@@ -7,7 +8,7 @@ import aiohttp
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.http_exceptions import HttpProcessingError
 
-from models_registry.providers.addresses import AddressRefused, open_socket
+from models_registry.providers.addresses import AddressRefused, SocketFactory
 
 # An idle connection is used again within so many seconds.
 KEPT_S = 5.0
@@ -38,9 +39,21 @@ class _Connector(aiohttp.TCPConnector):
         self._factory = partial(_Protocol, loop=self._loop)  # type: ignore[assignment]
 
 
+class _Resolver(aiohttp.ThreadedResolver):
+    def __init__(self, sockets: SocketFactory) -> None:
+        super().__init__()
+        self._sockets = sockets
+
+    async def resolve(self, host: str, port: int = 0, family: Any = socket.AF_INET) -> Any:
+        found = await super().resolve(host, port, family)
+        self._sockets.remember(host, port, [each["host"] for each in found])
+        return found
+
+
 def connector(**options: Any) -> aiohttp.TCPConnector:
     """As many connections as are asked for; what limits them is `calls_at_once` and the workers' concurrency."""
-    return _Connector(limit=0, keepalive_timeout=KEPT_S, socket_factory=open_socket, **options)
+    sockets = SocketFactory()
+    return _Connector(limit=0, keepalive_timeout=KEPT_S, socket_factory=sockets, resolver=_Resolver(sockets), **options)
 
 
 def new_session(timeout: aiohttp.ClientTimeout | None = None, **of_connector: Any) -> aiohttp.ClientSession:

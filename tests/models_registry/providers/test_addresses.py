@@ -110,6 +110,15 @@ def test_the_embedded_model_is_called_wherever_it_runs(fake_provider: FakeProvid
     assert call(fake_provider.base_url) == "one two "
 
 
+def test_local_model_is_called_by_its_name_in_a_private_network(fake_provider: FakeProvider, names, settings):
+    """In containers it is http://local-model:8080/v1, at an address of their network."""
+    settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
+    settings.ARENA_LOCAL_MODEL_URL = f"http://local-model:{fake_provider.port}/v1"
+    names("127.0.0.1")
+    assert call(settings.ARENA_LOCAL_MODEL_URL) == "one two "
+    assert call(f"http://another-name:{fake_provider.port}/v1") == "address_refused"
+
+
 def test_a_name_that_leads_to_a_private_address_is_not_called(fake_provider: FakeProvider, names, settings):
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
     names("127.0.0.1")
@@ -180,7 +189,7 @@ def test_a_hundred_and_one_calls_to_one_provider_run_at_once(fake_provider: Fake
 def test_a_keyless_server_at_an_address_that_is_not_allowed_is_not_even_probed(fake_provider: FakeProvider, settings):
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
     provider = make.provider(fake_provider.base_url, is_answering=True)
-    probe_keyless_providers()
+    assert probe_keyless_providers() == {fake_provider.base_url}
     provider.refresh_from_db()
     assert not provider.is_answering
 
