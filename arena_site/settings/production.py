@@ -16,8 +16,11 @@ ARENA_STAFF_SECOND_FACTOR = env.bool("ARENA_STAFF_SECOND_FACTOR", default=True)
 SECURE_SSL_REDIRECT = env.bool("ARENA_SSL_REDIRECT", default=True)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_HSTS_SECONDS = 31_536_000
-SECURE_HSTS_INCLUDE_SUBDOMAINS = True
-SECURE_HSTS_PRELOAD = True
+# For the host alone unless the operator says otherwise: names below it may not have https.
+_hsts = env.str("ARENA_HSTS", default="host", choices=("host", "subdomains", "preload"))
+SECURE_HSTS_INCLUDE_SUBDOMAINS = _hsts in ("subdomains", "preload")
+SECURE_HSTS_PRELOAD = _hsts == "preload"
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # which ask for both
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = True
 # With this prefix browsers keep a cookie for this host alone. The API's contract names the third one, csrftoken.
 SESSION_COOKIE_NAME = "__Host-sessionid"

@@ -1,9 +1,13 @@
 """Whatever a browser asks for, it is told what the answer may do."""
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
@@ -48,3 +52,26 @@ def test_every_answer_has_its_security_headers(address: str):
     policy = answer.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize(
+    ("scope", "subdomains", "preload"),
+    [(None, False, False), ("host", False, False), ("subdomains", True, False), ("preload", True, True)],
+)
+def test_hsts_covers_the_host_unless_told_otherwise(scope: str | None, subdomains: bool, preload: bool):
+    script = (
+        "from arena_site.settings import production as site;"
+        "print((site.SECURE_HSTS_SECONDS, site.SECURE_HSTS_INCLUDE_SUBDOMAINS, site.SECURE_HSTS_PRELOAD))"
+    )
+    required = ("SECRET_KEY", "ARENA_ENCRYPTION_KEYS", "DATABASE_URL", "REDIS_URL", "ARENA_HOSTS")
+    environment = {name: os.environ.get(name) or "unused" for name in required} | {"ARENA_ENV_FILE": os.devnull}
+    environment |= {"PATH": os.environ["PATH"]} | ({"ARENA_HSTS": scope} if scope else {})
+    result = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment,
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout.strip() == str((31_536_000, subdomains, preload))
