@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up stop test lint fuzz bench bench-ratings chaos screenshots messages requirements
+.PHONY: help up stop test lint fuzz bench bench-ratings chaos screenshots messages requirements audit sbom
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -60,7 +60,18 @@ messages: $(BIN)/.dev ## Collect what is to be translated into locale/, and comp
 requirements: $(BIN)/.dev ## Compile pyproject.toml into hash-pinned lists
 	$(COMPILE) -o requirements/arena.txt pyproject.toml
 	$(COMPILE) --extra dev -c requirements/arena.txt -o requirements/dev.txt pyproject.toml
+	printf 'cyclonedx-bom\npip-audit\n' | $(COMPILE) -o requirements/supply-chain.txt -
 	echo pip | $(COMPILE) -c requirements/dev.txt -o requirements/pip.txt -
+
+# Not those that only tests need: what an arena runs.
+RUN_LISTS := requirements/arena.txt requirements/local-model.txt requirements/pip.txt
+
+audit: .venv-audit/.installed ## Look for known weaknesses of the pinned packages (needs a network)
+	@.venv-audit/bin/pip-audit --strict --disable-pip --require-hashes $(addprefix -r ,$(RUN_LISTS) requirements/dev.txt)
+
+sbom: .venv-audit/.installed ## Write what an arena is made of to sbom.cdx.json (CycloneDX)
+	@cat $(RUN_LISTS) | .venv-audit/bin/cyclonedx-py requirements - --pyproject pyproject.toml \
+		--output-reproducible --of JSON -o sbom.cdx.json
 
 # Stamps: installed again only when a list changed.
 $(BIN)/python:
@@ -80,6 +91,12 @@ $(BIN)/.arena: requirements/arena.txt | $(BIN)/python
 $(BIN)/.dev: requirements/dev.txt requirements/test-votes.txt | $(BIN)/python
 	@echo "Installing the packages of $< …"
 	@$(INSTALL) $< && $(INSTALL) requirements/test-votes.txt
+	@touch $@
+
+.venv-audit/.installed: requirements/supply-chain.txt requirements/pip.txt
+	@"$(PYTHON)" -m venv .venv-audit
+	@.venv-audit/bin/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes -r requirements/pip.txt
+	@.venv-audit/bin/python -m pip install -qq --no-deps --require-hashes -r requirements/supply-chain.txt
 	@touch $@
 
 # Where it cannot be installed the arena starts without it, and it is tried again at the next start.

@@ -1,0 +1,33 @@
+"""What the weekly workflow looks at."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+from django.conf import settings
+
+ROOT: Path = settings.BASE_DIR
+WORKFLOW = ROOT / ".github/workflows/supply-chain.yml"
+
+
+def test_weekly_workflow_audits_and_lists_what_an_arena_runs():
+    checker = Path(sys.executable).with_name("check-jsonschema")
+    subprocess.run([checker, "--builtin-schema", "vendor.github-workflows", WORKFLOW], check=True, capture_output=True)
+    workflow: dict[Any, Any] = yaml.safe_load(WORKFLOW.read_text())
+    assert workflow[True]["schedule"] == [{"cron": "17 4 * * 1"}]
+    commands = [step.get("run") for step in workflow["jobs"]["packages"]["steps"]]
+    assert {"make audit", "make sbom"} <= set(commands)
+    assert workflow["permissions"] == {"contents": "read"}
+
+
+def test_every_list_of_packages_is_audited():
+    """Except the audit's own tools and the table of votes, which only a test reads."""
+    makefile = (ROOT / "Makefile").read_text()
+    (run_lists,) = re.findall(r"^RUN_LISTS := (.*)$", makefile, re.MULTILINE)
+    (audit,) = re.findall(r"pip-audit .*RUN_LISTS\) (.*)\)$", makefile, re.MULTILINE)
+    lists = {str(path.relative_to(ROOT)) for path in (ROOT / "requirements").glob("*.txt")}
+    left_out = {"requirements/supply-chain.txt", "requirements/test-votes.txt"}
+    assert {*run_lists.split(), *audit.split()} == lists - left_out
