@@ -8,6 +8,7 @@ import sys
 import tomllib
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from arena_site.supervisor.site import Site
 from models_registry.config_file import import_models
 from models_registry.models import LanguageModel
 from tests.arena_site.compose import Service, services
+from tests.arena_site.test_make_secrets import make_secrets
 
 ROOT: Path = settings.BASE_DIR
 SECRETS = {"SECRET_KEY": "s", "ARENA_ENCRYPTION_KEYS": "k", "POSTGRES_PASSWORD": "p", "POSTGRES_SITE_PASSWORD": "s"}
@@ -205,17 +207,18 @@ def test_the_workflow_runs_what_everybody_runs():
 
 
 def made_secrets() -> dict[str, str]:
-    made = subprocess.run([ROOT / "deploy/make_secrets.sh"], check=True, capture_output=True, text=True)
-    return dict(line.split("=", 1) for line in made.stdout.splitlines())
+    with NamedTemporaryFile("r") as file:
+        assert make_secrets(Path(file.name)).returncode == 0
+        return dict(line.split("=", 1) for line in file.read().splitlines())
 
 
 def test_secrets_are_new_each_time_and_of_use():
     first, second = made_secrets(), made_secrets()
-    assert set(first) == set(SECRETS)
+    assert set(first) == {*SECRETS, "VALKEY_PASSWORD"}
     assert not set(first.values()) & set(second.values())
     assert len(first["SECRET_KEY"]) >= 50
     Fernet(first["ARENA_ENCRYPTION_KEYS"]).encrypt(b"a key")
-    for name in ("POSTGRES_PASSWORD", "POSTGRES_SITE_PASSWORD"):
+    for name in ("POSTGRES_PASSWORD", "POSTGRES_SITE_PASSWORD", "VALKEY_PASSWORD"):
         assert re.fullmatch(r"[\w-]{32}", first[name])  # it stands in a URL
     assert "$" not in "".join(first.values())  # Compose would fill it in
 
