@@ -25,7 +25,7 @@ SHELL = ("sh", "bash", "")
 PATH = re.compile(
     r"(?:[\w.-]+/)+(?:[\w.-]+\.(?:py|md|yaml|yml|txt|json|html|sh|toml))?|[\w-]+\.(?:py|yaml|toml|example)"
 )
-VARIABLE = re.compile(r"(?:ARENA|POSTGRES|OLLAMA|DATABASE|REDIS|SECRET|EMAIL|COMPOSE)_[A-Z0-9_…]*[A-Z0-9…]")
+VARIABLE = re.compile(r"(?:ARENA|POSTGRES|OLLAMA|DATABASE|REDIS|SECRET|EMAIL|COMPOSE|VALKEY)_[A-Z0-9_…]*[A-Z0-9…]")
 
 
 class WrongUsage(Exception):
@@ -162,7 +162,7 @@ def try_out_manage(name: str, options: list[str]) -> None:
 
 def try_out_compose(words: list[str]) -> None:
     known = {service.name for service in services()}
-    verbs = {"up", "exec", "run", "logs", "build", "config", "down", "ps", "restart", "pull", "stop"}
+    verbs = {"up", "exec", "run", "logs", "build", "config", "down", "ps", "restart", "pull", "stop", "cp"}
     match words:
         case [verb, *_] if verb not in verbs and not verb.startswith("-"):
             raise WrongUsage(f"compose has no command {verb}")

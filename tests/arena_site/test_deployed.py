@@ -24,6 +24,13 @@ from tests.waiting import wait_for
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 
 
+BACKGROUND = ("worker-answers", "worker-default", "sweeper", "beat")
+
+
+def heartbeat_file(service: str, environment: dict[str, str]) -> Path:
+    return Path(environment["ARENA_DATA_DIR"], f"{service}.heartbeat")
+
+
 @contextmanager
 def running(service: Service, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     program, *options = service.command()
@@ -31,7 +38,8 @@ def running(service: Service, environment: dict[str, str]) -> Iterator[subproces
     command = [sys.executable, *(port if word == "8000" else word for word in options)]
     assert program == "python"
     with Path(environment["ARENA_DATA_DIR"], f"{service.name}.log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, stdout=log, stderr=log)
+        own = {"ARENA_HEARTBEAT_FILE": str(heartbeat_file(service.name, environment))}
+        process = subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment | own, stdout=log, stderr=log)
     try:
         yield process
     finally:
@@ -103,7 +111,7 @@ def deployed(tmp_path: Path, **settings_of_the_test: str) -> Iterator[Proxy]:
         with running(by_name["prepare"], owner) as preparing:
             assert preparing.wait(90) == 0, (tmp_path / "prepare.log").read_text()
         with ExitStack() as stack:
-            for name in ("worker-answers", "worker-default", "sweeper", "beat", "web"):
+            for name in (*BACKGROUND, "web"):
                 stack.enter_context(running(by_name[name], environment))
             yield Proxy(int(environment["ARENA_PORT"]))
 
@@ -116,7 +124,10 @@ def test_an_arena_behind_its_proxy(tmp_path: Path, fake_provider: FakeProvider, 
     with deployed(tmp_path, ARENA_MODELS_FILE=str(models), ARENA_ALLOW_PRIVATE_PROVIDERS="true") as proxy:
         wait_for(lambda: is_alive(proxy.port), within=60)
         wait_for(lambda: proxy.ask("GET", "/readyz").status_code == 200, within=60)
-        assert proxy.ask("GET", "/").status_code == 200
+        assert all((tmp_path / f"{name}.heartbeat").exists() for name in BACKGROUND)
+        page = proxy.ask("GET", "/")
+        assert page.status_code == 200
+        assert page.headers["Strict-Transport-Security"] == "max-age=31536000"
         assert proxy.ask("GET", "/livez", headers={"Host": "elsewhere.example"}).status_code == 400
         assert proxy.ask("GET", "/livez", headers={"X-Forwarded-Proto": "http"}).status_code == 301
 

@@ -15,6 +15,7 @@ from django.db.migrations.executor import MigrationExecutor
 from accounts.models import User
 from arena_site.site_role import grant_rights
 from common import heartbeat
+from models_registry.models import LanguageModel, Provider
 from models_registry.reachability import probe_keyless_providers
 
 
@@ -25,18 +26,22 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--keep-static", action="store_true", help="collect no static files: an image has them already"
+            "--compose",
+            action="store_true",
+            help="collect no static files, which an image has, and say what to do next",
         )
 
-    def handle(self, *args: Any, keep_static: bool, **options: Any) -> None:
+    def handle(self, *args: Any, compose: bool, **options: Any) -> None:
         heartbeat.forget_all()
         self._migrate()
         grant_rights()
-        if not keep_static:
+        if not compose:
             self._collect_static()
         self._read_models()
-        probe_keyless_providers()
-        self._first_administrator()
+        self._name_refused_providers(probe_keyless_providers())
+        self._first_administrator("docker compose exec web python" if compose else ".venv/bin/python")
+        if compose:
+            self._count_drawable_models()
 
     def _migrate(self) -> None:
         executor = MigrationExecutor(connection)
@@ -58,7 +63,25 @@ class Command(BaseCommand):
         except CommandError as error:
             self.stdout.write(f"{settings.ARENA_MODELS_FILE.name} was not read, the models stay as they were:\n{error}")
 
-    def _first_administrator(self) -> None:
+    def _name_refused_providers(self, refused_endpoints: set[str]) -> None:
+        for provider in Provider.objects.filter(models__status=LanguageModel.Status.ACTIVE).distinct().order_by("name"):
+            if provider.endpoint in refused_endpoints or not provider.has_allowed_address:
+                self.stdout.write(
+                    f"{provider} ({provider.endpoint}) has an address that this arena does not call. "
+                    "ARENA_ALLOW_PRIVATE_PROVIDERS=true allows private networks."
+                )
+
+    def _count_drawable_models(self) -> None:
+        count = len(LanguageModel.objects.drawable())
+        if count >= 2:
+            self.stdout.write(f"{count} models can be drawn for battles.")
+        else:
+            self.stdout.write(
+                "Fewer than two models can be drawn, so no battle can start: set a provider's key in .env or add "
+                "models to config/models.yaml, then repeat docker compose up --detach; or add them at /admin/."
+            )
+
+    def _first_administrator(self, python: str) -> None:
         if User.objects.filter(is_superuser=True).exists():
             return
         email, password = os.environ.get("ARENA_ADMIN_EMAIL"), os.environ.get("ARENA_ADMIN_PASSWORD")
@@ -66,7 +89,7 @@ class Command(BaseCommand):
             User.objects.create_superuser(email, password)
             self.stdout.write(f"Administrator {email} created.")
         else:
-            self.stdout.write("There is no administrator yet: .venv/bin/python manage.py createsuperuser")
+            self.stdout.write(f"There is no administrator yet: {python} manage.py createsuperuser")
 
 
 def static_fingerprint() -> str:

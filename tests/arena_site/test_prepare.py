@@ -1,0 +1,62 @@
+"""What `manage.py prepare` tells an operator at a start."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from tests import make
+from tests.fake_provider import FakeProvider
+
+pytestmark = pytest.mark.django_db
+
+ENTRY = '- {{id: {0}, name: {0}, provider: Server, model: honest, base_url: "{1}", needs_key: false}}\n'
+
+
+def prepare(settings, *models: tuple[str, str]) -> str:
+    settings.ARENA_MODELS_FILE.write_text("".join(ENTRY.format(*model) for model in models))
+    output = StringIO()
+    call_command("prepare", compose=True, stdout=output)
+    return output.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def models_file(tmp_path: Path, settings) -> None:
+    settings.ARENA_MODELS_FILE = tmp_path / "models.yaml"
+    settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
+
+
+def test_private_provider_that_is_never_called_is_named(fake_provider: FakeProvider, settings):
+    output = prepare(settings, ("one", fake_provider.base_url))
+    assert f"Server ({fake_provider.base_url}) has an address that this arena does not call." in output
+    assert "ARENA_ALLOW_PRIVATE_PROVIDERS=true" in output
+
+
+def test_private_provider_behind_a_name_is_named(fake_provider: FakeProvider, settings, monkeypatch):
+    """Its URL does not tell: the refused connection does."""
+    monkeypatch.setattr("models_registry.models.zone_of_url", lambda url: None)
+    output = prepare(settings, ("one", fake_provider.base_url))
+    assert f"Server ({fake_provider.base_url}) has an address that this arena does not call." in output
+
+
+def test_allowed_provider_is_not_warned_of(fake_provider: FakeProvider, settings):
+    settings.ARENA_ALLOW_PRIVATE_PROVIDERS = True
+    output = prepare(settings, ("one", fake_provider.base_url), ("two", fake_provider.base_url))
+    assert "does not call" not in output
+    assert "2 models can be drawn for battles." in output
+
+
+def test_compose_start_without_models_says_what_to_do(settings):
+    output = prepare(settings)
+    assert "Fewer than two models can be drawn" in output
+    assert "config/models.yaml" in output
+
+
+def test_compose_hint_names_a_command_of_a_container(settings):
+    assert "docker compose exec web python manage.py createsuperuser" in prepare(settings)
+
+
+def test_start_with_an_administrator_says_nothing_of_one(settings):
+    make.user("admin@example.org", is_staff=True, is_superuser=True)
+    assert "createsuperuser" not in prepare(settings)
