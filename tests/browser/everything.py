@@ -102,7 +102,7 @@ def passkey() -> dict[str, Any]:
 @transaction.atomic
 def happen() -> World:
     """At once: no worker answers meanwhile what is said to have been answered."""
-    user = with_address(User.objects.create_superuser(EMAIL, PASSWORD))
+    user = User.objects.create_superuser(EMAIL, PASSWORD)
     Provider.objects.update(is_answering=True)  # whatever the arena has found out about the one that is made up
     world = api_world.of(Actor(user=user, network=HERE))
     actions.publish(battle=world.voted)

@@ -6,10 +6,8 @@ from tests.faults.running import Arena
 
 EMAIL, PASSWORD = "reader@example.org", "a-good-password"
 _MADE = """
-from allauth.account.models import EmailAddress
 from accounts.models import User
-user = User.objects.create_superuser("{email}", "{password}")
-EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
+User.objects.create_superuser("{email}", "{password}")
 """
 
 
