@@ -1,12 +1,13 @@
 """What every test may ask for."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from datetime import timedelta
 
 import pgtrigger
 import pytest
+import redis
 from django.contrib.auth.models import Group
 from django.core.cache import cache
 from django.db import connections
@@ -135,6 +136,19 @@ def nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 def limits_are_known(nothing_is_forgotten: None, db: None) -> None:
     """So that of many threads that are counted none opens a connection to the database."""
     chosen_limits.in_force()
+
+
+@pytest.fixture
+def limits_are_slow_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first count of a limit times out, later ones reach the real Valkey."""
+    script, replies = limits._script, iter([redis.TimeoutError("slow")])
+
+    def slow_script(source: str) -> Callable[..., object]:
+        for error in replies:
+            raise error
+        return script(source)
+
+    monkeypatch.setattr(limits, "_script", slow_script)
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,6 @@ from django.test import Client, RequestFactory
 
 from accounts import sign_in_limit
 from accounts.models import ApiToken, Scope, User
-from common import limits
 from common.errors import TooManyRequests
 from common.valkey import connection
 from tests import make
@@ -228,15 +227,8 @@ def test_while_nobody_can_count_nobody_guesses(member: User, monkeypatch: pytest
     assert (refused.status_code, "Signing in is paused" in refused.text) == (503, True)
 
 
-def test_one_slow_reply_of_valkey_refuses_no_sign_in(member: User, monkeypatch: pytest.MonkeyPatch):
-    limiter, replies = limits._limiter(), iter([redis.TimeoutError("slow")])
-
-    def slow_once() -> object:
-        for error in replies:
-            raise error
-        return limiter
-
-    monkeypatch.setattr("common.limits._limiter", slow_once)
+@pytest.mark.usefixtures("limits_are_slow_once")
+def test_one_slow_reply_of_valkey_refuses_no_sign_in(member: User):
     assert [sign_in(from_network(number), RIGHT) for number in range(3)] == [302] * 3
 
 

@@ -139,7 +139,7 @@ def test_asking_costs_as_many_queries_for_many_battles_as_for_one(
         for _ in range(number):
             make.battle(*models)
         metrics._page.forget()
-        with django_assert_num_queries(9):
+        with django_assert_num_queries(10):
             client.get("/metrics")
     with django_assert_num_queries(0):  # a moment later
         client.get("/metrics")

@@ -24,20 +24,6 @@ def is_tried() -> bool:
         return False
 
 
-@pytest.fixture
-def slow_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first count of a limit times out, later ones reach the real Valkey."""
-    limiter, replies = limits._limiter(), iter([redis.TimeoutError("slow")])
-
-    class Slow:
-        def __getattr__(self, name: str) -> object:
-            for error in replies:
-                raise error
-            return getattr(limiter, name)
-
-    monkeypatch.setattr(limits, "_limiter", Slow)
-
-
 def test_one_miss_leaves_breaker_closed():
     miss()
     assert is_tried()
@@ -87,14 +73,14 @@ def test_page_is_not_paused_by_one_slow_reply(monkeypatch: pytest.MonkeyPatch):
     assert not valkey.is_away()
 
 
-@pytest.mark.usefixtures("limits_are_known", "slow_once")
+@pytest.mark.usefixtures("limits_are_known", "limits_are_slow_once")
 def test_one_slow_reply_refuses_no_closed_limit():
-    limits.count("battle", "visitor", "user:1", fail_open=False)
+    limits.count("battle", {"visitor": "user:1"}, fail_open=False)
     assert connection().keys("*user:1*")
 
 
 @pytest.mark.usefixtures("limits_are_known", "no_valkey")
 def test_closed_limit_without_valkey_is_refused():
     with pytest.raises(ServiceAway):
-        limits.count("battle", "visitor", "user:1", fail_open=False)
+        limits.count("battle", {"visitor": "user:1"}, fail_open=False)
     assert valkey.is_open()
