@@ -6,7 +6,7 @@ from typing import Any
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
-from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.http_exceptions import BadHttpMessage
 
 from models_registry.providers.addresses import AddressRefused, SocketFactory
 
@@ -29,7 +29,7 @@ class _Protocol(ResponseHandler):
         if self._interim_responses <= MAX_INTERIM_RESPONSES:
             super().feed_data(data, size)
         elif self.transport is not None and not self.transport.is_closing():
-            self.set_exception(HttpProcessingError(code=400, message="too many interim responses"))
+            self.set_exception(BadHttpMessage("too many interim responses"))
             self.transport.close()
 
 

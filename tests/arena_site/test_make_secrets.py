@@ -37,7 +37,7 @@ def test_missing_secret_is_added_to_the_others(tmp_path: Path):
     assert make_secrets(file).returncode == 0
     lines = file.read_text().splitlines()
     names = [line.partition("=")[0] for line in lines[4:]]
-    assert names == ["ARENA_ENCRYPTION_KEYS", "VALKEY_PASSWORD"]
+    assert names == ["ARENA_ENCRYPTION_KEYS", "POSTGRES_SITE_PASSWORD", "VALKEY_PASSWORD"]
 
 
 def test_secrets_without_a_settings_file_are_refused(tmp_path: Path):

@@ -70,7 +70,7 @@ async def _events(writers: dict[str, Writer]) -> list[tuple[float, TurnEvent]]:
             if side not in over and loop.now >= writer.ends_at:
                 channel.side_is_over(side, "done")
                 over.add(side)
-        events += [(loop.now, event) for event in await channel.take_events()]
+        events += [(loop.now, event) for event in channel.take_events()]
     return events
 
 

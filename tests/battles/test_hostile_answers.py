@@ -25,7 +25,8 @@ def start(reader: Reader, left: str, right: str) -> dict:
     return response.json()["battles"][0]
 
 
-def test_slow_answers_do_not_silence_another_battle(reader: Reader, fake_provider: FakeProvider):
+def test_slow_answers_do_not_silence_another_battle(reader: Reader, fake_provider: FakeProvider, settings):
+    settings.ARENA_MAX_TOKENS = 10_000  # so that no answer is cut
     for name in ("long", "honest", *SLOW_TO_RENDER):
         make.model(name, at=fake_provider.base_url, slug=name)
     honest = start(reader, "long", "honest")

@@ -111,7 +111,9 @@ def test_byte_soup_ends_discovery_with_a_sentence(server: RawServer, soup: bytes
 @given(soup=soups())
 def test_byte_soup_hides_no_other_server(server: RawServer, fake_provider: FakeProvider, soup: bytes):
     server.answer_with(soup)
-    assert fake_provider.base_url in reachability._ask({server.base_url, fake_provider.base_url})
+    replies = reachability.Replies()
+    reachability._ask({server.base_url, fake_provider.base_url}, replies)
+    assert fake_provider.base_url in replies.answering
 
 
 def test_score_of_many_digits_ends_moderation_with_a_code(server: RawServer):
