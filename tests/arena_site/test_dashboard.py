@@ -201,6 +201,8 @@ def test_what_is_asked_of_large_tables_is_found_by_an_index(ask: Callable[[], ob
         ask()
     (query,) = asked
     with connection.cursor() as cursor:
+        # On an empty table a skip scan of this index costs the same. The test's transaction brings it back.
+        cursor.execute("DROP INDEX votes_of_a_voter_by_time")
         # Small tables are read as they lie, or along an index that has nothing to do with the question.
         for way in ("seqscan", "indexscan", "indexonlyscan", "mergejoin", "nestloop"):
             cursor.execute(f"SET LOCAL enable_{way} = off")
