@@ -63,7 +63,7 @@ requirements: $(BIN)/.dev ## Compile pyproject.toml into hash-pinned lists
 	printf 'cyclonedx-bom\npip-audit\n' | $(COMPILE) -o requirements/supply-chain.txt -
 	echo pip | $(COMPILE) -c requirements/dev.txt -o requirements/pip.txt -
 
-# Not those that only tests need: what an arena runs.
+# Packages that an arena runs with, without those of tests.
 RUN_LISTS := requirements/arena.txt requirements/local-model.txt requirements/pip.txt
 
 audit: .venv-audit/.installed ## Look for known weaknesses of the pinned packages (needs a network)

@@ -68,9 +68,9 @@ def revoke_invitation(*, by: User, invitation: Invitation) -> None:
 
 @transaction.atomic
 def ban(ban: Ban, *, by: User) -> None:
-    """Whom it names takes part in nothing any more, within two seconds on every machine.
+    """Store a new ban. Every machine enforces it within two seconds.
 
-    Raises NeedsAdministrator where it would reach staff.
+    Raises NeedsAdministrator where it would reach staff and `by` is no administrator.
     """
     staff_rights.refuse_ban(ban, by=by)
     ban.created_by = by
@@ -80,9 +80,10 @@ def ban(ban: Ban, *, by: User) -> None:
 
 @transaction.atomic
 def lift_ban(ban: Ban, *, by: User, network: str = "") -> None:
-    """One that is over or lifted already stays as it is.
+    """Lift a ban; one that is over or lifted already stays as it is.
 
-    network: where `by` asks from, as the ban's month calls it. Raises NeedsAdministrator where the ban holds for `by`.
+    network: the network of `by`'s request (bans.network_in_month_of). Raises NeedsAdministrator where the ban is on
+    `by` or on that network, and `by` is no administrator.
     """
     staff_rights.refuse_lift(ban, by=by, network=network)
     in_force = Ban.objects.in_force().select_for_update().filter(pk=ban.pk).first()

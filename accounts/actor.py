@@ -1,7 +1,7 @@
 """Who is asking: a member, a visitor, or a token that acts for a member."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, TypedDict
 
 from django.conf import settings
 from django.core import signing
@@ -17,11 +17,18 @@ _signer = signing.Signer(salt="accounts.visitor")
 _unclaimed = Compiled(lambda key: Visitor.objects.filter(key=key, claimed_by=None), str)
 
 
+class Networks(TypedDict):
+    """The fields of an Actor that tell where a request comes from."""
+
+    network: str
+    network48: str
+
+
 @dataclass(frozen=True)
 class Actor:
-    """`scopes` is None for a browser, which may do whatever its person may.
+    """A person who sends requests. `scopes` is None for a browser, which has all rights of its person.
 
-    `network` is network_word's, `network48` network48_word's.
+    network: from network_word; network48: from network48_word.
     """
 
     user: User | None = None
@@ -43,32 +50,36 @@ class Actor:
 
     @property
     def is_known(self) -> bool:
-        """Whether `key` names a person; otherwise it names their network."""
+        """Whether there is a member or a visitor; otherwise `key` is the network's."""
         return self.user is not None or self.visitor is not None
 
     @property
     def limit_keys(self) -> limits.Keys:
-        """What limits.count counts: the person, and the networks.
+        """Return the keys for limits.count: one for the person, if known, and one for each of their networks.
 
-        Networks are counted apart for visitors and members: visitors, who cost nothing to make, must not use up what
-        members have. A visitor without a cookie cannot be told from the network, and is counted as the network alone.
+        Visitors and members of a network have separate counters: a new visitor costs nothing, so visitors must not use
+        up the members' limit.
         """
-        keys: dict[str, str] = {self.kind: self.key} if self.is_known else {}
-        keys["network"] = f"{self.kind}s:{self.network}"
-        if self.network48:
-            keys["network48"] = f"{self.kind}s:{self.network48}"
-        return keys
+        person = {self.kind: self.key} if self.is_known else {}
+        return person | _network_keys(f"{self.kind}s", network=self.network, network48=self.network48)
 
     def may(self, scope: Scope) -> bool:
         return self.scopes is None or scope in self.scopes
 
 
+def networks_of(request: HttpRequest) -> Networks:
+    return {"network": network_word(request), "network48": network48_word(request)}
+
+
 def network_limit_keys(request: HttpRequest) -> dict[str, str]:
-    """What limits.count counts where no person is known yet: the networks of a request."""
-    keys = {"network": f"network:{network_word(request)}"}
-    if network48 := network48_word(request):
-        keys["network48"] = f"network:{network48}"
-    return keys
+    """Return the keys for limits.count of a request whose person is not known yet: one for each network."""
+    return _network_keys("network", **networks_of(request))
+
+
+def _network_keys(counted: str, *, network: str, network48: str) -> dict[str, str]:
+    """Return a key per network; there is no network48 for IPv4."""
+    keys = {"network": f"{counted}:{network}"}
+    return keys | ({"network48": f"{counted}:{network48}"} if network48 else {})
 
 
 def keys_of(*owners: User | Visitor) -> list[str]:
@@ -89,19 +100,18 @@ class ActorRequest(HttpRequest):
 
 def actor_of(request: HttpRequest) -> Actor:
     """The person behind a browser's request (one or two queries)."""
-    network, network48 = network_word(request), network48_word(request)
     if request.user.is_authenticated:
-        return Actor(user=request.user, network=network, network48=network48)
-    return Actor(visitor=visitor_in_cookie(request), network=network, network48=network48)
+        return Actor(user=request.user, **networks_of(request))
+    return Actor(visitor=visitor_in_cookie(request), **networks_of(request))
 
 
 def known_actor(request: ActorRequest) -> Actor:
     """The actor, with a visitor row made now when this browser had none; its cookie goes out with the response."""
     actor = request.actor
-    if actor.user is None and actor.visitor is None:
+    if not actor.is_known:
         visitor = Visitor.objects.create(network=actor.network)
         request.new_visitor = visitor
-        actor = Actor(visitor=visitor, network=actor.network, network48=actor.network48)
+        actor = replace(actor, visitor=visitor)
         request.actor = actor
     return actor
 

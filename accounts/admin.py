@@ -30,7 +30,7 @@ class BanForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ["user", "visitor", "network", "reason", "expires_at"]
 
     def _post_clean(self) -> None:
-        """Django makes the ban there, and only then is it known whom it reaches."""
+        """Check the right to make this ban. Only this method of Django's gives the form its instance."""
         super()._post_clean()  # type: ignore[misc]
         if self.errors:
             return

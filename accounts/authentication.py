@@ -13,11 +13,10 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from accounts import access
-from accounts.actor import Actor, ActorRequest, actor_of, network_limit_keys
+from accounts.actor import Actor, ActorRequest, actor_of, network_limit_keys, networks_of
 from accounts.errors import NotInBrowser
 from accounts.models import ApiToken, Scope, User
 from common import limits
-from common.client_ip import network48_word, network_word
 from common.compiled import Compiled
 from common.errors import NotAllowed, NotSignedIn
 
@@ -58,8 +57,7 @@ class ActorAuthentication(BaseAuthentication):
         if row.last_used_at is None or timezone.now() - row.last_used_at > NOTED_AT_MOST_EVERY:
             ApiToken.objects.filter(pk=row.pk).update(last_used_at=Now())
         scopes = frozenset(Scope(scope) for scope in row.scopes)
-        network, network48 = network_word(request._request), network48_word(request._request)
-        return Actor(user=row.user, scopes=scopes, network=network, network48=network48)
+        return Actor(user=row.user, scopes=scopes, **networks_of(request._request))
 
     def _enforce_csrf(self, request: Request) -> None:
         check = CSRFCheck(lambda _: None)  # type: ignore[arg-type]

@@ -34,7 +34,7 @@ def _is_of(ban: Ban, actor: Actor, request: HttpRequest) -> bool:
 
 
 def network_in_month_of(ban: Ban, request: HttpRequest) -> str:
-    """The request's network, in the words of the month in which the ban's network was seen."""
+    """Return the request's network word of the month that the ban's network word is of."""
     return network_word(request, month_of(ban.network))
 
 

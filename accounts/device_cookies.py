@@ -1,7 +1,7 @@
 """Device cookies (OWASP): they mark browsers in which an account signed in before.
 
 Attempts from such a browser have a limit of their own, so that failures elsewhere cannot lock the account's owner out.
-The cookie is no authentication. It ends with the password: cookies collected under an old one are worth nothing.
+The cookie is no authentication. It is signed with the password's hash, so that a new password invalidates it.
 """
 
 from typing import Any
@@ -18,19 +18,15 @@ from accounts.models import User
 from common.ids import new_public_id
 
 MAX_AGE_S = 365 * 24 * 3600
-MAX_DEVICE_COOKIES = 10  # of one browser: a shared one must not send ever more cookies
+MAX_DEVICE_COOKIES = 10  # per browser: one that many people share must not send a cookie for each of them
 
 
 def nonce_of(request: HttpRequest, email: str) -> str:
     """Return the nonce of this browser's cookie for an account; empty where there is none."""
-    value = request.COOKIES.get(_cookie(email))
-    user = User.objects.filter(email=email.lower()).first() if value else None
-    if value is None or user is None:
+    if _cookie(email) not in request.COOKIES:
         return ""
-    try:
-        return _signer(user).unsign(value, max_age=MAX_AGE_S)
-    except signing.BadSignature:
-        return ""
+    user = User.objects.filter(email=email.lower()).first()
+    return "" if user is None else _nonce_for(request, user)
 
 
 @receiver([user_logged_in, password_changed, password_reset, password_set])
@@ -46,8 +42,8 @@ def set_cookie(request: HttpRequest, response: HttpResponseBase) -> None:
     if user is None:
         return
     name = _cookie(user.email)
-    # The same nonce again: signing in often must not gather limits.
-    nonce = nonce_of(request, user.email) or new_public_id()
+    # A browser keeps its nonce: with a new one at each sign-in it would have several limits.
+    nonce = _nonce_for(request, user) or new_public_id()
     response.set_cookie(
         name, _signer(user).sign(nonce), max_age=MAX_AGE_S,
         httponly=True, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE,
@@ -56,6 +52,13 @@ def set_cookie(request: HttpRequest, response: HttpResponseBase) -> None:
     for held in others[: -(MAX_DEVICE_COOKIES - 1)]:
         response.delete_cookie(held, samesite="Lax")
         response.cookies[held]["secure"] = settings.SESSION_COOKIE_SECURE  # browsers ignore __Host- cookies without it
+
+
+def _nonce_for(request: HttpRequest, user: User) -> str:
+    try:
+        return _signer(user).unsign(request.COOKIES.get(_cookie(user.email), ""), max_age=MAX_AGE_S)
+    except signing.BadSignature:
+        return ""
 
 
 def _cookie(email: str) -> str:

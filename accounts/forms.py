@@ -43,7 +43,7 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
         return str(super().validate_unique_email(value))
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        """Do the work of a new account also for an address that has one: time must not tell."""
+        """Hash the password also for an address that has an account: the response time must not show that it has."""
         if self.account_already_exists:
             make_password(self.cleaned_data["password1"])
         return cast(tuple[User | None, HttpResponse | None], super().try_save(request))

@@ -29,7 +29,7 @@ class EmailUserManager(UserManager["User"]):
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **extra: Any) -> "User":  # type: ignore[override]
-        """Their address counts as confirmed: a mail server that does not work must not shut them out."""
+        """Create an administrator whose address is confirmed: without a mail server they must be able to sign in."""
         from allauth.account.models import EmailAddress  # needs the user model
 
         user = self.create_user(email, password, is_staff=True, is_superuser=True, **extra)
@@ -291,7 +291,7 @@ class OutgoingEmailQuerySet(models.QuerySet["OutgoingEmail"]):
 
 
 class OutgoingEmail(models.Model):
-    """A message that waits to be sent (accounts.outgoing_email); its row is deleted then."""
+    """E-mail that waits to be sent; accounts.outgoing_email deletes the row once it is."""
 
     message = models.JSONField()
     created_at = models.DateTimeField(db_default=Now())
@@ -322,7 +322,7 @@ class AuditEntry(models.Model):
             pgtrigger.ReadOnly(
                 name="an_audit_entry_never_changes", fields=["action", "subject", "reason", "details", "created_at"]
             ),
-            # An account that is deleted leaves its entries without a name.
+            # Deleting an account sets `user` to NULL.
             pgtrigger.Protect(
                 name="an_audit_entry_is_given_to_nobody",
                 operation=pgtrigger.Update,

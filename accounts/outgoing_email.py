@@ -1,7 +1,7 @@
-"""E-mail goes out through the queue: no request waits for a mail server, or shows by its time whether it sent a letter.
+"""E-mail is sent by workers: no request waits for a mail server, or shows by its duration whether it sent an e-mail.
 
-A row for each message waits until a worker has sent it. The task is only the wake-up call, so that messages, which hold
-links that sign in, are not in Valkey, and so that none is lost with it.
+Each message is a row until a worker has sent it. The task carries only the row's id: messages hold links that sign in,
+so they must not be in Valkey, nor be lost with it.
 """
 
 import logging
@@ -24,7 +24,7 @@ from common.valkey import UNREACHABLE, while_a_person_waits
 logger = logging.getLogger(__name__)
 
 GIVEN_UP_AFTER = timedelta(days=1)
-# Longer than a worker needs for one message; a failed one is tried again so much later.
+# Lease of the worker that sends a message, and the pause before a failed one is tried again.
 RETRY_AFTER = timedelta(minutes=5)
 FIELDS = ("subject", "body", "from_email", "to", "cc", "bcc", "reply_to")
 
@@ -45,21 +45,21 @@ class QueuedBackend(BaseEmailBackend):
 
 
 def send(email_id: int) -> None:
-    """Send a message that is due. Two workers do not send the same one; one that fails is tried again later."""
+    """Send a message that is due, by one worker only. A failed one is tried again later."""
     due = OutgoingEmail.objects.due().filter(pk=email_id)
     if not due.update(due_at=Now() + RETRY_AFTER, attempts=F("attempts") + 1):
         return
     row = OutgoingEmail.objects.get(pk=email_id)
     try:
         get_connection(settings.ARENA_EMAIL_BACKEND).send_messages([_as_message(row.message)])
-    except Exception as error:  # whatever a mail server or a message does, the others are sent
+    except Exception as error:  # one message that fails must not stop the others
         logger.error("e-mail %s could not be sent (try %d): %s", row.pk, row.attempts, type(error).__name__)
         return
     row.delete()
 
 
 def send_due() -> None:
-    """Send what no worker was woken for, and what failed before; give up what failed for a day."""
+    """Send all messages that are due: no worker was woken for them, or they failed before. Delete those a day old."""
     given_up, _ = OutgoingEmail.objects.filter(created_at__lt=Now() - GIVEN_UP_AFTER).delete()
     if given_up:
         logger.error("e-mails that could not be sent for a day: %d", given_up)
@@ -68,7 +68,7 @@ def send_due() -> None:
 
 
 def _wake(email_id: int) -> None:
-    """Tell a worker. Without a broker the message waits for send_due."""
+    """Queue the task. Without a broker the message waits for send_due."""
     from accounts.tasks import send_email  # tasks import this module
 
     try:

@@ -1,4 +1,4 @@
-"""How many wrong passwords there may be: for an address, whether it has an account or not, and from a network."""
+"""Limits on wrong passwords: for an address, whether it has an account or not, and from a network."""
 
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
@@ -13,7 +13,7 @@ NOT_COUNTED = _("Signing in is paused for a moment: part of the arena is away. P
 
 
 def keys_of(request: HttpRequest, email: str) -> limits.Keys:
-    """What an attempt is counted against: the browser's device cookie alone, or the address and the networks."""
+    """Return the keys for limits.count: the browser's device cookie alone, or the address and the networks."""
     if nonce := device_cookies.nonce_of(request, email):
         return {"person": f"device:{nonce}"}
     address = _address(email)
@@ -21,10 +21,9 @@ def keys_of(request: HttpRequest, email: str) -> limits.Keys:
 
 
 def count(keys: limits.Keys) -> None:
-    """Count an attempt before its password is checked: of many at once, no more than the limit are. A right one is
-    given back.
+    """Count an attempt before its password is checked, so that simultaneous ones cannot pass the limit.
 
-    Raises TooManyRequests, and ServiceAway when nothing can be counted.
+    give_back uncounts it when the password was right. Raises TooManyRequests, and ServiceAway when Valkey is away.
     """
     limits.count("signin", keys, fail_open=False, not_counted=NOT_COUNTED)
 

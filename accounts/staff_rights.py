@@ -1,6 +1,6 @@
-"""What staff may not do without an administrator: to administrators, and about themselves.
+"""Rights that only administrators have: over staff, and over one's own bans and votes.
 
-Actions ask here, so that pages, the administration and the API refuse the same. `by` is None for a command.
+Called by actions, so that pages, the administration and the API refuse the same. `by` is None for a command.
 """
 
 from django.db.models import Q, QuerySet
@@ -22,9 +22,10 @@ def refuse_ban(ban: Ban, *, by: User) -> None:
 
 
 def refuse_lift(ban: Ban, *, by: User, network: str) -> None:
-    """Raise NeedsAdministrator where the ban is on `by`, or on `network`, from which they ask."""
-    is_own = _members_in(ban).filter(pk=by.pk).exists() or (ban.network != "" and ban.network == network)
-    if is_own and not is_administrator(by):
+    """Raise NeedsAdministrator where the ban is on `by`, or on `network`, the network of their request."""
+    if is_administrator(by):
+        return
+    if (ban.network != "" and ban.network == network) or _members_in(ban).filter(pk=by.pk).exists():
         raise NeedsAdministrator(_("Only an administrator can lift a block that holds for you."))
 
 
@@ -36,7 +37,7 @@ def untouchable_voters(by: User | None) -> list[str]:
 
 
 def _members_in(ban: Ban) -> QuerySet[User]:
-    """The members it reaches; a network's are those who visited from there before they signed in."""
+    """Return the members that a ban reaches; for a network, those who were its visitors before signing in."""
     if ban.user_id is not None:
         return User.objects.filter(pk=ban.user_id)
     if ban.visitor_id is not None:

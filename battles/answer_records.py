@@ -169,7 +169,7 @@ def redraw(claimed: ClaimedTurn, failed: PreparedCall, said: Said) -> PreparedCa
 def store_answer(claimed: ClaimedTurn, call: PreparedCall, said: Said, *, closes_turn: bool = True) -> str:
     """The side's final text, numbers and state; the turn is closed with its last side. Raises Overtaken.
 
-    closes_turn: otherwise close_turn is to be called after the last side. Returns the answer's state.
+    closes_turn: if False, the caller closes the turn with close_turn. Returns the answer's state.
     """
     _lock_turn(claimed)
     text = "".join(said.texts)

@@ -54,7 +54,7 @@ class TurnAnswering:
         self.claimed = claimed
         self._calls = calls
         self._worker = worker
-        # By side; a redrawn side has another than it began with.
+        # By side: a redrawn side's second call replaces its first.
         self._last_calls: dict[str, PreparedCall] = {}
         self._equal_pace = settings.ARENA_EQUAL_PACE and claimed.is_blind
         self._streams: set[asyncio.Task[Completion]] = set()
@@ -81,7 +81,7 @@ class TurnAnswering:
         try:
             async with asyncio.TaskGroup() as answering:
                 answers = [answering.create_task(self._answer_or_fail(call)) for call in self._calls]
-                if self._equal_pace and self._calls:
+                if self._equal_pace and self._calls:  # without calls the turn is closed already
                     await self._close_when_shown(answers)
             is_stored = all(answer.result() for answer in answers)
         except* Overtaken:

@@ -139,17 +139,15 @@ class BattleViewSet(ViewSet):
     def scopes(self) -> dict[str, Scope]:
         return {"POST": Scope.VOTE if self.action in ("vote", "feedback") else Scope.BATTLE, "DELETE": Scope.BATTLE}
 
-    def get_object(self) -> Battle:
-        battle = find_battle(_actor(self.request), self.kwargs["public_id"])
+    def get_object(self, *, for_showing: bool = False) -> Battle:
+        find = find_whole_battle if for_showing else find_battle
+        battle = find(_actor(self.request), self.kwargs["public_id"])
         if battle is None:
             raise NotFound
         return battle
 
     def retrieve(self, request: Request, public_id: str) -> Response:
-        battle = find_whole_battle(_actor(request), public_id)
-        if battle is None:
-            raise NotFound
-        return Response(shown_battle(battle))
+        return Response(shown_battle(self.get_object(for_showing=True)))
 
     @action(detail=True, methods=["post"])
     @idempotent

@@ -78,7 +78,7 @@ class Said:
     """What came of a call."""
 
     texts: list[str] = field(default_factory=list)
-    html: SafeString = SafeString()  # noqa: RUF009 (immutable)
+    html: SafeString = field(default_factory=SafeString)
     reasonings: list[str] = field(default_factory=list)
     completion: Completion = field(default_factory=Completion)
     error: FailureCode | None = None

@@ -31,8 +31,8 @@ class Gone(Exception):
 async def follow(key: str, *, after: str) -> AsyncIterator[list[Numbered]]:
     """Events after the id `after`, until `end`; nothing ([]) when it was quiet for a while. Raises Gone.
 
-    Stops without `end` for a reader who takes less than comes: it comes again with the last id it has. Survives a
-    Valkey that is away: it waits and goes on where it was.
+    Stops without `end` when the reader falls far behind: it reconnects with the last id it has. Survives a Valkey that
+    is away: it waits and goes on where it was.
     """
     position, skip = _resume_point(after)
     while True:

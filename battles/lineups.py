@@ -119,8 +119,10 @@ class Contest:
 
     @classmethod
     def of(cls, wish: Wish, roster: Roster, needs: Needs = NO_NEEDS) -> "Contest":
-        """Raises InvalidInput naming the field, and TooFewModels; asks the database only about models that cannot be
-        had."""
+        """Return the contest that fulfils a wish; the database is asked only about models that cannot be had.
+
+        Raises InvalidInput naming the field, and TooFewModels.
+        """
         chosen = _chosen(wish, roster.choosable)
         for model in chosen:
             if not needs.met_by(model):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 # What is left of the longer answer is shown no slower than this (characters a second; about twice as fast as people
-# read), so that a reader's wait ends. Models that are slower can be told by it: it is below what they usually write.
+# read), so that a reader's wait ends. A slower model could be recognised by it, so it is below most models' speed.
 LEAST_PACE = 50.0
 
 

@@ -40,7 +40,7 @@ def reports_of(user: User, **_: Any) -> dict[str, list[dict[str, Any]]]:
 
 @receiver(account_goes)
 def empty_reports(user: User, **_: Any) -> None:
-    """Empty the words of their reports, those from before they signed in too; that they reported stays."""
+    """Empty the reasons of their reports, also of those from before they signed in; the reports themselves stay."""
     Report.objects.filter(Q(user=user) | Q(visitor__claimed_by=user)).update(reason="")
 
 

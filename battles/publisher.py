@@ -71,13 +71,13 @@ class SideText:
             self.stop_rendering()  # the whole answer is rendered already
         return state
 
-    def take_rendered(self) -> str | None:
+    def take_rendered(self) -> SafeString | None:
         """HTML of blocks that were sent as text before; None while there is none."""
         if self.rendering is None or not self.rendering.done():
             return None
         rendering, self.rendering = self.rendering, None
         self.being_rendered = ""
-        return str.__str__(rendering.result())  # msgspec encodes exact strings only, not SafeString
+        return rendering.result()
 
     def stop_rendering(self) -> None:
         if self.rendering is not None:
@@ -196,10 +196,11 @@ class TurnChannel:
             return None
         return self._pace.reach([Progress(len(pane.text), pane.is_over) for pane in self._sides.values()], now)
 
-    def _grow(self, side: str, pane: SideText, text: str, html: str | None) -> list[TurnEvent]:
-        """The text, and the blocks that are rendered by now; after an answer's last text all of it is fetched rendered.
+    def _grow(self, side: str, pane: SideText, text: str, html: SafeString | None) -> list[TurnEvent]:
+        """Return the text, and blocks whose HTML is ready.
 
-        Text never waits for its HTML: a block that takes long is sent as text, and replaced when it is rendered.
+        Text never waits for its HTML: a block that takes long is sent as text, and replaced when it is rendered. After
+        a side's last text no rendering begins: the page then fetches the whole answer as HTML.
         """
         pane.finished += "".join(pane.markdown.feed(text))
         blocks = [] if html is None else [html]
@@ -209,12 +210,13 @@ class TurnChannel:
             if here is None:
                 self._start_rendering(pane)
             else:
-                blocks.append(str.__str__(here))
+                blocks.append(here)
                 pane.finished = ""
         if not blocks:
             return [TurnEvent("text", side, text)]
         still_open = pane.being_rendered + pane.finished + pane.markdown.open
-        events = [TurnEvent("block", side, block) for block in blocks]
+        # msgspec encodes exact strings only, not SafeString.
+        events = [TurnEvent("block", side, str.__str__(block)) for block in blocks]
         return [*events, TurnEvent("text", side, still_open)] if still_open else events
 
     def _may_spend(self) -> bool:
@@ -278,8 +280,9 @@ class Publisher:
             await asyncio.sleep(self.tick_s)
 
     async def flush(self) -> None:
-        """Write what is there now; used before the process ends."""
-        self._gather()
+        """Write all that is left; used before the process ends, when every turn is stored or given up."""
+        while self._news:  # a long text is taken over several ticks
+            self._gather()
         await self._write()
 
     def _gather(self) -> None:

@@ -80,7 +80,7 @@ def read_battle(pk: int) -> Battle:
 def read_for_vote(pk: int) -> Battle:
     """The same with `repeats_too_often`; the row stays locked until COMMIT.
 
-    Whatever makes a battle void updates its row in the transaction that ends the turn, so the lock is enough here.
+    The transaction that ends a turn also updates the row of a battle that becomes void, so the lock is enough here.
     """
     return _with_parts(_locked(pk)[0])
 

@@ -26,7 +26,7 @@ _decoder = msgspec.json.Decoder(list[TurnEvent])
 
 
 class LeftBehind(Exception):
-    """The reader takes less than comes: it has to begin a new connection where it was."""
+    """Raised when too many entries wait for a reader; it has to reconnect with the last id it has."""
 
 
 class Listener:
@@ -37,7 +37,7 @@ class Listener:
         self._is_left_behind = False
 
     def put(self, entry: Entry) -> None:
-        """Without waiting; once there are too many, nothing more is kept."""
+        """Add an entry without waiting; beyond MAX_WAITING of them, drop all and end the reader."""
         if self._is_left_behind:
             return
         if self._waiting.full():

@@ -24,9 +24,9 @@ MOST_AT_ONCE = 500
 def sweep() -> None:
     """One round: abandoned turns go back into the queue or, out of attempts, end; queued ones are woken again.
 
-    Readers whose stream lost its end (the worker died just then, or Valkey and its last second) are told it; what
-    streams hold of turns that are over leaves Valkey. Models that a breaker keeps out of the draw are probed when their
-    cooldown is over. Sessions that were thrown away are deleted when nobody may want them back any more.
+    Readers whose stream lost its end (the worker died just then, or Valkey and its last second) are told it; the
+    streams of finished turns are emptied. Models that a breaker keeps out of the draw are probed when their cooldown
+    is over. Sessions that were thrown away are deleted when nobody may want them back any more.
     """
     for turn in Turn.objects.abandoned().order_by("pk")[:MOST_AT_ONCE]:
         if turn.attempt < records.MOST_ATTEMPTS:

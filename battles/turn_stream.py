@@ -27,7 +27,7 @@ class TurnEvent(msgspec.Struct, array_like=True):
 class StreamToken(NamedTuple):
     """What a reader may follow, signed: no query is needed to believe it.
 
-    person: whose open streams it counts among (common.stream_slots).
+    person: the word by which common.stream_slots counts the reader's open streams.
     """
 
     battle: str

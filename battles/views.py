@@ -34,7 +34,8 @@ class PageRequest(ActorRequest):
 
 def get_battle_or_404(request: PageRequest, public_id: str, *, for_showing: bool = False) -> Battle:
     """The only way to a battle: it asks whose it is."""
-    found = (find_whole_battle if for_showing else find_battle)(request.actor, public_id)
+    find = find_whole_battle if for_showing else find_battle
+    found = find(request.actor, public_id)
     if found is None:
         raise Http404
     return found

@@ -24,7 +24,7 @@ from leaderboard.imports.publishing import publish_outdated
 from leaderboard.latency import median_first_token_ms
 from leaderboard.live_elo import elo_after
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing, VoteChange
-from leaderboard.publishing import Due, Effort, LiveFigures, Published, fit_boards, is_stale, is_to_be_thorough
+from leaderboard.publishing import Due, Effort, LiveFigures, Published, fit_boards, is_stale, is_to_be_thorough, new_run
 from leaderboard.revealed_calls import Revealed
 from leaderboard.scopes import BOARDS_OF_VOTE, is_of_the_arena, is_of_votes
 from leaderboard.vote_changes import set_aside
@@ -62,7 +62,7 @@ def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | N
             _make_room()
             return _publish(slot, started_at, only_if_changed=only_if_changed)
     except Exception as error:
-        failed = _run(slot, OVERALL, State.FAILED, started_at)
+        failed = new_run(slot, OVERALL, State.FAILED, started_at)
         failed.record_failure(error)
         AggregationRun.objects.bulk_create([failed], ignore_conflicts=True)
         raise
@@ -91,11 +91,11 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
         facts = {**(moment if is_of_votes(scope) else _moment_of_stars(board)), **_counted(board, excluded[scope])}
         facts["votes_taken"] = taken if scope == OVERALL else _more_than_before(facts, earlier)
         if _is_news(facts, earlier, now=started_at) or (scope == OVERALL and not only_if_changed):
-            run = _run(slot, scope, State.DONE, started_at, **facts)
+            run = new_run(slot, scope, State.DONE, started_at, **facts)
             effort = Effort.due(board, earlier, now=started_at, arena=boards[OVERALL].counts.total)
             due.append(Due(board, run, earlier, effort))
         elif scope == OVERALL:
-            unchanged.append(Published(_run(slot, scope, State.UNCHANGED, started_at, **facts)))
+            unchanged.append(Published(new_run(slot, scope, State.UNCHANGED, started_at, **facts)))
     published = unchanged + list(fit_boards(due, live))
     _store(published)
     publish_outdated(slot=slot)
@@ -125,32 +125,15 @@ def _settle(earlier: AggregationRun | None, *, now: datetime) -> None:
 
 
 def _unless_restored(votes: VoteQuerySet, reason: str) -> VoteQuerySet:
-    """Without those that staff counted again although they had this reason."""
+    """Return the votes without those that had this reason and that staff counted again."""
     restored = VoteChange.objects.filter(kind=VoteChange.Kind.RESTORED, before__excluded_reason=reason)
     return votes.exclude(pk__in=restored.values("vote"))
-
-
-def _run(slot: str, scope: str, state: str, started_at: datetime, **facts: Any) -> AggregationRun:
-    """To be stored by _store, which says when it was finished."""
-    return AggregationRun(
-        slot=slot,
-        scope=scope,
-        state=state,
-        method=method.NAME,
-        parameters=method.parameters(),
-        parameters_hash=method.parameters_hash(),
-        started_at=started_at,
-        finished_at=started_at,
-        duration_ms=0,
-        **facts,
-    )
 
 
 def _store(published: list[Published]) -> None:
     finished_at = schedule.database_now()
     for one in published:
-        one.run.finished_at = finished_at
-        one.run.duration_ms = round((finished_at - one.run.started_at).total_seconds() * 1000)
+        one.run.finish(finished_at)
         one.run.save(force_insert=True)
         if one.plan is not None:
             sampling_plan.store(one.plan, one.run)

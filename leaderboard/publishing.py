@@ -89,6 +89,22 @@ class Due:
     effort: Effort
 
 
+def new_run(slot: str, scope: str, state: str, started_at: datetime, **facts: Any) -> AggregationRun:
+    """Return a run of today's method that is not stored yet; AggregationRun.finish says when it was over."""
+    return AggregationRun(
+        slot=slot,
+        scope=scope,
+        state=state,
+        method=method.NAME,
+        parameters=method.parameters(),
+        parameters_hash=method.parameters_hash(),
+        started_at=started_at,
+        finished_at=started_at,
+        duration_ms=0,
+        **facts,
+    )
+
+
 def fit_boards(due: Iterable[Due], live: "LiveFigures") -> Iterator[Published]:
     """Complete the runs with the fit of their votes, in the same order.
 

@@ -30,10 +30,7 @@ FROM (
 
 
 def recent_calls(model_id: int) -> dict[str, Any] | None:
-    """Over its last 1,000 calls of which it is known who answered: times in milliseconds, cost in US dollars.
-
-    None without any.
-    """
+    """Return figures of its last 1,000 revealed calls, or None: times in milliseconds, cost in US dollars."""
     with connection.cursor() as cursor:
         revealed = Revealed.by_newest_snapshot()
         cursor.execute(_SUMMARY, {"model": model_id, "most": CALLS, **revealed._asdict()})

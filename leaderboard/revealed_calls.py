@@ -1,8 +1,8 @@
-"""Which calls public figures are made of: none whose model is still to be guessed.
+"""Calls that public figures may count: none of a blind battle whose models are still hidden.
 
-Calls count where names were open from the start, and of a blind battle from the first snapshot on that was published
-after its vote, or after it became void. A figure that moved with an unvoted battle would name its models to anybody
-who read it twice.
+Calls count at once in modes that show the names, and of a blind battle from the first snapshot on that was published
+after its vote, or after it became void. A figure that changed with an unvoted battle would name its models: two reads,
+before and after the answers, would be enough.
 """
 
 from datetime import datetime

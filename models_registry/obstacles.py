@@ -42,20 +42,20 @@ class Obstacles:
         return model.provider.obstacle or self.of_health(model) or self.of_money(model)
 
     def of_health(self, model: "LanguageModel") -> str:
-        """Its breaker, or its provider's, is open."""
+        """Return why its breaker, or its provider's, keeps it out; "" when both are closed."""
         breaker = self._of_models.get(model.pk) or self._of_providers.get(model.provider_id)
         return breaker.obstacle if breaker else ""
 
     def is_halted(self, model: "LanguageModel") -> bool:
-        """Whether an administrator halted calls to models that cost something, as this one does."""
+        """Return whether calls to paid models are halted, and the model is one."""
         return self._is_halted and model.pk in self._paid
 
     def of_money(self, model: "LanguageModel") -> str:
-        """Its calls are halted, or a budget is used up."""
+        """Return that its calls are halted, or which budget is used up; "" when it may be paid for."""
+        if self.is_halted(model):
+            return gettext("Calls to paid models are halted.")
         if model.pk not in self._paid:
             return ""
-        if self._is_halted:
-            return gettext("Calls to paid models are halted.")
         if provider_account(model.provider_id) in self._used_up:
             return gettext("Its provider's budget for today is used up.")
         return gettext("The site's budget for today is used up.") if SITE in self._used_up else ""

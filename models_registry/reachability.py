@@ -38,6 +38,8 @@ def probe_keyless_providers() -> set[str]:
 
 @dataclass
 class Replies:
+    """Endpoints that answered, and those at addresses that are not called; a thread may still add to both."""
+
     answering: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
 
@@ -53,7 +55,7 @@ def _store(provider: Provider, *, is_answering: bool) -> None:
 
 
 def _ask(endpoints: set[str], replies: Replies) -> None:
-    """Which of the endpoints answer at all: any reply below 500 shows that a server is there."""
+    """Note in `replies` which of the endpoints answer: any reply below 500 shows that a server is there."""
     if endpoints:
         # A name lookup cannot be cancelled: whoever is still in one after the deadline is left behind.
         asking = threading.Thread(target=lambda: asyncio.run(_ask_all(endpoints, replies)), daemon=True)

@@ -30,7 +30,7 @@ class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         row = self.get_object(request, object_id)
-        if not self.has_delete_permission(request, row):  # before anything is said about the row
+        if not self.has_delete_permission(request, row):  # before a message names the row
             raise PermissionDenied
         if row is not None and _is_leaned_on(row):
             sentence = gettext("“%(row)s” is in use and cannot be deleted. Pause or retire it instead.")

@@ -1,4 +1,4 @@
-"""Models that battles may begin with, looked up once for everybody who asks within a second."""
+"""Models that battles may begin with, from a cache of one second."""
 
 from typing import NamedTuple
 
@@ -11,8 +11,8 @@ from models_registry.obstacles import Obstacles
 class Roster(NamedTuple):
     """Models that are set up, in three lists, each a part of the one before.
 
-    Only `choosable` may be shown, named in a refusal or decide about one: the calls of a blind battle spend money and
-    open breakers, so the other lists tell which models answered it (docs/adr/0029).
+    Only `choosable` may be shown to people or named in a refusal: the calls of a blind battle spend money and open
+    breakers, so the other lists would reveal its models (docs/adr/0029).
     """
 
     choosable: list[LanguageModel]  # as administrators set them up
@@ -33,8 +33,8 @@ looked_up = Fresh(_look_up, for_s=1, changed_by=(LanguageModel, Provider, Price,
 
 
 def read() -> Roster:
-    """At most a second old; what this process changes shows at once.
+    """Return the roster, at most a second old; changes by this process show at once.
 
-    The lists and their models are shared by the process's threads: nobody changes them.
+    Its lists and models are shared by the process's threads: treat them as read-only.
     """
     return looked_up()

@@ -16,7 +16,7 @@ JPEG_QUALITY = 85
 # A drawing or a screenshot is sharper as PNG; a photograph that is larger than this as PNG becomes a JPEG.
 MOST_PNG_BYTES = 700_000
 _PNG, _GIFS = b"\x89PNG\r\n\x1a\n", (b"GIF87a", b"GIF89a")
-# What a block of a GIF begins with.
+# The first byte of a GIF's block.
 _IMAGE, _EXTENSION, _TRAILER = 0x2C, 0x21, 0x3B
 READER = f"pillow-{PIL.__version__}"
 
@@ -45,7 +45,7 @@ def prepared(content: bytes) -> Picture:
 def _is_whole(content: bytes) -> bool:
     """Return whether a PNG or a GIF has its end; Pillow itself refuses other formats that were cut off.
 
-    Of these two it reads whatever pixels came, and of an animation the first picture.
+    Of these two Pillow reads the pixels that are there, and of an animation the first picture.
     """
     try:
         if content.startswith(_PNG):

@@ -96,7 +96,7 @@ def settle_cases(
 ) -> list[ModerationCase]:
     """Write down that `action` is what was decided on the cases. Inside the transaction that does it.
 
-    Raises NeedsAdministrator where somebody but an administrator decides on what they asked themselves.
+    Raises NeedsAdministrator when a moderator who is no administrator decides on a case of their own.
     """
     if not by.is_superuser and cases.filter(Q(user=by) | Q(battle__session__owner_user=by)).exists():
         raise NeedsAdministrator(_("Only an administrator can decide on your own battles."))

@@ -1,8 +1,8 @@
 """Of a person's votes of a day (UTC), and of a network's, only the first count; the others are kept and marked.
 
-A vote's place among the day's votes is read from the log: it depends on nothing but their order, whoever counts it and
-whenever. Votes are marked as they are cast, so that live Elo does not move and the page can say so; of votes that are
-cast at the same moment some may pass, which are marked before they are counted, under the lock of the tallies.
+A vote's place among the day's votes is their order in the log, so that every later count agrees. Votes are marked as
+they are cast: live Elo does not move, and the page says so. Votes cast at the same moment may pass unmarked; `beyond`
+finds them before they are counted, under the lock of the tallies.
 """
 
 from django.conf import settings
@@ -12,7 +12,7 @@ from accounts.actor import Actor
 from battles.models import Vote, VoteNetwork, VoteQuerySet
 
 UNLIMITED = 2**31 - 1
-# True once this process has seen the table; until its migration votes are taken without a network.
+# True once this process has seen the table; before its migration votes are stored without a network.
 _table_exists = False
 
 _TODAY = "date_trunc('day', now() AT TIME ZONE 'UTC')"

@@ -86,7 +86,7 @@ class Vote(models.Model):
 
         @classmethod
         def chosen_by_staff(cls) -> "list[Vote.ExcludedReason]":
-            """All others the arena finds by itself; of ANOMALY a review decides."""
+            """Return the reasons that staff may set; the arena sets the others, and a review settles ANOMALY."""
             return [cls.MODERATION, cls.OPERATOR]
 
     battle = models.OneToOneField(Battle, models.PROTECT, related_name="vote")

@@ -18,7 +18,7 @@ _PROSE = "The quick brown fox jumps over the lazy dog, 42 times. "
 def seconds_to_read(matchers: Sequence[Matcher], patterns: Sequence[str]) -> float:
     """Return the CPU time in seconds that `matchers` take for the slowest of several long texts.
 
-    patterns: what the matchers were made of. Stops, with the time so far, once it is above MAX_RULE_S.
+    patterns: the source of the matchers. Stops, with the time so far, once it is above MAX_RULE_S.
     """
     slowest = 0.0
     for text in _probes("".join(patterns)):

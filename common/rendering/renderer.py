@@ -110,14 +110,15 @@ class Renderer:
             job = heapq.heappop(self._jobs)
             if job.result.done():  # its turn was given up
                 continue
-            rendered = await self._asked(job.text)
+            rendered = await self._exchange(job.text)
             job.spending.cpu_s += rendered.cpu_s
             if rendered.html is None:
                 logger.warning("%s characters of Markdown took too long and are shown as text", len(job.text))
             if not job.result.done():
                 job.result.set_result(plain(job.text) if rendered.html is None else declare_safe(rendered.html))
 
-    async def _asked(self, text: str) -> Rendered:
+    async def _exchange(self, text: str) -> Rendered:
+        """Send one text to the child and receive its HTML; a child that fails is replaced."""
         began = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(PATIENCE_S):
@@ -128,7 +129,7 @@ class Renderer:
                 length = await child.reader.readexactly(LENGTH_BYTES)
                 content = await child.reader.readexactly(int.from_bytes(length))
                 return msgspec.msgpack.decode(content, type=Rendered)
-        except (OSError, EOFError, TimeoutError, msgspec.DecodeError) as error:
+        except Exception as error:  # one that ended _work() would leave its job waiting for ever
             logger.warning("the child that renders Markdown is replaced (%r)", error)
             await self._end_child()
             return Rendered(None, asyncio.get_running_loop().time() - began)
@@ -139,7 +140,7 @@ class Renderer:
             return
         try:
             child = await starting
-        except (OSError, asyncio.CancelledError):
+        except (Exception, asyncio.CancelledError):
             return
         child.writer.close()
         child.process.kill()

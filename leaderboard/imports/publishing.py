@@ -15,6 +15,7 @@ from leaderboard.models import AggregationRun, Contestant, ImportedBoard, Standi
 from leaderboard.models.imported import SCOPE
 from leaderboard.packed import ANY, ID, place_of_outcome, read_packed
 from leaderboard.packed_votes import STYLE, features_of, ids_in, places_of
+from leaderboard.publishing import new_run
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.counts import counted
 from leaderboard.rating.elo_replay import Replay
@@ -65,19 +66,9 @@ def _publish_or_record_failure(board: ImportedBoard, slot: str) -> AggregationRu
         raise
     except Exception as error:
         logger.exception("board %s cannot be fitted", board.scope)
-        finished_at = schedule.database_now()
-        run = AggregationRun(
-            scope=board.scope,
-            slot=slot,
-            method=method.NAME,
-            parameters=method.parameters(),
-            parameters_hash=method.parameters_hash(),
-            last_change=board.edition,
-            started_at=started_at,
-            finished_at=finished_at,
-            duration_ms=round((finished_at - started_at).total_seconds() * 1000),
-        )
+        run = new_run(slot, board.scope, AggregationRun.State.FAILED, started_at, last_change=board.edition)
         run.record_failure(error)
+        run.finish(schedule.database_now())
         run.save(force_insert=True)
         return run
 
@@ -91,25 +82,23 @@ def publish(board: ImportedBoard) -> AggregationRun:
     styled = Styled(table.ballots, _frozen_scaling(board)) if table.has_style else None
     fit = fit_snapshot(counts, parameters, voters=table.ballots.of_voters, styled=styled, with_flip=True)
     has_bias = bool((fit.facts["side_bias"] or {}).get("applied"))
-    public_id, finished_at = new_public_id(), schedule.database_now()
-    run = AggregationRun.objects.create(
+    public_id = new_public_id()
+    run = new_run(
+        f"imported: {public_id}",
+        board.scope,
+        AggregationRun.State.DONE,
+        started_at,
         public_id=public_id,
-        scope=board.scope,
-        slot=f"imported: {public_id}",
-        state=AggregationRun.State.DONE,
-        method=method.WITH_SIDES if has_bias else method.NAME,
-        parameters=parameters,
-        parameters_hash=method.parameters_hash(),
         tallies_checksum=counts.checksum,
         last_order=table.last_order,
         last_change=board.edition,
         votes_taken=counts.total,
         votes_counted=counts.total,
         facts={**fit.facts, **_looked_at_afresh(public_id, fit)},
-        started_at=started_at,
-        finished_at=finished_at,
-        duration_ms=round((finished_at - started_at).total_seconds() * 1000),
     )
+    run.method = method.WITH_SIDES if has_bias else method.NAME
+    run.finish(schedule.database_now())
+    run.save(force_insert=True)
     Standing.objects.bulk_create(
         Standing(run=run, contestant=contestant, elo=table.elo.get(place), **line)
         for place, (contestant, line) in enumerate(zip(table.contestants, fit.lines, strict=True))

@@ -103,6 +103,11 @@ class AggregationRun(models.Model):
     def __str__(self) -> str:
         return f"{self.scope} {self.public_id}"
 
+    def finish(self, at: datetime) -> None:
+        """Say when a run that is not stored yet was over, and how long it took."""
+        self.finished_at = at
+        self.duration_ms = round((at - self.started_at).total_seconds() * 1000)
+
     def record_failure(self, error: Exception) -> None:
         """Turn a run that is not stored yet into a failed one."""
         self.state = self.State.FAILED

@@ -112,8 +112,10 @@ class ChatProvider(Protocol):
 
 
 async def stream_contained(provider: ChatProvider, request: ChatRequest, receive: Receive) -> Completion:
-    """Return `provider.stream(…)`. Any other exception than a ProviderError becomes one: hostile bytes find paths
-    through parsers that nobody foresaw, and one call's failure must not end what runs beside it."""
+    """Return `provider.stream(…)`; raise ProviderError for any other exception too.
+
+    Hostile bytes can raise unforeseen exceptions in parsers, and one call's failure must not end the calls beside it.
+    """
     try:
         return await provider.stream(request, receive)
     except ProviderError:

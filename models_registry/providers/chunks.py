@@ -80,7 +80,7 @@ class Chunk(msgspec.Struct):
 
     @property
     def token_counts(self) -> TokenCounts | None:
-        """None where the chunk reports no usage."""
+        """The reported usage; None where there is none."""
         usage = self.usage or (self.x_groq.get("usage") if isinstance(self.x_groq, dict) else None)
         return TokenCounts.of(usage) if usage and isinstance(usage, dict) else None
 

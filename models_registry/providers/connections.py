@@ -17,8 +17,10 @@ MAX_INTERIM_RESPONSES = 16
 
 
 class _Protocol(ResponseHandler):
-    """Ends a connection that sends nothing but interim responses: aiohttp reads any number of them, and a flood keeps
-    the event loop busy until the server tires of it, past every deadline."""
+    """Response handler that closes a connection after too many interim responses.
+
+    aiohttp reads any number of them, and a flood keeps the event loop busy past every deadline.
+    """
 
     _interim_responses = 0
 
@@ -40,6 +42,8 @@ class _Connector(aiohttp.TCPConnector):
 
 
 class _Resolver(aiohttp.ThreadedResolver):
+    """Resolver that reports the addresses of each name to the connector's socket factory."""
+
     def __init__(self, sockets: SocketFactory) -> None:
         super().__init__()
         self._sockets = sockets

@@ -51,7 +51,7 @@ class OpenAICompatible:
             timeout=None,
             transport=_Transport(trust_env=False),
             event_hooks={"response": [_make_refusal_readable]},
-            # A cookie would be sent along with every later call to the host, whoever's key it uses.
+            # A cookie would be sent along with every later call to the host, also with another key.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
         sdk = AsyncOpenAI(api_key="none", base_url="http://unused", max_retries=0, http_client=self._http)

@@ -3,7 +3,7 @@
 // (429): the answers then come when they are complete, or live once another stream has ended.
 const PATIENCE_MS = { lost: 4000, refused: 10000 };
 
-const said = new Map(); // battle id → "lost" or "refused"; the battle is replaced each time it is fetched
+const announced = new Map(); // battle id → "lost" or "refused"; the battle is replaced each time it is fetched
 const timers = new WeakMap();
 
 const say = (template) =>
@@ -24,8 +24,8 @@ function show(live, state) {
 function lose(live, state) {
   if (timers.has(live) && live.classList.contains(state)) return;
   show(live, state);
-  if (said.get(idOf(live)) !== state) say(`connection-${state}`);
-  said.set(idOf(live), state);
+  if (announced.get(idOf(live)) !== state) say(`connection-${state}`);
+  announced.set(idOf(live), state);
   clearInterval(timers.get(live));
   const timer = setInterval(() => (isOff(live) ? pickUp(live) : clearInterval(timer)), PATIENCE_MS[state]);
   timers.set(live, timer);
@@ -33,7 +33,7 @@ function lose(live, state) {
 
 function find(live) {
   show(live, null);
-  if (said.delete(idOf(live))) say("connection-back");
+  if (announced.delete(idOf(live))) say("connection-back");
 }
 
 // An EventSource keeps the status to itself.
@@ -57,9 +57,9 @@ document.addEventListener("htmx:sseError", async ({ target: live, detail: { sour
 document.addEventListener("htmx:sseOpen", ({ target }) => find(target));
 // A battle that was fetched says at once what is not known of its new stream yet.
 document.addEventListener("htmx:afterSwap", () => {
-  for (const [id, state] of said) {
+  for (const [id, state] of announced) {
     const live = document.getElementById(id)?.querySelector("[data-live]");
-    live ? show(live, state) : said.delete(id);
+    live ? show(live, state) : announced.delete(id);
   }
 });
 // A browser that knows it is offline need not wait for the stream to notice.

@@ -1,13 +1,18 @@
-"""docker-compose.yml as Compose would read it, as far as the tests need."""
+"""docker-compose.yml as Compose would read it, as far as the tests need, and the secrets it takes from .env."""
 
 import re
 import shlex
+import subprocess
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import yaml
 from django.conf import settings
 
+# Those without which Compose refuses to start.
+SECRETS = {"SECRET_KEY": "s", "ARENA_ENCRYPTION_KEYS": "k", "POSTGRES_PASSWORD": "p", "POSTGRES_SITE_PASSWORD": "s"}
 VARIABLE = re.compile(r"\$\{(\w+)(?::([-?])((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*))?\}")
 
 
@@ -57,7 +62,23 @@ def services() -> list[Service]:
     return [Service(name, service) for name, service in said["services"].items()]
 
 
+def by_name(name: str) -> Service:
+    return next(service for service in services() if service.name == name)
+
+
+def make_secrets(file: Path) -> subprocess.CompletedProcess[str]:
+    script = settings.BASE_DIR / "deploy" / "make_secrets.sh"
+    return subprocess.run([script, file], check=False, capture_output=True, text=True)
+
+
+def made_secrets() -> dict[str, str]:
+    """Return what deploy/make_secrets.sh adds to an empty file."""
+    with NamedTemporaryFile("r") as file:
+        assert make_secrets(Path(file.name)).returncode == 0
+        return dict(line.split("=", 1) for line in file.read().splitlines())
+
+
 def variables() -> set[str]:
-    """What the compose files take from .env."""
+    """Return the names of the variables that the compose files take from .env."""
     texts = [path.read_text() for path in settings.BASE_DIR.glob("docker-compose*.yml")]
     return {name for text in texts for name in re.findall(r"(?<!\$)\$\{(\w+)", text)}

@@ -11,17 +11,12 @@ import pytest
 import yaml
 from django.conf import settings
 
-from tests.arena_site.compose import Service, services
-from tests.arena_site.test_deployment import SECRETS
+from tests.arena_site.compose import SECRETS, Service, by_name, services
 
 ROOT: Path = settings.BASE_DIR
 OURS = [service for service in services() if service.is_ours]
 LONG_RUNNING = [service for service in services() if not service.ends]
 HEALTH_COMMANDS = {"CMD", "CMD-SHELL"}
-
-
-def by_name(name: str) -> Service:
-    return next(service for service in services() if service.name == name)
 
 
 def overrides(name: str) -> dict[str, Any]:

@@ -14,9 +14,8 @@ import pytest
 from django.conf import settings
 
 from arena_site.healthcheck import is_alive
-from tests.arena_site.compose import Service, services
+from tests.arena_site.compose import Service, by_name, made_secrets
 from tests.arena_site.databases import database_without_tables, url_of_site_role
-from tests.arena_site.test_deployment import made_secrets
 from tests.fake_provider import FakeProvider
 from tests.faults.running import free_port
 from tests.waiting import wait_for
@@ -86,7 +85,6 @@ class Proxy:
 @contextmanager
 def deployed(tmp_path: Path, **settings_of_the_test: str) -> Iterator[Proxy]:
     """Every container's process, without the containers."""
-    by_name = {service.name: service for service in services() if service.is_ours}
     with database_without_tables() as database:
         given = {
             "DATABASE_URL": url_of_site_role(database),
@@ -95,7 +93,7 @@ def deployed(tmp_path: Path, **settings_of_the_test: str) -> Iterator[Proxy]:
             "ARENA_DOMAIN": "arena.example",
         }
         environment = {
-            **by_name["web"].environment(**made_secrets(), **given),
+            **by_name("web").environment(**made_secrets(), **given),
             "PATH": os.environ["PATH"],
             "ARENA_ENV_FILE": os.devnull,
             "DJANGO_SETTINGS_MODULE": "arena_site.settings.production",
@@ -108,11 +106,11 @@ def deployed(tmp_path: Path, **settings_of_the_test: str) -> Iterator[Proxy]:
         }
         collect_static_files_as_the_image_does(environment)
         owner = environment | {"DATABASE_URL": database}
-        with running(by_name["prepare"], owner) as preparing:
+        with running(by_name("prepare"), owner) as preparing:
             assert preparing.wait(90) == 0, (tmp_path / "prepare.log").read_text()
         with ExitStack() as stack:
             for name in (*BACKGROUND, "web"):
-                stack.enter_context(running(by_name[name], environment))
+                stack.enter_context(running(by_name(name), environment))
             yield Proxy(int(environment["ARENA_PORT"]))
 
 

@@ -8,7 +8,6 @@ import sys
 import tomllib
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 import pytest
@@ -20,11 +19,9 @@ from django.core.management import get_commands, load_command_class
 from arena_site.supervisor.site import Site
 from models_registry.config_file import import_models
 from models_registry.models import LanguageModel
-from tests.arena_site.compose import Service, services
-from tests.arena_site.test_make_secrets import make_secrets
+from tests.arena_site.compose import SECRETS, Service, by_name, made_secrets, services
 
 ROOT: Path = settings.BASE_DIR
-SECRETS = {"SECRET_KEY": "s", "ARENA_ENCRYPTION_KEYS": "k", "POSTGRES_PASSWORD": "p", "POSTGRES_SITE_PASSWORD": "s"}
 OURS = [service for service in services() if service.is_ours]
 each_of_ours = pytest.mark.parametrize("service", OURS, ids=lambda service: service.name)
 each_service = pytest.mark.parametrize("service", services(), ids=lambda service: service.name)
@@ -43,6 +40,7 @@ def dockerfile() -> list[tuple[str, str]]:
         ("vendor.compose-spec", "docker-compose.gpu.yml"),
         ("vendor.compose-spec", "docker-compose.machines.yml"),
         ("vendor.github-workflows", ".github/workflows/test.yml"),
+        ("vendor.github-workflows", ".github/workflows/supply-chain.yml"),
     ],
 )
 def test_files_follow_their_schema(schema: str, file: str):
@@ -56,8 +54,7 @@ def test_background_services_run_what_make_up_runs(name: str):
         return ["…/beat-schedule" if word.endswith("/beat-schedule") else word for word in command]
 
     program = next(program for program in Site.from_environment().background_programs() if program.name == name)
-    (service,) = [service for service in services() if service.name == name]
-    assert same(["python", *program.command[1:]]) == same(service.command())
+    assert same(["python", *program.command[1:]]) == same(by_name(name).command())
 
 
 def exists(command: list[str]) -> bool:
@@ -101,15 +98,13 @@ def test_images_are_of_a_known_version_and_restart(service: Service):
 
 @each_service
 def test_who_waits_waits_for_something_that_comes(service: Service):
-    by_name = {each.name: each for each in services()}
     for name, how in service.get("depends_on", {}).items():
-        awaited = by_name[name]
+        awaited = by_name(name)
         if how["condition"] == "service_completed_successfully":
             assert awaited.ends
         else:
-            image_checks = awaited.is_ours and "healthcheck" not in awaited.said
             assert how["condition"] == "service_healthy"
-            assert image_checks or "test" in awaited["healthcheck"]
+            assert "test" in awaited["healthcheck"]
 
 
 @each_service
@@ -148,8 +143,7 @@ def test_image_commands_exist_and_health_is_for_compose():
     """Engines other than Docker refuse --start-interval, so the image has no HEALTHCHECK."""
     assert not [rest for name, rest in dockerfile() if name == "HEALTHCHECK"]
     assert all(exists(json.loads(rest)) for name, rest in dockerfile() if name == "CMD")
-    (web,) = [service for service in services() if service.name == "web"]
-    assert exists(web["healthcheck"]["test"][1:])
+    assert exists(by_name("web")["healthcheck"]["test"][1:])
 
 
 def test_image_installs_pinned_pip_first_with_a_cache():
@@ -185,7 +179,7 @@ def test_only_prepare_signs_in_as_owner_of_database():
 
 
 def test_database_elsewhere_is_prepared_as_its_owner():
-    (prepare,) = [service for service in OURS if service.name == "prepare"]
+    prepare = by_name("prepare")
     site, owner = "postgres://arena_site@db/arena", "postgres://arena@db/arena"
     assert prepare.environment(**SECRETS, DATABASE_URL=site)["DATABASE_URL"] == site
     assert prepare.environment(**SECRETS, DATABASE_URL=site, DATABASE_OWNER_URL=owner)["DATABASE_URL"] == owner
@@ -219,12 +213,6 @@ def test_the_workflow_runs_what_everybody_runs():
     assert test["steps"][-1]["run"] == ".ci/run"
     assert os.access(ROOT / ".ci/run", os.X_OK)
     assert workflow["permissions"] == {"contents": "read"}
-
-
-def made_secrets() -> dict[str, str]:
-    with NamedTemporaryFile("r") as file:
-        assert make_secrets(Path(file.name)).returncode == 0
-        return dict(line.split("=", 1) for line in file.read().splitlines())
 
 
 def test_secrets_are_new_each_time_and_of_use():

@@ -1,15 +1,8 @@
-"""deploy/make_secrets.sh adds to .env what is missing, and nothing else."""
+"""deploy/make_secrets.sh adds the missing secrets to .env, and nothing else."""
 
-import subprocess
 from pathlib import Path
 
-from django.conf import settings
-
-SCRIPT: Path = settings.BASE_DIR / "deploy" / "make_secrets.sh"
-
-
-def make_secrets(file: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([SCRIPT, file], check=False, capture_output=True, text=True)
+from tests.arena_site.compose import make_secrets
 
 
 def test_secrets_file_is_readable_by_its_owner_only(tmp_path: Path):

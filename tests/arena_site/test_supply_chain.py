@@ -1,8 +1,6 @@
-"""What the weekly workflow looks at."""
+"""The weekly workflow audits every list of packages that an arena or its tests install."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +12,6 @@ WORKFLOW = ROOT / ".github/workflows/supply-chain.yml"
 
 
 def test_weekly_workflow_audits_and_lists_what_an_arena_runs():
-    checker = Path(sys.executable).with_name("check-jsonschema")
-    subprocess.run([checker, "--builtin-schema", "vendor.github-workflows", WORKFLOW], check=True, capture_output=True)
     workflow: dict[Any, Any] = yaml.safe_load(WORKFLOW.read_text())
     assert workflow[True]["schedule"] == [{"cron": "17 4 * * 1"}]
     commands = [step.get("run") for step in workflow["jobs"]["packages"]["steps"]]

@@ -37,7 +37,7 @@ class Ended:
 @pytest.fixture(autouse=True)
 def _patient(settings):
     settings.ARENA_DEADLINES = PATIENT
-    settings.ARENA_MAX_TOKENS = 30_000  # what is told of very long answers is not about this cap
+    settings.ARENA_MAX_TOKENS = 30_000  # so that very long answers end by other limits
 
 
 def ask(engine: Engine, model: str, at: str) -> Ended:

@@ -1,12 +1,14 @@
 """What a worker publishes of growing answers: text at once, HTML when it is there."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from battles import publisher as module
 from battles.publisher import Publisher, TurnChannel
 from common.rendering.renderer import Renderer
+from common.valkey import connection, new_async_connection
 
 CODE = "```python\nx = 1\n```\n\n"
 Events = list[tuple[str, str]]
@@ -106,6 +108,23 @@ def test_long_piece_is_published_over_several_ticks():
         ]
 
     run(work)
+
+
+def test_flush_publishes_long_text_to_its_end():
+    async def work(channel: TurnChannel, renderer: Renderer) -> None:
+        valkey = new_async_connection()
+        publisher = Publisher(valkey, renderer)
+        finished = TurnChannel(publisher, "flushed", ["left"], equal_pace=False)
+        finished.add("left", "a" * (2 * module.MAX_CHARACTERS_PER_TICK + 1))
+        finished.side_is_over("left", "done")
+        finished.end()
+        await publisher.flush()
+        await valkey.aclose(close_connection_pool=True)
+
+    run(work)
+    entries = [json.loads(fields["e"]) for _, fields in connection().xrange("flushed")]
+    names = [[name for name, _, _ in events] for events in entries]
+    assert names == [["text"], ["text"], ["text", "state", "end"]]
 
 
 def test_nothing_is_published_after_the_end():

@@ -27,6 +27,15 @@ async def _listening(key: str) -> stream_hub.Listener:
     raise AssertionError("nobody listens")
 
 
+async def _is_gone(reading: asyncio.Task[None], *, after_ticks: int) -> bool:
+    """Cancel the reader that many steps of the loop later; return whether it ended by that."""
+    for _ in range(after_ticks):
+        await asyncio.sleep(0)
+    reading.cancel()
+    await asyncio.wait([reading], timeout=10)
+    return reading.cancelled()
+
+
 @pytest.mark.parametrize("ticks", range(5))
 def test_reader_who_leaves_as_text_arrives_is_gone(ticks: int):
     async def leave() -> bool:
@@ -34,11 +43,7 @@ def test_reader_who_leaves_as_text_arrives_is_gone(ticks: int):
         listener = await _listening("turn:x:0:0")
         await asyncio.sleep(0.05)
         listener.put(ENTRY)
-        for _ in range(ticks):
-            await asyncio.sleep(0)
-        reading.cancel()
-        await asyncio.wait([reading], timeout=10)
-        return reading.cancelled()
+        return await _is_gone(reading, after_ticks=ticks)
 
     assert asyncio.run(leave())
 
@@ -51,11 +56,7 @@ def test_board_reader_who_leaves_as_news_arrives_is_gone(ticks: int):
         await asyncio.sleep(0.05)
         news()._changed.set()
         news()._changed = asyncio.Event()
-        for _ in range(ticks):
-            await asyncio.sleep(0)
-        reading.cancel()
-        await asyncio.wait([reading], timeout=10)
-        return reading.cancelled()
+        return await _is_gone(reading, after_ticks=ticks)
 
     assert asyncio.run(leave())
 

@@ -1,4 +1,4 @@
-"""Whoever sits down at a browser after somebody signed out finds nothing of theirs by going back."""
+"""Going back in a browser after signing out shows nothing of the account."""
 
 from collections.abc import Iterator
 

@@ -96,6 +96,20 @@ def test_hung_child_is_replaced(monkeypatch):
     with_renderer(work)
 
 
+def test_child_that_cannot_be_started_costs_one_text(monkeypatch):
+    def refuse(_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def work(renderer: Renderer) -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(module, "_spawn", refuse)
+            async with asyncio.timeout(60):
+                assert (await renderer.render(CODE, Spending())).startswith('<pre class="plain"')
+        assert 'class="mi"' in await renderer.render(CODE, Spending())
+
+    with_renderer(work)
+
+
 def test_turn_that_cost_less_is_rendered_first():
     async def work(renderer: Renderer) -> None:
         done: list[str] = []

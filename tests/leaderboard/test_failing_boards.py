@@ -12,8 +12,8 @@ from leaderboard.imports import publishing as imported_publishing
 from leaderboard.models import AggregationRun
 from tests import make
 from tests.leaderboard.ballots import cast, cast_many, contestants
+from tests.leaderboard.public_data.importing import import_votes
 from tests.leaderboard.public_data.tables import SINGLE, table
-from tests.leaderboard.public_data.test_importing_votes import import_votes
 
 pytestmark = pytest.mark.django_db
 State = AggregationRun.State

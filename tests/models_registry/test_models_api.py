@@ -59,7 +59,7 @@ def test_drafts_are_nobodys_business(client: Client):
 
 
 def test_drawable_models_are_those_that_are_set_up(client: Client):
-    """Also one whose breaker is open: the list would tell whose calls failed in a blind battle."""
+    """Also one whose breaker is open: leaving it out would reveal whose calls failed in a blind battle."""
     make.model(slug="active")
     make.model(slug="paused", status="paused")
     failing = make.model(slug="failing")

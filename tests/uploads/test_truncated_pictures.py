@@ -1,4 +1,4 @@
-"""A picture that was cut off is refused, wherever the cut is; what follows a whole one does no harm."""
+"""A truncated picture is refused, at any length; bytes behind a whole one do no harm."""
 
 import io
 

@@ -16,14 +16,10 @@ from models_registry.models import LanguageModel
 from tests import make
 from tests.leaderboard import reference_votes
 from tests.leaderboard.public_data.exports import export, publish
+from tests.leaderboard.public_data.importing import import_votes
 from tests.leaderboard.public_data.tables import COUNTS, SINGLE, chatbot_arena, table
 
 pytestmark = pytest.mark.django_db
-
-
-def import_votes(path: Path, *options: str) -> AggregationRun:
-    call_command("import_votes", str(path), "--as-models", *options, stderr=(path.parent / "progress").open("a"))
-    return AggregationRun.objects.published()[0]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Whatever bytes a server sends, each way of calling it ends with a result or with its own error, and soon."""
+"""Hostile bytes end each kind of call to a provider soon, with a result or with the call's own error."""
 
 import asyncio
 import contextlib

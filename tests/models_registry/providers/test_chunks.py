@@ -1,4 +1,4 @@
-"""What is read of a stream's events, whatever they hold."""
+"""Token counts in the events of a stream, possible and impossible ones."""
 
 import pytest
 

@@ -1,0 +1,12 @@
+"""Imports of tables of votes in tests."""
+
+from pathlib import Path
+
+from django.core.management import call_command
+
+from leaderboard.models import AggregationRun
+
+
+def import_votes(path: Path, *options: str) -> AggregationRun:
+    call_command("import_votes", str(path), "--as-models", *options, stderr=(path.parent / "progress").open("a"))
+    return AggregationRun.objects.published()[0]
