@@ -27,10 +27,10 @@ test: lint local-model ## Lint, then run every test
 	@$(BIN)/python -m pytest -q -rs -n 2 --dist loadfile --no-loadscope-reorder
 
 bench: $(BIN)/.dev ## Measure speed and memory; BENCH="--only cpu" for a part
-	@$(BIN)/python -m tests.bench $(BENCH)
+	@$(BIN)/python -m tools.bench $(BENCH)
 
 bench-ratings: $(BIN)/.dev ## Check and time the ratings on simulated votes; BENCH="--quick" in a minute
-	@$(BIN)/python -m tests.bench.ratings $(BENCH)
+	@$(BIN)/python -m tools.bench.ratings $(BENCH)
 
 lint: $(BIN)/.dev ## Format, style, types, layers, migrations, the API's schema, deployment settings
 	@$(BIN)/ruff format --check .
@@ -48,14 +48,14 @@ fuzz: $(BIN)/.dev ## Send the API what its schema allows and what not: CASES=500
 	@FUZZ_CASES=$(or $(CASES),5000) $(BIN)/python -m pytest -q --timeout 0 tests/arena_site/test_fuzzing_the_api.py
 
 chaos: $(BIN)/.dev ## Kill parts of an arena while people vote, and check the books: SECONDS=60 SEED=1
-	@$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)
+	@$(BIN)/python -m tools.chaos --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)
 
 screenshots: $(BIN)/.dev local-model ## Play battles and photograph every page: ONLY="leader*" ARENA=/tmp/kept TO=docs/screenshots
-	@$(BIN)/python -W ignore -m tests.browser.screenshots $(if $(ONLY),--only "$(ONLY)") $(if $(ARENA),--arena $(ARENA)) \
+	@$(BIN)/python -W ignore -m tools.screenshots $(if $(ONLY),--only "$(ONLY)") $(if $(ARENA),--arena $(ARENA)) \
 		--to $(or $(TO),docs/screenshots)
 
 messages: $(BIN)/.dev ## Collect what is to be translated into locale/, and compile what is
-	@DJANGO_SETTINGS_MODULE=arena_site.settings.test $(BIN)/python -m tests.translations
+	@DJANGO_SETTINGS_MODULE=arena_site.settings.test $(BIN)/python -m tools.messages
 
 requirements: $(BIN)/.dev ## Compile pyproject.toml into hash-pinned lists
 	$(COMPILE) -o requirements/arena.txt pyproject.toml

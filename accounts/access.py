@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from accounts.actor import Actor
 from accounts.bans import refuse_the_banned
 from accounts.errors import SignInNeeded
-from common.database import AWAY
+from common.db.execution import AWAY
 from common.error_pages import page_for_exception
 from common.errors import ArenaError
 

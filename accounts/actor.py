@@ -8,9 +8,9 @@ from django.core import signing
 from django.http import HttpRequest
 
 from accounts.models import Scope, User, Visitor
-from common import limits
 from common.client_ip import network48_word, network_word
 from common.compiled import Compiled
+from common.valkey import limits
 
 VISITOR_COOKIE = settings.ARENA_VISITOR_COOKIE
 _signer = signing.Signer(salt="accounts.visitor")

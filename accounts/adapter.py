@@ -9,11 +9,12 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from accounts import actions, sign_in_limit
+from accounts import actions
 from accounts.access import SignUp
 from accounts.actor import ActorRequest
 from accounts.bans import refuse_the_banned
 from accounts.models import Invitation, User
+from accounts.sign_in import rate_limit
 from common.client_ip import network_word
 
 
@@ -32,18 +33,18 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """In place of allauth's counter, which says nothing of how long to wait. Raises TooManyRequests."""
-        self._sign_in_keys = sign_in_limit.keys_of(request, credentials.get("email", ""))
-        sign_in_limit.count(self._sign_in_keys)
+        self._sign_in_keys = rate_limit.keys_of(request, credentials.get("email", ""))
+        rate_limit.count(self._sign_in_keys)
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         user: User | None = super().authenticate(request, **credentials)
         if user is not None:
-            sign_in_limit.give_back(self._sign_in_keys)
+            rate_limit.give_back(self._sign_in_keys)
         return user
 
     def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:
         """allauth calls it when a password was set anew by e-mail."""
-        sign_in_limit.forget(credentials.get("email", ""))
+        rate_limit.forget(credentials.get("email", ""))
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Raises Banned: whoever is blocked does not come back under another name from the same place."""

@@ -7,4 +7,5 @@ class AccountsConfig(AppConfig):
     verbose_name = _("People")
 
     def ready(self) -> None:
-        from accounts import claims, sign_ins  # noqa: F401 (connects their receivers)
+        from accounts import claims  # noqa: F401 (connects their receivers)
+        from accounts.sign_in import sessions  # noqa: F401 (connects their receivers)

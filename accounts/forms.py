@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import network_limit_keys
 from accounts.models import Scope, User
-from common import limits
+from common.valkey import limits
 
 NOT_COUNTED = _("Signing up is paused for a moment: part of the arena is away. Please try again.")
 LIFETIMES = {"30": _("30 days"), "90": _("90 days"), "365": _("a year"), "": _("until it is revoked")}

@@ -12,8 +12,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.functional import SimpleLazyObject
 
-from accounts import device_cookies, sign_ins
 from accounts.actor import VISITOR_COOKIE, Actor, ActorRequest, actor_of, visitor_cookie_value
+from accounts.sign_in import device_cookies, sessions
 
 YEAR_S = 365 * 24 * 3600
 Responder = Callable[[HttpRequest], HttpResponseBase]
@@ -59,5 +59,5 @@ class SeenMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         if response.status_code < 500 and not request.path_info.startswith("/api/"):
-            sign_ins.note_when_due(request)
+            sessions.note_when_due(request)
         return response

@@ -15,8 +15,8 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from common.db.triggers import never_emptied
 from common.ids import new_public_id
-from common.triggers import never_emptied
 
 
 class EmailUserManager(UserManager["User"]):
@@ -63,7 +63,7 @@ class SignIn(models.Model):
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     user = models.ForeignKey(User, models.CASCADE, related_name="sign_ins")
     session = models.OneToOneField(BrowserSession, models.CASCADE, related_name="sign_in")
-    # accounts.user_agents: "Firefox", "Windows"; empty where the browser does not say.
+    # accounts.sign_in.user_agents: "Firefox", "Windows"; empty where the browser does not say.
     browser = models.CharField(max_length=30, blank=True)
     system = models.CharField(max_length=30, blank=True)
     signed_in_at = models.DateTimeField(db_default=Now())

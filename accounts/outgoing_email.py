@@ -19,7 +19,7 @@ from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
 
 from accounts.models import OutgoingEmail
-from common.valkey import UNREACHABLE, while_a_person_waits
+from common.valkey.connections import UNREACHABLE, while_a_person_waits
 
 logger = logging.getLogger(__name__)
 

@@ -9,11 +9,11 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from accounts.actor import Actor
+from accounts.api.serializers import token_summary
 from accounts.models import User
-from accounts.serializers import token_summary
-from accounts.sign_ins import signed_in
-from common import limits
+from accounts.sign_in.sessions import signed_in
 from common.errors import NotSignedIn
+from common.valkey import limits
 
 # Sent with `user`; a receiver gives {name: plain data} of what its app holds of them.
 asked_for_everything = Signal()

@@ -18,7 +18,7 @@ from accounts.actor import ActorRequest
 from accounts.forms import DeleteForm, TokenForm
 from accounts.models import ApiToken, SignIn, User
 from accounts.personal_data import everything_as_a_file
-from accounts.sign_ins import signed_in
+from accounts.sign_in.sessions import signed_in
 from common.errors import NotFound
 
 

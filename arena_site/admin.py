@@ -13,9 +13,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from accounts.audited_admin import ChangesWrittenDown, DeletionsWrittenDown
+from accounts.admin.audited import ChangesWrittenDown, DeletionsWrittenDown
 from arena_site import moderation_queue  # noqa: F401 (registers its page)
-from common.secret_fields import SecretFieldsAdmin
+from common.admin.secret_fields import SecretFieldsAdmin
 
 admin.site.site_header = admin.site.site_title = _("Arena administration")
 admin.site.unregister([Authenticator, EmailAddress, Group])

@@ -11,7 +11,7 @@ class ArenaSiteConfig(AppConfig):
     def ready(self) -> None:
         from arena_site import celery  # noqa: F401 (from here on every task belongs to this Celery app)
         from arena_site.moderators import make_group
-        from common.names_of_models import translate_names_of_models
+        from common.verbose_names import translate_names_of_models
 
         # The last app with models: then all permissions are there.
         post_migrate.connect(make_group, sender=apps.get_app_config("leaderboard"))

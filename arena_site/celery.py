@@ -8,7 +8,8 @@ from celery.app.amqp import AMQP
 from celery.signals import beat_init, before_task_publish, setup_logging, task_postrun, task_prerun, worker_ready
 from kombu import Connection
 
-from common import counters, heartbeat, logs
+from common import logs
+from common.valkey import counters, heartbeat
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
 
@@ -43,7 +44,7 @@ def leave_logging_to_the_settings(**_: object) -> None:
 def say_that_the_worker_lives(sender: Any, **_: object) -> None:
     name = sender.hostname.split("@")[0]
     if name == "answers":
-        from battles.engine import engine  # brings the SDK: now, not while the first person waits
+        from battles.worker.runner import engine  # brings the SDK: now, not while the first person waits
 
         engine()
     counters.start()

@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from common import heartbeat
-from common.valkey import UNREACHABLE
+from common.valkey import heartbeat
+from common.valkey.connections import UNREACHABLE
 from leaderboard.models import AggregationRun
 from models_registry.encryption import KeyUnreadable
 from models_registry.models import LanguageModel, Provider

@@ -17,14 +17,14 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from accounts.admin import ReadOnlyAdmin
+from accounts.admin.people import ReadOnlyAdmin
 from accounts.errors import NeedsAdministrator
 from accounts.models import User
 from battles import actions
 from battles.models import ModerationCase, ModerationCaseQuerySet, Turn, Vote
-from battles.reading import read_battle
+from battles.queries import read_battle
 from leaderboard.actions import retract_votes
-from leaderboard.judging_admin import MAY_JUDGE, BecauseForm
+from leaderboard.admin.judging import MAY_JUDGE, BecauseForm
 
 MAY_DECIDE = "battles.change_moderationcase"
 MAY_BAN = "accounts.add_ban"

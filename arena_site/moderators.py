@@ -10,7 +10,7 @@ MAY_SEE = [
     "battles.vote", "battles.moderationcase", "uploads.upload", "leaderboard.votechange", "leaderboard.anomalyreview",
     "leaderboard.aggregationrun", "leaderboard.standing",
 ]  # fmt: skip
-# To add a change of votes is to exclude and restore them (leaderboard.judging_admin); to change a ban is to lift it.
+# To add a change of votes is to exclude and restore them (leaderboard.admin.judging); to change a ban is to lift it.
 # To change a case is to decide it (arena_site.moderation_queue).
 MAY_ADD_OR_CHANGE = [
     "leaderboard.add_votechange", "accounts.add_ban", "accounts.change_ban", "battles.change_moderationcase",

@@ -9,8 +9,9 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.functional import LazyObject, empty
 
 from accounts.actor import Actor
-from common import counters, logs
+from common import logs
 from common.client_ip import is_from_trusted_proxy
+from common.valkey import counters
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import Visitor
 from battles.actions import delete_each
 from battles.models import Session, VoteNetwork
-from common.valkey import UNREACHABLE, rewrite_append_only_file
+from common.valkey.connections import UNREACHABLE, rewrite_append_only_file
 
 logger = logging.getLogger(__name__)
 

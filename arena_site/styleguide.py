@@ -10,8 +10,8 @@ from django.views.decorators.http import require_safe
 
 from battles.forms import StartForm
 from common.errors import TooManyRequests
-from common.markdown import render as markdown
-from leaderboard.reveal import NOWHERE
+from common.text.markdown import render as markdown
+from leaderboard.boards.reveal import NOWHERE
 
 ICONS = (
     "menu", "brand", "file", "attach", "copy", "plus", "close", "send", "stop", "again", "check", "light", "dark",
@@ -90,7 +90,7 @@ def _turns() -> list[dict[str, Any]]:
 def _battle(
     name: str, *answers: dict[str, Any], mode: str = "blind", vote: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """In the shape of `battles.blind.shown_battle`."""
+    """In the shape of `battles.payloads.shown_battle`."""
     shown = list(answers) or [_answer(side, **NUMBERS) for side in ("left", "right")]
     is_open = mode != "blind" or vote is not None
     turn = {

@@ -5,5 +5,5 @@ class BattlesConfig(AppConfig):
     name = "battles"
 
     def ready(self) -> None:
-        from battles import claims, personal_data, uploads_used  # noqa: F401 (connect their receivers)
-        from battles.labels import own_categories  # noqa: F401 (too)
+        from battles.labels import custom_categories  # noqa: F401 (connects its receivers)
+        from battles.receivers import claims, personal_data, uploads  # noqa: F401 (connect their receivers)

@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from battles.models import Session
-from battles.session_list import SessionList, listed
-from common.valkey import is_away
+from battles.sessions.listing import SessionList, listed
+from common.valkey.connections import is_away
 
 
 def sidebar(request: HttpRequest) -> dict[str, Any]:

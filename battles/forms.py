@@ -7,11 +7,12 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
-from battles import consent, feedback
-from battles.lineups import Filters, Wish
+from battles import feedback
 from battles.models import Attachment, Battle, Position, Session, Vote
-from battles.prompts import accepted_prompt
-from battles.proof_of_work import MOST_OF_A_PROOF
+from battles.prompting import consent
+from battles.prompting.lineup import Filters, Wish
+from battles.prompting.prompt import accepted_prompt
+from battles.prompting.proof_of_work import MOST_OF_A_PROOF
 from common.errors import InvalidInput
 from models_registry.models import LanguageModel
 from uploads.models import Upload

@@ -6,12 +6,12 @@ Needs PostgreSQL only; the broker may be away.
 import logging
 from datetime import timedelta
 
-from battles import answer_records as records
-from battles import call_records
 from battles.actions import delete_discarded
-from battles.announcing import announce_end, announce_lost_ends, empty_finished_streams
 from battles.models import Turn
+from battles.streaming.control import announce_end, announce_lost_ends, empty_finished_streams
 from battles.tasks import wake, wake_probe
+from battles.worker import call_store
+from battles.worker import turn_store as records
 from models_registry.models import Breaker
 
 logger = logging.getLogger(__name__)
@@ -47,6 +47,6 @@ def sweep() -> None:
 
 
 def _probe_what_is_due() -> None:
-    call_records.lose_abandoned_probes()
+    call_store.lose_abandoned_probes()
     for pk in Breaker.objects.due().values_list("pk", flat=True)[:MOST_AT_ONCE]:
         wake_probe(pk)

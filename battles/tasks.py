@@ -6,28 +6,28 @@ from celery import shared_task
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from common.valkey import UNREACHABLE, while_a_person_waits
+from common.valkey.connections import UNREACHABLE, while_a_person_waits
 
 logger = logging.getLogger(__name__)
 
 
 @shared_task(ignore_result=True)
 def answer_turn(turn_id: int) -> None:
-    from battles.engine import engine  # only answer workers need the providers' libraries
+    from battles.worker.runner import engine  # only answer workers need the providers' libraries
 
     engine().answer(turn_id)
 
 
 @shared_task(ignore_result=True)
 def probe_model(breaker_id: int) -> None:
-    from battles.engine import engine
+    from battles.worker.runner import engine
 
     engine().probe(breaker_id)
 
 
 @shared_task(ignore_result=True)
 def test_model(test_id: str) -> None:
-    from battles.engine import engine
+    from battles.worker.runner import engine
 
     engine().test_model(test_id)
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.shortcuts import render
 from django_htmx.http import reswap, retarget
 
-from common.database import AWAY
+from common.db.execution import AWAY
 from common.errors import ArenaError, DatabaseAway, ServiceAway
 
 logger = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from common.text import storable
+from common.text.storable import storable
 
 FieldErrors = dict[str, list[str]]
 

@@ -12,7 +12,7 @@ from structlog.processors import ExceptionRenderer, JSONRenderer, TimeStamper
 from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_logger_name
 from structlog.typing import EventDict, Processor
 
-from common.redaction import redacted
+from common.text.redaction import redacted
 
 REQUEST_ID = "request_id"
 _WELL_FORMED = re.compile(r"[A-Za-z0-9._-]{8,64}")

@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from django.http import HttpRequest, StreamingHttpResponse
 
-from common import counters, stream_slots
+from common.valkey import counters, stream_slots
 
 KEEP_ALIVE = b": still here\n\n"
 

@@ -12,10 +12,11 @@ from accounts.errors import NeedsAdministrator
 from accounts.models import User
 from accounts.staff_rights import is_administrator, untouchable_voters
 from battles.models import Vote, VoteQuerySet
-from leaderboard import reviews, schedule, tasks
+from leaderboard import tasks
+from leaderboard.counting import reviews, schedule
+from leaderboard.counting.vote_changes import put_back, set_aside
 from leaderboard.errors import VoteCounts, VoteDoesNotCount
 from leaderboard.models import AnomalyReview
-from leaderboard.vote_changes import put_back, set_aside
 
 
 @transaction.atomic

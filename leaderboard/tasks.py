@@ -6,16 +6,16 @@ from celery import shared_task
 @shared_task(ignore_result=True)
 def aggregate_votes(slot: str = "") -> None:
     """Without a slot: the periodic run, if it is due."""
-    from leaderboard import aggregation  # brings scipy, which no other process needs
+    from leaderboard.aggregation import job  # brings scipy, which no other process needs
 
     if slot:
-        aggregation.aggregate(slot=slot)
+        job.aggregate(slot=slot)
     else:
-        aggregation.aggregate_if_due()
+        job.aggregate_if_due()
 
 
 @shared_task(ignore_result=True)
 def look_for_anomalies() -> None:
-    from leaderboard import anomalies
+    from leaderboard.aggregation import anomalies
 
     anomalies.look_for_anomalies()

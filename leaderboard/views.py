@@ -16,17 +16,20 @@ from django.views.decorators.http import require_GET, require_safe
 from django_htmx.middleware import HtmxDetails
 
 from accounts.actor import ActorRequest
-from common import markdown, sse, stream_slots
+from common import sse
 from common.caching import public
-from leaderboard import boards, news, snapshots
-from leaderboard.board_csv import board_file
-from leaderboard.board_facts import describe_facts, drawn_how_often
-from leaderboard.board_table import tables
-from leaderboard.board_titles import titles_of
-from leaderboard.charts import read_charts
-from leaderboard.head_to_head import read_head_to_head
-from leaderboard.history import read_history
-from leaderboard.model_page import public_model, read_model_page
+from common.text import markdown
+from common.valkey import stream_slots
+from leaderboard import live_updates
+from leaderboard.boards import queries, snapshots
+from leaderboard.boards.charts import read_charts
+from leaderboard.boards.csv_file import board_file
+from leaderboard.boards.facts import describe_facts, drawn_how_often
+from leaderboard.boards.head_to_head import read_head_to_head
+from leaderboard.boards.history import read_history
+from leaderboard.boards.model_page import public_model, read_model_page
+from leaderboard.boards.table import tables
+from leaderboard.boards.titles import titles_of
 from leaderboard.models import OVERALL, AggregationRun
 from leaderboard.models.imported import SCOPE as IMPORTED
 from models_registry.models import LanguageModel
@@ -41,8 +44,8 @@ class HtmxRequest(ActorRequest):
 @public
 @require_safe
 def board(request: HtmxRequest) -> HttpResponse:
-    query = boards.BoardQuery.read(request.GET)
-    found = boards.read_board(query)
+    query = queries.BoardQuery.read(request.GET)
+    found = queries.read_board(query)
     match request.GET.get("format"):
         case "json":
             return JsonResponse(found)
@@ -65,7 +68,7 @@ def board(request: HtmxRequest) -> HttpResponse:
 @public
 @require_safe
 def charts(request: HttpRequest) -> HttpResponse:
-    query = boards.BoardQuery.read(request.GET)
+    query = queries.BoardQuery.read(request.GET)
     context = {
         "charts": read_charts(query),
         "query": query,
@@ -81,7 +84,7 @@ def stream(request: HttpRequest) -> StreamingHttpResponse:
     """Says when a board has a new snapshot; no query, no connection pinned."""
     key = request.GET.get("board", OVERALL).replace("\x00", "")
     shown = request.headers.get("Last-Event-ID") or request.GET.get("shown", "")
-    return sse.response(request, news.board_events(key, shown), person=stream_slots.person_in(request))
+    return sse.response(request, live_updates.board_events(key, shown), person=stream_slots.person_in(request))
 
 
 @public
@@ -163,7 +166,7 @@ def _choices() -> dict[str, list[Any]]:
     public = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).order_by()
     said = set(public.values_list("organization", "license", "license_kind"))
     return {
-        "board_choices": _grouped(boards.board_names()),
+        "board_choices": _grouped(queries.board_names()),
         "organizations": sorted({row[0] for row in said if row[0]}),
         "licenses": sorted({row[1] or row[2] for row in said}),
     }

@@ -16,7 +16,8 @@ from django.db.models import F
 
 from accounts import audit
 from accounts.models import User
-from models_registry.ledger import (
+from models_registry.models import LanguageModel, Price
+from models_registry.models.ledger import (
     SITE,
     Charge,
     PaidCallsHalt,
@@ -27,7 +28,6 @@ from models_registry.ledger import (
     provider_account,
     today,
 )
-from models_registry.models import LanguageModel, Price
 from models_registry.providers.base import Message, images_in, most_tokens_of_an_image, text_in
 
 logger = logging.getLogger(__name__)

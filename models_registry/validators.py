@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from common.text import has_unstorable
+from common.text.storable import has_unstorable
 from models_registry.providers.addresses import Zone, zone_of_url
 
 # What a request may carry besides the messages; everything else is refused so that a typing error is not sent silently.

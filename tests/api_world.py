@@ -7,9 +7,10 @@ from django.utils import timezone
 from accounts.actor import Actor
 from accounts.models import ApiToken, Scope
 from battles import actions
-from battles.lineups import Wish
 from battles.models import Answer, Battle, Turn, Vote
-from leaderboard import aggregation, schedule
+from battles.prompting.lineup import Wish
+from leaderboard.aggregation import job
+from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
 from tests import make
@@ -52,7 +53,7 @@ def publish() -> list[AggregationRun]:
     ada, bob, cyd = contestants()
     ballots.cast_many(ada, bob, left=6, right=3, tie=1)
     ballots.cast_many(bob, cyd, left=4, right=3, both_bad=1)
-    aggregation.aggregate(slot=schedule.new_slot())
+    job.aggregate(slot=schedule.new_slot())
     return list(AggregationRun.objects.filter(state=AggregationRun.State.DONE))
 
 

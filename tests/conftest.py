@@ -18,14 +18,15 @@ from django.utils import timezone, translation
 from accounts import bans, chosen_limits
 from accounts.models import User
 from arena_site.moderators import MODERATORS
-from battles import engine as battles_engine
-from battles.engine import Engine
-from battles.labels import own_categories
+from battles.labels import custom_categories
 from battles.moderation import endpoint, policy
-from common import limits, valkey
-from common.triggers import allow_emptying_sql
-from common.valkey import connection, pool
-from models_registry import roster
+from battles.worker import runner as battles_engine
+from battles.worker.runner import Engine
+from common.db.triggers import allow_emptying_sql
+from common.valkey import connections as valkey
+from common.valkey import limits
+from common.valkey.connections import connection, pool
+from models_registry import drawable_cache
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.site import Reader, answer_worker, serve
@@ -107,15 +108,15 @@ def _the_language_is_chosen_anew() -> None:
 @pytest.fixture(autouse=True)
 def _models_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """One test's models are not the next one's, and many change them behind the ORM's signals."""
-    monkeypatch.setattr(roster.looked_up, "for_s", 0.0)
-    roster.looked_up.forget()
+    monkeypatch.setattr(drawable_cache.looked_up, "for_s", 0.0)
+    drawable_cache.looked_up.forget()
 
 
 @pytest.fixture(autouse=True)
 def _categories_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """One test's categories are not the next one's."""
-    monkeypatch.setattr(own_categories.rules, "for_s", 0.0)
-    own_categories.rules.forget()
+    monkeypatch.setattr(custom_categories.rules, "for_s", 0.0)
+    custom_categories.rules.forget()
 
 
 @pytest.fixture(autouse=True)

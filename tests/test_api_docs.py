@@ -9,7 +9,7 @@ from django.conf import settings
 
 from accounts.models import ApiToken, Scope
 from battles.models import Vote
-from common import counters
+from common.valkey import counters
 from tests import make
 from tests.documents import Document, shell_lines
 from tests.fake_provider import FakeProvider

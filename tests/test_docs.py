@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from accounts.models import ApiToken, Scope
 from battles.models import Battle
-from models_registry.config_file import import_models
+from models_registry.config.models_file import import_models
 from models_registry.models import LanguageModel
 from tests import make
 from tests.documents import FILES, Document, known_variables, problems, shell_lines, variables

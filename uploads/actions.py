@@ -10,15 +10,15 @@ from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
 from accounts.models import User, Visitor
-from common import limits
-from common.database import violates
+from common.db.execution import violates
+from common.valkey import limits
 from uploads import extraction, storage
 from uploads.errors import FileTooLarge, NoFile, QuotaReached, UnknownFileType
-from uploads.findings import MOST_CHARACTERS, Reason, Text
+from uploads.file_names import harmless_name
 from uploads.models import Extraction, Upload, UploadQuerySet
-from uploads.names import harmless_name
+from uploads.reading.findings import MOST_CHARACTERS, Reason, Text
+from uploads.reading.sniffing import PDF, FileType, decoded, type_of
 from uploads.signals import upload_deleted
-from uploads.sniffing import PDF, FileType, decoded, type_of
 from uploads.tasks import wake_after_commit
 
 MOST_BYTES = 20_000_000

@@ -6,8 +6,8 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from common.large_lists import LargeListAdmin
-from common.secret_fields import SecretFieldsAdmin
+from common.admin.estimated_count import LargeListAdmin
+from common.admin.secret_fields import SecretFieldsAdmin
 from uploads.models import Upload
 
 

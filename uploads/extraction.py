@@ -4,12 +4,12 @@ from typing import Any
 
 from django.db import transaction
 
-from common.text import storable
+from common.text.storable import storable
 from uploads import storage
-from uploads.findings import Picture, Reason, Text, Unreadable
-from uploads.guarded_reading import read
 from uploads.models import Extraction, Upload
-from uploads.sniffing import Kind
+from uploads.reading.findings import Picture, Reason, Text, Unreadable
+from uploads.reading.guard import read
+from uploads.reading.sniffing import Kind
 
 
 def read_upload(upload_id: int) -> None:

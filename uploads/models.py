@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.actor import Actor
 from accounts.models import User, Visitor
 from common.ids import new_public_id
-from uploads.findings import Reason
+from uploads.reading.findings import Reason
 from uploads.reasons import WORDS, reason_words
 
 # Reading takes 15 seconds at most; whoever takes longer to say so is gone.

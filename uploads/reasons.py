@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from uploads.findings import Reason
+from uploads.reading.findings import Reason
 
 WORDS = {
     Reason.ENCRYPTED: _("It is protected with a password. Save it without one and upload that."),

@@ -3,8 +3,8 @@
 import logging
 from datetime import timedelta
 
-from uploads.findings import Reason
 from uploads.models import Upload
+from uploads.reading.findings import Reason
 from uploads.tasks import wake
 
 logger = logging.getLogger(__name__)

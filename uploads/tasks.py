@@ -6,7 +6,7 @@ from celery import shared_task
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from common.valkey import UNREACHABLE, while_a_person_waits
+from common.valkey.connections import UNREACHABLE, while_a_person_waits
 from uploads import extraction
 
 logger = logging.getLogger(__name__)
@@ -19,9 +19,9 @@ def read_upload(upload_id: int) -> None:
 
 @shared_task(ignore_result=True)
 def tidy_up() -> None:
-    from uploads import housekeeping  # what it deletes with can also wake the task above
+    from uploads import cleanup  # what it deletes with can also wake the task above
 
-    housekeeping.tidy_up()
+    cleanup.tidy_up()
 
 
 def wake(upload_id: int) -> None:

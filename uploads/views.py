@@ -11,10 +11,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.middleware import HtmxDetails
 
 from accounts.actor import ActorRequest, known_actor
-from uploads import actions, files
+from uploads import actions, downloads
 from uploads.errors import NoFile
+from uploads.message_parts import sent_text
 from uploads.models import Upload
-from uploads.sending import sent_text
 
 UPLOADS_PER_PAGE = 50
 
@@ -68,17 +68,17 @@ def chip(request: PageRequest, public_id: str) -> HttpResponse:
 
 @require_safe
 def text(request: PageRequest, public_id: str) -> HttpResponse:
-    return files.text(get_upload_or_404(request, public_id))
+    return downloads.text(get_upload_or_404(request, public_id))
 
 
 @require_safe
 def file(request: PageRequest, public_id: str) -> HttpResponse:
-    return files.original(get_upload_or_404(request, public_id))
+    return downloads.original(get_upload_or_404(request, public_id))
 
 
 @require_safe
 def image(request: PageRequest, public_id: str) -> HttpResponse:
-    return files.image(get_upload_or_404(request, public_id))
+    return downloads.image(get_upload_or_404(request, public_id))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

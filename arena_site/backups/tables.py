@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from django.db import connection
 from psycopg import sql
 
-from common.triggers import allow_emptying_sql
+from common.db.triggers import allow_emptying_sql
 
 
 def arena_tables() -> list[str]:

@@ -9,7 +9,7 @@ import uvicorn
 from django.conf import settings
 
 from arena_site.embedded.connections import GuardedConnection, listening_socket, raise_descriptor_limit
-from common import counters
+from common.valkey import counters
 
 GRACE_S = 3  # for open streams, before they are cut
 

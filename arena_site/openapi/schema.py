@@ -11,15 +11,15 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
 from uritemplate import variables
 
-import accounts.api_operations
-import battles.api_operations
-import leaderboard.api_operations
-import models_registry.api_operations
-import uploads.api_operations
-from accounts.authentication import IsMemberInBrowser
+import accounts.api.schema
+import battles.api.schema
+import leaderboard.api.schema
+import models_registry.api.schema
+import uploads.api.schema
+from accounts.api.authentication import IsMemberInBrowser
 from accounts.errors import Banned, IdempotencyKeyReused, StillRunning
 from accounts.models import Scope
-from common.api_operations import LIMIT, OFFSET, TEXT, Error, File, Operation, Operations, Parameter
+from common.api.schema import LIMIT, OFFSET, TEXT, Error, File, Operation, Operations, Parameter
 from common.errors import (
     ArenaError,
     InvalidInput,
@@ -33,11 +33,11 @@ from common.errors import (
 )
 
 OPERATIONS: Operations = {
-    **models_registry.api_operations.OPERATIONS,
-    **battles.api_operations.OPERATIONS,
-    **uploads.api_operations.OPERATIONS,
-    **leaderboard.api_operations.OPERATIONS,
-    **accounts.api_operations.OPERATIONS,
+    **models_registry.api.schema.OPERATIONS,
+    **battles.api.schema.OPERATIONS,
+    **uploads.api.schema.OPERATIONS,
+    **leaderboard.api.schema.OPERATIONS,
+    **accounts.api.schema.OPERATIONS,
 }
 _REFERENCE = "#/components/schemas/{name}"
 _IDEMPOTENCY_KEY = Parameter(

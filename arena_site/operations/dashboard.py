@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from arena_site.operations import facts
-from battles.call_statistics import CallStatistics, statistics_of
-from common import heartbeat
-from common.valkey import UNREACHABLE, while_a_person_waits
+from battles.admin.call_statistics import CallStatistics, statistics_of
+from common.valkey import heartbeat
+from common.valkey.connections import UNREACHABLE, while_a_person_waits
 from leaderboard.models import AggregationRun
+from models_registry.availability import Obstacles
 from models_registry.models import LanguageModel
-from models_registry.obstacles import Obstacles
 
 # Models that are listed: those in trouble, then those that are called most.
 MOST_MODELS = 12

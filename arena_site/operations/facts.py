@@ -16,10 +16,10 @@ from django.utils import timezone
 
 from accounts.models import User
 from battles.models import Battle, ModerationCase, Turn, Vote, VoteCounter
-from leaderboard import schedule
+from leaderboard.counting import schedule
 from leaderboard.models import OVERALL, AggregationRun, AnomalyReview
-from models_registry.ledger import SITE, SpendingDay, provider_account, today
 from models_registry.models import Provider
+from models_registry.models.ledger import SITE, SpendingDay, provider_account, today
 from uploads.models import Upload
 
 # A turn that waits for a worker, or whose worker is not heard, for longer than this.

@@ -17,10 +17,10 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from arena_site.operations import facts
-from common import counters, heartbeat
 from common.client_ip import is_in_networks
 from common.fresh import Fresh
-from common.valkey import UNREACHABLE
+from common.valkey import counters, heartbeat
+from common.valkey.connections import UNREACHABLE
 from models_registry.models import Breaker
 
 logger = logging.getLogger(__name__)

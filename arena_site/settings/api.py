@@ -1,14 +1,14 @@
 """The API, and how it is described."""
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.ActorAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["accounts.authentication.HasScope"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.api.authentication.ActorAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.api.authentication.HasScope"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["common.parsers.Utf8JsonParser"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "common.negotiation.AddressDecides",
+    "DEFAULT_PARSER_CLASSES": ["common.api.parsers.Utf8JsonParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "common.api.negotiation.AddressDecides",
     "DEFAULT_METADATA_CLASS": None,
-    "DEFAULT_PAGINATION_CLASS": "common.pagination.ArenaPagination",
-    "EXCEPTION_HANDLER": "common.api_errors.api_exception_handler",
+    "DEFAULT_PAGINATION_CLASS": "common.api.pagination.ArenaPagination",
+    "EXCEPTION_HANDLER": "common.api.errors.api_exception_handler",
     "UNAUTHENTICATED_USER": None,
     "COERCE_DECIMAL_TO_STRING": True,
 }

@@ -11,7 +11,7 @@ ARENA_MODELS_FILE = BASE_DIR / env.str("ARENA_MODELS_FILE", default="config/mode
 ARENA_PROMPT_CHARACTERS = 20_000
 ARENA_TURNS_PER_BATTLE = 50
 ARENA_MAX_TOKENS = env.int("ARENA_MAX_TOKENS", default=2048)
-ARENA_PAIR_WEIGHTS = env.str("ARENA_PAIR_WEIGHTS", default="battles.pairing.uniform_pair_weights")
+ARENA_PAIR_WEIGHTS = env.str("ARENA_PAIR_WEIGHTS", default="battles.prompting.pairing.uniform_pair_weights")
 ARENA_EQUAL_PACE = env.bool("ARENA_EQUAL_PACE", default=False)
 ARENA_LOCAL_MODEL_URL = env.str("ARENA_LOCAL_MODEL_URL", default="")
 ARENA_ANSWER_CONCURRENCY = env.int("ARENA_ANSWER_CONCURRENCY", default=100)
@@ -114,8 +114,8 @@ ARENA_BREAKER_FAILURES = env.int("ARENA_BREAKER_FAILURES", default=3)
 ARENA_BREAKER_COOLDOWN_S = env.float("ARENA_BREAKER_COOLDOWN_S", default=30)
 # Whether anybody may fetch the votes, under pseudonyms; otherwise members with a token for it.
 ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)
-# Whether exports may have the prompts and answers of whoever agreed to these words, which battles.consent has unless
-# they are written here; a version names them.
+# Whether exports may have the prompts and answers of people who agreed to these words (by default those of
+# battles.prompting.consent); a version names them.
 ARENA_PUBLISH_PROMPTS = env.bool("ARENA_PUBLISH_PROMPTS", default=False)
 ARENA_CONSENT_TEXT = env.str("ARENA_CONSENT_TEXT", default="")
 ARENA_CONSENT_VERSION = env.str("ARENA_CONSENT_VERSION", default="")

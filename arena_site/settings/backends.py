@@ -25,7 +25,7 @@ DATABASES["default"]["OPTIONS"] = {
     "server_side_binding": True,
     "prepare_threshold": 2,
 }
-DATABASES["default"]["ENGINE"] = "common.postgresql"
+DATABASES["default"]["ENGINE"] = "common.db.postgresql"
 # Where the site does not run as the owner of the tables: its role. `prepare`, which runs as their owner, gives it its
 # rights (arena_site/site_role.sql); where there is no such role it does nothing.
 ARENA_SITE_ROLE = env.str("ARENA_SITE_ROLE", default="arena_site")

@@ -49,7 +49,7 @@ MIDDLEWARE = [
     "arena_site.requests.RequestMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "csp.middleware.CSPMiddleware",
-    "common.storable_addresses.refuse_nul",
+    "common.nul_bytes.refuse_nul",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -116,4 +116,4 @@ LOGGING: dict[str, Any] = {
         "django.request": {"level": "ERROR"},
     },
 }
-DEFAULT_EXCEPTION_REPORTER = "common.redaction.RedactedReporter"
+DEFAULT_EXCEPTION_REPORTER = "common.text.redaction.RedactedReporter"

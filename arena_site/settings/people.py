@@ -19,7 +19,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
-# Passwords are counted in accounts.sign_in_limit; `login_failed` is for wrong second factors of one account, and not by
+# accounts.sign_in.rate_limit counts passwords; `login_failed` is for wrong second factors of one account, and not by
 # network: others behind the same address must not be locked out. A class may sign up within a minute.
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "5/15m/key", "signup": "60/m/ip"}
 ACCOUNT_ADAPTER = "accounts.adapter.ArenaAccountAdapter"

@@ -16,7 +16,7 @@ from arena_site.embedded.valkey import Valkey
 from arena_site.settings.env_file import BASE_DIR
 from arena_site.supervisor import leftovers
 from arena_site.supervisor.child import Child
-from arena_site.supervisor.household import Household, Storey
+from arena_site.supervisor.process_manager import Household, Storey
 from arena_site.supervisor.service_file import ServiceFile
 from arena_site.supervisor.site import Site
 from arena_site.supervisor.terminal import say

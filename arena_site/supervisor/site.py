@@ -61,7 +61,11 @@ class Site:
         return replace(_python("prepare", "Preparing the site", "manage.py", "prepare"), speaks=True)
 
     def background_programs(self) -> list[Program]:
-        quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]  # common.heartbeat says who lives
+        quiet = [
+            "--without-gossip",
+            "--without-mingle",
+            "--without-heartbeat",
+        ]  # common.valkey.heartbeat says who lives
         worker = ["-m", "celery", "-A", "arena_site", "worker", "-P", "threads", *quiet]
         answers = [*worker, "-Q", "answers", "-n", "answers@%h", "-c", str(self.answer_concurrency)]
         default = [*worker, "-Q", "default", "-n", "default@%h", "-c", "2"]

@@ -1,9 +1,9 @@
 """What people change in the arena: start, follow up, regenerate, stop, vote, publish, report, look after
 their sessions; and what moderators do about it."""
 
-from battles.actions.moderating import ban_people, dismiss_cases, hide_battles, settle_cases, show_battles_again
-from battles.actions.publishing import publish, withdraw, withdraw_consent, withdraw_every_consent
-from battles.actions.reporting import report
+from battles.actions.battles import start_battle, start_session
+from battles.actions.moderation import ban_people, dismiss_cases, hide_battles, settle_cases, show_battles_again
+from battles.actions.reports import report
 from battles.actions.sessions import (
     delete_discarded,
     delete_each,
@@ -14,9 +14,9 @@ from battles.actions.sessions import (
     restore_session,
     update_session,
 )
-from battles.actions.starting import start_battle, start_session
+from battles.actions.shares import publish, withdraw, withdraw_consent, withdraw_every_consent
 from battles.actions.turns import follow_up, regenerate, stop
-from battles.actions.voting import cast_vote, give_feedback, give_stars
+from battles.actions.votes import cast_vote, give_feedback, give_stars
 
 __all__ = [
     "ban_people",

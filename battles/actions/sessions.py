@@ -8,13 +8,13 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from accounts.actor import Actor
-from accounts.idempotency import forget_results
-from battles.actions.publishing import withdraw_consent
-from battles.announcing import forget_streams
-from battles.answer_records import end_at_once
+from accounts.api.idempotency import forget_results
+from battles.actions.shares import withdraw_consent
 from battles.errors import TooLateToRestore
 from battles.models import Answer, Attachment, Battle, Session, Share, StarRating, Turn, Vote, VoteQuerySet
 from battles.signals import voter_changes
+from battles.streaming.control import forget_streams
+from battles.worker.turn_store import end_at_once
 from common.errors import NotFound
 from common.ids import new_public_id
 from uploads.actions import delete_upload

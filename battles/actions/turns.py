@@ -11,9 +11,6 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
-from battles import attaching, reserving
-from battles.announcing import announce_end
-from battles.answer_records import end_at_once
 from battles.errors import (
     AlreadyRegenerated,
     AlreadyVoted,
@@ -27,14 +24,18 @@ from battles.errors import (
     StillAnswering,
     TooManyTurns,
 )
-from battles.lineups import Needs
 from battles.models import Answer, Battle, Session, Side, Turn, Vote
-from battles.moderation.examining import examine, keep
-from battles.prompts import accepted_prompt
-from battles.stopping import shout_stop
+from battles.moderation.examination import examine, keep
+from battles.prompting import budget
+from battles.prompting.attachments import attach, chosen_uploads, needs_of, refused
+from battles.prompting.lineup import Needs
+from battles.prompting.prompt import accepted_prompt
+from battles.streaming.cancel import shout_stop
+from battles.streaming.control import announce_end
 from battles.tasks import wake_after_commit
-from common import limits
-from models_registry.ledger import seconds_until_tomorrow
+from battles.worker.turn_store import end_at_once
+from common.valkey import limits
+from models_registry.models.ledger import seconds_until_tomorrow
 from models_registry.spending import OverBudget
 
 
@@ -46,7 +47,7 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
     BudgetReached, ModelsOverBudget.
     """
     prompt = accepted_prompt(prompt)
-    uploads = attaching.chosen_uploads(actor, attachments)
+    uploads = chosen_uploads(actor, attachments)
     # Each try counts, before anybody is asked about it, and nobody is while a row is locked.
     limits.count("turn", actor.limit_keys, fail_open=actor.user is not None)
     findings = examine(actor=actor, prompt=prompt, uploads=uploads, battle=battle)
@@ -63,11 +64,11 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
             raise TooManyTurns
         sides = _sides_of(battle)
         if uploads:
-            _check_that_they_can_read(battle, sides, attaching.needs_of(prompt, uploads))
+            _check_that_they_can_read(battle, sides, needs_of(prompt, uploads))
         has_vote = Vote.objects.filter(battle=battle).exists()
         turn = Turn.objects.create(battle=battle, index=last.index + 1, prompt=prompt, after_vote=has_vote)
         with _refusing_what_does_not_fit():
-            attaching.attach(turn, uploads)
+            attach(turn, uploads)
             keep(findings, turn)
             ask(turn, _turns_of(battle), sides, person=actor.key)
         Session.objects.filter(pk=battle.session_id).update(last_active_at=Now())
@@ -83,13 +84,13 @@ def _check_that_they_can_read(battle: Battle, sides: Iterable[Side], needs: Need
     if needs.images and not see:
         raise ImagesNotSeen
     if not all(replace(needs, images=False).met_by(side.model) for side in sides):
-        raise attaching.refused(_("These files hold more than the models of this battle can read."))
+        raise refused(_("These files hold more than the models of this battle can read."))
 
 
 def ask(turn: Turn, turns: Iterable[Turn], sides: Iterable[Side], *, person: str) -> list[Answer]:
     """Answers for `sides`, in their order, and somebody to fill them. Inside a transaction. Raises OverBudget."""
     sides = list(sides)
-    charges = reserving.set_aside(turns, sides, person=person)
+    charges = budget.set_aside(turns, sides, person=person)
     wake_after_commit(turn.pk)
     return Answer.objects.bulk_create([Answer(turn=turn, side=side, charge=charges.get(side)) for side in sides])
 
@@ -137,7 +138,7 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
     failed = {answer.side_id: answer for answer in turn.answers.all() if answer.state == Answer.State.FAILED}
     with _refusing_what_does_not_fit():
         sides = _sides_of(battle).filter(pk__in=failed)
-        charges = reserving.set_aside(_turns_of(battle), sides, person=actor.key)
+        charges = budget.set_aside(_turns_of(battle), sides, person=actor.key)
     for side in sides:
         turn.answers.filter(side=side).update(
             state=Answer.State.QUEUED, text="", html="", reasoning="", error="", call=None, charge=charges.get(side)

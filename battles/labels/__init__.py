@@ -1,5 +1,5 @@
 """What a vote is filed under: categories, a language and the digest of its prompt."""
 
-from battles.labels.labels import UNDETERMINED, LabelChange, Labels
+from battles.text.labels import UNDETERMINED, LabelChange, Labels
 
 __all__ = ["UNDETERMINED", "LabelChange", "Labels"]

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from battles.models import Category
 
-# What battles.labels.classifier files under, and by which rule: shown to readers of a board.
+# What battles.text.classifier files under, and by which rule: shown to readers of a board.
 BUILT_IN = {
     "coding": (_("Coding"), _("asks for, shows or is about program code")),
     "maths": (_("Maths"), _("asks for a calculation, an equation or a proof")),

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-from battles.labels import own_categories
-from battles.labels.classifier import VERSION, classify
-from battles.labels.own_rules import Rule, digest_of
-from battles.labels.prompt_digest import prompt_digest
+from battles.labels import custom_categories
+from battles.text.classifier import VERSION, classify
+from battles.text.custom_category import Rule, digest_of
+from battles.text.prompt_digest import prompt_digest
 
 # What a picture goes with.
 IMAGES = "images"
@@ -33,7 +33,7 @@ def label(
 
     files: `kind` and `sha256` of those that went with the prompts.
     """
-    rules = own_categories.rules() if rules is None else rules
+    rules = custom_categories.rules() if rules is None else rules
     found = classify(prompts)
     own = {rule.slug for rule in rules if rule.holds(prompts, found.language)}
     return {

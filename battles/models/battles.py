@@ -9,9 +9,9 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
-from battles.labels.labels import UNDETERMINED
 from battles.models.sessions import Session
 from battles.models.turns import Answer, Turn
+from battles.text.labels import UNDETERMINED
 from common.compiled import fill_related
 from common.ids import new_public_id
 from models_registry.models import LanguageModel
@@ -70,7 +70,7 @@ class Battle(models.Model):
     prompt_digest = models.CharField(max_length=32, blank=True, default="", db_default="")
     # The chance with which the sampler drew this unordered pair; after a redraw, the final pair's. 1 where none drew.
     propensity = models.FloatField()
-    # What the pool was narrowed to before the draw: battles.lineups.Filters; for a redraw to keep to.
+    # What the pool was narrowed to before the draw: battles.prompting.lineup.Filters; for a redraw to keep to.
     filters = models.JSONField(default=dict, db_default={}, blank=True)
     # Whoever is drawn sees images: follow-ups may have some.
     needs_images = models.BooleanField(default=False, db_default=False)
@@ -111,7 +111,7 @@ class Battle(models.Model):
         return f"{self.session.get_absolute_url()}#battle-{self.public_id}"
 
     def remember(self, *, sides: "list[Side]", turns: list[Turn], answers: list[Answer]) -> None:
-        """What battles.reading would find of a battle that was just made: nobody has voted, and these are its parts."""
+        """What battles.queries would find of a battle that was just made: nobody has voted, and these are its parts."""
         self._state.fields_cache["vote"] = self._state.fields_cache["share"] = None
         fill_related(self, "sides", sides)
         fill_related(self, "turns", turns)

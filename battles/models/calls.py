@@ -6,7 +6,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from battles.models.turns import Answer
-from models_registry.health import PROBE_LEASE
+from models_registry.health.outcomes import PROBE_LEASE
 from models_registry.models import Charge, LanguageModel, Price
 
 
@@ -66,7 +66,7 @@ class Call(models.Model):
         ordering = ["-pk"]
         constraints = [models.UniqueConstraint(fields=["answer", "fence", "model"], name="a_claim_calls_a_model_once")]
         indexes = [
-            # For battles.call_statistics.
+            # For battles.admin.call_statistics.
             models.Index(fields=["model", "started_at"], name="calls_of_a_model"),
             # For the administration: its list by date.
             models.Index(fields=["started_at"], name="calls_by_time"),

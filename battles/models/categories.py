@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from battles.labels.own_rules import Rule
+from battles.text.custom_category import Rule
 
 
 class CategoryQuerySet(models.QuerySet["Category"]):

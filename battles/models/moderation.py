@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User, Visitor
 from battles.models.battles import Battle
 from battles.models.turns import Turn
-from battles.moderation.matching import Matcher, expressions, phrases
+from battles.text.matching import Matcher, expressions, phrases
 from models_registry.models import Provider
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class ModerationVerdict(models.Model):
     action = models.CharField(max_length=5, choices=Action)
     # The endpoint's; the arena's own rules fit or do not.
     score = models.FloatField(null=True)
-    # Who found it: the endpoint's model and what it says it is, or no model and battles.moderation.reading.VERSION.
+    # Who found it: the endpoint's model and what it says it is, or no model and battles.text.deobfuscation.VERSION.
     model = models.CharField(max_length=200, blank=True)
     version = models.CharField(max_length=200)
     created_at = models.DateTimeField(db_default=Now())

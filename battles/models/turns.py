@@ -11,7 +11,7 @@ from django.db.models.functions import JSONObject, Now
 from django.utils.translation import gettext_lazy as _
 
 from common.compiled import Compiled
-from common.fields import SafeHtmlField
+from common.db.fields import SafeHtmlField
 from common.ids import new_public_id
 from models_registry.models import Charge
 from uploads.models import Upload

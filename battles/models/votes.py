@@ -8,10 +8,10 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
-from battles.labels.labels import UNDETERMINED
 from battles.models.battles import Battle
 from battles.models.turns import Answer
-from common.triggers import never_emptied
+from battles.text.labels import UNDETERMINED
+from common.db.triggers import never_emptied
 from models_registry.models import LanguageModel
 
 
@@ -109,7 +109,7 @@ class Vote(models.Model):
     language = models.CharField(max_length=3, default=UNDETERMINED, db_default=UNDETERMINED)
     # The classifier that chose these two; empty while none has.
     labelled_by = models.CharField(max_length=60, blank=True, default="", db_default="")
-    # battles.labels.prompt_digest of the first prompt; empty while unknown.
+    # battles.text.prompt_digest of the first prompt; empty while unknown.
     prompt_digest = models.CharField(max_length=32, blank=True, default="", db_default="", db_collation="C")
     processing = models.CharField(max_length=9, choices=Processing, default=Processing.PENDING)
     excluded_reason = models.CharField(max_length=16, choices=ExcludedReason, blank=True)
@@ -126,11 +126,11 @@ class Vote(models.Model):
             models.CheckConstraint(condition=Q(mode__in=Battle.VOTED_MODES), name="a_vote_is_on_a_battle_of_two"),
         ]
         indexes = [
-            # For leaderboard.aggregation: the votes not yet in the tallies.
+            # For leaderboard.aggregation.job: the votes not yet in the tallies.
             models.Index(fields=["order"], name="votes_pending", condition=Q(processing="pending")),
             # Also: how many do not count, by reason.
             models.Index(fields=["excluded_reason"], name="votes_set_aside", condition=~Q(excluded_reason="")),
-            # For leaderboard.model_page: few votes have tags, and a model may have a million votes.
+            # For leaderboard.boards.model_page: few votes have tags, and a model may have a million votes.
             models.Index(fields=["model_left"], name="tagged_votes_left", condition=~Q(tags={})),
             models.Index(fields=["model_right"], name="tagged_votes_right", condition=~Q(tags={})),
             # For the administration: votes by the hour, and its list by date.

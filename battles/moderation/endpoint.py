@@ -5,10 +5,10 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from battles.errors import NotExamined
-from battles.labels.letters import visible_letters
 from battles.models import ModerationEndpoint
 from battles.moderation.findings import Finding
 from battles.moderation.policy import Policy
+from battles.text.normalization import visible_letters
 from models_registry.encryption import KeyUnreadable
 from models_registry.providers.base import FailureCode, ProviderError
 

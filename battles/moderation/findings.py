@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from battles.models import ModerationCase, ModerationRule, ModerationVerdict, Turn
-from battles.moderation import reading
+from battles.text import deobfuscation
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,7 @@ class Finding:
     rule: ModerationRule
     score: float | None = None
     model: str = ""
-    version: str = reading.VERSION
+    version: str = deobfuscation.VERSION
 
     def verdict(self, case: ModerationCase, turn: Turn | None) -> ModerationVerdict:
         """Not stored yet."""

@@ -4,7 +4,7 @@ import logging
 from dataclasses import dataclass
 
 from battles.models import Action, ModerationEndpoint, ModerationRule
-from battles.moderation.matching import Matcher, NotAPattern
+from battles.text.matching import Matcher, NotAPattern
 from common.fresh import Fresh
 from models_registry.models import Provider
 

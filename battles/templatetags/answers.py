@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.filter
 def states(answers: list[dict[str, Any]]) -> set[str]:
-    """answers: as `battles.blind` shows them."""
+    """answers: as `battles.payloads` shows them."""
     return {answer["state"] for answer in answers}

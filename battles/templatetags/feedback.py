@@ -11,7 +11,7 @@ register = template.Library()
 
 @register.simple_tag
 def feedback_tags(vote: dict[str, Any], side: str) -> list[list[dict[str, Any]]]:
-    """[[{value, label, chosen}]], the good before the bad; vote: as `battles.blind` shows it."""
+    """[[{value, label, chosen}]], the good before the bad; vote: as `battles.payloads` shows it."""
     said = vote["tags"].get(side, [])
     return [
         [{"value": tag, "label": label, "chosen": tag in said} for tag, label in tags.items()]

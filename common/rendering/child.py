@@ -12,8 +12,8 @@ from types import FrameType
 
 import msgspec
 
-from common.markdown import render
 from common.rendering.frames import Rendered, pack, receive
+from common.text.markdown import render
 
 # Of one text. 64,000 characters of ordinary Markdown take 0.1 s.
 CPU_S = 0.25

@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 from django.utils.safestring import SafeString
 
-from common.markdown import declare_safe, plain, render
 from common.rendering.frames import LENGTH_BYTES, Rendered, pack
+from common.text.markdown import declare_safe, plain, render
 
 logger = logging.getLogger(__name__)
 

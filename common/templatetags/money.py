@@ -2,7 +2,7 @@
 
 from django import template
 
-from common.money import dollars
+from common.text.money import dollars
 
 register = template.Library()
 register.filter("dollars", dollars)

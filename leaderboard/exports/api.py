@@ -12,16 +12,16 @@ from rest_framework.views import APIView
 
 from accounts.actor import ActorRequest
 from accounts.models import Scope
-from common import limits
-from common.database import in_database
+from common.db.execution import in_database
 from common.errors import NotAllowed, NotFound
-from leaderboard.exports import opening
-from leaderboard.exports.writing import CONTENT_TYPES, WRITERS
+from common.valkey import limits
+from leaderboard.exports import selection
+from leaderboard.exports.writers import CONTENT_TYPES, WRITERS
 
 
 class _FileView(APIView, ABC):
     @abstractmethod
-    def opened(self, asked: QueryDict) -> opening.Export | opening.StarExport:
+    def opened(self, asked: QueryDict) -> selection.Export | selection.StarExport:
         """What the query asks for."""
 
     @property
@@ -49,16 +49,16 @@ class _FileView(APIView, ABC):
 class VoteExport(_FileView):
     """Pseudonymous votes: all that were cast, those since a time or a number, or those of a snapshot."""
 
-    def opened(self, asked: QueryDict) -> opening.Export:
+    def opened(self, asked: QueryDict) -> selection.Export:
         prompts = asked.get("prompts", "").lower() in ("1", "true")
-        return opening.open_export(snapshot=asked.get("snapshot", ""), since=asked.get("since", ""), prompts=prompts)
+        return selection.open_export(snapshot=asked.get("snapshot", ""), since=asked.get("since", ""), prompts=prompts)
 
 
 class StarExport(_FileView):
     """Pseudonymous stars: all that were given, those since a time or a number, or those that a snapshot knew."""
 
-    def opened(self, asked: QueryDict) -> opening.StarExport:
-        return opening.open_star_export(snapshot=asked.get("snapshot", ""), since=asked.get("since", ""))
+    def opened(self, asked: QueryDict) -> selection.StarExport:
+        return selection.open_star_export(snapshot=asked.get("snapshot", ""), since=asked.get("since", ""))
 
 
 async def _sent_on(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:

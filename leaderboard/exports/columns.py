@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
+from leaderboard.export_rows import STYLE_COUNTS, VoteRow
 from leaderboard.exports.conversations import VoteWithPrompts
-from leaderboard.exports.rows import STYLE_COUNTS, VoteRow
 from leaderboard.exports.stars import StarRow
 
 _FACTS = tuple(field for field in VoteRow.__struct_fields__ if field != "style")

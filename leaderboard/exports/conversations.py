@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from battles.models import Turn, Vote
-from leaderboard.exports.rows import VoteRow
+from leaderboard.export_rows import VoteRow
 
 # Texts may be long: fewer rows at a time than without them.
 BATCH = 200

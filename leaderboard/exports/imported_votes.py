@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from leaderboard.exports.rows import Style, VoteRow
+from leaderboard.export_rows import Style, VoteRow
 from leaderboard.exports.votes import BATCH, Moment, new_pseudonyms
 from leaderboard.models import ImportedVote
 from leaderboard.models.imported import SCOPE

@@ -12,7 +12,7 @@ import msgspec
 from django.db.models import Max
 
 from battles.models import Battle, Vote
-from leaderboard.exports.rows import Style, VoteRow
+from leaderboard.export_rows import Style, VoteRow
 from leaderboard.models import OVERALL, SIDE_BY_SIDE, AggregationRun, VoteChange
 
 BATCH = 5_000

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts import audit
 from common.errors import ArenaError
-from leaderboard.imports import publishing
-from leaderboard.imports.storing import store_votes
+from leaderboard.aggregation import imported_boards
+from leaderboard.imports.store import store_votes
 from leaderboard.models import AggregationRun, Contestant, ImportedBoard
 from models_registry.models import LanguageModel
 
@@ -57,7 +57,7 @@ def import_board(
     rows = store_votes(board, path, on_progress=on_progress)
     _link(board, models)
     audit.record(None, "votes.import", board.scope, file=path.name, edition=board.edition, rows=rows)
-    return publishing.publish(board)
+    return imported_boards.publish(board)
 
 
 def slug_of(path: Path) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from leaderboard.exports.rows import STYLE_COUNTS
+from leaderboard.export_rows import STYLE_COUNTS
 from leaderboard.imports.tables import BadLine, TableVote, read_table
 from leaderboard.rating.ballots import Ballots, Gathering
 from leaderboard.rating.bradley_terry import Floats

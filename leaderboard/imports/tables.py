@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from leaderboard.exports.rows import STYLE_COUNTS
+from leaderboard.export_rows import STYLE_COUNTS
 
 # What others call the same: the left side is their model_a.
 OUTCOMES = {

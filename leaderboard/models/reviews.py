@@ -45,7 +45,7 @@ class AnomalyReview(models.Model):
     # ln E, and at which of the voter's votes E first reached 1/α (leaderboard.rating.eprocess).
     log_e = models.FloatField()
     crossed = models.PositiveIntegerField()
-    # Which bet carries it, in the words of leaderboard.anomalies.
+    # Which bet carries it, in the words of leaderboard.aggregation.anomalies.
     evidence = models.JSONField(default=dict)
     # Overall with and without these votes: [{model, score: [with, without], rank: [with, without]}], largest first.
     effect = models.JSONField(default=list)

@@ -55,8 +55,10 @@ def fit_snapshot(
     styled: Styled | None = None,
     with_flip: bool = False,
 ) -> SnapshotFit:
-    """parameters: as leaderboard.method names them. voters: whose tastes intervals allow for; where they are not
-    given, `tastes` are believed.
+    """Fit the standings of one snapshot.
+
+    parameters: as leaderboard.counting.method names them.
+    voters: votes by voter, from which the voters' tastes are estimated; without them `tastes` are used.
     """
     seated = fit_seats(
         counts.n.astype(np.float64),

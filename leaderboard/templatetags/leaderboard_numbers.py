@@ -2,7 +2,7 @@
 
 from django import template
 
-from leaderboard.board_table import percent
+from leaderboard.boards.table import percent
 
 register = template.Library()
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from leaderboard import reveal
+from leaderboard.boards import reveal
 
 register = template.Library()
 

@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 
 from django.utils.functional import Promise
 
-from common.text import storable
+from common.text.storable import storable
 
 MILLION = Decimal(1_000_000)
 # Prices beyond this (US dollars per million tokens) are no prices.

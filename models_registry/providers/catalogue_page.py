@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from django.utils.translation import gettext_lazy as _
 
-from common import redaction
+from common.text import redaction
 from models_registry.providers import connections
 from models_registry.providers.catalogue import CatalogueRefused, NotACatalogue, Offer, read
 from models_registry.providers.kinds import ProviderKind

@@ -11,8 +11,8 @@ from typing import Any
 
 import aiohttp
 
-from common import redaction
-from common.text import storable
+from common.text import redaction
+from common.text.storable import storable
 from models_registry.providers import connections
 from models_registry.providers.base import FailureCode, ProviderError
 from models_registry.providers.refusals import refusal

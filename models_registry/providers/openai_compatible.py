@@ -17,8 +17,8 @@ from aiohttp import ClientResponseError, ClientSession
 from openai import AsyncOpenAI, DefaultAioHttpClient
 from openai._vendor.httpx_aiohttp import AiohttpTransport
 
-from common.redaction import MASK, SecretInPieces
-from common.text import storable
+from common.text.redaction import MASK, SecretInPieces
+from common.text.storable import storable
 from models_registry.providers import connections, refusals
 from models_registry.providers.base import ChatRequest, Completion, FailureCode, ProviderError, Receive
 from models_registry.providers.chunks import decode

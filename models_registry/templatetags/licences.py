@@ -2,7 +2,7 @@
 
 from django import template
 
-from models_registry.summary import licence_words
+from models_registry.payloads import licence_words
 
 register = template.Library()
 register.filter("licence_words", licence_words)

@@ -8,7 +8,7 @@ function fit(box) {
     box.style.height = `${box.scrollHeight + 2}px`;
   }
   const limit = Number(box.dataset.limit);
-  const length = [...box.value.trim()].length; // as battles/prompts.py counts
+  const length = [...box.value.trim()].length; // as battles/prompting/prompt.py counts
   const counter = box.closest(".prompt-box").querySelector(".counter");
   counter.hidden = length < limit * 0.9;
   counter.textContent = `${length.toLocaleString(document.documentElement.lang)} / ${limit.toLocaleString(document.documentElement.lang)}`;

@@ -9,8 +9,8 @@ from accounts.actor import Actor
 from accounts.models import Visitor
 from battles import actions
 from battles.models import Vote
-from common import limits
 from common.errors import TooManyRequests
+from common.valkey import limits
 from tests import make
 
 pytestmark = pytest.mark.django_db

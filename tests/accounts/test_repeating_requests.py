@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
 from rest_framework.views import APIView
 
-from accounts.idempotency import idempotent
+from accounts.api.idempotency import idempotent
 from accounts.models import ApiToken, IdempotencyKey, Scope, User, Visitor
 from accounts.tasks import forget_old_idempotency_keys
 from common.errors import ArenaError, ServiceAway, TooManyRequests

@@ -15,7 +15,7 @@ from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
 from accounts.models import ApiToken, AuditEntry, Ban, IdempotencyKey, Invitation, Scope, User, Visitor
 from battles.actions import cast_vote, give_feedback, report
 from battles.models import Session, Turn, Vote
-from leaderboard.aggregation import aggregate
+from leaderboard.aggregation.job import aggregate
 from leaderboard.models import Standing
 from tests import make
 from uploads.models import Upload

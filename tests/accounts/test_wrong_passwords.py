@@ -10,10 +10,10 @@ from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.core import mail
 from django.test import Client, RequestFactory
 
-from accounts import sign_in_limit
 from accounts.models import ApiToken, Scope, User
+from accounts.sign_in import rate_limit
 from common.errors import TooManyRequests
-from common.valkey import connection
+from common.valkey.connections import connection
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -197,7 +197,7 @@ def test_two_hundred_at_once_are_five_tries(limits_are_known: None):
     def race(_: int) -> bool:
         barrier.wait(30)
         try:
-            sign_in_limit.count(sign_in_limit.keys_of(request, "someone@example.org"))
+            rate_limit.count(rate_limit.keys_of(request, "someone@example.org"))
         except TooManyRequests:
             return False
         return True
@@ -222,7 +222,7 @@ def test_what_is_counted_names_no_address_and_no_network(member: User):
 
 
 def test_while_nobody_can_count_nobody_guesses(member: User, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("common.limits._script", lambda _: (_ for _ in ()).throw(ConnectionError("away")))
+    monkeypatch.setattr("common.valkey.limits._script", lambda _: (_ for _ in ()).throw(ConnectionError("away")))
     refused = from_network(1).post(LOGIN, {"login": member.email, "password": RIGHT})
     assert (refused.status_code, "Signing in is paused" in refused.text) == (503, True)
 

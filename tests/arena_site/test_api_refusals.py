@@ -5,7 +5,7 @@ from django.http.response import ResponseHeaders
 from django.test import Client
 
 from accounts.models import ApiToken, Scope
-from battles.api import SessionViewSet
+from battles.api.views import SessionViewSet
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -19,8 +19,8 @@ from django.core.management import CommandError, call_command
 from accounts.models import AuditEntry
 from arena_site.backups.archive import MANIFEST, TABLES
 from battles.models import Vote
-from leaderboard import aggregation
-from leaderboard.boards import BoardQuery, read_board
+from leaderboard.aggregation import job
+from leaderboard.boards.queries import BoardQuery, read_board
 from models_registry.models import Provider
 from tests import make
 from tests.arena_site.databases import database_without_tables
@@ -44,7 +44,7 @@ def backup(tmp_path: Path) -> Path:
     cast_many(first, second, left=5, tie=1)
     cast_many(second, third, left=3, right=3)
     cast(first, third, "left", excluded="operator")
-    aggregation.aggregate(slot="before")
+    job.aggregate(slot="before")
     provider = Provider.objects.get()
     provider.store_key(KEY)
     provider.save()
@@ -102,7 +102,7 @@ def test_an_arena_that_came_back_goes_on(backup: Path):
     last = Vote.objects.latest("order").order
     first, second = contestants("d", "e")
     assert cast(first, second, "left").order == last + 1
-    aggregation.aggregate(slot="after")
+    job.aggregate(slot="after")
     assert read_board(BoardQuery())["votes_counted"] == 13
 
 

@@ -20,12 +20,14 @@ from django.utils import timezone
 
 from accounts.actor import Actor
 from accounts.models import ApiToken, Scope, SignIn
-from battles import actions, answer_records
-from battles.call_records import Said
+from battles import actions
 from battles.models import Battle, Session, Turn, Vote
-from common import heartbeat
-from common.valkey import connection
-from leaderboard import aggregation, schedule
+from battles.worker import turn_store
+from battles.worker.call_store import Said
+from common.valkey import heartbeat
+from common.valkey.connections import connection
+from leaderboard.aggregation import job
+from leaderboard.counting import schedule
 from leaderboard.exports import api
 from leaderboard.models import OVERALL, AggregationRun
 from models_registry.models import LanguageModel
@@ -87,13 +89,13 @@ def unreachable(call: Any) -> Said:
 
 def answer(turn: Turn, *, right: Callable[[Any], Said] = done) -> None:
     """As a worker stores it."""
-    taken = answer_records.take_up(turn.pk)
+    taken = turn_store.take_up(turn.pk)
     assert taken is not None
     claimed, calls = taken
     assert calls is not None
     for call in calls:
         said = right(call) if call.side == "right" else done(call)
-        answer_records.store_answer(claimed, call, said)
+        turn_store.store_answer(claimed, call, said)
 
 
 def both_answered(battle: Battle) -> None:
@@ -156,7 +158,7 @@ def arena(owner: Actor, _the_clock_stands: None) -> Arena:
         both_answered(voted)
         actions.cast_vote(actor=owner, battle=voted, choice=Vote.Choice.LEFT)
     share = actions.publish(battle=voted)
-    aggregation.aggregate(slot=schedule.new_slot())
+    job.aggregate(slot=schedule.new_slot())
     for number, name in enumerate(NAMES):
         provider = known[name].provider
         provider.daily_budget = 2 * TOKENS * A_CENT * (number + 1)

@@ -13,8 +13,9 @@ import uvicorn
 from arena_site.asgi import application
 from arena_site.embedded import connections
 from arena_site.embedded.connections import BODY, HEAD, PACES, GuardedConnection, Pace, Progress
-from battles.turn_stream import StreamToken, TurnEvent, entry, sign, stream_key
-from common import stream_slots, valkey
+from battles.streaming.protocol import StreamToken, TurnEvent, entry, sign, stream_key
+from common.valkey import connections as valkey
+from common.valkey import stream_slots
 from tests.site import Server
 from tests.waiting import wait_for
 

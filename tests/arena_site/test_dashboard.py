@@ -15,10 +15,10 @@ from arena_site.operations import facts
 from arena_site.operations.dashboard import CHART_HEIGHT, Dashboard, read_dashboard
 from battles.actions import cast_vote
 from battles.models import Battle, Call, ModerationCase, Turn, Vote
-from common import heartbeat
-from common.valkey import connection as valkey
-from models_registry.ledger import provider_account
+from common.valkey import heartbeat
+from common.valkey.connections import connection as valkey
 from models_registry.models import Breaker, LanguageModel, SpendingDay
+from models_registry.models.ledger import provider_account
 from tests import make
 
 pytestmark = pytest.mark.django_db

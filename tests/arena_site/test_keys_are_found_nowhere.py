@@ -13,8 +13,9 @@ from django.test import Client
 
 from accounts.models import ApiToken, Scope
 from battles.models import Answer, Call
-from common import counters, logs
-from common.valkey import connection as valkey
+from common import logs
+from common.valkey import counters
+from common.valkey.connections import connection as valkey
 from models_registry.models import LanguageModel, Provider
 from tests import make
 from tests.fake_provider import FakeProvider

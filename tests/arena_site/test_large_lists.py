@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import AuditEntry, User, Visitor
 from battles.actions import cast_vote
 from battles.models import Answer, Battle, Call, Session, Vote
-from common import large_lists
-from common.large_lists import EstimatingPaginator
+from common.admin import estimated_count
+from common.admin.estimated_count import EstimatingPaginator
 from tests import make
 from uploads.models import Upload
 
@@ -105,7 +105,7 @@ def test_many_rows_are_estimated_and_few_are_counted(monkeypatch: pytest.MonkeyP
     make.visitor()
     everybody = Visitor.objects.order_by("pk")
     assert EstimatingPaginator(everybody, 10).count == 31
-    monkeypatch.setattr(large_lists, "COUNTED_UP_TO", 20)
+    monkeypatch.setattr(estimated_count, "COUNTED_UP_TO", 20)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE accounts_visitor")
     assert EstimatingPaginator(everybody, 10).count == 31
@@ -117,7 +117,7 @@ def test_pages_end_where_counting_ends(monkeypatch: pytest.MonkeyPatch):
         make.visitor()
     pages = EstimatingPaginator(Visitor.objects.order_by("pk"), 10)
     assert pages.num_pages == 4
-    monkeypatch.setattr(large_lists, "COUNTED_UP_TO", 20)
+    monkeypatch.setattr(estimated_count, "COUNTED_UP_TO", 20)
     pages = EstimatingPaginator(Visitor.objects.order_by("pk"), 10)
     assert list(pages.page_range) == [1, 2]
     assert pages.count >= 21

@@ -17,10 +17,10 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from arena_site.operations import facts, metrics
-from battles import answer_records, call_records
 from battles.actions import cast_vote
 from battles.models import Turn, Vote
-from common import counters
+from battles.worker import call_store, turn_store
+from common.valkey import counters
 from models_registry.models import Breaker, SpendingDay
 from tests import make
 from tests.fake_provider import FakeProvider
@@ -79,14 +79,14 @@ def test_a_battle_is_found_in_the_numbers(fake_provider: FakeProvider, reader: R
 @pytest.mark.django_db(transaction=True)
 def test_a_call_that_is_stored_a_second_time_since_the_first_was_lost_is_counted_once(fake_provider: FakeProvider):
     turn = make.battle(*(make.model("honest", at=fake_provider.base_url) for _ in range(2))).turns.get()
-    claimed = answer_records.claim_turn(turn.pk)
+    claimed = turn_store.claim_turn(turn.pk)
     assert claimed is not None
-    [call, _] = answer_records.begin_calls(claimed)
+    [call, _] = turn_store.begin_calls(claimed)
     with suppress(OperationalError), transaction.atomic():
-        call_records.close(call, call_records.Said(texts=["one"]))
+        call_store.close(call, call_store.Said(texts=["one"]))
         raise OperationalError
     with transaction.atomic():
-        call_records.close(call, call_records.Said(texts=["one"]))
+        call_store.close(call, call_store.Said(texts=["one"]))
     assert [number for name, number in counters._unsaid.items() if name.startswith("calls")] == [1]
 
 

@@ -13,8 +13,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 
 from arena_site import health
-from common import heartbeat
-from common.valkey import connection
+from common.valkey import heartbeat
+from common.valkey.connections import connection
 from models_registry.models import LanguageModel, Provider
 from tests import make
 from tests.site import Reader, serve

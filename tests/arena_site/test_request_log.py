@@ -94,7 +94,7 @@ def test_a_fault_is_logged_as_an_error_with_the_requests_id(lines: StringIO, mon
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("leaderboard.boards.read_board", fail)
+    monkeypatch.setattr("leaderboard.boards.queries.read_board", fail)
     response = Client(raise_request_exception=False).get("/leaderboard/")
     traceback, line = read(lines, request_id=response["X-Request-ID"])
     assert "ZeroDivisionError" in traceback["exception"]
@@ -115,7 +115,7 @@ def test_what_a_worker_logs_carries_the_id_of_the_request_that_woke_it(
         make.model("status-400", at=fake_provider.base_url)
     answered = reader.api("POST", "sessions/", json={"prompt": "Who am I?"})
     reader.wait_until_answered(answered.json()["battles"][0])
-    failures = read(lines, logger="battles.answering", request_id=answered.headers["X-Request-ID"])
+    failures = read(lines, logger="battles.worker.turn", request_id=answered.headers["X-Request-ID"])
     assert len(failures) == 2
     assert "Who am I?" not in lines.getvalue()
     assert Turn.objects.get().prompt == "Who am I?"

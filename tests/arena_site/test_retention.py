@@ -21,7 +21,7 @@ from arena_site.supervisor.child import Child
 from arena_site.tasks import purge
 from battles.actions import cast_vote
 from battles.models import Session, Turn, Vote
-from common import valkey
+from common.valkey import connections
 from tests import make
 from tests.waiting import wait_for
 
@@ -112,10 +112,10 @@ def durable_valkey(settings) -> Iterator[Path]:
     child = Child(server.prepare(), directory)
     child.wait_until_ready(within=60)
     settings.REDIS_URL = server.url
-    for made in (valkey.connection, valkey.pool):
+    for made in (connections.connection, connections.pool):
         made.cache_clear()
     yield directory / "data"
-    for made in (valkey.connection, valkey.pool):
+    for made in (connections.connection, connections.pool):
         made.cache_clear()
     child.stop(within=5)
     shutil.rmtree(directory)
@@ -125,8 +125,8 @@ def test_purge_removes_old_texts_from_valkeys_file(durable_valkey: Path):
     def is_on_disk() -> bool:
         return any(b"private words" in file.read_bytes() for file in durable_valkey.rglob("*.aof"))
 
-    valkey.connection().set("stream", "private words")
-    valkey.connection().delete("stream")
+    connections.connection().set("stream", "private words")
+    connections.connection().delete("stream")
     wait_for(is_on_disk)
     purge()
     wait_for(lambda: not is_on_disk())

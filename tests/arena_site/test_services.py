@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.db.utils import ProgrammingError
 
-from common.valkey import connection as valkey
+from common.valkey.connections import connection as valkey
 
 
 @pytest.mark.django_db

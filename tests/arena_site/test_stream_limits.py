@@ -9,9 +9,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from battles.turn_stream import TurnEvent, entry, stream_key
-from common import stream_slots, valkey
-from common.stream_slots import TooManyStreams
+from battles.streaming.protocol import TurnEvent, entry, stream_key
+from common.valkey import connections, stream_slots
+from common.valkey.stream_slots import TooManyStreams
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.site import Reader, serve
@@ -48,7 +48,7 @@ def opened(client: httpx2.Client, path: str, number: int = 1) -> Iterator[list[h
 def live_stream(person: Reader) -> str:
     """The address of a turn's stream that has begun and does not end."""
     battle = person.start_battle()
-    valkey.connection().xadd(stream_key(battle["id"], 0), entry([TurnEvent("state", "left", "streaming")]))
+    connections.connection().xadd(stream_key(battle["id"], 0), entry([TurnEvent("state", "left", "streaming")]))
     return battle["stream_url"]
 
 
@@ -128,13 +128,13 @@ def _takes(person: str) -> bool:
 
 def test_open_slots_are_renewed_and_survive_a_flush():
     slot = stream_slots.take(person="somebody", network="here")
-    valkey.connection().flushdb()
+    connections.connection().flushdb()
     stream_slots.renew()
-    expiry = valkey.connection().zscore("streams:person:somebody", slot.id)
+    expiry = connections.connection().zscore("streams:person:somebody", slot.id)
     stream_slots.renew()
-    assert valkey.connection().zscore("streams:person:somebody", slot.id) > expiry
+    assert connections.connection().zscore("streams:person:somebody", slot.id) > expiry
     slot.release()
-    assert valkey.connection().exists("streams:person:somebody", "streams:network:here") == 0
+    assert connections.connection().exists("streams:person:somebody", "streams:network:here") == 0
 
 
 def test_streams_open_while_valkey_is_away(monkeypatch: pytest.MonkeyPatch, caps: dict[str, int]):

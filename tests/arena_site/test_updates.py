@@ -44,7 +44,7 @@ IMPORT_MODELS = """
 import django
 django.setup()
 from django.core.management import call_command
-from models_registry.reachability import probe_keyless_providers
+from models_registry.health.reachability import probe_keyless_providers
 call_command("import_models")
 probe_keyless_providers()
 """

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from battles import answer_records as records
-from battles.call_records import Said
-from battles.engine import Engine
 from battles.models import Answer, Battle, Call, Turn
-from battles.turn_stream import FIELD, stream_key
-from common.valkey import connection
+from battles.streaming.protocol import FIELD, stream_key
+from battles.worker import turn_store as records
+from battles.worker.call_store import Said
+from battles.worker.runner import Engine
+from common.valkey.connections import connection
 from tests import make
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.waiting import wait_for

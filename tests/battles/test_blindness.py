@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from battles.turn_stream import StreamToken, sign
+from battles.streaming.protocol import StreamToken, sign
 from models_registry.models import LanguageModel
 from tests import make
 from tests.fake_provider import CANARY, FakeProvider
@@ -136,7 +136,7 @@ def test_before_the_vote_a_battle_has_exactly_the_allowed_keys(reader: Reader):
 def test_left_or_right_is_a_fair_coin(db):
     from random import Random
 
-    from battles.pairing import Candidate, draw_pair, uniform_pair_weights
+    from battles.prompting.pairing import Candidate, draw_pair, uniform_pair_weights
 
     random = Random(20261120)
     candidates = [Candidate(1, 1.0), Candidate(2, 3.0)]

@@ -6,11 +6,11 @@ import pytest
 from django.test import Client
 
 from battles.actions import start_session
-from battles.lineups import Contest, Filters, Wish
 from battles.models import Battle, Side, Turn
+from battles.prompting.lineup import Contest, Filters, Wish
 from common.errors import InvalidInput
+from models_registry.drawable_cache import Roster
 from models_registry.models import LanguageModel
-from models_registry.roster import Roster
 from tests import make
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,8 +9,9 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
 from accounts.models import ApiToken, Scope
-from battles import actions, consent
+from battles import actions
 from battles.models import Battle
+from battles.prompting import consent
 from tests import make
 
 pytestmark = pytest.mark.django_db

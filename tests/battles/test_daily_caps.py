@@ -13,7 +13,7 @@ from django.db import connection, connections
 from accounts.actor import Actor
 from battles import actions
 from battles.models import Vote, VoteNetwork
-from leaderboard.aggregation import aggregate
+from leaderboard.aggregation.job import aggregate
 from leaderboard.models import AggregationRun
 from tests import make
 
@@ -121,7 +121,7 @@ def test_settling_marks_what_passed_the_cap_when_cast(models: tuple[Any, Any], s
 
 
 def test_vote_that_staff_counts_again_stays_counted(models: tuple[Any, Any], moderator: Any):
-    from leaderboard.vote_changes import put_back
+    from leaderboard.counting.vote_changes import put_back
 
     actor = visitor()
     for _ in range(4):

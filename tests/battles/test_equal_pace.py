@@ -8,9 +8,9 @@ from typing import Any, cast
 import pytest
 
 from battles.models import Answer, Battle
-from battles.pace import EqualPace
-from battles.publisher import TICK_S, Publisher, TurnChannel
-from battles.turn_stream import TurnEvent
+from battles.streaming.pacing import EqualPace
+from battles.streaming.protocol import TurnEvent
+from battles.streaming.publisher import TICK_S, Publisher, TurnChannel
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.site import Reader

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from battles.engine import Engine
 from battles.models import Answer, Call
-from models_registry.failure_words import FAILURE_WORDS
+from battles.worker.runner import Engine
+from models_registry.health.failure_messages import FAILURE_WORDS
 from models_registry.providers import FailureCode
 from tests import make
 from tests.fake_provider import FakeProvider

@@ -5,10 +5,10 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from battles import publisher as module
-from battles.publisher import Publisher, TurnChannel
+from battles.streaming import publisher as module
+from battles.streaming.publisher import Publisher, TurnChannel
 from common.rendering.renderer import Renderer
-from common.valkey import connection, new_async_connection
+from common.valkey.connections import connection, new_async_connection
 
 CODE = "```python\nx = 1\n```\n\n"
 Events = list[tuple[str, str]]

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.test import Client
 
 from battles.models import Battle, Side
-from models_registry import health
+from models_registry.health import outcomes
 from models_registry.models import LanguageModel
 from models_registry.providers import FailureCode
 from models_registry.versions import set_price
@@ -32,7 +32,7 @@ def models() -> list[LanguageModel]:
         for number in range(4)
     ]
     with transaction.atomic():
-        health.record_outcome(made[0], FailureCode.RATE_LIMITED, retry_after=600)
+        outcomes.record_outcome(made[0], FailureCode.RATE_LIMITED, retry_after=600)
     assert LanguageModel.objects.drawable() == made[1:]
     return made
 
@@ -76,6 +76,6 @@ def test_budget_is_not_compared_with_healthy_models_alone(client: Client, models
         dear = make.model()
         set_price(dear, Decimal(0), Decimal(999_999))
         with transaction.atomic():
-            health.record_outcome(dear, FailureCode.RATE_LIMITED, retry_after=600)
+            outcomes.record_outcome(dear, FailureCode.RATE_LIMITED, retry_after=600)
     assert start(client) == 429
     assert not Battle.objects.exists()

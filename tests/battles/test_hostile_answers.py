@@ -6,8 +6,8 @@ import time
 import pytest
 
 from battles.models import Answer
-from battles.style import style_counts
-from common.markdown import MAX_HTML_CHARACTERS, render
+from battles.text.style import style_counts
+from common.text.markdown import MAX_HTML_CHARACTERS, render
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.site import Reader

@@ -8,8 +8,8 @@ import brotli
 import pytest
 from django.utils import timezone
 
-from battles.engine import Engine
 from battles.models import Answer, Call
+from battles.worker.runner import Engine
 from models_registry.models import Breaker
 from models_registry.providers import ChatProvider, ChatRequest, Completion, Receive
 from tests import make

@@ -5,8 +5,8 @@ from django.test import Client
 
 from accounts.actor import Actor
 from battles import actions
-from battles.engine import Engine
 from battles.models import Answer, Battle, Turn, Vote
+from battles.worker.runner import Engine
 from leaderboard.models import EloRating
 from tests import make
 from tests.fake_provider import FakeProvider

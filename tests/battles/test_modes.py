@@ -7,8 +7,8 @@ from django.test import Client
 
 from battles.actions import follow_up, start_session
 from battles.errors import ModelsOverBudget
-from battles.lineups import Wish
 from battles.models import Answer, Battle, Call, StarRating, Turn, Vote
+from battles.prompting.lineup import Wish
 from leaderboard.models import EloRating
 from models_registry.models import LanguageModel, Price
 from tests import make

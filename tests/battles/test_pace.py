@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from battles import publisher
 from battles.models import Answer
-from battles.pace import LEAST_PACE, EqualPace, Progress
+from battles.streaming import publisher
+from battles.streaming.pacing import LEAST_PACE, EqualPace, Progress
 from tests import make
 from tests.battles.listening import read_until
 from tests.fake_provider import PAUSE, FakeProvider

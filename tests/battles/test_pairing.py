@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from battles import drawing
 from battles.errors import TooFewModels
-from battles.pairing import Candidate, draw_pair, uniform_pair_weights
+from battles.prompting import sampling
+from battles.prompting.pairing import Candidate, draw_pair, uniform_pair_weights
 from models_registry.models import LanguageModel, Provider
 from tests import make
 
@@ -49,11 +49,11 @@ def test_only_active_models_that_can_be_called_and_have_a_weight_are_drawn():
     make.model(at="http://127.0.0.1:7/v1")
     Provider.objects.filter(base_url="http://127.0.0.1:7/v1").update(is_answering=False)
     drawable = LanguageModel.objects.drawable()
-    assert {frozenset(drawing.draw(drawable, Random(seed))[:2]) for seed in range(20)} == {frozenset(able)}
+    assert {frozenset(sampling.draw(drawable, Random(seed))[:2]) for seed in range(20)} == {frozenset(able)}
 
 
 @pytest.mark.django_db
 def test_too_few_is_said():
     make.model()
     with pytest.raises(TooFewModels):
-        drawing.draw(LanguageModel.objects.drawable(), Random(1))
+        sampling.draw(LanguageModel.objects.drawable(), Random(1))

@@ -14,9 +14,9 @@ from django.test import Client
 
 from accounts.actor import Actor
 from accounts.models import ApiToken, Scope
-from battles import proof_of_work
 from battles.errors import ProofRequired
 from battles.models import Battle
+from battles.prompting import proof_of_work
 from common.errors import ServiceAway
 from tests import make
 

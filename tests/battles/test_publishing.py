@@ -8,9 +8,9 @@ from django.test import Client
 
 from accounts.actor import Actor
 from battles import actions
-from battles.lineups import Wish
 from battles.models import Answer, Battle, Share, Turn, Vote
-from common.markdown import render
+from battles.prompting.lineup import Wish
+from common.text.markdown import render
 from tests import make
 from uploads.actions import keep_upload
 

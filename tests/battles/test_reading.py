@@ -9,9 +9,9 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.actor import Actor
 from battles.actions import cast_vote
-from battles.blind import shown_battle
 from battles.models import Answer, Battle, Turn, Vote
-from battles.reading import find_whole_battle, read_battle, read_battles, read_battles_of, read_for_vote
+from battles.payloads import shown_battle
+from battles.queries import find_whole_battle, read_battle, read_battles, read_battles_of, read_for_vote
 from models_registry.models import LanguageModel, Price
 from tests import make
 

@@ -11,10 +11,10 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.actor import Actor
-from battles.answer_records import give_up
-from battles.blind import shown_battle
 from battles.models import Battle, Turn
-from battles.reading import find_whole_battle, read_battle, read_battles, read_battles_of
+from battles.payloads import shown_battle
+from battles.queries import find_whole_battle, read_battle, read_battles, read_battles_of
+from battles.worker.turn_store import give_up
 from tests import make
 
 pytestmark = pytest.mark.django_db(transaction=True)

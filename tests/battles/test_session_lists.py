@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from accounts.actor import Actor
 from battles import actions
-from battles.lineups import Wish
 from battles.models import Battle, Session, Vote
 from battles.models.sessions import SECOND_THOUGHTS
-from battles.session_list import PER_PAGE, listed
+from battles.prompting.lineup import Wish
+from battles.sessions.listing import PER_PAGE, listed
 from battles.sweep import sweep
 from tests import make
 from uploads.actions import keep_upload

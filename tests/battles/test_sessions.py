@@ -9,8 +9,8 @@ from django.utils.html import escape
 from accounts.actor import Actor
 from accounts.models import IdempotencyKey, Visitor
 from battles import actions
-from battles.lineups import Wish
 from battles.models import Answer, Battle, Session, StarRating, Turn, Vote
+from battles.prompting.lineup import Wish
 from tests import make
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.site import Reader

@@ -9,11 +9,11 @@ from django.test import Client
 
 from accounts.actor import Actor
 from battles import actions
-from battles.lineups import Wish
 from battles.models import Answer, Battle, Session, Share, Vote
 from battles.models.sessions import SECOND_THOUGHTS
+from battles.prompting.lineup import Wish
 from battles.sweep import sweep
-from common.markdown import render
+from common.text.markdown import render
 from tests import make
 from uploads.actions import keep_upload
 

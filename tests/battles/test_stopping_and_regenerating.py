@@ -6,9 +6,9 @@ import pytest
 from django.db import connection
 
 from battles import actions
-from battles.engine import Engine
 from battles.errors import AlreadyRegenerated, AlreadyVoted, BattleIsVoid, NothingToRegenerate, NothingToStop
 from battles.models import Answer, Battle, Call, Position, Turn, Vote
+from battles.worker.runner import Engine
 from common.errors import ArenaError
 from models_registry.models import LanguageModel
 from tests import make

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from battles import stream_hub
-from battles.following import Numbered, follow
-from battles.stream_hub import Entry, hub
-from battles.turn_stream import BEGINNING, TurnEvent
-from leaderboard.news import news
+from battles.streaming import hub as stream_hub
+from battles.streaming.hub import Entry, hub
+from battles.streaming.protocol import BEGINNING, TurnEvent
+from battles.streaming.reader import Numbered, follow
+from leaderboard.live_updates import news
 
 ENTRY: Entry = ("1-0", [TurnEvent("text", "left", "one")])
 

@@ -6,8 +6,8 @@ import pytest
 
 from battles.actions import delete_session, hide_battles
 from battles.models import Answer, Battle, ModerationCase
-from battles.turn_stream import StreamToken, TurnEvent, entry, sign, stream_key
-from common.valkey import connection
+from battles.streaming.protocol import StreamToken, TurnEvent, entry, sign, stream_key
+from common.valkey.connections import connection
 from models_registry.models import LanguageModel
 from tests import make
 from tests.battles.listening import read_until

@@ -5,15 +5,15 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from battles import answer_records as records
 from battles.actions import sessions
-from battles.call_records import Said
 from battles.models import Answer, Battle, Session, Turn
 from battles.models.sessions import SECOND_THOUGHTS
+from battles.streaming.protocol import TurnEvent, entry, stream_key
 from battles.sweep import sweep
-from battles.turn_stream import TurnEvent, entry, stream_key
-from common import valkey
-from common.valkey import connection
+from battles.worker import turn_store as records
+from battles.worker.call_store import Said
+from common.valkey import connections
+from common.valkey.connections import connection
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -95,7 +95,7 @@ def test_a_forgotten_turn_is_woken_once_per_patience_by_any_number_of_sweepers(t
 def test_turn_that_could_not_be_woken_stays_due(turn: Turn, monkeypatch: pytest.MonkeyPatch):
     Turn.objects.update(queued_at=timezone.now() - timedelta(minutes=1))
     with monkeypatch.context() as away:
-        away.setattr(valkey, "_away_until", float("inf"))
+        away.setattr(connections, "_away_until", float("inf"))
         sweep()
     assert queued_tasks() == 0
     sweep()

@@ -9,8 +9,9 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import AuditEntry
-from battles import model_tests, tasks
+from battles import tasks
 from battles.models import Call
+from battles.worker import model_tests
 from models_registry.models import Breaker, Charge, LanguageModel, PaidCallsHalt, Price
 from tests import make
 from tests.battles.listening import read_until

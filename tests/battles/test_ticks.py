@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any, cast
 
-from battles.publisher import LONGEST_TICK_S, TICK_PER_TURN_S, TICK_S, Publisher, TurnChannel
+from battles.streaming.publisher import LONGEST_TICK_S, TICK_PER_TURN_S, TICK_S, Publisher, TurnChannel
 from common.rendering.renderer import Renderer
 
 

@@ -45,13 +45,14 @@ from accounts import actions as accounts  # noqa: E402
 from accounts.actor import Actor  # noqa: E402
 from accounts.models import Ban, User, Visitor  # noqa: E402
 from arena_site import pages  # noqa: E402
-from battles import actions, model_tests  # noqa: E402
+from battles import actions  # noqa: E402
 from battles.models import ModerationEndpoint, ModerationRule, Vote  # noqa: E402
+from battles.worker import model_tests  # noqa: E402
 from common.error_pages import page_for  # noqa: E402
 from common.errors import DatabaseAway, InvalidInput, NotSignedIn, TooLarge, TooManyRequests  # noqa: E402
 from leaderboard.models import AggregationRun, AnomalyReview  # noqa: E402
-from models_registry.catalogues import CatalogueChange  # noqa: E402
 from models_registry.models import LanguageModel, Provider  # noqa: E402
+from models_registry.models.catalogues import CatalogueChange  # noqa: E402
 from tests import api_world  # noqa: E402
 from tests.addresses import addresses  # noqa: E402
 from tests.api_world import World  # noqa: E402

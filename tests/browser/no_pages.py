@@ -1,5 +1,5 @@
 """Addresses that are no page of ours, and why: all others are looked at by axe, and have a picture or a reason of their
-own to have none (tests.browser.screenshots.pictures). What takes forms alone says so itself."""
+own to have none (tools.screenshots.pictures). What takes forms alone says so itself."""
 
 from fnmatch import fnmatchcase
 from itertools import chain

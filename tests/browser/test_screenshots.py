@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.browser.screenshots import pictures
-from tests.browser.screenshots.coverage import complaints
+from tools.screenshots import pictures
+from tools.screenshots.coverage import complaints
 
 
 def test_every_page_has_its_picture_or_a_reason_to_have_none():

@@ -7,7 +7,8 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
 django.setup()
 
-from leaderboard import aggregation, schedule  # noqa: E402
+from leaderboard.aggregation import job  # noqa: E402
+from leaderboard.counting import schedule  # noqa: E402
 from models_registry.models import LanguageModel, Price  # noqa: E402
 from tests.leaderboard.ballots import cast_many, contestants  # noqa: E402
 from tests.waiting import wait_for  # noqa: E402
@@ -15,7 +16,7 @@ from tests.waiting import wait_for  # noqa: E402
 
 def publish() -> None:
     """A snapshot, as soon as no other run is under way: the arena has its own."""
-    wait_for(lambda: aggregation.aggregate(slot=schedule.new_slot()))
+    wait_for(lambda: job.aggregate(slot=schedule.new_slot()))
 
 
 def another_round() -> None:

@@ -5,8 +5,8 @@ import threading
 import pytest
 import redis
 
-from common import counters
-from common.valkey import UNREACHABLE, connection
+from common.valkey import counters
+from common.valkey.connections import UNREACHABLE, connection
 
 
 @pytest.fixture(autouse=True)

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from battles.blocks import GrowingMarkdown
-from common import formulas
-from common.markdown import render
+from battles.streaming.markdown_blocks import GrowingMarkdown
+from common.text import formulas
+from common.text.markdown import render
 
 
 @pytest.mark.parametrize(

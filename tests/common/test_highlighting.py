@@ -7,7 +7,7 @@ import pytest
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 
-from common.rendering.highlighting import LEXERS, highlighted, lexer
+from common.text.highlighting import LEXERS, highlighted, lexer
 
 CHARACTERS = [*string.punctuation, *"\n\t\r aA0é漢", "a ", " \n", "a\n"]
 SHORT, LONG = 500, 2_000

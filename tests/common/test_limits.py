@@ -6,9 +6,9 @@ from threading import Barrier
 
 import pytest
 
-from common import limits
 from common.errors import ServiceAway, TooManyRequests
-from common.valkey import connection
+from common.valkey import limits
+from common.valkey.connections import connection
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("limits_are_known")]
 

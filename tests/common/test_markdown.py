@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from common.markdown import MAX_HTML_CHARACTERS, render
-from common.rendering.highlighting import MAX_BLOCK_CHARACTERS, MAX_HTML_CHARACTERS_OF_A_TEXT
+from common.text.highlighting import MAX_BLOCK_CHARACTERS, MAX_HTML_CHARACTERS_OF_A_TEXT
+from common.text.markdown import MAX_HTML_CHARACTERS, render
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 from django.db import connections
 from psycopg_pool import PoolTimeout
 
-from common.postgresql import base
-from common.postgresql.base import DatabaseWrapper
+from common.db.postgresql import base
+from common.db.postgresql.base import DatabaseWrapper
 from tests.waiting import wait_for
 
 NOWHERE = {"host": "127.0.0.1", "port": 1}

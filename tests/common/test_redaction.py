@@ -10,8 +10,9 @@ from random import Random
 import pytest
 from django.views.debug import get_exception_reporter_class
 
-from common import logs, redaction
-from common.redaction import MASK, SecretInPieces, redacted
+from common import logs
+from common.text import redaction
+from common.text.redaction import MASK, SecretInPieces, redacted
 
 KEY = "sk-live-4f9c-sk-live-do-not-show-7Q2z"
 

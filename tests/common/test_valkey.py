@@ -3,9 +3,9 @@
 import pytest
 import redis
 
-from common import limits, valkey
 from common.errors import ServiceAway
-from common.valkey import connection, while_a_person_waits
+from common.valkey import connections, limits
+from common.valkey.connections import connection, while_a_person_waits
 
 pytestmark = pytest.mark.django_db
 
@@ -40,18 +40,18 @@ def test_misses_with_an_answer_between_leave_breaker_closed():
 def test_second_miss_in_a_row_opens_breaker(no_valkey):
     miss(redis.ConnectionError("away"))
     assert not is_tried()  # asked with a ping first
-    assert valkey.is_open()
+    assert connections.is_open()
 
 
 def test_open_breaker_fails_without_asking(no_valkey, monkeypatch: pytest.MonkeyPatch):
     miss()
     assert not is_tried()
-    monkeypatch.setattr(valkey, "connection", lambda: pytest.fail("Valkey was asked"))
+    monkeypatch.setattr(connections, "connection", lambda: pytest.fail("Valkey was asked"))
     assert not is_tried()
 
 
 def test_breaker_closes_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(valkey, "_away_until", 1.0)  # long ago
+    monkeypatch.setattr(connections, "_away_until", 1.0)  # long ago
     assert is_tried()
 
 
@@ -69,8 +69,8 @@ def test_page_is_not_paused_by_one_slow_reply(monkeypatch: pytest.MonkeyPatch):
                 raise error
             return super().ping(**options)
 
-    monkeypatch.setattr(valkey, "connection", lambda: Slow(connection_pool=valkey.pool()))
-    assert not valkey.is_away()
+    monkeypatch.setattr(connections, "connection", lambda: Slow(connection_pool=connections.pool()))
+    assert not connections.is_away()
 
 
 @pytest.mark.usefixtures("limits_are_known", "limits_are_slow_once")
@@ -83,4 +83,4 @@ def test_one_slow_reply_refuses_no_closed_limit():
 def test_closed_limit_without_valkey_is_refused():
     with pytest.raises(ServiceAway):
         limits.count("battle", {"visitor": "user:1"}, fail_open=False)
-    assert valkey.is_open()
+    assert connections.is_open()

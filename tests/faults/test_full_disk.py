@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from arena_site.embedded.program import CannotStart, Program
-from arena_site.supervisor import household as supervision
 from arena_site.supervisor import leftovers
+from arena_site.supervisor import process_manager as supervision
 from arena_site.supervisor.child import Child
-from arena_site.supervisor.household import Household, Storey
 from arena_site.supervisor.leftovers import Process
+from arena_site.supervisor.process_manager import Household, Storey
 from arena_site.supervisor.service_file import ServiceFile
 from tests.faults.battling import SHORT, answered, texts, vote, whole
 from tests.faults.running import POSTGRES, SWEEPER, Arena

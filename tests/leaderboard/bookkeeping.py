@@ -6,17 +6,18 @@ from collections import Counter
 from django.db.models import QuerySet
 
 from battles.models import Vote
-from leaderboard import aggregation, schedule, tallies
-from leaderboard.board_votes import read_boards
+from leaderboard.aggregation import job
+from leaderboard.counting import schedule, tallies
+from leaderboard.counting.board_keys import boards_of
+from leaderboard.counting.vote_arrays import read_boards
 from leaderboard.models import AggregationRun, EloRating, PairTally, Standing, VoterPairTally
 from leaderboard.rating.counts import OUTCOMES
-from leaderboard.scopes import boards_of
 from models_registry.models import LanguageModel
 from tests.leaderboard.ballots import cast, contestants
 
 
 def aggregate() -> AggregationRun | None:
-    return aggregation.aggregate(slot=schedule.new_slot())
+    return job.aggregate(slot=schedule.new_slot())
 
 
 def everything_counted() -> dict[str, object]:

@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from battles.drawing import draw
-from battles.pairing import Candidate, uniform_pair_weights
-from leaderboard import active_sampling, aggregation
+from battles.prompting.pairing import Candidate, uniform_pair_weights
+from battles.prompting.sampling import draw
+from leaderboard.aggregation import job, pair_weights
 from leaderboard.models import OVERALL, SamplingPlan
 from models_registry.models import LanguageModel
 from tests import make
@@ -18,19 +18,19 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _active(settings):
-    settings.ARENA_PAIR_WEIGHTS = "leaderboard.active_sampling.pair_weights"
+    settings.ARENA_PAIR_WEIGHTS = "leaderboard.aggregation.pair_weights.pair_weights"
     forget()
     yield
     forget()
 
 
 def forget():
-    active_sampling._current_plan.cache_clear()
-    active_sampling._current_weights.cache_clear()
+    pair_weights._current_plan.cache_clear()
+    pair_weights._current_weights.cache_clear()
 
 
 def publish(slot):
-    run = aggregation.aggregate(slot=slot)
+    run = job.aggregate(slot=slot)
     forget()
     return run
 
@@ -49,7 +49,7 @@ def test_before_the_first_snapshot_all_pairs_are_alike_and_admin_weights_count()
     contestants("ant", "bee", "cat")
     candidates = [Candidate(model.pk, weight) for model, weight in zip(everybody(), (1.0, 2.0, 3.0), strict=True)]
     even = uniform_pair_weights(candidates)
-    assert active_sampling.pair_weights(candidates) == [(a, b, pytest.approx(weight / 3)) for a, b, weight in even]
+    assert pair_weights.pair_weights(candidates) == [(a, b, pytest.approx(weight / 3)) for a, b, weight in even]
 
 
 def test_models_of_which_less_is_known_meet_more_often():
@@ -110,7 +110,7 @@ def test_a_new_snapshot_replaces_the_plan():
 
 
 def test_no_plan_is_made_where_pairs_are_drawn_evenly_but_shares_are_published(settings):
-    settings.ARENA_PAIR_WEIGHTS = "battles.pairing.uniform_pair_weights"
+    settings.ARENA_PAIR_WEIGHTS = "battles.prompting.pairing.uniform_pair_weights"
     cast_many(*contestants("ant", "bee", "cat")[:2], left=6, right=6)
     LanguageModel.objects.filter(slug="ant").update(weight=2)
     assert publish("first").facts["sampling_shares"] == pytest.approx({"ant": 0.8, "bee": 0.6, "cat": 0.6})
@@ -122,7 +122,7 @@ def test_drawing_asks_the_database_once_a_minute(monkeypatch, django_assert_num_
     publish("first")
     models = everybody()
     for minute in (1, 2):
-        monkeypatch.setattr(active_sampling, "_now", lambda minute=minute: minute)
+        monkeypatch.setattr(pair_weights, "_now", lambda minute=minute: minute)
         with django_assert_num_queries(1):
             for _ in range(5):
                 draw(models, Random(3))

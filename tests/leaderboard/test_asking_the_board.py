@@ -11,7 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from battles.models import Vote
-from leaderboard import aggregation, schedule
+from leaderboard.aggregation import job
+from leaderboard.counting import schedule
 from leaderboard.models import OVERALL, AggregationRun, Standing
 from models_registry.models import LanguageModel
 from tests.leaderboard.ballots import cast, cast_many, contestants
@@ -23,7 +24,7 @@ API = "/api/v1/leaderboard/"
 
 
 def publish() -> None:
-    aggregation.aggregate(slot=schedule.new_slot())
+    job.aggregate(slot=schedule.new_slot())
 
 
 def text_of(html: str) -> str:

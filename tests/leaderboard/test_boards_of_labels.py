@@ -8,8 +8,10 @@ import pytest
 from battles.labels import LabelChange, Labels
 from battles.models import Vote
 from battles.signals import labels_change, relabelling_begins
-from leaderboard import actions, aggregation, publishing, reviews, schedule, tallies
-from leaderboard.board_votes import read_boards
+from leaderboard import actions
+from leaderboard.aggregation import fit_boards, job
+from leaderboard.counting import reviews, schedule, tallies
+from leaderboard.counting.vote_arrays import read_boards
 from leaderboard.models import AggregationRun, Standing, VoteChange
 from models_registry.models import LanguageModel
 from tests import make
@@ -19,7 +21,7 @@ State = AggregationRun.State
 
 
 def aggregate() -> AggregationRun:
-    return aggregation.aggregate(slot=schedule.new_slot())
+    return job.aggregate(slot=schedule.new_slot())
 
 
 def at(monkeypatch: pytest.MonkeyPatch, day: int, hour: int) -> None:
@@ -36,7 +38,7 @@ def totals() -> dict[str, int]:
 
 
 def relabel(vote: Vote, *categories: str, language: str) -> None:
-    """As battles.labels.settling does it."""
+    """As battles.labels.relabel does it."""
     relabelling_begins.send(sender=Vote)
     before = Labels(tuple(vote.categories), vote.language)
     labels_change.send(sender=Vote, changes=[LabelChange(vote.pk, before, Labels(categories, language))])
@@ -164,7 +166,7 @@ def test_a_small_arena_looks_at_every_vote_every_time(crowd):
 
 @pytest.mark.django_db
 def test_a_large_arena_looks_at_every_vote_once_a_day_and_says_what_it_took_over(crowd, monkeypatch):
-    monkeypatch.setattr(publishing, "EVERY_VOTE_BELOW", 100)
+    monkeypatch.setattr(fit_boards, "EVERY_VOTE_BELOW", 100)
     at(monkeypatch, day=1, hour=9)
     aggregate()
     first = newest("category:coding")
@@ -179,12 +181,12 @@ def test_a_large_arena_looks_at_every_vote_once_a_day_and_says_what_it_took_over
     overall = newest("overall")
     assert overall.facts["design_effects_of"] == overall.facts["flips_first_of"] == overall.public_id
     at(monkeypatch, day=2, hour=1)
-    aggregation.aggregate(slot="next day", only_if_changed=True)
+    job.aggregate(slot="next day", only_if_changed=True)
     third = newest("category:coding")
     assert third.facts["style_of"] == third.facts["design_effects_of"] == third.public_id
     assert third.facts["style"]["scaling"] == first.facts["style"]["scaling"]
     at(monkeypatch, day=2, hour=2)
-    assert aggregation.aggregate(slot="later", only_if_changed=True).state == State.UNCHANGED
+    assert job.aggregate(slot="later", only_if_changed=True).state == State.UNCHANGED
 
 
 @pytest.mark.django_db

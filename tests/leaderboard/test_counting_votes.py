@@ -7,9 +7,10 @@ from django.core.management import call_command
 from django.db import IntegrityError, transaction
 
 from battles.models import Vote
-from leaderboard import aggregation, tallies
+from leaderboard.aggregation import job
+from leaderboard.counting import tallies
+from leaderboard.counting.board_keys import boards_of
 from leaderboard.models import AggregationRun, PairTally, VoterPairTally
-from leaderboard.scopes import boards_of
 from tests.leaderboard.ballots import cast, cast_many, contestants
 from tests.leaderboard.bookkeeping import (
     aggregate,
@@ -98,7 +99,7 @@ def test_a_vote_that_somebody_holds_waits_and_so_do_those_after_it():
 def test_a_crash_between_two_steps_leaves_nothing_half_done(step, monkeypatch):
     a, b = contestants("a", "b")
     cast_many(a, b, left=4, right=3)
-    owner = tallies if hasattr(tallies, step) else aggregation
+    owner = tallies if hasattr(tallies, step) else job
     healthy = getattr(owner, step)
 
     def crash(*args, **named):
@@ -108,7 +109,7 @@ def test_a_crash_between_two_steps_leaves_nothing_half_done(step, monkeypatch):
     with monkeypatch.context() as accident:
         accident.setattr(owner, step, crash)
         with pytest.raises(RuntimeError):
-            aggregation.aggregate(slot="unlucky")
+            job.aggregate(slot="unlucky")
     failed = AggregationRun.objects.get()
     assert (failed.state, failed.error) == ("failed", "RuntimeError: the worker ran out of luck")
     assert Vote.objects.pending().count() == 7

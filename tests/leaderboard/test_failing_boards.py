@@ -7,8 +7,9 @@ import pytest
 
 from arena_site import health
 from arena_site.operations.dashboard import read_dashboard
-from leaderboard import aggregation, publishing, schedule
-from leaderboard.imports import publishing as imported_publishing
+from leaderboard.aggregation import fit_boards, job
+from leaderboard.aggregation import imported_boards as imported_publishing
+from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
 from tests import make
 from tests.leaderboard.ballots import cast, cast_many, contestants
@@ -24,7 +25,7 @@ STYLE = {
 
 
 def aggregate() -> AggregationRun:
-    return aggregation.aggregate(slot=schedule.new_slot())
+    return job.aggregate(slot=schedule.new_slot())
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, module: Any, *, votes: int) -> None:
@@ -55,7 +56,7 @@ def test_failing_board_keeps_snapshot_and_others_are_published(monkeypatch, admi
     aggregate()
     before = AggregationRun.objects.snapshots("category:coding").get()
     with monkeypatch.context() as broken:
-        failing(broken, publishing, votes=5)
+        failing(broken, fit_boards, votes=5)
         cast(*pair, "right", categories=["coding"], language="en")
         overall = aggregate()
     assert (overall.state, overall.votes_counted) == (State.DONE, 13)
@@ -80,7 +81,7 @@ def test_failing_overall_board_takes_its_votes(monkeypatch):
     pair = contestants("a", "b")
     cast_many(*pair, left=6)
     with monkeypatch.context() as broken:
-        failing(broken, publishing, votes=6)
+        failing(broken, fit_boards, votes=6)
         assert aggregate().state == State.FAILED
     assert AggregationRun.objects.failed_boards()[-1] == "overall"
     cast(*pair, "right")
@@ -102,7 +103,7 @@ def test_failing_imported_board_stops_no_other(monkeypatch, settings, tmp_path: 
 def test_readiness_names_failed_boards(client, monkeypatch):
     make.model("ada"), make.model("bert")
     cast_many(*contestants("a", "b"), left=6)
-    failing(monkeypatch, publishing, votes=6)
+    failing(monkeypatch, fit_boards, votes=6)
     aggregate()
     monkeypatch.setattr(health.heartbeat, "missing", list)
     response = client.get("/readyz")

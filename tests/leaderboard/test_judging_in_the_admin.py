@@ -6,7 +6,9 @@ from kombu.exceptions import OperationalError
 
 from accounts.models import AuditEntry
 from battles.models import Vote
-from leaderboard import aggregation, schedule, tallies, tasks
+from leaderboard import tasks
+from leaderboard.aggregation import job
+from leaderboard.counting import schedule, tallies
 from leaderboard.models import AnomalyReview
 from tests import make
 from tests.leaderboard.ballots import cast, cast_many, contestants
@@ -16,7 +18,7 @@ REVIEWS = "/admin/leaderboard/anomalyreview/"
 
 
 def aggregate():
-    return aggregation.aggregate(slot=schedule.new_slot())
+    return job.aggregate(slot=schedule.new_slot())
 
 
 @pytest.fixture

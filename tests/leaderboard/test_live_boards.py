@@ -10,10 +10,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from common import valkey
-from leaderboard import schedule
-from leaderboard.announcing import CHANNEL, announce_snapshot
+from common.valkey import connections as valkey
+from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
+from leaderboard.notify import CHANNEL, announce_snapshot
 from tests.site import Reader, serve
 from tests.waiting import wait_for
 
@@ -111,6 +111,6 @@ def test_readers_hold_no_database_connection(address, settings):
 
 def test_a_snapshot_is_published_while_valkey_is_away(monkeypatch, caplog):
     monkeypatch.setattr(valkey, "_away_until", float("inf"))
-    with caplog.at_level("WARNING", logger="leaderboard.announcing"):
+    with caplog.at_level("WARNING", logger="leaderboard.notify"):
         announce_snapshot("overall")
     assert "was not announced" in caplog.text

@@ -5,7 +5,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from battles.models import Battle, Call, Vote
-from leaderboard import aggregation, schedule
+from leaderboard.aggregation import job
+from leaderboard.counting import schedule
 from leaderboard.rating.differences import (
     expected_share,
     growth_until_apart,
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def publish() -> None:
-    aggregation.aggregate(slot=schedule.new_slot())
+    job.aggregate(slot=schedule.new_slot())
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from leaderboard import packed
-from leaderboard.packed import ANY, ID, read_by, read_packed
+from leaderboard.counting import columns
+from leaderboard.counting.columns import ANY, ID, read_by, read_packed
 
 pytestmark = pytest.mark.django_db
 ROWS = [(-(2**63), 0, 2**ID - 1, 3, 0), (2**63 - 1, 2**ID - 1, 0, 0, 2**31 - 1), (0, 7, 8, 2, 1), (-1, 7, 9, 1, 4)]
@@ -21,9 +21,9 @@ def test_every_number_arrives_whole():
 
 
 def test_also_where_they_are_too_many_for_one_piece(monkeypatch):
-    monkeypatch.setattr(packed, "PIECE", 2**30)
+    monkeypatch.setattr(columns, "PIECE", 2**30)
     assert as_rows(read_packed(COLUMNS, SOURCE, {"least": 0}, numbered_by="e")) == sorted(ROWS)
-    monkeypatch.setattr(packed, "PIECE", 2)
+    monkeypatch.setattr(columns, "PIECE", 2)
     few = SOURCE.replace("e >=", "e < 9 AND e >=")
     assert as_rows(read_packed(COLUMNS, few, {"least": 0}, numbered_by="e")) == sorted(
         row for row in ROWS if row[4] < 9

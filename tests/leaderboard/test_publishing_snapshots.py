@@ -10,8 +10,10 @@ from django.urls import reverse
 from kombu.exceptions import OperationalError
 
 from accounts.models import AuditEntry
-from leaderboard import aggregation, schedule, tallies, tasks
-from leaderboard.boards import BoardQuery, read_board
+from leaderboard import tasks
+from leaderboard.aggregation import job
+from leaderboard.boards.queries import BoardQuery, read_board
+from leaderboard.counting import schedule, tallies
 from leaderboard.models import AggregationRun, Standing
 from tests import make
 from tests.leaderboard.ballots import cast, cast_many, contestants
@@ -42,11 +44,11 @@ def test_a_slot_begins_on_the_hour_and_the_next_one_is_due_an_hour_later(setting
 def test_a_slot_is_handled_once(pair, monkeypatch):
     at_slot(monkeypatch, 9)
     cast_many(*pair, left=6)
-    assert aggregation.aggregate_if_due().state == State.DONE
+    assert job.aggregate_if_due().state == State.DONE
     cast_many(*pair, right=6)
-    assert aggregation.aggregate_if_due() is None
+    assert job.aggregate_if_due() is None
     at_slot(monkeypatch, 10)
-    assert aggregation.aggregate_if_due().votes_counted == 12
+    assert job.aggregate_if_due().votes_counted == 12
 
 
 @pytest.mark.django_db(transaction=True)
@@ -71,7 +73,7 @@ def test_without_news_no_snapshot_is_published(pair, monkeypatch):
     states = []
     for hour in (9, 10, 11):
         at_slot(monkeypatch, hour)
-        states.append(aggregation.aggregate_if_due().state)
+        states.append(job.aggregate_if_due().state)
     assert states == [State.DONE, State.UNCHANGED, State.UNCHANGED]
     snapshot = read_board(BoardQuery())["snapshot"]
     assert snapshot == AggregationRun.objects.get(scope="overall", state=State.DONE).public_id
@@ -79,17 +81,17 @@ def test_without_news_no_snapshot_is_published(pair, monkeypatch):
 
 @pytest.mark.django_db
 def test_an_arena_without_votes_publishes_nothing():
-    assert aggregation.aggregate_if_due().state == State.UNCHANGED
+    assert job.aggregate_if_due().state == State.UNCHANGED
 
 
 @pytest.mark.django_db
 def test_other_thresholds_are_news(pair, monkeypatch, settings):
     cast_many(*pair, left=6)
     at_slot(monkeypatch, 9)
-    first = aggregation.aggregate_if_due()
+    first = job.aggregate_if_due()
     settings.ARENA_LISTED_FROM_VOTES = 50
     at_slot(monkeypatch, 10)
-    second = aggregation.aggregate_if_due()
+    second = job.aggregate_if_due()
     assert second.state == State.DONE
     assert second.parameters_hash != first.parameters_hash
     assert set(second.standings.values_list("score", flat=True)) == {None}
@@ -101,10 +103,10 @@ def test_a_run_that_is_under_way_elsewhere_is_left_alone(pair):
 
     with transaction.atomic():
         tallies.lock()
-        assert elsewhere(lambda: aggregation.aggregate(slot="elsewhere")) is None
+        assert elsewhere(lambda: job.aggregate(slot="elsewhere")) is None
         with pytest.raises(CommandError, match="Another run is under way"):
             elsewhere(lambda: call_command("aggregate_votes"))
-    assert aggregation.aggregate(slot="elsewhere").votes_counted == 6
+    assert job.aggregate(slot="elsewhere").votes_counted == 6
 
 
 @pytest.mark.django_db(transaction=True)
@@ -116,18 +118,18 @@ def test_a_worker_killed_in_the_middle_blocks_nobody(pair, monkeypatch):
             cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
 
     with monkeypatch.context() as accident:
-        accident.setattr(aggregation, "_last_order", killed)
+        accident.setattr(job, "_last_order", killed)
         with pytest.raises(Exception, match="terminat"):
-            aggregation.aggregate(slot="killed")
+            job.aggregate(slot="killed")
     connection.close()
-    assert aggregation.aggregate(slot="next").votes_counted == 6
+    assert job.aggregate(slot="next").votes_counted == 6
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("rows", [AggregationRun, Standing])
 def test_what_was_published_cannot_be_changed(pair, rows):
     cast_many(*pair, left=6)
-    aggregation.aggregate_if_due()
+    job.aggregate_if_due()
     with pytest.raises(ProgrammingError, match="Cannot update or delete"):
         rows.objects.update(id=F("id") + 1)
     with pytest.raises(ProgrammingError, match="Cannot update or delete"):

@@ -5,9 +5,10 @@ from django.db.models.functions import Now
 
 from battles import actions
 from battles.models import Battle, Call, Vote
-from leaderboard import aggregation, schedule
+from leaderboard.aggregation import job
+from leaderboard.boards.recent_calls import recent_calls
+from leaderboard.counting import schedule
 from leaderboard.models import OVERALL, AggregationRun
-from leaderboard.recent_calls import recent_calls
 from models_registry.models import LanguageModel
 from tests import make
 from tests.leaderboard import ballots
@@ -34,7 +35,7 @@ def called_battle(left: LanguageModel, right: LanguageModel, mode: str = Battle.
 
 
 def publish() -> None:
-    aggregation.aggregate(slot=schedule.new_slot())
+    job.aggregate(slot=schedule.new_slot())
 
 
 def figures(model: LanguageModel) -> tuple[int, int | None]:

@@ -7,11 +7,12 @@ from django.test import Client
 
 from battles import actions
 from battles.models import Answer, Battle, Vote
-from battles.reading import read_battle
-from battles.views import page_battle
-from leaderboard import aggregation, schedule
+from battles.queries import read_battle
+from battles.views.battles import page_battle
+from leaderboard.aggregation import job
+from leaderboard.boards.reveal import NOWHERE, places_of
+from leaderboard.counting import schedule
 from leaderboard.rating import elo
-from leaderboard.reveal import NOWHERE, places_of
 from tests import make
 from tests.leaderboard.ballots import cast, cast_many, contestants
 
@@ -89,7 +90,7 @@ def test_a_vote_that_does_not_count_moved_nobody():
 def test_any_number_of_battles_is_placed_with_three_questions(django_assert_num_queries):
     gold, silver, guest = contestants("gold", "silver", "guest")
     cast_many(gold, silver, left=30, right=10)
-    aggregation.aggregate(slot=schedule.new_slot())
+    job.aggregate(slot=schedule.new_slot())
     battles = [shown(voted(gold, silver)), shown(voted(guest, gold)), shown(make.answered_battle(gold, silver))]
     with django_assert_num_queries(3):
         places = places_of(battles)

@@ -8,7 +8,9 @@ from accounts.claims import visitor_claimed
 from accounts.models import AuditEntry
 from battles.actions import delete_session
 from battles.models import Vote
-from leaderboard import actions, aggregation, anomalies, schedule, tallies
+from leaderboard import actions
+from leaderboard.aggregation import anomalies, job
+from leaderboard.counting import schedule, tallies
 from leaderboard.errors import ReviewIsDecided
 from leaderboard.models import AggregationRun, AnomalyReview, EloRating
 from tests import make
@@ -19,7 +21,7 @@ STRENGTH = {"gold": 1.5, "silver": 0.7, "bronze": 0.0, "tin": -1.0}
 
 
 def aggregate() -> AggregationRun:
-    return aggregation.aggregate(slot=schedule.new_slot())
+    return job.aggregate(slot=schedule.new_slot())
 
 
 def counted() -> int:

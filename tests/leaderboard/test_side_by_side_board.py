@@ -4,8 +4,9 @@ import pytest
 from django.core.management import call_command
 
 from battles.models import Vote
-from leaderboard import actions, tallies
-from leaderboard.aggregation import aggregate
+from leaderboard import actions
+from leaderboard.aggregation.job import aggregate
+from leaderboard.counting import tallies
 from leaderboard.models import AggregationRun, EloRating, PairTally, VoterPairTally
 from tests.leaderboard.ballots import cast, contestants
 from tests.leaderboard.public_data.exports import rows

@@ -9,8 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from battles.models import Vote
-from leaderboard import aggregation, schedule
-from leaderboard.board_facts import describe_facts, drawn_how_often
+from leaderboard.aggregation import job
+from leaderboard.boards.facts import describe_facts, drawn_how_often
+from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel, Price, Provider
 from tests.leaderboard.ballots import cast, cast_many, contestants
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def publish() -> AggregationRun:
-    run = aggregation.aggregate(slot=schedule.new_slot())
+    run = job.aggregate(slot=schedule.new_slot())
     assert run is not None
     return run
 

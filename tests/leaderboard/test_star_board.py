@@ -5,13 +5,13 @@ from django.core.management import call_command
 
 from accounts.actor import Actor
 from battles import actions
-from battles.lineups import Wish
 from battles.models import Answer, Battle, Turn
-from leaderboard import tallies
-from leaderboard.aggregation import aggregate
+from battles.prompting.lineup import Wish
+from leaderboard.aggregation.job import aggregate
+from leaderboard.boards.snapshots import read_snapshot
+from leaderboard.counting import tallies
 from leaderboard.models import AggregationRun, EloRating, PairTally
 from leaderboard.rating.mean_stars import mean_stars
-from leaderboard.snapshots import read_snapshot
 from tests import make
 from tests.leaderboard.ballots import cast, contestants
 from tests.leaderboard.public_data.exports import rows

@@ -6,8 +6,9 @@ from accounts.claims import visitor_claimed
 from accounts.models import AuditEntry
 from battles.actions import delete_session
 from battles.models import Vote
-from leaderboard import actions, tallies
-from leaderboard.board_votes import read_board
+from leaderboard import actions
+from leaderboard.counting import tallies
+from leaderboard.counting.vote_arrays import read_board
 from leaderboard.errors import VoteCounts, VoteDoesNotCount
 from leaderboard.models import EloRating, VoterPairTally
 from tests import make

@@ -9,9 +9,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from battles.models import Battle, Call
-from leaderboard import aggregation, method, schedule
-from leaderboard.board_csv import neutral
-from leaderboard.boards import BoardQuery, read_board
+from leaderboard.aggregation import job
+from leaderboard.boards.csv_file import neutral
+from leaderboard.boards.queries import BoardQuery, read_board
+from leaderboard.counting import method, schedule
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel, Price
 from tests import make
@@ -23,7 +24,7 @@ API = "/api/v1/leaderboard/"
 
 
 def publish() -> AggregationRun:
-    run = aggregation.aggregate(slot=schedule.new_slot())
+    run = job.aggregate(slot=schedule.new_slot())
     assert run is not None
     return run
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from models_registry.config_file import import_models
-from models_registry.config_yaml import ConfigRefused
+from models_registry.config.models_file import import_models
+from models_registry.config.yaml_lines import ConfigRefused
 from models_registry.models import LanguageModel, Provider
 
 MODEL = """

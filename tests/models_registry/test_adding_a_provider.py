@@ -8,9 +8,9 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from accounts.models import AuditEntry
-from models_registry import discovery
+from models_registry.catalogue import discovery
+from models_registry.catalogue.presets import PRESETS
 from models_registry.models import Breaker, Catalogue, CatalogueChange, LanguageModel, Provider
-from models_registry.presets import PRESETS
 from models_registry.providers.kinds import ProviderKind, guess_kind
 from models_registry.validators import validate_endpoint
 from tests import make

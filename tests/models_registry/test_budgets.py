@@ -9,13 +9,13 @@ from django.test.client import MULTIPART_CONTENT
 from django.test.utils import CaptureQueriesContext
 
 from battles import actions
-from battles.engine import Engine
 from battles.errors import BudgetReached, ModelsOverBudget, TooFewModels
 from battles.models import Answer, Battle
+from battles.worker.runner import Engine
 from common.errors import ArenaError
 from models_registry import spending
-from models_registry.ledger import SITE, person_account, provider_account, today
 from models_registry.models import LanguageModel, SpendingDay
+from models_registry.models.ledger import SITE, person_account, provider_account, today
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.models_registry.paying import accounts, cents, paid_model, start

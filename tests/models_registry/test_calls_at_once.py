@@ -7,10 +7,10 @@ import pytest
 from django.db import connection as database
 from django.utils import timezone
 
-from battles import answer_records as records
-from battles.call_records import Said
-from battles.engine import Engine
 from battles.models import Call, Side
+from battles.worker import turn_store as records
+from battles.worker.call_store import Said
+from battles.worker.runner import Engine
 from models_registry.models import Breaker
 from models_registry.providers import Completion
 from tests import make

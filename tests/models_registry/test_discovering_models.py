@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from accounts.models import AuditEntry
-from models_registry import catalogue_changes, discovery
+from models_registry.catalogue import changes, discovery
 from models_registry.models import Catalogue, CatalogueChange, LanguageModel, Price, Provider
 from models_registry.providers.catalogue import CatalogueRefused
 from models_registry.tasks import refresh_catalogues
@@ -184,10 +184,10 @@ def test_an_accepted_price_is_added_to_the_history(fake_provider: FakeProvider):
     change = CatalogueChange.objects.get()
     assert change.words == "$0.5 in, $2 out → $1 in, $2 out"
     administrator = make.user("admin@example.org")
-    assert catalogue_changes.accept(change, by=administrator)
+    assert changes.accept(change, by=administrator)
     assert [str(price) for price in model.prices.order_by("pk")] == ["$0.5 in, $2 out", "$1 in, $2 out"]
-    assert not catalogue_changes.accept(change, by=administrator)
-    assert not catalogue_changes.dismiss(change, by=administrator)
+    assert not changes.accept(change, by=administrator)
+    assert not changes.dismiss(change, by=administrator)
     entry = AuditEntry.objects.get()
     assert (entry.action, entry.user, entry.details["after"]) == (
         "accept catalogue change", administrator, {"input": "1", "output": "2"},
@@ -197,7 +197,7 @@ def test_an_accepted_price_is_added_to_the_history(fake_provider: FakeProvider):
 def test_an_accepted_end_retires_the_model(fake_provider: FakeProvider):
     model = make.model("maker/gone", at=serve(fake_provider, offer()).base_url, has_votes=True)
     refresh_catalogues()
-    catalogue_changes.accept(CatalogueChange.objects.get(), by=make.user())
+    changes.accept(CatalogueChange.objects.get(), by=make.user())
     model.refresh_from_db()
     assert (model.status, model.retired_at is None) == ("retired", False)
 
@@ -206,7 +206,7 @@ def test_an_accepted_context_makes_no_new_version(fake_provider: FakeProvider):
     model = make.model("maker/one", at=serve(fake_provider, {"id": "maker/one", "context_length": 9}).base_url)
     LanguageModel.objects.update(has_votes=True)
     refresh_catalogues()
-    catalogue_changes.accept(CatalogueChange.objects.get(), by=make.user())
+    changes.accept(CatalogueChange.objects.get(), by=make.user())
     model.refresh_from_db()
     assert (model.context_length, LanguageModel.objects.count()) == (9, 1)
 
@@ -214,7 +214,7 @@ def test_an_accepted_context_makes_no_new_version(fake_provider: FakeProvider):
 def test_what_was_dismissed_is_proposed_again_only_when_it_changes(fake_provider: FakeProvider):
     make.model("maker/one", at=serve(fake_provider, offer()).base_url, context_length=8192)
     refresh_catalogues()
-    catalogue_changes.dismiss(CatalogueChange.objects.get(), by=make.user())
+    changes.dismiss(CatalogueChange.objects.get(), by=make.user())
     grow_old()
     refresh_catalogues()
     assert proposals() == []

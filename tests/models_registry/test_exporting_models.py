@@ -9,8 +9,8 @@ import yaml
 from django.core.management import call_command
 
 from models_registry import versions
-from models_registry.config_file import export_models, import_models
-from models_registry.config_yaml import ConfigRefused
+from models_registry.config.models_file import export_models, import_models
+from models_registry.config.yaml_lines import ConfigRefused
 from models_registry.models import LanguageModel, Provider
 
 pytestmark = pytest.mark.django_db

@@ -8,16 +8,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import AuditEntry
-from battles import call_records
-from battles.call_records import Question
-from battles.engine import Engine
 from battles.models import Battle, Call, Side
-from battles.probing import MESSAGES, MOST_TOKENS
 from battles.sweep import sweep
-from common.valkey import connection
-from models_registry import breaker_rule, health
-from models_registry.ledger import SITE
+from battles.worker import call_store
+from battles.worker.call_store import Question
+from battles.worker.probes import MESSAGES, MOST_TOKENS
+from battles.worker.runner import Engine
+from common.valkey.connections import connection
+from models_registry import breaker_rule
+from models_registry.health import outcomes
 from models_registry.models import Breaker, LanguageModel, SpendingDay
+from models_registry.models.ledger import SITE
 from models_registry.providers import FailureCode
 from models_registry.spending import allow_paid_calls, halt_paid_calls
 from models_registry.versions import set_price
@@ -32,7 +33,7 @@ RATE_LIMITED, PROVIDER_ERROR = FailureCode.RATE_LIMITED, FailureCode.PROVIDER_ER
 def fail(model: LanguageModel, *codes: FailureCode | None, retry_after: float | None = None) -> None:
     for code in codes:
         with transaction.atomic():
-            health.record_outcome(model, code, retry_after=retry_after)
+            outcomes.record_outcome(model, code, retry_after=retry_after)
 
 
 def seconds_until_probe(breaker: Breaker) -> float:
@@ -106,7 +107,7 @@ def test_every_opening_without_an_answer_doubles_the_cooldown():
         assert began <= breaker.probe_at - timedelta(seconds=seconds) <= timezone.now()
         make_due()
         began = timezone.now()
-        health.record_probe(breaker.pk, PROVIDER_ERROR)
+        outcomes.record_probe(breaker.pk, PROVIDER_ERROR)
 
 
 def test_calls_that_were_under_way_change_nothing_about_an_open_breaker():
@@ -178,11 +179,11 @@ def test_a_probe_whose_worker_died_frees_its_slot_and_is_charged():
     model = make.model()
     set_price(model, Decimal(0), Decimal(10_000))
     fail(model, *[PROVIDER_ERROR] * 3)
-    health.take_probe(make_due().pk)
+    outcomes.take_probe(make_due().pk)
     with transaction.atomic():
-        call_records.begin([Question(model, MESSAGES, most_tokens=MOST_TOKENS)], person="")
+        call_store.begin([Question(model, MESSAGES, most_tokens=MOST_TOKENS)], person="")
     assert Call.objects.holding_slots().exists()
-    Call.objects.update(started_at=timezone.now() - health.PROBE_LEASE - timedelta(seconds=1))
+    Call.objects.update(started_at=timezone.now() - outcomes.PROBE_LEASE - timedelta(seconds=1))
     assert not Call.objects.holding_slots().exists()
     sweep()
     day = SpendingDay.objects.get(account=SITE)
@@ -219,7 +220,7 @@ def test_a_model_paused_meanwhile_keeps_its_battle_and_its_opponent_is_redrawn(
 def test_closing_a_breaker_draws_its_model_again_and_is_written_down():
     model, administrator = make.model(), make.user()
     fail(model, *[PROVIDER_ERROR] * 3)
-    assert health.close(model, by=administrator)
-    assert not health.close(model, by=administrator)
+    assert outcomes.close(model, by=administrator)
+    assert not outcomes.close(model, by=administrator)
     assert LanguageModel.objects.drawable() == [model]
     assert list(AuditEntry.objects.values_list("action", flat=True)) == ["close breaker"]

@@ -8,13 +8,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry
-from battles import answer_records as records
-from battles.call_records import Said
-from battles.call_statistics import CallStatistics, statistics_of
+from battles.admin.call_statistics import CallStatistics, statistics_of
 from battles.models import Call
-from models_registry import health
-from models_registry.ledger import are_paid_calls_halted, today
+from battles.worker import turn_store as records
+from battles.worker.call_store import Said
+from models_registry.health import outcomes
 from models_registry.models import Charge, LanguageModel, PaidCallsHalt
+from models_registry.models.ledger import are_paid_calls_halted, today
 from models_registry.providers import Completion, FailureCode
 from models_registry.versions import set_price
 from tests import make
@@ -42,7 +42,7 @@ def broken_model() -> LanguageModel:
     model = make.model()
     for _ in range(3):
         with transaction.atomic():
-            health.record_outcome(model, FailureCode.PROVIDER_ERROR)
+            outcomes.record_outcome(model, FailureCode.PROVIDER_ERROR)
     return model
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError
 
-from models_registry.config_file import import_models
-from models_registry.config_yaml import ConfigRefused
+from models_registry.config.models_file import import_models
+from models_registry.config.yaml_lines import ConfigRefused
 from models_registry.models import LanguageModel
 from tests.models_registry.models_file import MODEL, import_file, problems_of
 

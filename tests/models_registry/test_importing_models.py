@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 
 from accounts.models import AuditEntry
-from models_registry.config_file import export_models, import_models
+from models_registry.config.models_file import export_models, import_models
 from models_registry.models import LanguageModel, Price, Provider
 from tests.models_registry.models_file import EXTRA, MODEL, import_file
 

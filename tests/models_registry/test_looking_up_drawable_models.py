@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from models_registry import roster
+from models_registry import drawable_cache
 from models_registry.models import LanguageModel
 from tests import make
 
@@ -13,20 +13,20 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def _an_hour_is_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(roster.looked_up, "for_s", 3600)
+    monkeypatch.setattr(drawable_cache.looked_up, "for_s", 3600)
 
 
 def test_a_crowd_looks_up_the_models_once():
     ada, bert = make.model("ada"), make.model("bert")
-    assert roster.read().drawable == [ada, bert]
+    assert drawable_cache.read().drawable == [ada, bert]
     with CaptureQueriesContext(connection) as queries:
-        assert [roster.read().drawable for _ in range(10)] == [[ada, bert]] * 10
+        assert [drawable_cache.read().drawable for _ in range(10)] == [[ada, bert]] * 10
     assert len(queries) == 0
 
 
 def test_a_model_paused_by_this_process_is_not_drawn_again():
     ada, bert = make.model("ada"), make.model("bert")
-    assert roster.read().drawable == [ada, bert]
+    assert drawable_cache.read().drawable == [ada, bert]
     bert.status = LanguageModel.Status.PAUSED
     bert.save()
-    assert roster.read().drawable == [ada]
+    assert drawable_cache.read().drawable == [ada]

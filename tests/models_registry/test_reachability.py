@@ -10,9 +10,9 @@ from threading import Thread
 import pytest
 from django.utils import timezone
 
-from models_registry import reachability
+from models_registry.health import reachability
+from models_registry.health.reachability import probe_keyless_providers
 from models_registry.models import LanguageModel, Provider
-from models_registry.reachability import probe_keyless_providers
 from tests import make
 from tests.fake_provider import FakeProvider
 

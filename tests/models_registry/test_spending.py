@@ -5,13 +5,13 @@ from decimal import Decimal
 import pytest
 
 from battles import actions
-from battles import answer_records as records
-from battles.call_records import Said
-from battles.engine import Engine
 from battles.models import Call
+from battles.worker import turn_store as records
+from battles.worker.call_store import Said
+from battles.worker.runner import Engine
 from models_registry import spending
-from models_registry.ledger import SITE, person_account, provider_account
 from models_registry.models import Charge, LanguageModel, SpendingDay
+from models_registry.models.ledger import SITE, person_account, provider_account
 from models_registry.providers import Completion, FailureCode
 from models_registry.versions import set_price
 from tests import make

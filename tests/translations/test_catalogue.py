@@ -13,7 +13,7 @@ from babel.messages.pofile import read_po
 from django.conf import settings
 from django.test import Client
 
-from tests.translations.catalogue import ENGLISH, LANGUAGES, as_mo, forms, path_of, read, untranslated, updated
+from tools.messages.catalogue import ENGLISH, LANGUAGES, as_mo, forms, path_of, read, untranslated, updated
 
 PLACES = re.compile(r"%\(\w+\)[-.0-9]*[a-z]|%%|\{\w*\}|</?\w+[^>]*>")
 # French keeps these marks with the word before them, or after.

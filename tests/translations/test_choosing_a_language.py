@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from arena_site.openapi.views import schema_as_json
-from battles.turn_stream import StreamToken, sign
+from battles.streaming.protocol import StreamToken, sign
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.site import Reader

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.utils.functional import Promise
 
 from common.errors import ArenaError
-from tests.translations.messages import APPS, templates
-from tests.translations.unmarked import sentences_in_program, words_in_template
+from tools.messages.messages import APPS, templates
+from tools.messages.unmarked import sentences_in_program, words_in_template
 
 # Commands, and what starts an arena, speak English to whoever sits at the machine; so does the API's documentation.
 ENGLISH = ("management", "supervisor", "embedded", "backups", "api_operations.py", "api_shapes.py", "migrations")

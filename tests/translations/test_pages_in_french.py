@@ -15,9 +15,9 @@ from accounts.actor import Actor
 from battles.models import ModerationRule
 from tests import api_world, make
 from tests.api_world import World
-from tests.translations.catalogue import forms as forms_of
-from tests.translations.catalogue import read
-from tests.translations.messages import APPS
+from tools.messages.catalogue import forms as forms_of
+from tools.messages.catalogue import read
+from tools.messages.messages import APPS
 
 pytestmark = pytest.mark.django_db
 

@@ -10,9 +10,9 @@ from accounts.actor import Actor
 from accounts.models import Visitor
 from battles import actions as battle_actions
 from battles.errors import BudgetReached
-from battles.lineups import Filters, Wish
 from battles.models import Attachment, Battle, Turn, Vote
-from battles.reading import find_whole_battle
+from battles.prompting.lineup import Filters, Wish
+from battles.queries import find_whole_battle
 from models_registry.models import LanguageModel
 from tests import make
 from tests.fake_provider import FakeProvider

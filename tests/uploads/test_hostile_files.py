@@ -9,11 +9,12 @@ import pytest
 
 from tests import make
 from tests.uploads import pdfs, pictures
-from uploads import actions, guarded_reading
+from uploads import actions
 from uploads.extraction import read_upload
-from uploads.findings import Picture, Reason, Text, Unreadable
-from uploads.guarded_reading import read
 from uploads.models import Upload
+from uploads.reading import guard
+from uploads.reading.findings import Picture, Reason, Text, Unreadable
+from uploads.reading.guard import read
 
 REASONS = {
     "many_operators": Reason.TOO_DEMANDING,
@@ -57,7 +58,7 @@ def test_a_reader_that_takes_too_long_is_killed(monkeypatch):
         return started[-1]
 
     popen = subprocess.Popen
-    monkeypatch.setattr(guarded_reading, "WALL_S", 0.3)
+    monkeypatch.setattr(guard, "WALL_S", 0.3)
     monkeypatch.setattr(subprocess, "Popen", note)
     with pytest.raises(Unreadable) as refused:
         read(pdfs.many_operators(), "document")
@@ -79,7 +80,7 @@ def test_the_kernel_ends_a_reader_that_takes_more_than_its_share(crime: str, sta
     limited = "from uploads import extraction_child as child; child.CPU_S = 1; child._limit()"
     ended = subprocess.run(
         [sys.executable, "-c", f"{limited}\n{crime}"],
-        cwd=tmp_path, env={"PYTHONPATH": str(guarded_reading.CODE)}, capture_output=True, timeout=60, check=False,
+        cwd=tmp_path, env={"PYTHONPATH": str(guard.CODE)}, capture_output=True, timeout=60, check=False,
     )  # fmt: skip
     assert ended.returncode == status
     assert words in ended.stderr

@@ -14,16 +14,16 @@ from accounts.actor import Actor
 from accounts.claims import visitor_claimed
 from accounts.models import Visitor
 from battles import actions as battle_actions
-from battles.lineups import Wish
 from battles.models import Attachment
+from battles.prompting.lineup import Wish
 from tests import make
 from tests.uploads import pdfs
 from tests.uploads.conftest import stored_files
 from tests.uploads.s3 import FakeS3
-from uploads import actions, extraction, housekeeping, storage
+from uploads import actions, cleanup, extraction, storage
 from uploads.errors import StorageAway
+from uploads.message_parts import sent_text
 from uploads.models import Upload
-from uploads.sending import sent_text
 from uploads.sweep import sweep
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -103,7 +103,7 @@ def test_what_nobody_wants_is_tidied_up_and_what_is_used_or_a_members_is_kept():
     battle_actions.start_session(actor=visitor, prompt="What?", wish=Wish(attachments=(used.public_id,)))
     two_days_ago = timezone.now() - timedelta(days=2)
     Upload.objects.exclude(pk=new.pk).update(created_at=two_days_ago)
-    housekeeping.tidy_up()
+    cleanup.tidy_up()
     kept = set(Upload.objects.kept().values_list("pk", flat=True))
     assert kept == {used.pk, theirs.pk, new.pk}
     assert len(stored_files()) == 3
@@ -125,10 +125,10 @@ def test_files_that_no_row_knows_and_deletions_that_failed_are_made_good(monkeyp
         actions.delete_upload(upload)
     assert Upload.objects.get().deleted_at is not None
     assert len(stored_files()) == 2
-    housekeeping.tidy_up()
+    cleanup.tidy_up()
     assert stored_files() == [stray]
-    monkeypatch.setattr(housekeeping, "KEPT_UNUSED", timedelta(seconds=-5))
-    housekeeping.tidy_up()
+    monkeypatch.setattr(cleanup, "KEPT_UNUSED", timedelta(seconds=-5))
+    cleanup.tidy_up()
     assert stored_files() == []
 
 
@@ -148,8 +148,8 @@ def test_a_file_the_storage_will_not_give_up_holds_up_no_other(monkeypatch, capl
             actions.delete_upload(upload)
     monkeypatch.setattr(storage, "forget", keeps_the_first)
     stray = default_storage.save("ff/stray", ContentFile(b"x"))
-    monkeypatch.setattr(housekeeping, "KEPT_UNUSED", timedelta(seconds=-5))
-    housekeeping.tidy_up()
+    monkeypatch.setattr(cleanup, "KEPT_UNUSED", timedelta(seconds=-5))
+    cleanup.tidy_up()
     assert stored_files() == [first.stored_as]
     assert not default_storage.exists(stray)
     assert "I keep this one" in caplog.text

@@ -6,9 +6,9 @@ import pytest
 from PIL import Image
 
 from tests.uploads import pictures
-from uploads.findings import Reason, Unreadable
-from uploads.guarded_reading import read
-from uploads.pictures import prepared
+from uploads.reading.findings import Reason, Unreadable
+from uploads.reading.guard import read
+from uploads.reading.pictures import prepared
 
 
 def _animated(format: str) -> bytes:

@@ -18,8 +18,8 @@ from tests.site import Reader
 from tests.uploads import pdfs, pictures
 from tests.uploads.conftest import stored_files
 from tests.waiting import wait_for
+from uploads.file_names import harmless_name
 from uploads.models import Upload
-from uploads.names import harmless_name
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

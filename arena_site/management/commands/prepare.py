@@ -14,9 +14,9 @@ from django.db.migrations.executor import MigrationExecutor
 
 from accounts.models import User
 from arena_site.site_role import grant_rights
-from common import heartbeat
+from common.valkey import heartbeat
+from models_registry.health.reachability import probe_keyless_providers
 from models_registry.models import LanguageModel, Provider
-from models_registry.reachability import probe_keyless_providers
 
 
 class Command(BaseCommand):

@@ -10,9 +10,9 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, connections
 
 from battles.sweep import sweep as sweep_battles
-from common import heartbeat
-from common.valkey import UNREACHABLE
-from models_registry.reachability import probe_keyless_providers
+from common.valkey import heartbeat
+from common.valkey.connections import UNREACHABLE
+from models_registry.health.reachability import probe_keyless_providers
 from uploads.sweep import sweep as sweep_uploads
 
 EVERY_S = 2

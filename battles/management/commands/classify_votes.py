@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from battles.labels.settling import reclassify
+from battles.labels.relabel import reclassify
 
 
 class Command(BaseCommand):

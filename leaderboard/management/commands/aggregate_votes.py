@@ -4,14 +4,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard import aggregation, schedule
+from leaderboard.aggregation import job
+from leaderboard.counting import schedule
 
 
 class Command(BaseCommand):
     help = "Count the pending votes and publish a snapshot, without waiting for the schedule."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        run = aggregation.aggregate(slot=schedule.new_slot())
+        run = job.aggregate(slot=schedule.new_slot())
         if run is None:
             raise CommandError("Another run is under way. Try again in a moment.")
         excluded = sum(run.votes_excluded.values())

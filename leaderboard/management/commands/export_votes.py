@@ -7,8 +7,8 @@ from typing import IO, Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from common.errors import ArenaError
-from leaderboard.exports import opening
-from leaderboard.exports.writing import WRITERS
+from leaderboard.exports import selection
+from leaderboard.exports.writers import WRITERS
 
 
 class Command(BaseCommand):
@@ -30,7 +30,7 @@ class Command(BaseCommand):
         if ending not in WRITERS:
             raise CommandError(f"Choose a file that ends in one of {', '.join(WRITERS)}, or say --as.")
         try:
-            export = opening.open_export(snapshot=snapshot, since=since, prompts=prompts)
+            export = selection.open_export(snapshot=snapshot, since=since, prompts=prompts)
         except ArenaError as error:
             raise CommandError(error.detail) from error
         if str(file) == "-":
@@ -48,7 +48,7 @@ class Command(BaseCommand):
             unfinished.unlink(missing_ok=True)
         self.stderr.write(f"{file}: {rows:,} rows.")
 
-    def _write(self, export: opening.Export, ending: str, out: IO[bytes]) -> int:
+    def _write(self, export: selection.Export, ending: str, out: IO[bytes]) -> int:
         rows = 0
 
         def counted() -> Any:

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from common.errors import ArenaError
 from leaderboard.imports.actions import About, import_board, slug_of
 from leaderboard.imports.mapping import BadMapping, read_mapping
-from leaderboard.imports.storing import BadTable
+from leaderboard.imports.store import BadTable
 from leaderboard.imports.tables import NotATable
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from leaderboard import tallies
+from leaderboard.counting import tallies
 
 
 class Command(BaseCommand):

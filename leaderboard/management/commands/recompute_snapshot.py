@@ -8,10 +8,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rest_framework.renderers import JSONRenderer
 
 from common.errors import ArenaError
-from leaderboard import recomputing, snapshots
-from leaderboard.exports import opening
-from leaderboard.exports.reading import NotAnExport, read_rows
-from leaderboard.exports.writing import as_jsonl
+from leaderboard.boards import snapshots
+from leaderboard.exports import selection, verification
+from leaderboard.exports.readers import NotAnExport, read_rows
+from leaderboard.exports.writers import as_jsonl
 
 MOST_SHOWN = 100
 
@@ -41,11 +41,11 @@ class Command(BaseCommand):
             said = (
                 standings.read_bytes() if standings else JSONRenderer().render(snapshots.read_snapshot(snapshot or ""))
             )
-            published = recomputing.read_published(said)
+            published = verification.read_published(said)
             with tempfile.TemporaryDirectory() as folder:
                 file = export or _exported(published.id, Path(folder))
-                differences = recomputing.recompute(published, read_rows(file))
-        except (NotAnExport, recomputing.CannotRecompute) as error:
+                differences = verification.recompute(published, read_rows(file))
+        except (NotAnExport, verification.CannotRecompute) as error:
             raise CommandError(str(error)) from error
         except ArenaError as error:
             raise CommandError(error.detail) from error
@@ -70,5 +70,5 @@ class Command(BaseCommand):
 def _exported(snapshot: str, folder: Path) -> Path:
     file = folder / "votes.jsonl"
     with file.open("wb") as out:
-        out.writelines(as_jsonl(opening.open_export(snapshot=snapshot).batches()))
+        out.writelines(as_jsonl(selection.open_export(snapshot=snapshot).batches()))
     return file

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 
-from models_registry import discovery
+from models_registry.catalogue import discovery
 from models_registry.models import LanguageModel, Provider
 from models_registry.providers.catalogue import CatalogueRefused, Offer
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from models_registry.config_file import export_models
+from models_registry.config.models_file import export_models
 
 
 class Command(BaseCommand):

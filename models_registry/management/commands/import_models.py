@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import audit
 from accounts.models import AuditEntry
-from models_registry.config_file import import_models
-from models_registry.config_yaml import ConfigRefused, read_text
+from models_registry.config.models_file import import_models
+from models_registry.config.yaml_lines import ConfigRefused, read_text
 
 ACTION = "import models"
 

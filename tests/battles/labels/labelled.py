@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from battles.labels.classifier import classify
+from battles.text.classifier import classify
 
 SHORT = {
     "co": "coding", "ma": "maths", "cw": "creative-writing", "if": "instruction-following", "ha": "hard-prompt",

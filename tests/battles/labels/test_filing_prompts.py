@@ -2,8 +2,8 @@
 
 import pytest
 
-from battles.labels.classifier import classify
-from battles.labels.labels import Labels
+from battles.text.classifier import classify
+from battles.text.labels import Labels
 from tests.battles.labels.labelled import SHORT, filed_by_hand, precision_and_recall, share_of_languages_found
 
 SEEN, HELD_OUT = filed_by_hand()

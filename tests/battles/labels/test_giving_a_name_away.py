@@ -2,7 +2,7 @@
 
 import pytest
 
-from battles.labels.identity import names_itself
+from battles.text.self_identification import names_itself
 
 NAMES = ["Wombat-9B Instruct", "wombat", "acme/wombat-9b-instruct:q4"]
 

@@ -5,11 +5,11 @@ from django.core.management import call_command
 from django.test import Client
 
 from battles import actions
-from battles.labels import LabelChange, Labels, settling
-from battles.labels.classifier import VERSION
-from battles.labels.settling import reclassify, settle_pending
+from battles.labels import LabelChange, Labels, relabel
+from battles.labels.relabel import reclassify, settle_pending
 from battles.models import Answer, Battle, Category, Turn, Vote
 from battles.signals import labels_change, relabelling_begins
+from battles.text.classifier import VERSION
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -114,7 +114,7 @@ def test_counted_votes_keep_their_labels_until_somebody_reclassifies(changes):
 
 
 def test_reclassifying_goes_in_batches_under_the_lock_of_the_count(monkeypatch):
-    monkeypatch.setattr(settling, "BATCH", 2)
+    monkeypatch.setattr(relabel, "BATCH", 2)
     for _ in range(5):
         vote_on("Write a poem about the sea", labels=False)
     begun: list[object] = []

@@ -22,7 +22,7 @@ for code in ("import robust_downloader", "import socket; socket.create_connectio
         continue
     sys.exit("the hook refuses nothing")
 
-from battles.labels.language import language_of
+from battles.text.language import language_of
 print(language_of("pourquoi le ciel est-il bleu quand il fait beau"), language_of("why is the sky blue today"))
 """
 

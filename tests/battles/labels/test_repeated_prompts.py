@@ -6,8 +6,8 @@ from accounts.actor import Actor
 from battles import actions
 from battles.labels.duplicates import repetitions
 from battles.labels.labelling import label
-from battles.labels.prompt_digest import prompt_digest
 from battles.models import Answer, Battle, Turn, Vote
+from battles.text.prompt_digest import prompt_digest
 from leaderboard.models import EloRating
 from tests import make
 from tests.leaderboard.ballots import cast, contestants

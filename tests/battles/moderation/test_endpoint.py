@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from battles import actions
 from battles.errors import NotExamined, PromptRefused
 from battles.models import Action, Battle, ModerationEndpoint, ModerationRule, ModerationVerdict, Turn
-from battles.moderation.examining import examine
+from battles.moderation.examination import examine
 from models_registry.models import Provider
 from tests import make
 from tests.fake_provider import FakeProvider

@@ -10,9 +10,9 @@ from accounts.actor import Actor
 from accounts.models import Visitor
 from battles import actions
 from battles.errors import PromptRefused
-from battles.lineups import Wish
 from battles.models import Action, Battle, ModerationCase, ModerationRule, ModerationVerdict, Session, Turn
-from battles.moderation.examining import examine
+from battles.moderation.examination import examine
+from battles.prompting.lineup import Wish
 from tests import make
 from tests.uploads import pdfs
 from tests.uploads.conftest import _storage  # noqa: F401 (its own place for files)

@@ -11,10 +11,11 @@ from accounts.actor import Actor
 from accounts.models import AuditEntry, Ban, User
 from battles import actions
 from battles.models import Action, Battle, ModerationCase, ModerationRule, Session, Turn, Vote
-from battles.moderation.timing import MAX_RULE_S, seconds_to_read
+from battles.moderation.rule_timing import MAX_RULE_S, seconds_to_read
 from common.errors import ArenaError
-from common.markdown import render
-from leaderboard import aggregation, schedule
+from common.text.markdown import render
+from leaderboard.aggregation import job
+from leaderboard.counting import schedule
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -160,11 +161,11 @@ def test_what_is_being_answered_is_stopped_when_it_is_hidden(at_work: Client):
 def test_a_vote_that_was_set_aside_leaves_the_board(at_work: Client, moderator: User):
     case, other = reported(make.visitor()), reported(make.visitor(), vote=False)
     reported(make.visitor())
-    assert aggregation.aggregate(slot=schedule.new_slot()).votes_counted == 2
+    assert job.aggregate(slot=schedule.new_slot()).votes_counted == 2
     assert "1 case is decided" in decide(at_work, "exclude_votes", case, other).text
     vote = Vote.objects.get(battle=case.battle)
     assert vote.excluded_reason == "moderation"
-    run = aggregation.aggregate(slot=schedule.new_slot())
+    run = job.aggregate(slot=schedule.new_slot())
     assert (run.votes_counted, run.votes_excluded) == (1, {"moderation": 1})
     assert AuditEntry.objects.get(action="vote.retract").user == moderator
 

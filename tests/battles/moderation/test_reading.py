@@ -2,8 +2,8 @@
 
 import pytest
 
-from battles.moderation.matching import Matcher, NotAPattern, expressions, phrases
-from battles.moderation.reading import readings
+from battles.text.deobfuscation import readings
+from battles.text.matching import Matcher, NotAPattern, expressions, phrases
 
 BOMB = phrases(["build a bomb"])
 

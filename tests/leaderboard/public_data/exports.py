@@ -4,15 +4,16 @@ from pathlib import Path
 
 from django.core.management import call_command
 
-from leaderboard import aggregation, schedule
-from leaderboard.exports.reading import read_rows
-from leaderboard.exports.rows import VoteRow
+from leaderboard.aggregation import job
+from leaderboard.counting import schedule
+from leaderboard.export_rows import VoteRow
+from leaderboard.exports.readers import read_rows
 from leaderboard.models import AggregationRun
 
 
 def publish(scope: str = "overall") -> AggregationRun:
     """Count what is pending; the newest snapshot of that board."""
-    assert aggregation.aggregate(slot=schedule.new_slot()) is not None
+    assert job.aggregate(slot=schedule.new_slot()) is not None
     return AggregationRun.objects.snapshots(scope)[0]
 
 

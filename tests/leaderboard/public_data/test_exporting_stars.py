@@ -9,8 +9,8 @@ from arro3.io import read_parquet
 from django.test import Client
 
 from battles import actions
-from leaderboard.exports.opening import open_star_export
-from leaderboard.exports.writing import WRITERS
+from leaderboard.exports.selection import open_star_export
+from leaderboard.exports.writers import WRITERS
 from tests.leaderboard.ballots import contestants
 from tests.leaderboard.test_star_board import SLUGS, compared, give, publish
 

@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from battles.models import Vote
 from leaderboard import actions
-from leaderboard.exports import opening, votes
-from leaderboard.exports.reading import NotAnExport, read_rows
-from leaderboard.exports.rows import Style, StyleCounts
-from leaderboard.exports.writing import WRITERS
+from leaderboard.export_rows import Style, StyleCounts
+from leaderboard.exports import selection, votes
+from leaderboard.exports.readers import NotAnExport, read_rows
+from leaderboard.exports.writers import WRITERS
 from tests import make
 from tests.leaderboard.ballots import cast, cast_many, contestants
 from tests.leaderboard.public_data.exports import export, publish, rows
@@ -127,7 +127,7 @@ def test_what_changes_while_an_export_is_read_does_not_show(monkeypatch):
     gold, silver = contestants("gold", "silver")
     cast_votes = cast_many(gold, silver, left=4)
     publish()
-    pieces = opening.open_export().batches()
+    pieces = selection.open_export().batches()
     seen = next(pieces)
     actions.retract(cast_votes[3], reason=Reason.OPERATOR, by=None)
     cast(gold, silver, "left")
@@ -153,7 +153,7 @@ def test_the_questions_asked_do_not_grow_with_votes_models_or_voters():
 
     def questions() -> int:
         with CaptureQueriesContext(connection) as asked:
-            assert list(opening.open_export().batches())
+            assert list(selection.open_export().batches())
         return len(asked)
 
     cast_many(gold, silver, left=2)

@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 from django.db import ProgrammingError, connection, transaction
 
 from accounts.models import AuditEntry
-from leaderboard.exports.reading import read_rows
-from leaderboard.imports import storing
+from leaderboard.exports.readers import read_rows
+from leaderboard.imports import store
 from leaderboard.models import AggregationRun, Contestant, ImportedBoard, ImportedVote
 from models_registry.models import LanguageModel
 from tests import make
@@ -79,7 +79,7 @@ def test_importing_again_is_refused_unless_it_is_said(small, tmp_path):
 
 
 def test_a_table_with_bad_lines_is_not_imported_at_all(tmp_path, monkeypatch):
-    monkeypatch.setattr(storing, "BATCH", 2)
+    monkeypatch.setattr(store, "BATCH", 2)
     path = table(tmp_path / "votes.csv", SINGLE, *[("Ada", "Bob", "tie")] * 5, ("Ada", "Bob", "?"), ("Ada", "", "tie"))
     with pytest.raises(CommandError) as refusal:
         import_votes(path)

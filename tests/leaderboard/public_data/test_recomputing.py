@@ -14,10 +14,11 @@ from battles.actions import file_votes_under
 from battles.labels import LabelChange, Labels
 from battles.models import Vote
 from battles.signals import labels_change, relabelling_begins
-from leaderboard import actions, aggregation
-from leaderboard.exports.reading import read_rows
-from leaderboard.exports.rows import VoteRow
-from leaderboard.exports.writing import as_jsonl
+from leaderboard import actions
+from leaderboard.aggregation import job
+from leaderboard.export_rows import VoteRow
+from leaderboard.exports.readers import read_rows
+from leaderboard.exports.writers import as_jsonl
 from leaderboard.models import AggregationRun, EloRating
 from tests.leaderboard.ballots import cast, contestants
 from tests.leaderboard.public_data.exports import export, publish
@@ -120,13 +121,13 @@ def test_votes_that_people_claimed_since_do_not_make_a_snapshot_wrong(votes, cap
 
 def test_the_elo_of_a_snapshot_is_the_one_after_its_last_vote(votes, monkeypatch):
     """Also when people vote on while it is made."""
-    count_excluded = aggregation._votes_excluded
+    count_excluded = job._votes_excluded
 
     def while_somebody_votes() -> dict:
         cast(votes[1].model_left, votes[1].model_right, "left")
         return count_excluded()
 
-    monkeypatch.setattr(aggregation, "_votes_excluded", while_somebody_votes)
+    monkeypatch.setattr(job, "_votes_excluded", while_somebody_votes)
     snapshot = publish()
     assert EloRating.objects.latest("last_order").last_order > snapshot.last_order
     recompute(snapshot.public_id)

@@ -7,8 +7,8 @@ from django.test import override_settings
 
 from accounts.models import ApiToken, Scope
 from leaderboard.exports import votes
-from leaderboard.exports.reading import read_rows
-from leaderboard.exports.writing import WRITERS
+from leaderboard.exports.readers import read_rows
+from leaderboard.exports.writers import WRITERS
 from tests import make
 from tests.leaderboard.ballots import cast_many, contestants
 from tests.leaderboard.public_data.exports import publish

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.random import Generator
 
-from battles.pairing import Candidate
-from leaderboard.active_sampling import Plan, weigh
+from battles.prompting.pairing import Candidate
+from leaderboard.aggregation.pair_weights import Plan, weigh
 from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import POINTS
 from leaderboard.rating.sampling import pair_gains

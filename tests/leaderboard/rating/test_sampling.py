@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from battles.pairing import Candidate
-from leaderboard.active_sampling import Plan, weigh
+from battles.prompting.pairing import Candidate
+from leaderboard.aggregation.pair_weights import Plan, weigh
 from leaderboard.rating.sampling import pair_gains
 from tests.leaderboard.rating import simulations
 from tests.leaderboard.rating.newcomers import newcomers_half_width

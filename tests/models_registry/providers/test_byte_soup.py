@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from models_registry import reachability
+from models_registry.health import reachability
 from models_registry.providers import ChatRequest, ProviderError, catalogue_page
 from models_registry.providers.catalogue import CatalogueRefused
 from models_registry.providers.kinds import ProviderKind

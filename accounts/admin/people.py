@@ -1,0 +1,233 @@
+"""The window onto people: visitors, bans, invitations, API tokens and what staff changed."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from accounts import actions, audit, bans, staff_rights
+from accounts.admin.audited import DeletionsWrittenDown
+from accounts.errors import NeedsAdministrator
+from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, User, Visitor
+from common.admin.estimated_count import EstimatingPaginator
+from common.admin.secret_fields import SecretFieldsAdmin
+
+
+class BanForm(forms.ModelForm):  # type: ignore[type-arg]
+    by: User
+
+    class Meta:
+        model = Ban
+        fields = ["user", "visitor", "network", "reason", "expires_at"]
+
+    def _post_clean(self) -> None:
+        """Check the right to make this ban. Only this method of Django's gives the form its instance."""
+        super()._post_clean()  # type: ignore[misc]
+        if self.errors:
+            return
+        try:
+            staff_rights.refuse_ban(self.instance, by=self.by)
+        except NeedsAdministrator as refusal:
+            self.add_error(None, refusal.detail)
+
+
+@admin.register(Ban)
+class BanAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """A ban is made and lifted, not edited: what was said to somebody stays on record."""
+
+    form = BanForm
+    list_display = [
+        "__str__",
+        "user",
+        "visitor",
+        "network",
+        "reason",
+        "created_by",
+        "created_at",
+        "expires_at",
+        "lifted_at",
+    ]
+    list_select_related = ["user", "visitor", "created_by"]
+    list_filter = ["lifted_at"]
+    search_fields = ["user__email", "network", "reason"]
+    autocomplete_fields = ["user"]
+    raw_id_fields = ["visitor"]
+    actions = ["lift"]
+
+    def get_fields(self, request: HttpRequest, obj: Ban | None = None) -> list[Any]:
+        asked = ["user", "visitor", "network", "reason", "expires_at"]
+        return asked if obj is None else [*asked, "created_by", "created_at", "lifted_by", "lifted_at"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Ban | None = None) -> list[str]:
+        return [] if obj is None else self.get_fields(request, obj)
+
+    def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        form = super().get_form(request, *args, **kwargs)
+        form.by = request.user  # type: ignore[attr-defined]
+        return form
+
+    def has_delete_permission(self, request: HttpRequest, obj: Ban | None = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Ban, form: Any, change: bool) -> None:
+        if not change:
+            actions.ban(obj, by=request.user)  # type: ignore[arg-type]
+
+    @admin.action(description=_("Lift: they may take part again"), permissions=["change"])
+    def lift(self, request: HttpRequest, queryset: QuerySet[Ban]) -> None:
+        try:
+            with transaction.atomic():
+                for ban in queryset:
+                    network = bans.network_in_month_of(ban, request)
+                    actions.lift_ban(ban, by=request.user, network=network)  # type: ignore[arg-type]
+        except NeedsAdministrator as refusal:
+            messages.error(request, refusal.detail)
+            return
+        messages.success(request, _("They may take part again."))
+
+
+class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = Invitation
+        fields = ["email", "expires_at"]
+
+    def clean_expires_at(self) -> datetime:
+        moment: datetime = self.cleaned_data["expires_at"]
+        if moment <= timezone.now():
+            raise forms.ValidationError(_("This moment is over."))
+        return moment
+
+
+@admin.register(Invitation)
+class InvitationAdmin(SecretFieldsAdmin):
+    """A link is shown once, when it is made; afterwards it can only be revoked."""
+
+    form = InvitationForm
+    secret_fields = frozenset({"digest"})
+    list_display = ["__str__", "email", "created_by", "created_at", "expires_at", "used_by", "revoked_at"]
+    list_select_related = ["created_by", "used_by"]
+    list_filter = ["used_at", "revoked_at"]
+    search_fields = ["email", "used_by__email"]
+    actions = ["revoke"]
+
+    def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> list[Any]:
+        asked = ["email", "expires_at"]
+        return asked if obj is None else [*asked, "created_by", "created_at", "used_by", "used_at", "revoked_at"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Invitation | None = None) -> list[str]:
+        return [] if obj is None else self.get_fields(request, obj)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        return {"expires_at": timezone.now() + timedelta(days=14)}
+
+    def has_delete_permission(self, request: HttpRequest, obj: Invitation | None = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Invitation, form: Any, change: bool) -> None:
+        if change:
+            return
+        row, token = actions.invite(by=request.user, email=obj.email, expires_at=obj.expires_at)  # type: ignore[arg-type]
+        obj.pk = row.pk
+        link = request.build_absolute_uri(f"{reverse('account_signup')}?invitation={token}")
+        sentence = _("Copy the link now, it will not be shown again: {}")
+        messages.warning(request, format_html(str(sentence), format_html("<code>{}</code>", link)))
+
+    @admin.action(description=_("Revoke: the links open nothing any more"), permissions=["change"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[Invitation]) -> None:
+        for invitation in queryset:
+            actions.revoke_invitation(by=request.user, invitation=invitation)  # type: ignore[arg-type]
+        messages.success(request, _("The links that were still open are revoked."))
+
+
+class ApiTokenForm(forms.ModelForm):  # type: ignore[type-arg]
+    scopes = forms.MultipleChoiceField(label=_("Scopes"), choices=Scope.choices, widget=forms.CheckboxSelectMultiple)
+
+    class Meta:
+        model = ApiToken
+        fields = ["user", "name", "scopes", "expires_at"]
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(SecretFieldsAdmin, DeletionsWrittenDown):
+    """A token is shown once, when it is made; afterwards it can only be revoked."""
+
+    form = ApiTokenForm
+    secret_fields = frozenset({"digest"})
+    list_display = ["name", "user", "last_four", "scopes", "created_at", "expires_at", "last_used_at", "revoked_at"]
+    list_select_related = ["user"]
+    list_filter = ["revoked_at"]
+    search_fields = ["name", "user__email", "last_four"]
+    autocomplete_fields = ["user"]
+    actions = ["revoke"]
+
+    def get_fields(self, request: HttpRequest, obj: ApiToken | None = None) -> list[Any]:
+        asked = ["user", "name", "scopes", "expires_at"]
+        return asked if obj is None else [*asked, "last_four", "created_at", "last_used_at", "revoked_at"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: ApiToken | None = None) -> list[str]:
+        return [] if obj is None else self.get_fields(request, obj)
+
+    def save_model(self, request: HttpRequest, obj: ApiToken, form: Any, change: bool) -> None:
+        if change:
+            return
+        row, token = ApiToken.issue(
+            user=obj.user, name=obj.name, scopes=[Scope(scope) for scope in obj.scopes], expires_at=obj.expires_at
+        )
+        obj.pk = row.pk
+        audit.record(request.user, "add API token", row, member=f"user {obj.user_id}", scopes=row.scopes)  # type: ignore[arg-type]
+        sentence = _("Copy the token now, it will not be shown again: {}")
+        messages.warning(request, format_html(str(sentence), format_html("<code>{}</code>", token)))
+
+    @admin.action(description=_("Revoke: the tokens stop working at once"), permissions=["change"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
+        usable = queryset.filter(revoked_at=None)
+        for token in usable:
+            token.revoke()
+            audit.record(request.user, "revoke API token", token, member=f"user {token.user_id}")  # type: ignore[arg-type]
+        sentence = ngettext("%(n)d token is revoked.", "%(n)d tokens are revoked.", len(usable))
+        messages.success(request, sentence % {"n": len(usable)})
+
+
+class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """A window without handles."""
+
+    paginator = EstimatingPaginator
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Visitor)
+class VisitorAdmin(SecretFieldsAdmin, ReadOnlyAdmin):
+    """Without the key: it is what a visitor's cookie proves."""
+
+    secret_fields = frozenset({"key"})
+    list_display = ["__str__", "created_at", "network", "claimed_by"]
+    list_select_related = ["claimed_by"]
+    search_fields = ["=pk", "network"]
+    fields = ["created_at", "network", "claimed_by"]
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnlyAdmin):
+    list_display = ["created_at", "user", "action", "subject", "reason"]
+    list_select_related = ["user"]
+    list_filter = ["created_at"]
+    search_fields = ["action", "subject", "reason", "user__email"]
+    fields = ["created_at", "user", "action", "subject", "reason", "details"]

@@ -1,0 +1,117 @@
+"""Members in the administration: their rights, their passwords, the browsers in which they are signed in."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.formats import date_format
+from django.utils.html import format_html_join
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext_lazy as _
+
+from accounts import actions, audit
+from accounts.models import SignIn, User
+from accounts.sign_in.sessions import signed_in
+
+
+class LowerCaseEmail(forms.ModelForm):  # type: ignore[type-arg]
+    """Addresses that differ only in case are one person's."""
+
+    def clean_email(self) -> str:
+        return str(self.cleaned_data["email"]).lower()
+
+
+class NewUserForm(LowerCaseEmail, AdminUserCreationForm):  # type: ignore[type-arg]
+    class Meta:
+        model = User
+        fields = ["email"]
+
+
+class UserForm(LowerCaseEmail, UserChangeForm):  # type: ignore[type-arg]
+    class Meta:
+        model = User
+        fields = [
+            "email", "first_name", "last_name", "is_active", "is_staff", "is_superuser", "groups", "user_permissions",
+        ]  # fmt: skip
+
+
+@admin.register(User)
+class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
+    form = UserForm
+    add_form = NewUserForm
+    ordering = ["email"]
+    list_display = ["email", "is_active", "is_staff", "date_joined", "last_login"]
+    list_filter = ["is_staff", "is_superuser", "is_active", "groups"]
+    search_fields = ["email", "first_name", "last_name"]
+    readonly_fields = ["date_joined", "last_login", "browsers"]
+    fieldsets = [
+        (None, {"fields": ["email", "password"]}),
+        (_("Name"), {"fields": ["first_name", "last_name"]}),
+        (
+            _("Rights"),
+            {"fields": ["is_active", "is_staff", "is_superuser", "groups", "user_permissions"]},
+        ),
+        (_("Dates"), {"fields": ["date_joined", "last_login", "browsers"]}),
+    ]
+    add_fieldsets = [(None, {"classes": ["wide"], "fields": ["email", "usable_password", "password1", "password2"]})]
+
+    actions = ["sign_out_everywhere"]
+
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Whoever may only look has no use for what is left of a password."""
+        fieldsets = super().get_fieldsets(request, obj)
+        if obj is None or self.has_change_permission(request, obj):
+            return fieldsets
+        return [(None, {"fields": ["email"]}), *fieldsets[1:]]
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        said = form.cleaned_data
+        changed = [name for name in form.changed_data if not name.startswith("password")]
+        rights = {name: said[name] for name in ("is_active", "is_staff", "is_superuser") if name in changed}
+        rights |= {name: [str(one) for one in said[name]] for name in ("groups", "user_permissions") if name in changed}
+        action = "change user" if change else "add user"
+        audit.record(request.user, action, f"user {obj.pk}", changed=changed, **rights)  # type: ignore[arg-type]
+
+    @transaction.atomic
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:
+        """Django's page; it is written down when there is another password, or none any more."""
+        before = self._password_of(request, id)
+        response = super().user_change_password(request, id, form_url)
+        if self._password_of(request, id) != before:
+            audit.record(request.user, "set password", f"user {id}")  # type: ignore[arg-type]
+        return response
+
+    def _password_of(self, request: HttpRequest, id: str) -> str:
+        user = self.get_object(request, id)
+        return user.password if user is not None else ""
+
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        actions.delete_account(obj, by=request.user)  # type: ignore[arg-type]
+
+    @transaction.atomic
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        for user in queryset:
+            self.delete_model(request, user)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Whoever may delete an account may delete what goes with it: actions.delete_account says what that is."""
+        listed, counts, _refused, protected = super().get_deleted_objects(objs, request)
+        return listed, counts, set(), protected
+
+    @admin.display(description=_("Signed in with"), empty_value="–")
+    def browsers(self, user: User) -> str | None:
+        """Without what would sign in: a session's key."""
+        lines = [(str(row), date_format(row.last_seen_at, "DATE_FORMAT")) for row in signed_in(user)]
+        return format_html_join(mark_safe("<br>"), "{}, {}", lines) or None
+
+    @admin.action(description=_("Sign out of every browser"), permissions=["change"])
+    def sign_out_everywhere(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        for user in queryset:
+            actions.sign_out(SignIn.objects.all(), of=user, by=request.user)  # type: ignore[arg-type]
+        messages.success(request, _("They are signed out everywhere."))

@@ -1,0 +1,97 @@
+"""The API's two doors: a bearer token, or the browser's own cookies (then with CSRF protection)."""
+
+from datetime import timedelta
+from typing import Any, cast
+
+from django.db.models.functions import Now
+from django.middleware.csrf import get_token
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from rest_framework.authentication import BaseAuthentication, CSRFCheck, get_authorization_header
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from accounts import access
+from accounts.actor import Actor, ActorRequest, actor_of, network_limit_keys, networks_of
+from accounts.errors import NotInBrowser
+from accounts.models import ApiToken, Scope, User
+from common.compiled import Compiled
+from common.errors import NotAllowed, NotSignedIn
+from common.valkey import limits
+
+# A busy token's row is not written, and not waited for, with every request.
+NOTED_AT_MOST_EVERY = timedelta(minutes=1)
+NOT_COUNTED = _("Unknown API tokens are refused for a moment: part of the arena is away. Please try again.")
+
+_usable = Compiled(lambda digest: ApiToken.objects.usable().select_related("user").filter(digest=digest), str)
+
+
+class ActorAuthentication(BaseAuthentication):
+    def authenticate(self, request: Request) -> tuple[User | None, Actor]:
+        """(user, actor) for every request; raises NotSignedIn for a token that is not usable, and what access does."""
+        header = get_authorization_header(request).decode("latin-1")
+        if header:
+            actor = self._actor_of_token(request, header)
+        else:
+            get_token(request._request)  # the contract: the csrftoken cookie comes with any GET
+            self._enforce_csrf(request)
+            actor = actor_of(request._request)
+        access.admit(actor, request._request)
+        cast(ActorRequest, request._request).actor = actor
+        return actor.user, actor
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+    def _actor_of_token(self, request: Request, header: str) -> Actor:
+        scheme, _space, token = header.partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise NotSignedIn
+        found = _usable(ApiToken.digest_of(token))
+        if not found:
+            keys = network_limit_keys(request._request)
+            limits.count("token", keys, fail_open=False, not_counted=NOT_COUNTED)
+            raise NotSignedIn
+        row = found[0]
+        if row.last_used_at is None or timezone.now() - row.last_used_at > NOTED_AT_MOST_EVERY:
+            ApiToken.objects.filter(pk=row.pk).update(last_used_at=Now())
+        scopes = frozenset(Scope(scope) for scope in row.scopes)
+        return Actor(user=row.user, scopes=scopes, **networks_of(request._request))
+
+    def _enforce_csrf(self, request: Request) -> None:
+        check = CSRFCheck(lambda _: None)  # type: ignore[arg-type]
+        check.process_request(request._request)
+        reason = check.process_view(request._request, None, (), {})  # type: ignore[arg-type]
+        if reason:
+            raise NotAllowed(
+                gettext("The CSRF token is missing or wrong: send the csrftoken cookie's value as X-CSRFToken.")
+            )
+
+
+class HasScope(BasePermission):
+    """A view says which scope each method needs: `scopes = {"POST": Scope.BATTLE}`; reading needs `read`.
+
+    And for which of them no token will do: `in_browser = ("DELETE",)`.
+    """
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if request.method in getattr(view, "in_browser", ()):
+            return IsMemberInBrowser().has_permission(request, view)
+        actor = cast(ActorRequest, request._request).actor
+        needed = getattr(view, "scopes", {}).get(request.method, Scope.READ)
+        if not actor.may(needed):
+            raise NotAllowed(gettext("This token lacks the scope “%(scope)s”.") % {"scope": needed})
+        return True
+
+
+class IsMemberInBrowser(BasePermission):
+    """Whoever finds a token must not be able to make himself another, with more scopes or a longer life."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        actor = cast(ActorRequest, request._request).actor
+        if actor.scopes is not None:
+            raise NotInBrowser
+        if actor.user is None:
+            raise NotSignedIn
+        return True

@@ -1,0 +1,131 @@
+"""One decorator for every API POST: the same key and body give the first result again."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from typing import Any, cast
+
+from django.db import transaction
+from django.db.models import Q
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.actor import ActorRequest, keys_of, known_actor
+from accounts.errors import IdempotencyKeyReused, StillRunning
+from accounts.models import IdempotencyKey, User, Visitor
+from common.api.errors import as_arena_error
+from common.errors import ArenaError, InvalidInput
+
+Method = Callable[..., Response]
+
+
+class ShownOnce(str):
+    """A secret in an answer: it is not remembered, and null when the request is repeated."""
+
+    __slots__ = ()
+
+
+def idempotent(method: Method) -> Method:
+    """Honour `Idempotency-Key` on a DRF view method.
+
+    The action and its remembered result commit together. 429 and 5xx are not remembered, nor is what is ShownOnce.
+    Raises IdempotencyKeyReused for another body, StillRunning while the first request is being answered.
+    """
+
+    @wraps(method)
+    def wrapped(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+        key = request.headers.get("Idempotency-Key", "")
+        if not key:
+            return method(view, request, *args, **kwargs)
+        if len(key) > 255:
+            raise InvalidInput(_("Idempotency-Key may have at most 255 characters."))
+        row = _claim(known_actor(cast(ActorRequest, request._request)).key, key, _hash(request))
+        if row.status is not None:
+            return Response(row.body, status=row.status)
+        return _run_once(row, lambda: method(view, request, *args, **kwargs))
+
+    return wrapped
+
+
+def forget_results(owners: Iterable[User | Visitor], *, about: list[str], refusal: ArenaError) -> None:
+    """What these people were answered about sessions with their battles, or about single battles.
+
+    about: public ids of either. A request that is repeated is told the refusal, and not carried out again.
+    """
+    # A session is told of with its battles when it begins, and then there is one.
+    told_of = Q(body__id__in=about) | Q(body__session__in=about) | Q(body__battles__0__id__in=about)
+    IdempotencyKey.objects.filter(told_of, actor__in=keys_of(*owners)).update(
+        status=refusal.http_status, body=refusal.as_json()
+    )
+
+
+def _hash(request: Request) -> str:
+    sent = request._request
+    if sent.content_type == "multipart/form-data":  # its boundary is another one each time
+        parts = [sent.method or "", sent.path, sent.content_type, *_fields(sent)]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    head = "\n".join((sent.method or "", sent.path, sent.META.get("CONTENT_TYPE", "")))
+    return hashlib.sha256(head.encode() + b"\n" + sent.body).hexdigest()
+
+
+def _fields(sent: HttpRequest) -> Iterator[str]:
+    """What a form says, and what its files are called and hold."""
+    for name, values in sorted(sent.POST.lists()):
+        yield repr((name, values))
+    for name, files in sorted(sent.FILES.lists()):
+        for file in files:
+            digest = hashlib.sha256(b"".join(file.chunks())).hexdigest()
+            file.seek(0)
+            yield repr((name, file.name, digest))
+
+
+def _claim(actor: str, key: str, request_hash: str) -> IdempotencyKey:
+    row, _ = IdempotencyKey.objects.get_or_create(actor=actor, key=key, defaults={"request_hash": request_hash})
+    if row.request_hash != request_hash:
+        raise IdempotencyKeyReused
+    return row
+
+
+def _run_once(row: IdempotencyKey, run: Callable[[], Response]) -> Response:
+    """While it runs, the row is locked; a process that dies gives the lock back with its connection."""
+    refused: Exception | None = None
+    with transaction.atomic():
+        free = IdempotencyKey.objects.select_for_update(skip_locked=True).filter(pk=row.pk).first()
+        if free is None:
+            raise StillRunning(retry_after=1)
+        if free.status is not None:
+            return Response(free.body, status=free.status)
+        try:
+            with transaction.atomic():
+                response, refused = _run_or_keep(run)
+        except Exception as error:
+            refusal = as_arena_error(error)
+            if refusal is None or refusal.http_status == 429 or refusal.http_status >= 500:
+                raise
+            refused, response = error, Response(refusal.as_json(), status=refusal.http_status)
+        _remember(free, response)
+    if refused is not None:
+        raise refused
+    return response
+
+
+def _run_or_keep(run: Callable[[], Response]) -> tuple[Response, ArenaError | None]:
+    """The response, or that of a refusal before which something was stored that stays."""
+    try:
+        return run(), None
+    except ArenaError as error:
+        if not error.keeps_what_was_stored:
+            raise
+        return Response(error.as_json(), status=error.http_status), error
+
+
+def _remember(row: IdempotencyKey, response: Response) -> None:
+    data = response.data
+    if isinstance(data, dict):
+        data = {name: None if isinstance(value, ShownOnce) else value for name, value in data.items()}
+    body = json.loads(JSONRenderer().render(data))  # otherwise exactly what the first request was answered with
+    IdempotencyKey.objects.filter(pk=row.pk).update(status=response.status_code, body=body)

@@ -1,0 +1,119 @@
+"""The person behind a request, their tokens and their data."""
+
+from typing import Any, cast
+
+from allauth.account.internal.flows.reauthentication import is_reauthentication_required
+from django.contrib.auth import logout
+from django.http import HttpResponse
+from rest_framework import status
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView
+
+from accounts import actions
+from accounts.actor import Actor, ActorRequest
+from accounts.api.authentication import IsMemberInBrowser
+from accounts.api.idempotency import idempotent
+from accounts.api.serializers import NewTokenSerializer, browser_summary, new_token, person, token_summary
+from accounts.errors import ConfirmFirst, ThisBrowser
+from accounts.models import ApiToken, ApiTokenQuerySet, SignIn, User
+from accounts.personal_data import everything_as_a_file
+from accounts.sign_in.sessions import signed_in
+from common.api.pagination import ArenaPagination
+from common.errors import NotFound
+
+
+def _actor(request: Request) -> Actor:
+    return cast(ActorRequest, request._request).actor
+
+
+class Me(APIView):
+    """Who is asking, and what for."""
+
+    in_browser = ("DELETE",)
+
+    def get(self, request: Request) -> Response:
+        return Response(person(_actor(request)))
+
+    def delete(self, request: Request) -> Response:
+        """A browser that somebody left open is not enough."""
+        if is_reauthentication_required(request._request, app=""):
+            raise ConfirmFirst
+        user = cast(User, request.user)
+        actions.delete_account(user)
+        logout(request._request)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Export(APIView):
+    permission_classes = [IsMemberInBrowser]
+
+    def get(self, request: Request) -> HttpResponse:
+        return everything_as_a_file(_actor(request))
+
+
+class TokenSerializer(BaseSerializer[ApiToken]):
+    def to_representation(self, instance: ApiToken) -> dict[str, Any]:
+        return token_summary(instance)
+
+
+class Tokens(ListAPIView[ApiToken]):
+    permission_classes = [IsMemberInBrowser]
+    serializer_class = TokenSerializer
+
+    def get_queryset(self) -> ApiTokenQuerySet:
+        return ApiToken.objects.held_by(cast(User, self.request.user))
+
+    @idempotent
+    def post(self, request: Request) -> Response:
+        asked = NewTokenSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        row, token = actions.issue_token(user=cast(User, request.user), **asked.validated_data)
+        return Response(new_token(row, token), status=status.HTTP_201_CREATED)
+
+
+class Browsers(APIView):
+    """Where a member is signed in."""
+
+    permission_classes = [IsMemberInBrowser]
+
+    def get(self, request: Request) -> Response:
+        here, user = request._request.session.session_key, cast(User, request.user)
+        paginator = ArenaPagination()
+        rows = paginator.paginate_queryset(signed_in(user), request) or []
+        return paginator.get_paginated_response([browser_summary(row, here=here) for row in rows])
+
+
+class OtherBrowsers(APIView):
+    permission_classes = [IsMemberInBrowser]
+
+    def delete(self, request: Request) -> Response:
+        user = cast(User, request.user)
+        actions.sign_out(SignIn.objects.exclude(session=request._request.session.session_key), of=user, by=user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Browser(APIView):
+    permission_classes = [IsMemberInBrowser]
+
+    def delete(self, request: Request, public_id: str) -> Response:
+        user = cast(User, request.user)
+        row = SignIn.objects.filter(user=user, public_id=public_id)
+        if row.filter(session=request._request.session.session_key).exists():
+            raise ThisBrowser
+        if not actions.sign_out(row, of=user, by=user):
+            raise NotFound
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Token(APIView):
+    permission_classes = [IsMemberInBrowser]
+
+    def delete(self, request: Request, public_id: str) -> Response:
+        row = ApiToken.objects.held_by(cast(User, request.user)).filter(public_id=public_id).first()
+        if row is None:
+            raise NotFound
+        row.revoke()
+        return Response(status=status.HTTP_204_NO_CONTENT)

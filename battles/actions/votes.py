@@ -1,0 +1,128 @@
+"""Verdicts, what is said about them afterwards, and stars."""
+
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from accounts.actor import Actor
+from battles.errors import (
+    AlreadyVoted,
+    BattleIsHidden,
+    BattleIsVoid,
+    NotVotedYet,
+    StillAnswering,
+    TakesNoStars,
+    TakesNoVote,
+)
+from battles.labels import daily_caps
+from battles.labels.labelling import LabelColumns, label
+from battles.models import Answer, Battle, Position, Side, StarRating, Turn, Vote
+from battles.queries import read_for_vote
+from battles.text.style import StyleCounts, style_counts
+from common.db.execution import violates
+from common.valkey import limits
+from models_registry.models import LanguageModel
+
+
+def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
+    """Record the person's verdict; from then on the names are revealed. The vote's battle can be shown at once.
+
+    Raises TakesNoVote, BattleIsVoid, BattleIsHidden, StillAnswering, TooManyRequests, AlreadyVoted when a vote exists
+    (also when two requests race: the database keeps the first), and IntegrityError when the database refuses the row
+    for another reason.
+    """
+    try:  # outside atomic: inside, the connection would be broken
+        with transaction.atomic():
+            return _store_vote(actor, battle.pk, choice)
+    except IntegrityError as error:
+        if not violates(error, "battles_vote_battle_id_key"):
+            raise
+        raise AlreadyVoted from error
+
+
+def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
+    battle = read_for_vote(battle_id)  # locked: no follow-up begins meanwhile
+    if not battle.takes_vote:
+        raise TakesNoVote
+    if battle.vote_or_none is not None:
+        raise AlreadyVoted
+    limits.count("vote", actor.limit_keys, fail_open=True)
+    if battle.is_void:
+        raise BattleIsVoid
+    if battle.is_hidden:
+        raise BattleIsHidden
+    turns = battle.turns.all()
+    if any(turn.is_live for turn in turns):
+        raise StillAnswering
+    judged = [turn for turn in turns if turn.can_be_judged()]
+    sides = {side.position: side for side in battle.sides.all()}
+    left, right = sides[Position.LEFT], sides[Position.RIGHT]
+    if not (left.model.has_votes and right.model.has_votes):
+        LanguageModel.objects.filter(pk__in=[left.model_id, right.model_id]).update(has_votes=True)
+    reason = _reason_not_to_count(battle, judged)
+    if not reason and daily_caps.is_reached(actor):
+        reason = Vote.ExcludedReason.OVER_DAILY_CAP
+    vote = Vote.objects.create(
+        battle=battle, mode=battle.mode, choice=choice, model_left_id=left.model_id, model_right_id=right.model_id,
+        turn_count=len(judged),
+        style={position: _style_of(side, judged) for position, side in sides.items()}, voter=actor.key,
+        excluded_reason=reason, **_labels(battle, judged),
+    )  # fmt: skip
+    daily_caps.note_network(vote, actor)
+    return vote
+
+
+def _reason_not_to_count(battle: Any, judged: list[Turn]) -> str:
+    """A name that was read in any answer of a blind battle is known; a side that was stopped is only missed where it
+    was judged.
+
+    battle: with repeats_too_often, which says something about a vote on its first prompt alone.
+    """
+    if battle.is_blind and any(answer.names_itself for turn in battle.turns.all() for answer in turn.answers.all()):
+        return Vote.ExcludedReason.IDENTITY_LEAK
+    if any(answer.state == Answer.State.STOPPED for turn in judged for answer in turn.answers.all()):
+        return Vote.ExcludedReason.INCOMPLETE
+    repeated = battle.is_blind and battle.repeats_too_often and len(judged) == 1
+    return Vote.ExcludedReason.DUPLICATE_PROMPT if repeated else ""
+
+
+def _labels(battle: Battle, judged: list[Turn]) -> LabelColumns:
+    """The battle's, from its first prompt, unless more was asked."""
+    if battle.labelled_by and len(judged) == 1:
+        return {
+            "categories": battle.categories, "language": battle.language, "labelled_by": battle.labelled_by,
+            "prompt_digest": battle.prompt_digest,
+        }  # fmt: skip
+    return label([turn.prompt for turn in judged], files=[file for turn in judged for file in turn.attached])
+
+
+def _style_of(side: Side, turns: list[Turn]) -> StyleCounts:
+    answers = [answer for turn in turns for answer in turn.answers.all() if answer.side_id == side.pk]
+    tokens = sum(answer.call.answer_tokens for answer in answers if answer.call)
+    return style_counts("\n\n".join(answer.text for answer in answers), tokens)
+
+
+def give_feedback(*, battle: Battle, tags: dict[str, list[str]], comment: str) -> None:
+    """What was good or bad about each side; replaces what was said before. Raises NotVotedYet."""
+    if not Vote.objects.filter(battle=battle).update(tags=tags, comment=comment):
+        raise NotVotedYet
+
+
+@transaction.atomic
+def give_stars(*, actor: Actor, answer: Answer, stars: int) -> StarRating:
+    """Say how good an answer is, 1 to 5, where many are compared. The latest stars count; earlier ones are kept.
+
+    Raises TakesNoStars, StillAnswering and TooManyRequests.
+    """
+    answer = Answer.objects.select_for_update(of=("self",)).select_related("turn__battle", "side").get(pk=answer.pk)
+    if answer.turn.battle.mode != Battle.Mode.COMPARE:
+        raise TakesNoStars
+    if answer.turn.is_live:
+        raise StillAnswering
+    if answer.state != Answer.State.DONE:
+        raise TakesNoStars
+    limits.count("star", actor.limit_keys, fail_open=True)
+    LanguageModel.objects.filter(pk=answer.side.model_id, has_votes=False).update(has_votes=True)
+    Answer.objects.filter(pk=answer.pk).update(stars=stars)
+    # Last: its number keeps all others' stars waiting until COMMIT.
+    return StarRating.objects.create(answer=answer, stars=stars, voter=actor.key)

@@ -1,0 +1,171 @@
+"""Where an operator makes categories, and tries what a text is filed under."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from battles.labels.categories import BUILT_IN
+from battles.models import Category
+from battles.text.classifier import classify
+from battles.text.labels import UNDETERMINED
+from models_registry.admin.base import RegistryAdmin
+
+MOST_PHRASES = 200
+_LANGUAGE = re.compile(rf"[a-z]{{2}}|{UNDETERMINED}")
+
+
+class LinesField(forms.CharField):
+    """A list, one entry a line."""
+
+    widget = forms.Textarea(attrs={"rows": 8, "cols": 40})
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        lines = (" ".join(line.split()) for line in (super().to_python(value) or "").splitlines())
+        return list(dict.fromkeys(line for line in lines if line))
+
+
+class CategoryForm(forms.ModelForm):  # type: ignore[type-arg]
+    phrases = LinesField(
+        label=_("Words or phrases"),
+        required=False,
+        help_text=_(
+            "One a line; a prompt with any of them fits. Capitals make no difference. “contract” is found as a "
+            "whole word only, “contract*” also in “contracts” and “contractor”."
+        ),
+    )
+
+    class Meta:
+        model = Category
+        fields = [
+            "name",
+            "slug",
+            "description",
+            "is_active",
+            "phrases",
+            "languages",
+            "fewest_characters",
+            "fewest_turns",
+        ]
+        help_texts = {
+            "slug": _("The board's address. It cannot be changed later."),
+            "description": _("Shown to readers of the board: what is filed here?"),
+            "is_active": _(
+                "Without it, no further votes are filed here; those that were stay until votes are filed again."
+            ),
+            "languages": _("Two-letter codes separated by commas, such as “en, fr”. Empty: any language."),
+            "fewest_characters": _("Of all the person's prompts in a battle. 0: any length."),
+            "fewest_turns": _("1: any battle."),
+        }
+
+    def clean_slug(self) -> str:
+        slug = str(self.cleaned_data["slug"])
+        if slug in BUILT_IN:
+            raise ValidationError(_("The arena has this category already."))
+        return slug
+
+    def clean_phrases(self) -> list[str]:
+        phrases: list[str] = self.cleaned_data["phrases"]
+        if len(phrases) > MOST_PHRASES:
+            raise ValidationError(_("At most %(most)d words or phrases."), params={"most": MOST_PHRASES})
+        for phrase in phrases:
+            if len(phrase.removesuffix("*").strip()) < 2:
+                raise ValidationError(_("“%(phrase)s” is too short to tell anything."), params={"phrase": phrase})
+            if len(phrase) > 80:
+                raise ValidationError(_("“%(phrase)s” is longer than 80 characters."), params={"phrase": phrase})
+        return phrases
+
+    def clean_languages(self) -> list[str]:
+        languages = [language.strip().lower() for language in self.cleaned_data["languages"]]
+        for language in languages:
+            if not _LANGUAGE.fullmatch(language):
+                raise ValidationError(_("“%(code)s” is no two-letter code."), params={"code": language})
+        return languages
+
+
+class TryForm(forms.Form):
+    prompt = forms.CharField(
+        label=_("A prompt"), max_length=20_000, widget=forms.Textarea(attrs={"rows": 10, "cols": 100})
+    )
+
+
+@admin.register(Category)
+class CategoryAdmin(RegistryAdmin):
+    form = CategoryForm
+    list_display = ["name", "slug", "is_active", "what_fits"]
+    list_filter = ["is_active"]
+    search_fields = ["name", "slug", "description"]
+    change_list_template = "admin/battles/category/change_list.html"
+    fieldsets = [
+        (None, {"fields": ["name", "slug", "description", "is_active"]}),
+        (
+            _("What is filed here"),
+            {
+                "description": _("Everything that is given has to fit. Votes that are not counted yet follow at once."),
+                "fields": ["phrases", "languages", "fewest_characters", "fewest_turns"],
+            },
+        ),
+    ]
+
+    def get_urls(self) -> list[URLPattern]:
+        return [
+            path("try/", self.admin_site.admin_view(self.try_prompt), name="battles_try_categories"),
+            *super().get_urls(),
+        ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        return ["slug"] if obj is not None else []
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False  # votes are filed under it, and its name stays known
+
+    def save_model(self, request: HttpRequest, obj: Category, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        self.write_down(request, form, obj, change=change)
+
+    def try_prompt(self, request: HttpRequest) -> HttpResponse:
+        """What a text would be filed under, by categories in use and those that are not."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        form = TryForm(request.POST or None)
+        found = _filed_under(form.cleaned_data["prompt"]) if form.is_valid() else None
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": gettext("Try the categories"),
+            "form": form,
+            "found": found,
+        }
+        status = 422 if form.errors else 200
+        return TemplateResponse(request, "admin/battles/category/try.html", context, status=status)
+
+    @admin.display(description=_("what fits"))
+    def what_fits(self, category: Category) -> str:
+        shown = category.phrases[:3] + (["…"] if len(category.phrases) > 3 else [])
+        parts = [", ".join(shown), ", ".join(category.languages)]
+        if category.fewest_characters:
+            sentence = ngettext("%(n)d character or more", "%(n)d characters or more", category.fewest_characters)
+            parts.append(sentence % {"n": category.fewest_characters})
+        if category.fewest_turns > 1:
+            parts.append(gettext("%(n)d turns or more") % {"n": category.fewest_turns})
+        return " · ".join(part for part in parts if part)
+
+
+def _filed_under(prompt: str) -> dict[str, Any]:
+    labels = classify([prompt])
+    fitting = [category for category in Category.objects.all() if category.rule.holds([prompt], labels.language)]
+    return {
+        "language": labels.language,
+        "built_in": [BUILT_IN[key][0] for key in labels.categories],
+        "own": fitting,
+    }

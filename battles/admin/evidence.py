@@ -1,0 +1,142 @@
+"""A window onto what happens in the arena. Nothing here can be changed: votes are facts, calls are a log."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
+
+from accounts.admin.people import ReadOnlyAdmin
+from battles.admin.call_statistics import CallStatistics, statistics_of
+from battles.admin.model_tests import ModelTestAdmin
+from battles.models import Answer, Battle, Call, Session, Side, Turn, Vote
+from common.admin.estimated_count import LargeListAdmin
+from models_registry.admin.models import LanguageModelAdmin
+from models_registry.models import LanguageModel
+from models_registry.providers import FailureCode
+
+
+class FailureFilter(admin.SimpleListFilter):
+    """By the codes there are: to list those that occur, Django would read every row."""
+
+    title = _("error")
+    parameter_name = "error"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(code.value, code.value) for code in FailureCode]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(error=self.value()) if self.value() else queryset
+
+
+class ReadOnlyInline(admin.TabularInline):  # type: ignore[type-arg]
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class SideInline(ReadOnlyInline):
+    model = Side
+    fields = ["position", "model", "redrawn"]
+
+
+class TurnInline(ReadOnlyInline):
+    model = Turn
+    fields = ["index", "prompt", "state", "attempt", "after_vote", "created_at", "finished_at"]
+    ordering = ["index"]
+
+
+@admin.register(Session)
+class SessionAdmin(LargeListAdmin, ReadOnlyAdmin):
+    list_display = ["public_id", "title", "owner_user", "archived", "created_at", "last_active_at"]
+    list_select_related = ["owner_user"]
+    list_filter = ["last_active_at"]
+    search_fields = ["public_id", "battles__public_id", "owner_user__email"]
+    search_help_text = _("The address of a session or of one of its battles, or a member's e-mail address.")
+
+
+@admin.register(Battle)
+class BattleAdmin(LargeListAdmin, ReadOnlyAdmin):
+    list_display = ["public_id", "session", "mode", "created_at", "voided_at"]
+    list_select_related = ["session"]
+    list_filter = ["created_at", "mode", ("voided_at", admin.EmptyFieldListFilter)]
+    search_fields = ["public_id", "session__public_id", "session__owner_user__email"]
+    search_help_text = _("The address of a battle or its session, or a member's e-mail address.")
+    inlines = [SideInline, TurnInline]
+
+
+@admin.register(Answer)
+class AnswerAdmin(LargeListAdmin, ReadOnlyAdmin):
+    list_display = ["public_id", "state", "error", "side", "turn"]
+    list_select_related = ["side__battle", "turn__battle"]
+    list_filter = ["state", FailureFilter]
+    search_fields = ["public_id", "turn__battle__public_id"]
+    search_help_text = _("The address of an answer or its battle.")
+
+
+@admin.register(Call)
+class CallAdmin(LargeListAdmin, ReadOnlyAdmin):
+    list_display = [
+        "started_at", "model", "state", "error", "finish_reason", "first_token_ms", "total_ms",
+        "prompt_tokens", "completion_tokens", "reasoning_tokens", "cost", "attempt",
+    ]  # fmt: skip
+    list_select_related = ["model"]
+    list_filter = ["started_at", "state", FailureFilter, "model"]
+    search_fields = ["answer__public_id", "answer__turn__battle__public_id"]
+    search_help_text = _("The address of an answer or its battle.")
+
+
+@admin.register(Vote)
+class VoteAdmin(LargeListAdmin, ReadOnlyAdmin):
+    list_display = [
+        "order", "choice", "model_left", "model_right", "voter", "processing", "excluded_reason", "created_at",
+    ]  # fmt: skip
+    list_select_related = ["model_left", "model_right"]
+    list_filter = ["created_at", "choice", "processing", "excluded_reason"]
+    search_fields = ["battle__public_id", "voter", "order"]
+    search_help_text = _("The address of a battle, a voter or the number of a vote, as they are written in the list.")
+
+
+admin.site.unregister(LanguageModel)
+
+
+@admin.register(LanguageModel)
+class ObservedModelAdmin(ModelTestAdmin, LanguageModelAdmin):
+    """The registry's page, with how the model's calls went, and how it answers now."""
+
+    list_display = [*LanguageModelAdmin.list_display, "calls_today", "error_rate", "first_token"]
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        listed = super().get_changelist_instance(request)
+        statistics = statistics_of(model.pk for model in listed.result_list)
+        for model in listed.result_list:
+            model.statistics = statistics.get(model.pk, CallStatistics())
+        return listed
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        model = self.get_object(request, object_id)
+        known = statistics_of([model.pk]).get(model.pk, CallStatistics()) if model is not None else None
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), "statistics": known})
+
+    @admin.display(description=_("calls, 24 h"))
+    def calls_today(self, model: Any) -> int:
+        return int(model.statistics.calls)
+
+    @admin.display(description=_("errors"))
+    def error_rate(self, model: Any) -> str:
+        return str(model.statistics.error_rate)
+
+    @admin.display(description=_("first token, ms: median, 95 %"))
+    def first_token(self, model: Any) -> str:
+        if model.statistics.first_p50 is None:
+            return "–"
+        return f"{model.statistics.first_p50:.0f}, {model.statistics.first_p95:.0f}"

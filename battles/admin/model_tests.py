@@ -1,0 +1,102 @@
+"""“Test this model”: the page on which an administrator asks a model something and sees it answer."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_GET
+from kombu.exceptions import OperationalError
+
+from accounts import audit
+from accounts.actor import Actor
+from battles import tasks
+from battles.streaming.protocol import BEGINNING
+from battles.worker import model_tests
+from common import sse
+from common.valkey import stream_slots
+from common.valkey.connections import UNREACHABLE
+from models_registry.admin.health import HealthAdmin
+from models_registry.health.failure_messages import failure_words
+from models_registry.models import LanguageModel
+
+TEMPLATE = "admin/battles/model_test.html"
+
+
+class ModelTestForm(forms.Form):
+    prompt = forms.CharField(
+        label=_("Prompt"), max_length=20_000, initial=_("Introduce yourself in two sentences."),
+        widget=forms.Textarea(attrs={"rows": 4, "cols": 90}),
+    )  # fmt: skip
+
+
+class ModelTestAdmin(HealthAdmin):
+    """Adds the page to a model's. Whoever may change the model may spend money on a test of it."""
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        return [
+            path("<int:model_id>/test/", view(self.ask), name="battles_test_model"),
+            path("<int:model_id>/test/<str:test_id>/", view(self.hear), name="battles_model_test"),
+            *super().get_urls(),
+        ]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        test_url = reverse("admin:battles_test_model", args=[object_id]) if object_id.isdecimal() else ""
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), "test_url": test_url})
+
+    def ask(self, request: HttpRequest, model_id: int) -> HttpResponse:
+        model = self._changeable(request, str(model_id))
+        form = ModelTestForm(request.POST or None)
+        if not form.is_valid():
+            return self._page(request, model, form, status=422 if form.errors else 200)
+        try:
+            test_id = model_tests.leave_request(model, form.cleaned_data["prompt"])
+            tasks.wake_model_test(test_id)
+        except (OperationalError, *UNREACHABLE):
+            messages.error(request, gettext("The queue is away for a moment: try again."))
+            return self._page(request, model, form, status=503)
+        audit.record(request.user, "test model", model)  # type: ignore[arg-type]
+        return redirect("admin:battles_model_test", model.pk, test_id)
+
+    def hear(self, request: HttpRequest, model_id: int, test_id: str) -> HttpResponse:
+        """What the model has said so far; a browser with JavaScript sees it grow."""
+        model = self._changeable(request, str(model_id))
+        try:
+            heard = model_tests.heard(test_id)
+        except UNREACHABLE:
+            messages.error(request, gettext("The queue is away for a moment: try again."))
+            return self._page(request, model, ModelTestForm(), status=503)
+        outcome = heard.outcome
+        stream = ""
+        if outcome is None and not heard.is_lost:
+            address = reverse("battles:model_test_stream", args=[model_tests.sign(test_id)])
+            reader = stream_slots.reader_parameter(Actor(user=request.user).key)  # type: ignore[arg-type]
+            stream = f"{address}?after={heard.position}&reader={reader}"
+        failure = failure_words(outcome.error) if outcome is not None else ""
+        form = ModelTestForm(initial={"prompt": heard.prompt} if heard.prompt else None)
+        return self._page(request, model, form, heard=heard, stream=stream, failure=failure)
+
+    def _page(
+        self, request: HttpRequest, model: LanguageModel, form: ModelTestForm, *, status: int = 200, **more: Any
+    ) -> HttpResponse:
+        context = {
+            **self.admin_site.each_context(request), "opts": self.opts, "original": model, "form": form,
+            "title": gettext("Test “%(model)s”") % {"model": model}, "obstacle": model.obstacle, **more,
+        }  # fmt: skip
+        return TemplateResponse(request, TEMPLATE, context, status=status)
+
+
+@require_GET
+def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
+    """Server-sent events of a test. The signed token is the permission: no query, no connection pinned."""
+    after = request.headers.get("Last-Event-ID") or request.GET.get("after") or BEGINNING
+    events = model_tests.events(model_tests.read_or_404(token), after)
+    return sse.response(request, events, person=stream_slots.person_in(request))

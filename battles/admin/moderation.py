@@ -1,0 +1,165 @@
+"""Where an operator says what is looked for in prompts, and who is asked about them."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from battles.admin.categories import LinesField
+from battles.models import ModerationEndpoint, ModerationRule
+from battles.moderation import policy
+from battles.moderation.dry_run import tried
+from battles.moderation.rule_timing import MAX_RULE_S, seconds_to_read
+from battles.text.matching import Matcher, NotAPattern
+from models_registry.admin.base import RegistryAdmin
+
+MOST_PATTERNS, MOST_CHARACTERS = 500, 300
+
+
+class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
+    patterns = LinesField(
+        label=_("What is looked for"),
+        help_text=_(
+            "One a line; any of them is enough. A phrase is found as whole words, “contract*” also in “contracts”, and "
+            "however it is hidden: by signs, spaces or invisible characters between its letters, look-alikes, accents. "
+            "Expressions are RE2's and read texts in lower case without accents. Of the endpoint, the names of its "
+            "categories, such as “hate/threatening”."
+        ),
+    )
+
+    class Meta:
+        model = ModerationRule
+        fields = ["category", "kind", "patterns", "threshold", "action", "note"]
+
+    def clean_patterns(self) -> list[str]:
+        patterns: list[str] = self.cleaned_data["patterns"]
+        if len(patterns) > MOST_PATTERNS:
+            raise ValidationError(_("At most %(most)d lines."), params={"most": MOST_PATTERNS})
+        if too_long := next((line for line in patterns if len(line) > MOST_CHARACTERS), ""):
+            words = {"line": f"{too_long[:30]}…", "most": MOST_CHARACTERS}
+            raise ValidationError(_("“%(line)s” is longer than %(most)d characters."), params=words)
+        return patterns
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        kind, patterns = cleaned.get("kind"), cleaned.get("patterns", [])
+        if kind and kind != ModerationRule.Kind.ENDPOINT:
+            matchers = [self._matcher(line, ModerationRule(kind=str(kind), patterns=[line])) for line in patterns]
+            if not self.errors:
+                self._check_speed([matcher for matcher in matchers if matcher is not None], patterns)
+        return cleaned
+
+    def _check_speed(self, matchers: list[Matcher], patterns: list[str]) -> None:
+        """Add an error where every prompt would wait for this rule."""
+        if seconds_to_read(matchers, patterns) > MAX_RULE_S:
+            problem = _(
+                "Looking for this in a long prompt takes more than %(most)d ms. Use fewer or simpler expressions: "
+                "repetitions such as “{0,100}” take the longest."
+            )
+            self.add_error("patterns", ValidationError(problem, params={"most": MAX_RULE_S * 1000}))
+
+    def _matcher(self, line: str, rule: ModerationRule) -> Matcher | None:
+        try:
+            return rule.matcher
+        except NotAPattern as error:
+            fits_anything = _("“%(line)s” has nothing to look for, or fits every text.")
+            problem = _("“%(line)s” is no expression: %(problem)s.") if str(error) else fits_anything
+            self.add_error("patterns", ValidationError(problem, params={"line": line, "problem": str(error)}))
+            return None
+
+
+class TryForm(forms.Form):
+    text = forms.CharField(
+        label=_("A text"),
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 8, "cols": 100, "dir": "auto"}),
+    )
+    ask_endpoint = forms.BooleanField(
+        label=_("Send it to the moderation endpoint, too"),
+        required=False,
+        help_text=_("It leaves the arena then, and may cost something."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if policy.current().endpoint is None:
+            del self.fields["ask_endpoint"]
+
+
+@admin.register(ModerationRule)
+class ModerationRuleAdmin(RegistryAdmin):
+    form = RuleForm
+    change_list_template = "admin/battles/moderationrule/change_list.html"
+    list_display = ["words", "kind", "what", "action", "threshold", "note", "changed_at"]
+    list_filter = ["action", "kind"]
+    search_fields = ["category", "note", "patterns"]
+    fieldsets = [
+        (None, {"fields": ["category", "action", "note"]}),
+        (
+            _("What is looked for"),
+            {
+                "description": _(
+                    "“Refuse” sends nothing to any model and says the category. “Warn” says it after sending. “Log” "
+                    "shows nothing. All three leave a verdict in the queue. Nothing is ever rewritten."
+                ),
+                "fields": ["kind", "patterns", "threshold"],
+            },
+        ),
+    ]
+
+    def get_urls(self) -> list[URLPattern]:
+        return [
+            path("try/", self.admin_site.admin_view(self.try_text), name="battles_try_rules"),
+            *super().get_urls(),
+        ]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False  # verdicts name it: switch it off
+
+    def try_text(self, request: HttpRequest) -> HttpResponse:
+        """What the rules find in a text, those that are off as well, and what would come of it."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        form = TryForm(request.POST or None)
+        said = form.cleaned_data if form.is_valid() else {}
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": gettext("Try the moderation rules"),
+            "form": form,
+            "trial": tried(said["text"], ask_endpoint=said.get("ask_endpoint", False)) if said else None,
+        }
+        status = 422 if form.errors else 200
+        return TemplateResponse(request, "admin/battles/moderationrule/try.html", context, status=status)
+
+    def save_model(self, request: HttpRequest, obj: ModerationRule, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        self.write_down(request, form, obj, change=change)
+
+    @admin.display(description=_("category"), ordering="category")
+    def words(self, rule: ModerationRule) -> str:
+        return rule.category_words
+
+    @admin.display(description=_("what is looked for"))
+    def what(self, rule: ModerationRule) -> str:
+        return ", ".join([*rule.patterns[:3], *(["…"] if len(rule.patterns) > 3 else [])])
+
+
+@admin.register(ModerationEndpoint)
+class ModerationEndpointAdmin(RegistryAdmin):
+    list_display = ["provider", "model", "seconds", "refuses_when_away", "is_active"]
+    list_select_related = ["provider"]
+    fields = ["provider", "model", "seconds", "refuses_when_away", "is_active"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return super().has_add_permission(request) and not ModerationEndpoint.objects.exists()
+
+    def save_model(self, request: HttpRequest, obj: ModerationEndpoint, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        self.write_down(request, form, obj, change=change)

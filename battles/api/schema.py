@@ -1,0 +1,259 @@
+"""Sessions, battles and answers, as OpenAPI describes them."""
+
+from battles import errors
+from battles.api.serializers import (
+    CastVoteSerializer,
+    ChangeSessionSerializer,
+    FeedbackSerializer,
+    PromptSerializer,
+    ReportBattleSerializer,
+    StarsSerializer,
+    StartBattleSerializer,
+)
+from battles.api.shares import ShareViewSet
+from battles.api.views import AnswerViewSet, BattleViewSet, SessionViewSet
+from battles.payload_types import (
+    Battle,
+    Consent,
+    ExportedSession,
+    PublicPage,
+    Report,
+    Session,
+    SessionSummary,
+    SharedBattle,
+)
+from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_of
+from common.errors import TooManyRequests
+from uploads.errors import CannotBeRead, NotReadYet
+
+_STARTING = (
+    NotReadYet,
+    CannotBeRead,
+    TooManyRequests,
+    errors.ProofRequired,
+    errors.PromptRefused,
+    errors.NotExamined,
+    errors.BudgetReached,
+    errors.TooFewModels,
+    errors.ModelsOverBudget,
+)
+_HOW_TO_START = (
+    "`mode` is `blind` unless said otherwise: both models are drawn, and `filters` may narrow the draw. `side_by_side` "
+    "takes two `models`, or one to which another is drawn, `compare` two to six, `direct` one. The answers come on the "
+    "battle's `stream_url`. `attachments` are up to six uploads that have been read; with a picture, only models that "
+    "see are drawn. `consent` says that the battle's prompts and answers may be published with its vote; it is passed "
+    "over where the arena publishes none. `proof` answers the `challenge` of a refusal with the code `proof_required`."
+)
+_EVENTS = (
+    "The address it leads to needs neither token nor cookie and is good for an hour. It sends server-sent events, each "
+    "with an `id` and JSON in `data`: `text {side, text}` (append it), `block {side, html}` (what was open has become "
+    "this HTML), `state {side, state}`, `reset {side}` (forget what the side said), `end {}` (the turn is stored: "
+    "fetch the battle). After a lost connection `Last-Event-ID`, or `?after=` with that id, continues it."
+)
+_AS = Parameter("as", "The file's format.", {**one_of("json", "markdown"), "default": "json"})
+
+OPERATIONS: Operations = {
+    (SessionViewSet, "list"): Operation(
+        summary="Your sessions, the latest first",
+        description="Those that are not put away. Their battles come with each one: `sessions/{id}/`.",
+        gives=SessionSummary,
+        is_list=True,
+        parameters=(
+            Parameter("search", "Words of the title or of a prompt.", TEXT),
+            Parameter("archived", "Those put away instead of the others.", {"type": "boolean", "default": False}),
+            Parameter("upload", "The id of a file: those in which it went with a prompt.", TEXT),
+        ),
+    ),
+    (SessionViewSet, "create"): Operation(
+        summary="Start a session with its first battle",
+        description=_HOW_TO_START,
+        takes=StartBattleSerializer,
+        example={"prompt": "Name three rivers."},
+        gives=Session,
+        status=201,
+        refuses=_STARTING,
+    ),
+    (SessionViewSet, "retrieve"): Operation(
+        summary="A session with its battles",
+        description="The oldest first, each as `battles/{id}/` gives it.",
+        gives=Session,
+    ),
+    (SessionViewSet, "partial_update"): Operation(
+        summary="Rename a session, or put it away",
+        description="What is not sent stays as it is. `archived` false takes it out again.",
+        takes=ChangeSessionSerializer,
+        example={"title": "About rivers"},
+        gives=Session,
+    ),
+    (SessionViewSet, "destroy"): Operation(
+        summary="Delete a session",
+        description="It is gone from everywhere at once, its published battles too. For a minute `restore/` brings it "
+        "back; then what was said in it is gone for good, with its files that no other session uses. Votes that count "
+        "stay, without it and without you.",
+        parameters=(
+            Parameter(
+                "for_good",
+                "At once and beyond recall, also what was deleted within the last minute.",
+                {"type": "boolean", "default": False},
+            ),
+        ),
+        status=204,
+    ),
+    (SessionViewSet, "restore"): Operation(
+        summary="Bring back a session that was just deleted",
+        description="Within a minute, with everything that was in it. One that was not deleted stays as it is.",
+        gives=Session,
+        refuses=(errors.TooLateToRestore,),
+    ),
+    (SessionViewSet, "battles"): Operation(
+        summary="Start another battle in a session",
+        description=_HOW_TO_START,
+        takes=StartBattleSerializer,
+        example={"prompt": "Name three lakes."},
+        gives=Battle,
+        status=201,
+        refuses=_STARTING,
+    ),
+    (SessionViewSet, "consent"): Operation(
+        summary="The words of consent",
+        description="What `consent` agrees to, to be shown to whoever is asked before a battle is started with it.",
+        gives=Consent,
+    ),
+    (SessionViewSet, "withdraw_consent"): Operation(
+        summary="Withdraw every consent to publish prompts and answers",
+        description="That of all your battles so far. Exports that begin later leave them out; battles and votes stay.",
+        status=204,
+    ),
+    (SessionViewSet, "export"): Operation(
+        summary="A session as a file",
+        description="As JSON each side has its conversation in the messages of OpenAI's API; Markdown is for people. "
+        "Before the vote neither has names.",
+        gives=(ExportedSession, File("text/markdown")),
+        parameters=(_AS,),
+    ),
+    (BattleViewSet, "retrieve"): Operation(
+        summary="A battle",
+        description="While it is being answered, what was said so far is on its `stream_url` alone.",
+        gives=Battle,
+    ),
+    (BattleViewSet, "messages"): Operation(
+        summary="Ask every side a follow-up",
+        description="Each with its own conversation so far, before or after the vote. The answers come on the battle's "
+        "`stream_url`.",
+        takes=PromptSerializer,
+        example={"prompt": "Which of them is the longest?"},
+        gives=Battle,
+        status=201,
+        refuses=(
+            errors.StillAnswering,
+            errors.BattleIsVoid,
+            errors.BattleIsHidden,
+            errors.TooManyTurns,
+            errors.ImagesNotSeen,
+            NotReadYet,
+            CannotBeRead,
+            TooManyRequests,
+            errors.PromptRefused,
+            errors.NotExamined,
+            errors.BudgetReached,
+            errors.ModelsOverBudget,
+        ),
+    ),
+    (BattleViewSet, "stream"): Operation(
+        summary="Leads to the live turn's events; 404 when nothing is being answered", description=_EVENTS, status=307
+    ),
+    (BattleViewSet, "stop"): Operation(
+        summary="Stop what is being answered",
+        description="On every side; what was said so far stays. A vote on a stopped answer is kept, and not counted.",
+        gives=Battle,
+        refuses=(errors.NothingToStop,),
+    ),
+    (BattleViewSet, "regenerate"): Operation(
+        summary="Ask a failed follow-up again",
+        description="Once, where a side failed in the last turn; every side answers it anew.",
+        gives=Battle,
+        refuses=(
+            errors.StillAnswering,
+            errors.BattleIsVoid,
+            errors.BattleIsHidden,
+            errors.AlreadyVoted,
+            errors.NothingToRegenerate,
+            errors.AlreadyRegenerated,
+            TooManyRequests,
+            errors.BudgetReached,
+            errors.ModelsOverBudget,
+        ),
+    ),
+    (BattleViewSet, "vote"): Operation(
+        summary="Vote; the names come with the answer",
+        description="When every side has answered: the battle's `can_vote` says so. A vote is final.",
+        takes=CastVoteSerializer,
+        example={"choice": "left"},
+        gives=Battle,
+        status=201,
+        refuses=(
+            errors.AlreadyVoted,
+            errors.StillAnswering,
+            errors.BattleIsVoid,
+            errors.BattleIsHidden,
+            errors.TakesNoVote,
+            TooManyRequests,
+        ),
+    ),
+    (BattleViewSet, "feedback"): Operation(
+        summary="Say more about a vote: tags for either side, a comment",
+        description="What is sent again replaces what was sent before.",
+        takes=FeedbackSerializer,
+        example={"tags": {"left": ["accurate", "clear"], "right": ["shallow"]}, "comment": "The right one guesses."},
+        gives=Battle,
+        refuses=(errors.NotVotedYet,),
+    ),
+    (BattleViewSet, "publish"): Operation(
+        summary="Publish a battle: a page for whoever has its address",
+        description="Once the names are known, and nothing is being answered. What is said later is on it when it is "
+        "published again, at the same address.",
+        gives=PublicPage,
+        refuses=(errors.NotVotedYet, errors.StillAnswering, errors.BattleIsVoid, errors.BattleIsHidden),
+    ),
+    (BattleViewSet, "withdraw"): Operation(
+        summary="Withdraw a published battle",
+        description="Its page is gone at once, and that address never comes back.",
+        status=204,
+    ),
+    (BattleViewSet, "consent"): Operation(
+        summary="Withdraw the consent to publish a battle's prompts and answers",
+        description="Exports that begin later leave them out; the battle and its vote stay as they are.",
+        status=204,
+    ),
+    (BattleViewSet, "report"): Operation(
+        summary="Report a battle to the moderators",
+        description="One of your own, or a published one by the id of its page. The first report of a person stands: "
+        "sent again, it is given back with status 200.",
+        takes=ReportBattleSerializer,
+        example={"reason": "One of the answers insults people."},
+        gives=Report,
+        also=(200,),
+        status=201,
+        refuses=(TooManyRequests,),
+    ),
+    (ShareViewSet, "retrieve"): Operation(
+        summary="A published battle",
+        description="Anybody's, by the id in its `share` and in the address of its page. What its owner said later, or "
+        "about the vote, is not there; nor is anything once it is withdrawn.",
+        gives=SharedBattle,
+    ),
+    (ShareViewSet, "export"): Operation(
+        summary="A published battle as a file",
+        description="As a session is exported: JSON with the messages of OpenAI's API, or Markdown.",
+        gives=(ExportedSession, File("text/markdown")),
+        parameters=(_AS,),
+    ),
+    (AnswerViewSet, "rating"): Operation(
+        summary="Give an answer one to five stars, where many are compared",
+        description="The id is the answer's. What is given again counts instead.",
+        takes=StarsSerializer,
+        example={"stars": 4},
+        gives=Battle,
+        refuses=(errors.TakesNoStars, errors.StillAnswering, TooManyRequests),
+    ),
+}

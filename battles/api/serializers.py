@@ -1,0 +1,141 @@
+"""What the API takes and gives; shapes only. A battle's own shape is made in battles/payloads.py."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+
+from accounts.actor import Actor
+from battles import feedback
+from battles.models import Attachment, Battle, Session, Vote
+from battles.payloads import shown_battle
+from battles.prompting import consent
+from battles.prompting.lineup import Filters, Wish
+from battles.prompting.prompt import accepted_prompt
+from battles.prompting.proof_of_work import MOST_OF_A_PROOF
+from battles.queries import read_battles
+from common.api.fields import ChoiceField
+from common.errors import InvalidInput
+from common.text.storable import has_unstorable
+from models_registry.models import LanguageModel
+
+
+class PromptSerializer(serializers.Serializer[Any]):
+    # Neither trimmed nor checked by DRF: accepted_prompt is the one rule.
+    prompt = serializers.CharField(trim_whitespace=False, allow_blank=True)
+    attachments = serializers.ListField(
+        child=serializers.CharField(max_length=40), max_length=Attachment.MOST, required=False, default=list
+    )
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        """Text that cannot be stored is refused in our words, before DRF's field finds its own."""
+        prompt = data.get("prompt") if isinstance(data, dict) else None
+        if isinstance(prompt, str):
+            try:
+                data = {**data, "prompt": accepted_prompt(prompt)}
+            except InvalidInput as error:
+                raise serializers.ValidationError(error.fields) from error
+        return super().run_validation(data)
+
+
+class FiltersSerializer(serializers.Serializer[Any]):
+    license_kind = ChoiceField(choices=LanguageModel.LicenseKind.choices, required=False)
+    min_size_b = serializers.DecimalField(max_digits=9, decimal_places=3, min_value=Decimal(0), required=False)
+    needs_images = serializers.BooleanField(required=False)
+    max_size_b = serializers.DecimalField(max_digits=9, decimal_places=3, min_value=Decimal(0), required=False)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """A filter that is not known here must not be passed over: somebody relies on it."""
+        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
+        if unknown:
+            raise serializers.ValidationError(
+                [_("There is no filter “%(name)s”.") % {"name": name} for name in unknown]
+            )
+        return super().to_internal_value(data)
+
+    def validate(self, filters: dict[str, Any]) -> Filters:
+        sizes = {name: float(filters[name]) for name in ("min_size_b", "max_size_b") if name in filters}
+        return Filters(filters.get("license_kind", ""), **sizes, needs_images=filters.get("needs_images", False))
+
+
+class StartBattleSerializer(PromptSerializer):
+    mode = ChoiceField(choices=Battle.Mode.choices, default=Battle.Mode.BLIND)
+    models = serializers.ListField(child=serializers.CharField(max_length=120), default=list)
+    filters = FiltersSerializer(default=Filters)
+    proof = serializers.CharField(max_length=MOST_OF_A_PROOF, default="", allow_blank=True)
+    consent = serializers.BooleanField(default=False)
+
+    @property
+    def wish(self) -> Wish:
+        data = self.validated_data
+        mode, models, files = Battle.Mode(data["mode"]), tuple(data["models"]), tuple(data["attachments"])
+        return Wish(mode, models, data["filters"], files, data["consent"])
+
+
+class CastVoteSerializer(serializers.Serializer[Any]):
+    choice = ChoiceField(choices=Vote.Choice.choices)
+
+
+class ReportBattleSerializer(serializers.Serializer[Any]):
+    # Neither trimmed nor checked by DRF: actions.report knows the rule.
+    reason = serializers.CharField(trim_whitespace=False, allow_blank=True)
+
+
+class StarsSerializer(serializers.Serializer[Any]):
+    stars = serializers.IntegerField(min_value=1, max_value=5)
+
+
+class FeedbackSerializer(serializers.Serializer[Any]):
+    tags = serializers.DictField(
+        child=serializers.ListField(child=ChoiceField(choices=list(feedback.TAGS))), default=dict
+    )
+    comment = serializers.CharField(max_length=feedback.MOST_CHARACTERS, allow_blank=True, default="")
+
+    def validate_tags(self, tags: dict[str, list[str]]) -> dict[str, list[str]]:
+        unknown = set(tags) - {"left", "right"}
+        if unknown:
+            raise serializers.ValidationError(_("Tags belong to “left” or “right”."))
+        return {side: sorted(set(names)) for side, names in tags.items()}
+
+
+class ChangeSessionSerializer(serializers.Serializer[Any]):
+    title = serializers.CharField(max_length=120, required=False)
+    archived = serializers.BooleanField(required=False)
+
+    def validate_title(self, title: str) -> str:
+        if has_unstorable(title):
+            raise serializers.ValidationError(_("The title contains a character that is not text."))
+        return title
+
+
+def consent_asked_of(actor: Actor) -> dict[str, Any]:
+    """The words, and to how many of their battles this person's consent stands."""
+    agreed = Battle.objects.owned_by(actor).with_consent().count()
+    return {"text": consent.text(), "version": consent.version(), "battles": agreed}
+
+
+def session_summary(session: Session) -> dict[str, Any]:
+    """A session in a list, read `with_known_names` and `with_battle_count`."""
+    return _session(session) | {
+        "battle_count": session.battle_count,  # type: ignore[attr-defined]
+        "models": session.known_names,  # type: ignore[attr-defined]
+        "names_hidden": session.keeps_names,  # type: ignore[attr-defined]
+    }
+
+
+def session_detail(session: Session, battles: Iterable[Battle] | None = None) -> dict[str, Any]:
+    """battles: where they are at hand, in order, ready to be shown."""
+    shown = read_battles(session) if battles is None else battles
+    return _session(session) | {"battles": [shown_battle(battle) for battle in shown]}
+
+
+def _session(session: Session) -> dict[str, Any]:
+    return {
+        "id": session.public_id,
+        "title": session.title,
+        "created_at": session.created_at,
+        "last_active_at": session.last_active_at,
+        "archived": session.archived,
+    }

@@ -1,0 +1,34 @@
+"""Published battles for programs: for whoever has the id of one, as its page is."""
+
+from django.http import HttpResponse
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from battles.models import Share
+from battles.sessions.export import exported
+from battles.sessions.sharing import as_session, shared_battle, told_to_all
+from common.errors import NotFound
+
+
+@method_decorator(never_cache, name="dispatch")  # what is withdrawn is gone from everywhere
+class ShareViewSet(ViewSet):
+    lookup_field = "public_id"
+
+    def get_object(self) -> Share:
+        share = Share.objects.readable().filter(public_id=self.kwargs["public_id"]).first()
+        if share is None:
+            raise NotFound
+        return share
+
+    def retrieve(self, request: Request, public_id: str) -> Response:
+        return Response(told_to_all(self.get_object()))
+
+    @action(detail=True, methods=["get"])
+    def export(self, request: Request, public_id: str) -> HttpResponse:
+        """JSON, or Markdown with `?as=markdown`."""
+        battle = shared_battle(self.get_object())
+        return exported(as_session(battle), request.query_params.get("as", "json"), name=f"battle-{public_id}")

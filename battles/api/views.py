@@ -1,0 +1,242 @@
+"""The second door to the same room: sessions and battles for programs."""
+
+from typing import Any, cast
+
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from rest_framework import status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.actor import Actor, ActorRequest, known_actor
+from accounts.api.idempotency import idempotent
+from accounts.models import Scope
+from battles import actions
+from battles.api.serializers import (
+    CastVoteSerializer,
+    ChangeSessionSerializer,
+    FeedbackSerializer,
+    PromptSerializer,
+    ReportBattleSerializer,
+    StarsSerializer,
+    StartBattleSerializer,
+    consent_asked_of,
+    session_detail,
+    session_summary,
+)
+from battles.models import Answer, Battle, Session, Vote
+from battles.models.sessions import SessionQuerySet
+from battles.payloads import shown_battle, shown_share
+from battles.queries import find_battle, find_whole_battle, read_battle
+from battles.sessions.export import session_file
+from common.api.pagination import ArenaPagination
+from common.errors import NotFound
+
+
+def _actor(request: Request) -> Actor:
+    return cast(ActorRequest, request._request).actor
+
+
+def _valid(serializer: Any) -> dict[str, Any]:
+    serializer.is_valid(raise_exception=True)
+    return cast("dict[str, Any]", serializer.validated_data)
+
+
+def _asks_for(request: Request, name: str) -> bool:
+    return request.query_params.get(name, "").lower() in ("1", "true")
+
+
+def _sees(battle: Battle) -> dict[str, Any]:
+    return shown_battle(read_battle(battle.pk))
+
+
+class SessionViewSet(ViewSet):
+    scopes = {"POST": Scope.BATTLE, "PATCH": Scope.BATTLE, "DELETE": Scope.BATTLE}
+    lookup_field = "public_id"
+
+    def get_object(self) -> Session:
+        return self._find(Session.objects.owned_by(_actor(self.request)))
+
+    def _find(self, sessions: SessionQuerySet) -> Session:
+        session = sessions.filter(public_id=self.kwargs["public_id"]).first()
+        if session is None:
+            raise NotFound
+        return session
+
+    def list(self, request: Request) -> Response:
+        asked = request.query_params
+        found = Session.objects.owned_by(_actor(request)).filter(archived=_asks_for(request, "archived"))
+        found = found.search(asked.get("search", "").replace("\x00", ""))
+        if asked.get("upload"):
+            found = found.with_upload(asked["upload"])
+        paginator = ArenaPagination()
+        page = paginator.paginate_queryset(found.with_known_names().with_battle_count().latest_first(), request)
+        return paginator.get_paginated_response([session_summary(session) for session in page or []])
+
+    @idempotent
+    def create(self, request: Request) -> Response:
+        asked = StartBattleSerializer(data=request.data)
+        said = _valid(asked)
+        actor = known_actor(cast(ActorRequest, request._request))
+        battle = actions.start_session(actor=actor, prompt=said["prompt"], wish=asked.wish, proof=said["proof"])
+        return Response(session_detail(battle.session, [battle]), status=status.HTTP_201_CREATED)
+
+    def retrieve(self, request: Request, public_id: str) -> Response:
+        return Response(session_detail(self.get_object()))
+
+    def partial_update(self, request: Request, public_id: str) -> Response:
+        session = self.get_object()
+        changes = _valid(ChangeSessionSerializer(data=request.data))
+        if changes:
+            actions.update_session(session, **changes)
+        return Response(session_detail(self.get_object()))
+
+    def destroy(self, request: Request, public_id: str) -> Response:
+        """For a minute it can be had back, unless it is to go for good: then also what was thrown away before."""
+        if _asks_for(request, "for_good"):
+            actions.delete_session(self._find(Session.objects.of(_actor(request))))
+        else:
+            actions.discard_session(self.get_object())
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def restore(self, request: Request, public_id: str) -> Response:
+        return Response(session_detail(actions.restore_session(actor=_actor(request), public_id=public_id)))
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def battles(self, request: Request, public_id: str) -> Response:
+        session = self.get_object()
+        asked = StartBattleSerializer(data=request.data)
+        said = _valid(asked)
+        battle = actions.start_battle(
+            actor=_actor(request), session=session, prompt=said["prompt"], wish=asked.wish, proof=said["proof"]
+        )
+        return Response(shown_battle(battle), status=status.HTTP_201_CREATED)
+
+    @action(detail=False, methods=["get"])
+    def consent(self, request: Request) -> Response:
+        return Response(consent_asked_of(_actor(request)))
+
+    @consent.mapping.delete
+    def withdraw_consent(self, request: Request) -> Response:
+        actions.withdraw_every_consent(_actor(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @action(detail=True, methods=["get"])
+    def export(self, request: Request, public_id: str) -> HttpResponse:
+        """The session as a file: JSON, or Markdown with `?as=markdown`."""
+        return session_file(self.get_object(), request.query_params.get("as", "json"))
+
+
+class BattleViewSet(ViewSet):
+    lookup_field = "public_id"
+
+    @property
+    def scopes(self) -> dict[str, Scope]:
+        return {"POST": Scope.VOTE if self.action in ("vote", "feedback") else Scope.BATTLE, "DELETE": Scope.BATTLE}
+
+    def get_object(self, *, for_showing: bool = False) -> Battle:
+        find = find_whole_battle if for_showing else find_battle
+        battle = find(_actor(self.request), self.kwargs["public_id"])
+        if battle is None:
+            raise NotFound
+        return battle
+
+    def retrieve(self, request: Request, public_id: str) -> Response:
+        return Response(shown_battle(self.get_object(for_showing=True)))
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def messages(self, request: Request, public_id: str) -> Response:
+        battle = self.get_object()
+        data = _valid(PromptSerializer(data=request.data))
+        actions.follow_up(actor=_actor(request), battle=battle, prompt=data["prompt"], attachments=data["attachments"])
+        return Response(_sees(battle), status=status.HTTP_201_CREATED)
+
+    @action(detail=True, methods=["get"])
+    def stream(self, request: Request, public_id: str) -> HttpResponse:
+        """307 to the live turn's events; 404 when nothing is being answered."""
+        url = _sees(self.get_object())["stream_url"]
+        if url is None:
+            raise NotFound(_("Nothing is being answered; fetch the battle."))
+        return HttpResponse(status=307, headers={"Location": url})
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def stop(self, request: Request, public_id: str) -> Response:
+        battle = self.get_object()
+        actions.stop(battle=battle)
+        return Response(_sees(battle))
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def regenerate(self, request: Request, public_id: str) -> Response:
+        battle = self.get_object()
+        actions.regenerate(actor=_actor(request), battle=battle)
+        return Response(_sees(battle))
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def vote(self, request: Request, public_id: str) -> Response:
+        battle = self.get_object()
+        choice = Vote.Choice(_valid(CastVoteSerializer(data=request.data))["choice"])
+        vote = actions.cast_vote(actor=_actor(request), battle=battle, choice=choice)
+        return Response(shown_battle(vote.battle), status=status.HTTP_201_CREATED)
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def report(self, request: Request, public_id: str) -> Response:
+        battle = Battle.objects.seen_by(_actor(request), public_id)
+        if battle is None:
+            raise NotFound
+        reason = _valid(ReportBattleSerializer(data=request.data))["reason"]
+        actor = known_actor(cast(ActorRequest, request._request))
+        report, is_new = actions.report(actor=actor, battle=battle, reason=reason)
+        shown = {"battle": public_id, "reason": report.reason, "created_at": report.created_at}
+        return Response(shown, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def feedback(self, request: Request, public_id: str) -> Response:
+        battle = self.get_object()
+        actions.give_feedback(battle=battle, **_valid(FeedbackSerializer(data=request.data)))
+        return Response(_sees(battle))
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def publish(self, request: Request, public_id: str) -> Response:
+        return Response(shown_share(actions.publish(battle=self.get_object())))
+
+    @publish.mapping.delete
+    def withdraw(self, request: Request, public_id: str) -> Response:
+        actions.withdraw(battle=self.get_object())
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @action(detail=True, methods=["delete"])
+    def consent(self, request: Request, public_id: str) -> Response:
+        actions.withdraw_consent(Battle.objects.filter(pk=self.get_object().pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class AnswerViewSet(ViewSet):
+    scopes = {"POST": Scope.VOTE}
+    lookup_field = "public_id"
+
+    def get_object(self) -> Answer:
+        mine = Answer.objects.filter(turn__battle__in=Battle.objects.owned_by(_actor(self.request)))
+        answer = mine.select_related("turn__battle").filter(public_id=self.kwargs["public_id"]).first()
+        if answer is None:
+            raise NotFound
+        return answer
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def rating(self, request: Request, public_id: str) -> Response:
+        answer = self.get_object()
+        stars = _valid(StarsSerializer(data=request.data))["stars"]
+        actions.give_stars(actor=_actor(request), answer=answer, stars=stars)
+        return Response(_sees(answer.turn.battle))

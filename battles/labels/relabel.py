@@ -1,0 +1,94 @@
+"""Votes are labelled again when the rules have changed since they were cast.
+
+A vote has its labels from the moment it is cast. Where the text is gone, they stay as they are.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+
+from django.db import connection, transaction
+
+from battles.labels import Labels, labelling
+from battles.labels.labelling import LabelColumns
+from battles.models import Category, Turn, Vote
+from battles.signals import labels_change, relabelling_begins
+from battles.text.custom_category import Rule
+from battles.text.labels import LabelChange
+
+BATCH = 1_000
+
+_STORE = """
+UPDATE battles_vote AS vote
+SET categories = label.categories, language = label.language, labelled_by = label.labelled_by,
+    prompt_digest = label.prompt_digest
+FROM jsonb_to_recordset(%s::jsonb) AS label(
+    id bigint, categories varchar(40)[], language varchar(3), labelled_by varchar(60), prompt_digest varchar(32)
+)
+WHERE vote.id = label.id
+"""
+
+
+def settle_pending() -> int:
+    """Bring pending votes' labels up to date before they are counted; returns how many were labelled again.
+
+    Inside the transaction that counts, under its lock.
+    """
+    rules = Category.objects.rules()
+    outdated = Vote.objects.pending().exclude(labelled_by=labelling.version(rules)).order_by("order")
+    settled = 0
+    ids = list(outdated.values_list("pk", flat=True))
+    for start in range(0, len(ids), BATCH):
+        labels = _labels_now(ids[start : start + BATCH], rules)
+        _store(labels)
+        settled += len(labels)
+    return settled
+
+
+def reclassify(*, everything: bool = False, progress: Callable[[int, int], None] = lambda done, of: None) -> int:
+    """Label votes again, counted ones too, in batches that commit on their own; returns how many changed boards.
+
+    everything: also those that this version labelled already. progress: called with (done, of) after each batch.
+    """
+    rules = Category.objects.rules()
+    votes = Vote.objects.all() if everything else Vote.objects.exclude(labelled_by=labelling.version(rules))
+    of, done, changed, last = votes.count(), 0, 0, 0
+    while batch := dict(votes.filter(order__gt=last).order_by("order").values_list("pk", "order")[:BATCH]):
+        changed += _relabel(_labels_now(batch, rules))
+        done, last = done + len(batch), max(filter(None, batch.values()))
+        progress(done, of)
+    return changed
+
+
+def _labels_now(vote_ids: Iterable[int], rules: list[Rule]) -> dict[int, LabelColumns]:
+    """By vote; those whose text is gone are not in it."""
+    battles = dict(Vote.objects.filter(pk__in=list(vote_ids)).values_list("battle_id", "pk"))
+    prompts: dict[int, list[str]] = defaultdict(list)
+    files: dict[int, list[dict[str, str]]] = defaultdict(list)
+    turns = Turn.objects.judged().filter(battle__in=battles).exclude(prompt="").with_attachments()
+    for turn in turns.only("battle_id", "prompt").order_by("index"):
+        prompts[battles[turn.battle_id]].append(turn.prompt)
+        files[battles[turn.battle_id]] += turn.attached
+    return {vote_id: labelling.label(asked, rules, files=files[vote_id]) for vote_id, asked in prompts.items()}
+
+
+@transaction.atomic
+def _relabel(labels: dict[int, LabelColumns]) -> int:
+    relabelling_begins.send(sender=Vote)
+    changes = []
+    votes = Vote.objects.select_for_update().filter(pk__in=labels).order_by("order")
+    for vote in votes.only("categories", "language", "processing"):
+        before = Labels(tuple(vote.categories), vote.language)
+        after = Labels(tuple(labels[vote.pk]["categories"]), labels[vote.pk]["language"])
+        if before != after and vote.processing != Vote.Processing.PENDING:
+            changes.append(LabelChange(vote.pk, before, after))
+    if changes:
+        labels_change.send(sender=Vote, changes=changes)
+    _store(labels)
+    return len(changes)
+
+
+def _store(labels: dict[int, LabelColumns]) -> None:
+    rows = [{"id": vote_id, **columns} for vote_id, columns in labels.items()]
+    with connection.cursor() as cursor:
+        cursor.execute(_STORE, [json.dumps(rows)])

@@ -1,0 +1,44 @@
+"""How long a rule takes to read a long prompt. RE2 takes linear time, but an expression may still take ms a line."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from time import thread_time
+
+from battles.text.deobfuscation import Reading, readings
+from battles.text.matching import Matcher
+
+# CPU time in seconds that one rule may take for a text of PROBE_CHARACTERS, as a prompt may have.
+MAX_RULE_S = 0.05
+PROBE_CHARACTERS = 20_000
+# Letters of the rule that are repeated: texts that match for long and then fail take the longest.
+MAX_PROBED_LETTERS = 8
+_PROSE = "The quick brown fox jumps over the lazy dog, 42 times. "
+
+
+def seconds_to_read(matchers: Sequence[Matcher], patterns: Sequence[str]) -> float:
+    """Return the CPU time in seconds that `matchers` take for the slowest of several long texts.
+
+    patterns: the source of the matchers. Stops, with the time so far, once it is above MAX_RULE_S.
+    """
+    slowest = 0.0
+    for text in _probes("".join(patterns)):
+        reading = readings([text])
+        spent = 0.0
+        for matcher in matchers:
+            spent += min(_seconds(matcher, reading) for _ in range(2))  # the first search also builds its automaton
+            if spent > MAX_RULE_S:
+                return spent
+        slowest = max(slowest, spent)
+    return slowest
+
+
+def _seconds(matcher: Matcher, reading: Sequence[Reading]) -> float:
+    started = thread_time()
+    matcher.finds(reading)
+    return thread_time() - started
+
+
+def _probes(pattern: str) -> Iterator[str]:
+    letters = [letter for letter, _ in Counter(filter(str.isalnum, pattern.lower())).most_common(MAX_PROBED_LETTERS)]
+    for unit in [_PROSE, *letters, *(f"{letter} " for letter in letters), pattern]:
+        yield (unit * (PROBE_CHARACTERS // len(unit) + 1))[:PROBE_CHARACTERS] if unit else ""

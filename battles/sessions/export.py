@@ -1,0 +1,140 @@
+"""A session as a file, made of nothing but what its page shows: a blind battle without a vote stays blind."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from battles.api.serializers import session_detail
+from battles.models import Session
+from common.errors import InvalidInput
+
+Shown = dict[str, Any]
+
+SIDE_NAMES = {"left": gettext_lazy("Model A"), "right": gettext_lazy("Model B")}
+CHOICE_WORDS = {
+    "left": gettext_lazy("The left answer was found better."),
+    "right": gettext_lazy("The right answer was found better."),
+    "tie": gettext_lazy("A tie."),
+    "both_bad": gettext_lazy("Both answers were found bad."),
+}
+
+
+def as_json(session: Shown) -> Shown:
+    """Return the session with each side's conversation as OpenAI's messages.
+
+    session: as battles.api.serializers.session_detail gives it.
+    """
+    return {
+        "id": session["id"],
+        "title": session["title"],
+        "created_at": session["created_at"],
+        "battles": [_battle(battle) for battle in session["battles"]],
+    }
+
+
+def _battle(battle: Shown) -> Shown:
+    names = _models(battle)
+    return {
+        "id": battle["id"],
+        "mode": battle["mode"],
+        "state": battle["state"],
+        "created_at": battle["created_at"],
+        "vote": battle["vote"] and battle["vote"]["choice"],
+        "sides": [
+            {"side": side, "model": names.get(side, {}).get("id"), "messages": list(_messages(battle, side))}
+            for side in _sides(battle)
+        ],
+    }
+
+
+def _messages(battle: Shown, side: str) -> Iterator[Shown]:
+    """What a side did not answer has no assistant's message."""
+    for turn in battle["turns"]:
+        files = [file["name"] for file in turn["attachments"]]
+        yield {"role": "user", "content": turn["prompt"], **({"attachments": files} if files else {})}
+        answer = _answer(turn, side)
+        if answer["text"]:
+            yield {"role": "assistant", "content": answer["text"]}
+
+
+def as_markdown(session: Shown) -> str:
+    """The same for people: prompts quoted, each answer under its model's name."""
+    parts = [f"# {session['title'] or _('Untitled')}"]
+    for battle in session["battles"]:
+        names = _models(battle)
+        parts.append(f"## {' · '.join(_name(side, names) for side in _sides(battle))}")
+        if battle.get("hidden"):
+            parts.append(f"*{_('Hidden by the moderators.')}*")
+            continue
+        for turn in battle["turns"]:
+            parts.append(_quoted(turn["prompt"]))
+            if turn["attachments"]:
+                parts.append(f"**{_('Attached:')}** {', '.join(file['name'] for file in turn['attachments'])}")
+            for side in _sides(battle):
+                parts += [f"### {_name(side, names)}{_stars(_answer(turn, side))}", _said(_answer(turn, side))]
+        if battle["vote"]:
+            parts.append(f"**{_('Vote:')}** {CHOICE_WORDS[battle['vote']['choice']]}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _said(answer: Shown) -> str:
+    return str(answer["text"] or answer["error_message"] or f"*{_('Not answered.')}*")
+
+
+def _stars(answer: Shown) -> str:
+    stars = answer.get("stars")
+    return f" {'★' * stars}{'☆' * (5 - stars)}" if stars else ""
+
+
+def _quoted(prompt: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in prompt.splitlines()) or ">"
+
+
+def _sides(battle: Shown) -> Iterable[str]:
+    return [answer["side"] for answer in battle["turns"][0]["answers"]]
+
+
+def _models(battle: Shown) -> dict[str, Shown]:
+    """By side; nobody while the battle is blind."""
+    return {side["side"]: side["model"] for side in battle["sides"] or ()}
+
+
+def _name(side: str, models: dict[str, Shown]) -> str:
+    return str(models[side]["name"] if side in models else SIDE_NAMES[side])
+
+
+def _answer(turn: Shown, side: str) -> Shown:
+    return next(answer for answer in turn["answers"] if answer["side"] == side)
+
+
+def _json_text(session: Shown) -> str:
+    return json.dumps(as_json(session), cls=DjangoJSONEncoder, ensure_ascii=False, indent=2) + "\n"
+
+
+FORMATS: dict[str, tuple[str, str, Callable[[Shown], str]]] = {
+    "json": ("json", "application/json", _json_text),
+    "markdown": ("md", "text/markdown; charset=utf-8", as_markdown),
+}
+
+
+def session_file(session: Session, wanted: str) -> HttpResponse:
+    """For the page and the API alike. Raises InvalidInput."""
+    return exported(session_detail(session), wanted, name=f"session-{session.public_id}")
+
+
+def exported(session: Shown, wanted: str, *, name: str) -> HttpResponse:
+    """A file of this name. Raises InvalidInput."""
+    if wanted not in FORMATS:
+        problem = _("A session is exported as “markdown” or “json”.")
+        raise InvalidInput(problem, fields={"as": [problem]})
+    ending, content_type, write = FORMATS[wanted]
+    return HttpResponse(
+        write(session),
+        content_type=content_type,
+        headers={"Content-Disposition": f'attachment; filename="{name}.{ending}"'},
+    )

@@ -1,0 +1,92 @@
+"""What anybody may read of a published battle: as it was then, and nothing that is its owner's alone."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from battles.models import Share, Vote
+from battles.payloads import shown_battle
+from battles.prompting import prompt
+from battles.queries import read_battle
+from battles.sessions.export import Shown
+
+_TITLE_CHARACTERS = 70
+# Of an answer: neither its id, with which its owner gives stars, nor where its stream is.
+_SHOWN_OF_AN_ANSWER = (
+    "side", "state", "text", "html", "error", "error_message", "stars", "reasoning", "prompt_tokens",
+    "completion_tokens", "reasoning_tokens", "cost", "first_token_ms", "total_ms", "finish",
+)  # fmt: skip
+
+_TOLD_OF_A_TURN = ("index", "prompt", "attachments", "after_vote", "context_from", "answers")
+
+
+def shared_battle(share: Share) -> Shown:
+    """Like blind.shown_battle, for the same templates, but nobody can do anything with it.
+
+    Its id is the share's; files are named and not to be had; of the vote there is the choice, not what was said
+    about it.
+    """
+    shown = shown_battle(read_battle(share.battle_id))
+    return {
+        "id": share.public_id,
+        "mode": shown["mode"],
+        "state": "voted" if shown["vote"] else "open",
+        "is_shared": True,
+        "turns": [_turn(turn) for turn in shown["turns"][: share.turn_count]],
+        "vote": shown["vote"] and {"choice": shown["vote"]["choice"]},
+        "sides": shown["sides"],
+        "created_at": shown["created_at"],
+    }
+
+
+def _turn(turn: Shown) -> Shown:
+    return {
+        "index": turn["index"],
+        "prompt": turn["prompt"],
+        "attachments": [{"name": file["name"], "kind": file["kind"]} for file in turn["attachments"]],
+        "after_vote": turn["after_vote"],
+        "is_live": False,
+        "context_from": turn["context_from"],
+        "answers": [{name: answer.get(name) for name in _SHOWN_OF_AN_ANSWER} for answer in turn["answers"]],
+    }
+
+
+def told_to_all(share: Share) -> Shown:
+    """The same for programs, with what its page says above and below."""
+    battle = shared_battle(share)
+    return {
+        "id": battle["id"],
+        "url": share.get_absolute_url(),
+        "published_at": share.published_at,
+        "title": title_of(battle),
+        "verdict": description_of(battle),
+        **{name: battle[name] for name in ("mode", "state")},
+        "turns": [{name: turn[name] for name in _TOLD_OF_A_TURN} for turn in battle["turns"]],
+        **{name: battle[name] for name in ("vote", "sides", "created_at")},
+    }
+
+
+def title_of(shared: Shown) -> str:
+    """The first prompt's beginning: the session's title is its owner's, and may say something else."""
+    return prompt.title_of(shared["turns"][0]["prompt"], at_most=_TITLE_CHARACTERS)
+
+
+def description_of(shared: Shown) -> str:
+    """A sentence for where the page is linked: who answered, and what was found."""
+    names = [side["model"]["name"] for side in shared["sides"]]
+    if not shared["vote"]:
+        return _("Answered by %(models)s.") % {"models": ", ".join(names)}
+    verdicts = {
+        Vote.Choice.LEFT: _("%(left)s was found better than %(right)s."),
+        Vote.Choice.RIGHT: _("%(right)s was found better than %(left)s."),
+        Vote.Choice.TIE: _("%(left)s and %(right)s were found equally good."),
+        Vote.Choice.BOTH_BAD: _("The answers of %(left)s and %(right)s were both found bad."),
+    }
+    return verdicts[shared["vote"]["choice"]] % {"left": names[0], "right": names[1]}
+
+
+def as_session(shared: Shown) -> dict[str, Any]:
+    """For session_export: a session of this battle alone."""
+    return {
+        "id": shared["id"], "title": title_of(shared), "created_at": shared["created_at"], "battles": [shared],
+    }  # fmt: skip

@@ -1,0 +1,266 @@
+"""The arena's pages: request in, action, page out."""
+
+from contextlib import suppress
+from typing import Any
+
+from django.contrib import messages
+from django.forms import BaseForm
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
+from django_htmx.middleware import HtmxDetails
+
+from accounts.actor import ActorRequest, known_actor
+from battles import actions
+from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering
+from battles.forms import FeedbackForm, PromptForm, RenameForm, StarsForm, StartForm, VoteForm
+from battles.models import Answer, Battle, Session, Vote
+from battles.payloads import shown_battle
+from battles.queries import find_battle, find_whole_battle, read_battles
+from battles.streaming import formats, protocol
+from common import sse
+from common.errors import InvalidInput
+from models_registry import drawable_cache
+from models_registry.models import LanguageModel
+
+# Sent to the page with a verdict: the session's line in the sidebar has names now (battles/session_row.html).
+NAMES_REVEALED = "names-revealed"
+
+
+class PageRequest(ActorRequest):
+    htmx: HtmxDetails
+
+
+def get_battle_or_404(request: PageRequest, public_id: str, *, for_showing: bool = False) -> Battle:
+    """The only way to a battle: it asks whose it is."""
+    find = find_whole_battle if for_showing else find_battle
+    found = find(request.actor, public_id)
+    if found is None:
+        raise Http404
+    return found
+
+
+def get_session_or_404(request: PageRequest, public_id: str) -> Session:
+    session = Session.objects.owned_by(request.actor).filter(public_id=public_id).first()
+    if session is None:
+        raise Http404
+    return session
+
+
+def go_to(request: PageRequest, url: str) -> HttpResponse:
+    """A redirect that both a browser and htmx follow."""
+    return HttpResponseClientRedirect(url) if request.htmx else HttpResponseRedirect(url, status=303)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: PageRequest) -> HttpResponse:
+    models = drawable_cache.read().choosable
+    if request.method == "POST":
+        form = StartForm(request.POST, actor=request.actor)
+        battle = form.start(
+            lambda prompt, wish, proof: actions.start_session(
+                actor=known_actor(request), prompt=prompt, wish=wish, proof=proof
+            )
+        )
+        if battle is not None:
+            return go_to(request, battle.session.get_absolute_url())
+    else:
+        form = StartForm(
+            initial={
+                "mode": request.GET.get("mode", Battle.Mode.BLIND),
+                "models": request.GET.getlist("models"),
+                "attachments": request.GET.getlist("attach"),
+            },
+            actor=request.actor,
+        )
+    context = {"form": form, "drawable_count": len(models), **pickers(form, models)}
+    return _form_page(request, form, "battles/new.html", "prompt", context)
+
+
+def pickers(form: StartForm, models: list[LanguageModel]) -> dict[str, Any]:
+    """What the choice of models prints: who may be chosen, and who is."""
+    mode = form["mode"].value()
+    return {
+        "mode": mode if mode in Battle.Mode.values else Battle.Mode.BLIND,
+        "modes": Battle.Mode.choices,
+        "models": sorted(models, key=lambda model: (model.name.casefold(), model.pk)),
+        "chosen": form["models"].value() or [],
+    }
+
+
+@require_safe
+def session(request: PageRequest, public_id: str) -> HttpResponse:
+    session = get_session_or_404(request, public_id)
+    if request.htmx:
+        return _news(request, session, known=request.GET.getlist("known"))
+    return session_page(request, session, StartForm(actor=request.actor))
+
+
+def _news(request: PageRequest, session: Session, *, known: list[str]) -> HttpResponse:
+    """For a page that is open: of its battles those that changed, and those that are new. known: versions it shows."""
+    seen = {version.partition(".")[0] for version in known}
+    news, before = [], ""
+    for battle in map(page_battle, read_battles(session)):
+        if battle["version"] not in known:
+            news.append({**battle, "comes_after": "" if battle["id"] in seen else before})
+        before = battle["id"]
+    if not news:
+        return HttpResponse(status=204)
+    response = render(request, "battles/session_news.html", {"session": session, "news": news})
+    return trigger_client_event(response, NAMES_REVEALED) if any(battle["vote"] for battle in news) else response
+
+
+@require_POST
+def new_battle(request: PageRequest, public_id: str) -> HttpResponse:
+    session = get_session_or_404(request, public_id)
+    form = StartForm(request.POST, actor=request.actor)
+    battle = form.start(
+        lambda prompt, wish, proof: actions.start_battle(
+            actor=request.actor, session=session, prompt=prompt, wish=wish, proof=proof
+        )
+    )
+    return session_page(request, session, form) if battle is None else go_to(request, battle.get_absolute_url())
+
+
+def session_page(
+    request: PageRequest, session: Session, form: PromptForm, *, rename_form: RenameForm | None = None
+) -> HttpResponse:
+    """rename_form: one that was refused."""
+    battles = [page_battle(battle) for battle in read_battles(session)]
+    live = [battle["id"] for battle in battles if battle["stream_url"]]
+    refused = rename_form or form
+    context = {
+        "session": session,
+        "battles": battles,
+        # Without a script; what was refused stays where it was typed.
+        "looks_again_at": live[-1] if live and not refused.is_bound else None,
+        "form": form,
+        "rename_form": rename_form,
+        "current_session_id": session.public_id,
+    }
+    return _form_page(request, refused, "battles/session.html", "new_battle", context)
+
+
+def _form_page(
+    request: PageRequest, form: BaseForm, template: str, partial: str, context: dict[str, Any]
+) -> HttpResponse:
+    """The page, or after a mistake (422) the form alone when htmx asked."""
+    status = 422 if form.is_bound else 200
+    name = f"{template}#{partial}" if request.htmx and form.is_bound else template
+    return render(request, name, context, status=status)
+
+
+def page_battle(battle: Battle) -> dict[str, Any]:
+    """What a battle's template prints: the same allow-listed dict as the API's."""
+    shown = shown_battle(battle, stream_format="page")
+    return {**shown, "version": _version(shown)}
+
+
+def _version(shown: dict[str, Any]) -> str:
+    """Another one whenever something was done in the battle, or ended; while an answer grows its stream tells."""
+    vote, may = shown["vote"], [name for name, value in shown.items() if name.startswith("can_") and value is True]
+    done = [name for name in may if name != "can_stop"]  # of a turn that is being stopped the stream tells, too
+    facts = [shown["state"], len(shown["turns"]), shown["hidden"], shown["consent"], vote and vote["counted"], *done]
+    return f"{shown['id']}." + ".".join(map(str, facts))
+
+
+def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | None = None) -> HttpResponse:
+    return _fragment_of(request, get_battle_or_404(request, public_id, for_showing=True), form)
+
+
+def _fragment_of(request: PageRequest, battle: Battle, form: PromptForm | None = None) -> HttpResponse:
+    if not request.htmx:
+        return redirect(battle)
+    context = {"battle": page_battle(battle), "follow_up_form": form or PromptForm()}
+    return render(request, "battles/battle.html#battle", context, status=422 if form else 200)
+
+
+@require_safe
+def battle(request: PageRequest, public_id: str) -> HttpResponse:
+    return _battle_fragment(request, public_id)
+
+
+@require_POST
+def vote(request: PageRequest, public_id: str) -> HttpResponse:
+    battle = get_battle_or_404(request, public_id)
+    form = VoteForm(request.POST)
+    if not form.is_valid():
+        raise Http404  # no button of ours sends this
+    choice = Vote.Choice(form.cleaned_data["choice"])
+    try:
+        battle = actions.cast_vote(actor=request.actor, battle=battle, choice=choice).battle
+    except AlreadyVoted:  # a double click: show the verdict that was stored
+        return _battle_fragment(request, public_id)
+    return trigger_client_event(_fragment_of(request, battle), NAMES_REVEALED)
+
+
+@require_POST
+def feedback(request: PageRequest, public_id: str) -> HttpResponse:
+    battle = get_battle_or_404(request, public_id)
+    form = FeedbackForm(request.POST)
+    if form.is_valid():
+        actions.give_feedback(battle=battle, tags=form.tags, comment=form.cleaned_data["comment"])
+        if not request.htmx:
+            messages.success(request, _("Kept, thank you."))
+            return redirect(battle)
+    return render(request, "battles/feedback_said.html", {"form": form}, status=200 if form.is_valid() else 422)
+
+
+@require_POST
+def follow_up(request: PageRequest, public_id: str) -> HttpResponse:
+    battle = get_battle_or_404(request, public_id)
+    form = PromptForm(request.POST, actor=request.actor)
+    if not form.is_valid():
+        if not request.htmx:
+            return session_page(request, battle.session, form)
+        return _battle_fragment(request, public_id, form)
+    said = form.cleaned_data
+    try:
+        actions.follow_up(actor=request.actor, battle=battle, prompt=said["prompt"], attachments=said["attachments"])
+    except InvalidInput as error:
+        form.add_error("prompt", error.detail)
+        return (
+            _battle_fragment(request, public_id, form) if request.htmx else session_page(request, battle.session, form)
+        )
+    return _battle_fragment(request, public_id)
+
+
+@require_POST
+def stop(request: PageRequest, public_id: str) -> HttpResponse:
+    battle = get_battle_or_404(request, public_id)
+    with suppress(NothingToStop):  # it had just ended by itself
+        actions.stop(battle=battle)
+    return _battle_fragment(request, public_id)
+
+
+@require_POST
+def regenerate(request: PageRequest, public_id: str) -> HttpResponse:
+    battle = get_battle_or_404(request, public_id)
+    with suppress(StillAnswering, AlreadyRegenerated):  # a double click: show what the first one began
+        actions.regenerate(actor=request.actor, battle=battle)
+    return _battle_fragment(request, public_id)
+
+
+@require_POST
+def stars(request: PageRequest, public_id: str) -> HttpResponse:
+    mine = Answer.objects.filter(turn__battle__in=Battle.objects.owned_by(request.actor))
+    answer = get_object_or_404(mine.select_related("turn__battle__session", "side"), public_id=public_id)
+    form = StarsForm(request.POST)
+    if not form.is_valid():
+        raise Http404  # no button of ours sends this
+    actions.give_stars(actor=request.actor, answer=answer, stars=form.cleaned_data["stars"])
+    return HttpResponse(status=204) if request.htmx else redirect(answer.turn.battle)
+
+
+@require_GET
+def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
+    """Server-sent events of a live turn. The signed token is the permission: no query, no connection pinned."""
+    permission = protocol.read_or_404(token)
+    after = request.headers.get("Last-Event-ID") or request.GET.get("after") or protocol.BEGINNING
+    if permission.format == "page":
+        events = formats.page_events(permission, after, language=request.LANGUAGE_CODE)
+    else:
+        events = formats.api_events(permission, after)
+    return sse.response(request, events, person=permission.person)

@@ -1,0 +1,86 @@
+"""Battles on pages of their own, which everybody reads who has the address."""
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from battles import actions
+from battles.models import Battle, Share
+from battles.sessions.export import exported
+from battles.sessions.sharing import as_session, description_of, shared_battle, title_of
+from battles.views.battles import PageRequest, get_battle_or_404, page_battle
+
+
+def get_share_or_404(share_id: str) -> Share:
+    share = Share.objects.readable().filter(public_id=share_id).first()
+    if share is None:
+        raise Http404
+    return share
+
+
+@require_safe
+@never_cache  # what is withdrawn is gone from everywhere
+def shared(request: PageRequest, share_id: str) -> HttpResponse:
+    share = get_share_or_404(share_id)
+    battle = shared_battle(share)
+    context = {
+        "battle": battle,
+        "share": share,
+        "title": title_of(battle),
+        "description": description_of(battle),
+        "address": request.build_absolute_uri(share.get_absolute_url()),
+        "is_indexed": settings.ARENA_INDEX_SHARED,
+    }
+    response = render(request, "battles/shared.html", context)
+    return _for_search_engines(response)
+
+
+@require_safe
+@never_cache
+def export_shared(request: PageRequest, share_id: str) -> HttpResponse:
+    session = as_session(shared_battle(get_share_or_404(share_id)))
+    return _for_search_engines(exported(session, request.GET.get("as", "markdown"), name=f"battle-{share_id}"))
+
+
+def _for_search_engines(response: HttpResponse) -> HttpResponse:
+    if not settings.ARENA_INDEX_SHARED:
+        response["X-Robots-Tag"] = "noindex"
+    return response
+
+
+@require_POST
+def publish(request: PageRequest, public_id: str) -> HttpResponse:
+    actions.publish(battle=get_battle_or_404(request, public_id))
+    return _sharing(request, public_id)
+
+
+@require_POST
+def withdraw(request: PageRequest, public_id: str) -> HttpResponse:
+    actions.withdraw(battle=get_battle_or_404(request, public_id))
+    return _sharing(request, public_id)
+
+
+@require_POST
+def withdraw_consent(request: PageRequest, public_id: str) -> HttpResponse:
+    battle = get_battle_or_404(request, public_id)
+    actions.withdraw_consent(Battle.objects.filter(pk=battle.pk))
+    messages.success(request, _("Later files leave out what was asked and answered in this battle."))
+    return redirect(battle)
+
+
+@require_POST
+def withdraw_every_consent(request: PageRequest) -> HttpResponse:
+    actions.withdraw_every_consent(request.actor)
+    messages.success(request, _("Nothing that you asked so far is in later files."))
+    return redirect("battles:sessions")
+
+
+def _sharing(request: PageRequest, public_id: str) -> HttpResponse:
+    battle = get_battle_or_404(request, public_id, for_showing=True)
+    if not request.htmx:
+        return redirect(battle)
+    return render(request, "battles/sharing.html", {"battle": page_battle(battle), "was_changed": True})

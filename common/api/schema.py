@@ -1,0 +1,88 @@
+"""How an app describes its part of the API: what each call takes, gives and refuses. arena_site.openapi reads it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, NotRequired, TypedDict
+
+import msgspec
+from rest_framework.serializers import BaseSerializer
+
+from common.api.pagination import ArenaPagination
+from common.errors import ArenaError
+
+
+class Error(TypedDict):
+    """Every refusal: a stable code for programs, a sentence for a person, and what is wrong with which field.
+
+    `challenge` comes with the code `proof_required`.
+    """
+
+    code: str
+    detail: str
+    fields: NotRequired[dict[str, list[str]]]
+    challenge: NotRequired[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One of the query's, or of the address. `schema`: JSON Schema of its value."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    required: bool = False
+    location: str = "query"
+
+
+@dataclass(frozen=True)
+class File:
+    """An answer that is no JSON."""
+
+    media_type: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One method at one address.
+
+    gives: what comes with `status`, or any of `also`: a TypedDict, Files, or None for nothing. In a list, what it
+    lists.
+    takes: the JSON body; `example`: one that works as it stands.
+    refuses: beside what everything refuses (see arena_site.openapi.schema).
+    """
+
+    summary: str
+    description: str = ""
+    gives: Any = None
+    status: int = 200
+    also: tuple[int, ...] = ()
+    is_list: bool = False
+    takes: type[BaseSerializer[Any]] | None = None
+    example: Mapping[str, Any] | None = None
+    parameters: tuple[Parameter, ...] = ()
+    refuses: tuple[type[ArenaError], ...] = ()
+
+
+# By the view's class and the name of its method.
+Operations = Mapping[tuple[type, str], Operation]
+
+# Times are of UTC, in ISO 8601.
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+TEXT = {"type": "string"}
+
+
+def one_of(*words: str) -> dict[str, Any]:
+    return {"type": "string", "enum": list(words)}
+
+
+LIMIT = Parameter(
+    "limit",
+    "How many at most.",
+    {"type": "integer", "minimum": 1, "maximum": ArenaPagination.max_limit, "default": ArenaPagination.default_limit},
+)
+OFFSET = Parameter(
+    "offset",
+    "How many to pass over.",
+    {"type": "integer", "minimum": 0, "maximum": ArenaPagination.max_offset, "default": 0},
+)

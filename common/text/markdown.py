@@ -1,0 +1,182 @@
+"""Markdown from models and people becomes safe HTML, or plain words, here and nowhere else."""
+
+import html as html_text
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+import nh3
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+
+from common.text.formulas import MATHML_ATTRIBUTES, MATHML_TAGS, read_formulas
+
+# An answer whose HTML would be longer is shown as plain text: a wide table is twenty times as long as its source.
+MAX_HTML_CHARACTERS = 400_000
+# Browsers read "https:path" as an address of the page's own site.
+_ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
+
+_ATTRIBUTES: dict[str, set[str]] = {
+    **MATHML_ATTRIBUTES,
+    "a": {"href", "title"},
+    "code": {"class"},
+    "div": {"class", "tabindex"},
+    "ol": {"start"},
+    "pre": {"class", "tabindex"},
+    "span": {"class"},
+    "td": {"align"},
+    "th": {"align"},
+}
+_TAGS = {
+    *_ATTRIBUTES,
+    *MATHML_TAGS,
+    *("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "li", "em", "strong", "s", "del"),
+    *("table", "thead", "tbody", "tr"),
+}
+
+
+def _fence(_renderer: RendererHTML, tokens: list[Token], index: int, _options: Any, env: dict[str, Any]) -> str:
+    # Imported late: workers render code in a child process, and need no lexers.
+    from common.text.highlighting import MAX_HTML_CHARACTERS_OF_A_TEXT, highlighted, is_known
+
+    token = tokens[index]
+    language = token.info.strip().split(" ")[0].lower()
+    used = env.get("code_html_characters", 0)
+    code = highlighted(token.content, language) if used < MAX_HTML_CHARACTERS_OF_A_TEXT else None
+    env["code_html_characters"] = used + len(code or "")
+    label = nh3.clean_text(language if is_known(language) else "")
+    # tabindex: a block wider than its pane must be scrollable by keyboard.
+    pre = f'<pre tabindex="0"><code>{nh3.clean_text(token.content) if code is None else code}</code></pre>'
+    return f'<div class="code"><div class="code-head">{label}</div>{pre}</div>\n'
+
+
+def _heading(_renderer: RendererHTML, tokens: list[Token], index: int, _options: Any, env: dict[str, Any]) -> str:
+    token = tokens[index]
+    tag = f"h{min(6, int(token.tag[1]) + env.get('first_heading', 1) - 1)}"
+    return f"<{tag}>" if token.nesting == 1 else f"</{tag}>\n"
+
+
+def _table_open(*_: Any) -> str:
+    """A frame that scrolls by itself, by keyboard too: a table that scrolls is no table to some screen readers."""
+    return '<div class="wide" tabindex="0"><table>\n'
+
+
+def _table_close(*_: Any) -> str:
+    return "</table></div>\n"
+
+
+@cache
+def _parser() -> MarkdownIt:
+    """js-default: raw HTML is shown as text. Images are refused, so that a reader fetches nothing from elsewhere."""
+    parser = MarkdownIt("js-default", {"linkify": False, "breaks": False})
+    parser.disable("image")
+    parser.add_render_rule("fence", _fence)
+    parser.add_render_rule("heading_open", _heading)
+    parser.add_render_rule("heading_close", _heading)
+    parser.add_render_rule("table_open", _table_open)
+    parser.add_render_rule("table_close", _table_close)
+    parser.core.ruler.push("links", _drop_relative_links)
+    read_formulas(parser)
+    return parser
+
+
+def _drop_relative_links(state: StateCore) -> None:
+    """Keep only the text of links that would lead to this site, or elsewhere without naming a scheme."""
+    for block in state.tokens:
+        if block.type == "inline" and block.children:
+            block.children = list(_without_relative_links(block.children))
+
+
+def _without_relative_links(tokens: list[Token]) -> Iterator[Token]:
+    kept: list[bool] = []  # for each link that is open
+    for token in tokens:
+        if token.type == "link_open":
+            kept.append(_ABSOLUTE.match(str(token.attrs.get("href", ""))) is not None)
+        if token.type not in ("link_open", "link_close") or kept[-1]:
+            yield token
+        if token.type == "link_close":
+            kept.pop()
+
+
+@cache
+def _cleaner() -> nh3.Cleaner:
+    return nh3.Cleaner(
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        url_schemes={"http", "https", "mailto"},
+        url_relative="deny",
+        link_rel="noopener noreferrer nofollow",
+        clean_content_tags={"script", "style"},
+    )
+
+
+def make_safe(html: str) -> SafeString:
+    """Allow-list of tags and attributes, absolute http(s) and mailto links only."""
+    return declare_safe(_cleaner().clean(html))
+
+
+def declare_safe(cleaned: str) -> SafeString:
+    """The one place that declares HTML safe: the result of make_safe, here or in the child that renders answers."""
+    return mark_safe(cleaned)  # noqa: S308 (nh3 has cleaned it)
+
+
+def render(text: str, *, first_heading: int = 4) -> SafeString:
+    """Safe HTML of a Markdown text; plain text where it nests too deeply or its HTML would be too long.
+
+    May take seconds for hostile text: answers are rendered through `common.rendering.renderer`.
+
+    first_heading: the level that "# …" becomes; an answer's headings stand below those of the page around it.
+    """
+    try:
+        html = _parser().render(text, {"first_heading": first_heading})
+    except RecursionError:
+        return plain(text)
+    if len(html) > MAX_HTML_CHARACTERS:
+        return plain(text)
+    cleaned = make_safe(html)
+    return cleaned if len(cleaned) <= MAX_HTML_CHARACTERS else plain(text)
+
+
+def plain(text: str) -> SafeString:
+    """Safe HTML that shows a text as it is, without reading it as Markdown."""
+    return make_safe(f'<pre class="plain" tabindex="0">{html_text.escape(text, quote=False)}</pre>')
+
+
+@cache
+def _reader() -> MarkdownIt:
+    """What is asked about `&lt;` stays so."""
+    reader = MarkdownIt("js-default", {"linkify": False})
+    reader.disable("entity")
+    read_formulas(reader)
+    return reader
+
+
+def plain_words(text: str) -> str:
+    """What is read of a Markdown text without its marks, on one line; the text itself where that is nothing."""
+    try:
+        words = "".join(_words(_reader().parse(text)))
+    except RecursionError:
+        words = ""
+    return " ".join(words.split()) or " ".join(text.split())
+
+
+def _words(tokens: Iterable[Token]) -> Iterator[str]:
+    before = ""
+    products = []  # for each "*" that is open: "2*3*4" is no emphasis, whatever Markdown holds
+    for token in tokens:
+        word = token.content
+        if token.type == "inline":
+            word = "".join(_words(token.children or []))
+        elif token.type == "em_open":
+            products.append(token.markup == "*" and before[-1:].isalnum())
+            word = "*" if products[-1] else ""
+        elif token.type == "em_close":
+            word = "*" if products.pop() else ""
+        elif token.type in ("softbreak", "hardbreak"):
+            word = " "
+        before = word or before
+        yield f"{word} " if token.block else word

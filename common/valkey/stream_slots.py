@@ -1,0 +1,182 @@
+"""How many server-sent event streams are open for a person, a network and this process, without a query.
+
+Each open stream holds a slot: a member of two sorted sets in Valkey, one for its person and one for its network, whose
+score is when it expires. The process that serves the stream renews its slots; those of a killed process expire.
+"""
+
+import logging
+import secrets
+import threading
+import time
+import weakref
+from functools import cache
+
+from django.conf import settings
+from django.core import signing
+from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext_lazy as _
+from redis.commands.core import Script
+
+from common.client_ip import network_word
+from common.errors import TooManyRequests
+from common.valkey.connections import UNREACHABLE, connection, while_a_person_waits
+
+logger = logging.getLogger(__name__)
+
+LEASE_S, RENEW_EVERY_S = 30, 10
+RETRY_AFTER_S = 10
+_RENEWED_AT_ONCE = 500
+_SALT = "common.valkey.stream_slots"
+# KEYS: sorted sets; ARGV: the slot's id, the lease in seconds, and the cap of each set. Returns 0, or the number of
+# the first set that is full.
+_TAKE = """
+local time = redis.call('TIME')
+local now = time[1] + time[2] / 1e6
+for number, key in ipairs(KEYS) do
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
+  if redis.call('ZCARD', key) >= tonumber(ARGV[2 + number]) then return number end
+end
+for _, key in ipairs(KEYS) do
+  redis.call('ZADD', key, now + ARGV[2], ARGV[1])
+  redis.call('EXPIRE', key, ARGV[2])
+end
+return 0
+"""
+
+
+class TooManyStreams(TooManyRequests):
+    code = "too_many_streams"
+    message = _("Too many live streams are open here at the moment. Answers can be fetched when they are complete.")
+
+
+class TooManyOfOnePerson(TooManyStreams):
+    message = _("You have too many live streams open already. Close one, or fetch the answers when they are complete.")
+
+
+class Slot:
+    """One open stream's. Its response keeps it: a response that is dropped without being closed loses its slot, too."""
+
+    def __init__(self, *, person: str, network: str) -> None:
+        self.id = secrets.token_hex(8)
+        self.keys = (f"streams:person:{person}", f"streams:network:{network}")
+        self.is_renewed = False
+
+    def forget(self) -> None:
+        self.is_renewed = False
+        with _lock:
+            _open.discard(self)
+
+    def release(self) -> None:
+        """Free it; without Valkey its lease runs out instead."""
+        self.forget()
+        try:
+            with while_a_person_waits():
+                _remove([self])
+        except UNREACHABLE as error:
+            logger.warning("a stream's slot is not freed: Valkey is away (%s)", error)
+
+
+_lock = threading.Lock()
+_open: weakref.WeakSet[Slot] = weakref.WeakSet()
+
+
+def open_slots() -> list[Slot]:
+    """Those of this process."""
+    with _lock:
+        return list(_open)
+
+
+def take(*, person: str, network: str) -> Slot:
+    """Return a slot for one more stream. Raises TooManyStreams.
+
+    Without Valkey only the cap of this process holds.
+    """
+    _start_renewing()
+    slot = Slot(person=person, network=network)
+    with _lock:
+        if len(_open) >= settings.ARENA_STREAMS["process"]:
+            raise TooManyStreams(retry_after=RETRY_AFTER_S)
+        _open.add(slot)
+    try:
+        with while_a_person_waits():
+            full = _take(slot)
+    except UNREACHABLE as error:
+        logger.warning("open streams are not counted: Valkey is away (%s)", error)
+        full = 0
+    if full:
+        slot.forget()
+        raise (TooManyOfOnePerson if full == 1 else TooManyStreams)(retry_after=RETRY_AFTER_S)
+    slot.is_renewed = True
+    return slot
+
+
+def take_for(request: HttpRequest, person: str = "") -> Slot:
+    """The same for a request. person: as `person_word` made it; without one the whole network counts as one person."""
+    network = network_word(request)
+    return take(person=person or network, network=network)
+
+
+def person_word(actor_key: str) -> str:
+    """Return what counts as a person in a stream's address: 16 characters that tell nobody who it is."""
+    return salted_hmac(_SALT, actor_key, algorithm="sha256").hexdigest()[:16] if actor_key else ""
+
+
+def reader_parameter(actor_key: str) -> str:
+    """Return the value of a stream's `reader` parameter: the person's word, signed."""
+    return signing.Signer(salt=_SALT).sign(person_word(actor_key)) if actor_key else ""
+
+
+def person_in(request: HttpRequest) -> str:
+    """Return the word in the request's `reader` parameter, empty when it is missing or forged."""
+    try:
+        return signing.Signer(salt=_SALT).unsign(request.GET.get("reader", ""))
+    except signing.BadSignature:
+        return ""
+
+
+def renew() -> None:
+    """Extend the leases of this process's slots. Raises one of UNREACHABLE."""
+    slots = [slot for slot in open_slots() if slot.is_renewed]
+    for start in range(0, len(slots), _RENEWED_AT_ONCE):
+        seconds, microseconds = connection().time()
+        expiry = seconds + microseconds / 1e6 + LEASE_S
+        with connection().pipeline(transaction=False) as pipeline:
+            for slot in slots[start : start + _RENEWED_AT_ONCE]:
+                for key in slot.keys:
+                    pipeline.zadd(key, {slot.id: expiry})
+                    pipeline.expire(key, LEASE_S)
+            pipeline.execute()
+    _remove([slot for slot in slots if not slot.is_renewed])  # released meanwhile
+
+
+def _remove(slots: list[Slot]) -> None:
+    with connection().pipeline(transaction=False) as pipeline:
+        for slot in slots:
+            for key in slot.keys:
+                pipeline.zrem(key, slot.id)
+        pipeline.execute()
+
+
+def _take(slot: Slot) -> int:
+    caps = (settings.ARENA_STREAMS["person"], settings.ARENA_STREAMS["network"])
+    return int(_script()(keys=slot.keys, args=[slot.id, LEASE_S, *caps]))
+
+
+@cache
+def _script() -> Script:
+    return connection().register_script(_TAKE)
+
+
+@cache
+def _start_renewing() -> None:
+    threading.Thread(target=_renew_forever, name="stream-slots", daemon=True).start()
+
+
+def _renew_forever() -> None:
+    while True:
+        time.sleep(RENEW_EVERY_S)
+        try:
+            renew()
+        except UNREACHABLE as error:
+            logger.warning("slots of streams are not renewed: Valkey is away (%s)", error)

@@ -1,0 +1,1 @@
+from leaderboard.admin import evidence, judging  # noqa: F401 (each registers its pages)

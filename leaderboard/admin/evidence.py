@@ -1,0 +1,90 @@
+"""A window onto runs, standings and tallies; nothing here is edited by hand."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from accounts.admin.people import ReadOnlyAdmin
+from leaderboard import actions
+from leaderboard.models import AggregationRun, EloRating, ImportedBoard, PairTally, Standing
+
+
+class BoardFilter(admin.SimpleListFilter):
+    """By the boards there are: to list those that occur, Django would read every run."""
+
+    title = gettext_lazy("board")
+    parameter_name = "scope"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(run.scope, run.scope) for run in AggregationRun.objects.newest_of_each_board().only("scope")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AggregationRun]) -> QuerySet[AggregationRun]:
+        return queryset.filter(scope=self.value()) if self.value() else queryset
+
+
+@admin.register(AggregationRun)
+class AggregationRunAdmin(ReadOnlyAdmin):
+    list_display = (
+        "started_at", "scope", "state", "slot", "votes_taken", "votes_counted", "duration_ms", "error",
+    )  # fmt: skip
+    list_filter = ("state", BoardFilter)
+    search_fields = ("public_id", "slot", "tallies_checksum")
+    change_list_template = "admin/leaderboard/aggregationrun/change_list.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        aggregate = self.admin_site.admin_view(require_POST(self.aggregate_now))
+        return [path("aggregate/", aggregate, name="leaderboard_aggregate_now"), *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        may_aggregate = _may_aggregate(request)
+        return super().changelist_view(request, {**(extra_context or {}), "may_aggregate": may_aggregate})
+
+    def aggregate_now(self, request: HttpRequest) -> HttpResponse:
+        if not _may_aggregate(request) or not request.user.is_authenticated:
+            raise PermissionDenied
+        actions.ask_for_run(by=request.user)
+        messages.success(request, _("The votes are being counted. Reload in a moment to see the run."))
+        return redirect("admin:leaderboard_aggregationrun_changelist")
+
+
+def _may_aggregate(request: HttpRequest) -> bool:
+    return request.user.has_perm("leaderboard.add_aggregationrun")
+
+
+@admin.register(Standing)
+class StandingAdmin(ReadOnlyAdmin):
+    list_display = ("model", "contestant", "run", "rank", "score", "ci_low", "ci_high", "votes", "elo", "preliminary")
+    list_filter = ("preliminary",)
+    list_select_related = ("model", "contestant", "run")
+    search_fields = ("model__slug", "model__name", "contestant__name", "run__public_id")
+    ordering = ("-run", "-score")
+
+
+@admin.register(PairTally)
+class PairTallyAdmin(ReadOnlyAdmin):
+    list_display = ("scope", "left", "right", "outcome", "n")
+    list_filter = (BoardFilter, "outcome")
+    list_select_related = ("left", "right")
+    search_fields = ("left__slug", "right__slug")
+
+
+@admin.register(EloRating)
+class EloRatingAdmin(ReadOnlyAdmin):
+    list_display = ("model", "rating", "votes", "last_order")
+    list_select_related = ("model",)
+    search_fields = ("model__slug", "model__name")
+    ordering = ("-rating",)
+
+
+@admin.register(ImportedBoard)
+class ImportedBoardAdmin(ReadOnlyAdmin):
+    list_display = ("title", "slug", "source", "licence", "edition", "created_at")
+    search_fields = ("title", "slug", "source")

@@ -1,0 +1,177 @@
+"""Where moderators decide whether votes count: one by one, in selections, and a voter's altogether."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin import helpers
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+
+from accounts.admin.people import ReadOnlyAdmin
+from accounts.errors import NeedsAdministrator
+from battles.admin.evidence import VoteAdmin
+from battles.models import Vote, VoteQuerySet
+from common.admin.estimated_count import LargeListAdmin
+from leaderboard import actions
+from leaderboard.errors import ReviewIsDecided
+from leaderboard.models import AnomalyReview, VoteChange
+
+# Whoever may add to the history of votes may set votes aside and put them back.
+MAY_JUDGE = "leaderboard.add_votechange"
+
+
+class BecauseForm(forms.Form):
+    because = forms.CharField(
+        label=gettext_lazy("Why"), max_length=500, widget=forms.TextInput(attrs={"size": 80, "autofocus": True})
+    )
+
+
+class ExcludeForm(BecauseForm):
+    # Anomalies are set aside by a review, which knows how to let them go.
+    REASONS = [Vote.ExcludedReason.MODERATION, Vote.ExcludedReason.OPERATOR, Vote.ExcludedReason.IDENTITY_LEAK]
+    reason = forms.ChoiceField(
+        label=gettext_lazy("Reason on the board"), choices=[(reason.value, reason.label) for reason in REASONS]
+    )
+
+
+class DecisionForm(BecauseForm):
+    state = forms.ChoiceField(
+        choices=[(state.value, state.label) for state in (AnomalyReview.State.DISMISSED, AnomalyReview.State.EXCLUDED)]
+    )
+
+
+admin.site.unregister(Vote)
+
+
+@admin.register(Vote)
+class JudgedVoteAdmin(VoteAdmin):
+    """The window onto votes, with two handles: facts cannot be changed, whether they count can."""
+
+    actions = ["exclude_votes", "restore_votes"]
+
+    def has_judge_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm(MAY_JUDGE)
+
+    @admin.action(description=gettext_lazy("Exclude from the boards …"), permissions=["judge"])
+    def exclude_votes(self, request: HttpRequest, queryset: VoteQuerySet) -> HttpResponse | None:
+        return self._ask_and_do(request, queryset, ExcludeForm, actions.retract_votes)
+
+    @admin.action(description=gettext_lazy("Count again …"), permissions=["judge"])
+    def restore_votes(self, request: HttpRequest, queryset: VoteQuerySet) -> HttpResponse | None:
+        return self._ask_and_do(request, queryset, BecauseForm, actions.restore_votes)
+
+    def _ask_and_do(
+        self, request: HttpRequest, votes: VoteQuerySet, form_class: type[BecauseForm], act: Callable[..., list[Vote]]
+    ) -> HttpResponse | None:
+        """First a page that asks why; None (back to the list) once it is done."""
+        form = form_class(request.POST if "because" in request.POST else None)
+        if form.is_valid():
+            try:
+                changed = act(Vote.objects.filter(pk__in=votes.values("pk")), by=request.user, **form.cleaned_data)
+            except NeedsAdministrator as refusal:
+                messages.error(request, refusal.detail)
+                return None
+            sentence = ngettext("%(n)d vote is changed.", "%(n)d votes are changed.", len(changed))
+            messages.success(request, sentence % {"n": len(changed)} + " " + _("The next run publishes it."))
+            return None
+        chosen = request.POST.getlist(helpers.ACTION_CHECKBOX_NAME)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Whether votes count"),
+            "opts": self.opts,
+            "form": form,
+            "number": votes.count(),
+            "action": request.POST["action"],
+            "chosen": chosen,
+            "select_across": request.POST.get("select_across", "0"),
+        }
+        return TemplateResponse(request, "admin/leaderboard/judge_votes.html", context)
+
+
+@admin.register(VoteChange)
+class VoteChangeAdmin(LargeListAdmin, ReadOnlyAdmin):
+    list_display = ["number", "vote", "kind", "reason", "by", "at"]
+    list_select_related = ["vote", "by"]
+    list_filter = ["kind"]
+    search_fields = ["number", "vote__battle__public_id", "vote__voter"]
+    search_help_text = gettext_lazy("The number of a change, the address of a battle, or a voter.")
+
+
+@admin.register(AnomalyReview)
+class AnomalyReviewAdmin(ReadOnlyAdmin):
+    """The queue: what is open first."""
+
+    list_display = ["opened_at", "state", "voter", "what", "number_of_votes", "decided_by", "reason"]
+    list_select_related = ["decided_by"]
+    list_filter = ["state"]
+    search_fields = ["voter", "reason"]
+    ordering = ["decided_at", "-pk"]
+    change_list_template = "admin/leaderboard/anomalyreview/change_list.html"
+    change_form_template = "admin/leaderboard/anomalyreview/change_form.html"
+    fields = ["voter", "state", "what", "number_of_votes", "crossed", "opened_at", "decided_at", "decided_by", "reason"]
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        return [
+            path("look/", view(require_POST(self.look)), name="leaderboard_look_for_anomalies"),
+            path("<int:pk>/decide/", view(require_POST(self.decide)), name="leaderboard_decide_review"),
+            *super().get_urls(),
+        ]
+
+    @admin.display(description=gettext_lazy("what stands out"))
+    def what(self, review: AnomalyReview) -> str:
+        sentence = {
+            "model": _("%(model)s took %(observed).0f of %(votes)d votes; %(expected).0f were to be expected"),
+            "favourite": _("who was likelier to win took %(observed).0f of %(votes)d votes, not %(expected).0f"),
+            "ties": _("%(observed)d of %(votes)d votes were ties; %(expected).0f were to be expected"),
+            "chance": _("the %(votes)d votes look like pressing buttons by chance"),
+        }[review.evidence["kind"]]
+        return str(sentence % review.evidence)
+
+    @admin.display(description=gettext_lazy("votes set aside"))
+    def number_of_votes(self, review: AnomalyReview) -> int:
+        return len(review.orders)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        extra = {"decision": DecisionForm(), "may_judge": request.user.has_perm(MAY_JUDGE)}
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), **extra})
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        may_judge = request.user.has_perm(MAY_JUDGE)
+        return super().changelist_view(request, {**(extra_context or {}), "may_judge": may_judge})
+
+    def look(self, request: HttpRequest) -> HttpResponse:
+        actions.look_for_anomalies(by=_judge(request))
+        messages.success(request, _("All voters are being looked at. Reload in a moment."))
+        return redirect("admin:leaderboard_anomalyreview_changelist")
+
+    def decide(self, request: HttpRequest, pk: int) -> HttpResponse:
+        by, form = _judge(request), DecisionForm(request.POST)
+        review = get_object_or_404(AnomalyReview, pk=pk)
+        if form.is_valid():
+            try:
+                with suppress(ReviewIsDecided):  # a double click
+                    actions.decide_review(review, by=by, **form.cleaned_data)
+                messages.success(request, _("Decided. The next run publishes it."))
+            except NeedsAdministrator as refusal:
+                messages.error(request, refusal.detail)
+        else:
+            messages.error(request, _("Say why, so that others can follow it."))
+        return redirect("admin:leaderboard_anomalyreview_change", pk)
+
+
+def _judge(request: HttpRequest) -> Any:
+    if not request.user.has_perm(MAY_JUDGE):
+        raise PermissionDenied
+    return request.user

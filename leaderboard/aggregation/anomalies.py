@@ -1,0 +1,131 @@
+"""Looking for voters whose votes do not look like anyone's, with what makes them stand out and what it does."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from django.db import connection
+
+from leaderboard.counting import method, reviews
+from leaderboard.counting.vote_arrays import BoardVotes, OrderedVotes, read_board, read_in_order
+from leaderboard.models import OVERALL, AnomalyReview
+from leaderboard.rating.bradley_terry import POINTS, Flags, Floats
+from leaderboard.rating.counts import OUTCOMES, Counts, counted
+from leaderboard.rating.eprocess import KINDS, Anomaly, VoterLog, judge
+from leaderboard.rating.expected_votes import LEFT, RIGHT, TIE, chances_by_others
+from leaderboard.rating.snapshot_fit import fit_snapshot
+
+MOST_SHOWN = 10
+
+
+def look_for_anomalies() -> int:
+    """Judge every voter of Overall by what all others' votes let expect; returns how many reviews were opened.
+
+    Votes that were judged before a moderator found them to be fine are not judged again. Reviews that are open are
+    shown with what their votes would do now. The long part is done without the lock of the tallies.
+    """
+    board = read_board(OVERALL)
+    if not board.models:
+        return 0
+    _refresh(board)
+    return sum(map(reviews.open_review, list(_suspects(board))))
+
+
+def _suspects(board: BoardVotes) -> Iterator[reviews.Suspect]:
+    votes = read_in_order(board)
+    log = VoterLog(votes.voter, votes.left, votes.right, np.minimum(votes.outcome, TIE), _chances(board, votes))
+    fresh = _not_found_fine(votes)
+    log, orders, outcome = log.part(fresh), votes.order[fresh], votes.outcome[fresh]
+    known, voter = np.unique(log.voter, return_inverse=True)
+    verdicts = judge(VoterLog(voter, log.left, log.right, log.outcome, log.chances), models=len(board.models))
+    for one in np.flatnonzero(verdicts.crossed):
+        own = log.voter == known[one]
+        kind, model = KINDS[verdicts.kind[one]], int(verdicts.model[one])
+        name = board.counts.names[model] if model >= 0 else None
+        counts = counted(board.counts.names, log.left[own], log.right[own], outcome[own], np.ones(own.sum(), dtype=int))
+        yield reviews.Suspect(
+            last_order=int(orders[own].max()),
+            log_e=float(verdicts.log_e[one]),
+            crossed=int(verdicts.crossed[one]),
+            evidence={
+                "kind": kind,
+                "model": name,
+                "tilt": float(verdicts.tilt[one]),
+                **_seen(log.part(own), kind, model),
+            },
+            effect=_effect(board.counts, board.counts.without(counts)),
+        )
+
+
+def _chances(board: BoardVotes, votes: OrderedVotes) -> Floats:
+    fit = fit_snapshot(board.counts, method.parameters()).board
+    return chances_by_others(
+        votes.voter,
+        votes.left,
+        votes.right,
+        np.minimum(votes.outcome, TIE),
+        theta=np.nan_to_num((fit.score - method.OFFSET) / POINTS),
+        placed=fit.established & (fit.group == 0),
+        kappa=method.VIRTUAL_TIES,
+    )
+
+
+def _not_found_fine(votes: OrderedVotes) -> Flags:
+    """Which votes are later than what a moderator dismissed."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT hashtextextended(voter, 0), max(last_order) FROM leaderboard_anomalyreview "
+            "WHERE state = 'dismissed' GROUP BY 1 ORDER BY 1"
+        )
+        dismissed = np.array(cursor.fetchall(), dtype=np.int64).reshape(-1, 2)
+    place = np.searchsorted(dismissed[:, 0], votes.key)
+    padded = np.vstack([dismissed, [[0, 0]]])[np.minimum(place, len(dismissed))]
+    fresh: Flags = (padded[:, 0] != votes.key) | (votes.order > padded[:, 1])
+    return fresh
+
+
+def _seen(log: VoterLog, kind: Anomaly, model: int) -> dict[str, float]:
+    """How often what the bet was on happened, how often it was to be expected, and of how many votes."""
+    log = log.part(~np.isnan(log.chances[:, 0]))
+    likelier_left = log.chances[:, LEFT] >= log.chances[:, RIGHT]
+    match kind:
+        case Anomaly.MODEL:
+            log = log.part((log.left == model) | (log.right == model))
+            is_left = log.left == model
+        case Anomaly.FAVOURITE:
+            is_left = likelier_left
+        case _:
+            return {
+                "votes": len(log.outcome),
+                "observed": int((log.outcome == TIE).sum()),
+                "expected": float(log.chances[:, TIE].sum()),
+            }
+    won = np.where(is_left, log.outcome == LEFT, log.outcome == RIGHT) + (log.outcome == TIE) / 2
+    expected = np.where(is_left, log.chances[:, LEFT], log.chances[:, RIGHT]) + log.chances[:, TIE] / 2
+    return {"votes": len(won), "observed": float(won.sum()), "expected": float(expected.sum())}
+
+
+def _refresh(board: BoardVotes) -> None:
+    """Say of every open review what its votes would do on the board of now."""
+    place = {name: index for index, name in enumerate(board.counts.names)}
+    for review in AnomalyReview.objects.filter(state=AnomalyReview.State.OPEN):
+        votes = review.votes.filter(model_left__slug__in=place, model_right__slug__in=place)
+        rows = votes.values_list("model_left__slug", "model_right__slug", "choice")
+        places = [(place[left], place[right], OUTCOMES.index(choice)) for left, right, choice in rows]
+        table = np.array(places, dtype=np.int64).reshape(-1, 3)
+        left, right, outcome = table.T
+        own = counted(board.counts.names, left, right, outcome, np.ones(len(table), dtype=np.int64))
+        review.effect = _effect(board.counts.and_also(own), board.counts)
+        review.save(update_fields=["effect"])
+
+
+def _effect(with_them: Counts, without: Counts) -> list[dict[str, Any]]:
+    """The models whose scores change most: [{"model", "score": [with, without], "rank": [with, without]}]."""
+    lines = [fit_snapshot(counts, method.parameters()).lines for counts in (with_them, without)]
+    moved = [
+        {"model": name, **{figure: [one[figure], other[figure]] for figure in ("score", "rank")}}
+        for name, one, other in zip(with_them.names, *lines, strict=True)
+        if one["score"] != other["score"]
+    ]
+    moved.sort(key=lambda line: -abs((line["score"][0] or np.inf) - (line["score"][1] or 0)))
+    return moved[:MOST_SHOWN]

@@ -1,0 +1,97 @@
+"""What the charts of a board draw, and their tables say."""
+
+from decimal import Decimal
+from typing import Any
+
+from leaderboard.boards.history import read_history
+from leaderboard.boards.queries import BoardQuery, read_board
+from leaderboard.boards.standings import Line
+from leaderboard.counting.pairs import by_pair, meetings
+from leaderboard.models import Contestant
+from leaderboard.models.imported import SCOPE as IMPORTED
+from models_registry.models import LanguageModel
+
+# The highest scores of what was asked for: more lines than these nobody can tell apart.
+MODELS = 30
+MODELS_IN_MATRIX = 20
+MODELS_OVER_TIME = 8
+
+
+def read_charts(query: BoardQuery) -> dict[str, Any]:
+    """The board and the charts' numbers; as many queries as the board and three more. Raises NoSuchBoard."""
+    board = read_board(query)
+    lines = [line for line in board["results"] if line["score"] is not None and not line["group"]]
+    lines = sorted(lines, key=lambda line: line["score"], reverse=True)
+    shown = lines[:MODELS]
+    return {
+        "board": board,
+        "models": len(lines),
+        "shown": len(shown),
+        "intervals": [_named(line, "score", "ci_low", "ci_high", "preliminary") for line in shown],
+        "matrix": _matrix(query.board, shown[:MODELS_IN_MATRIX]),
+        "history": _history(query, shown[:MODELS_OVER_TIME]),
+        "prices": _prices(lines),
+        "first_tokens": sorted(
+            (
+                _named(line, "median_first_token_ms", "score")
+                for line in shown
+                if line["median_first_token_ms"] is not None
+            ),
+            key=lambda point: point["median_first_token_ms"],
+        ),
+    }
+
+
+def _named(line: Line, *names: str) -> dict[str, Any]:
+    return {"id": line["model"]["id"], "name": line["model"]["name"], **{name: line[name] for name in names}}
+
+
+def _matrix(board: str, lines: list[Line]) -> dict[str, Any]:
+    """rows[i]["cells"][j]: the share that model i took from model j and their votes; None where they did not meet."""
+    keys = _keys(board, [line["model"]["id"] for line in lines])
+    table = by_pair(meetings(board, among=keys.values()))
+    rows = []
+    for line in lines:
+        slug = line["model"]["id"]
+        met = table[keys[slug]]
+        others = [other["model"]["id"] for other in lines]
+        cells = [
+            {"id": other, "share": pair.share_a, "votes": pair.votes} if (pair := met.get(keys[other])) else None
+            for other in others
+        ]
+        rows.append({"id": slug, "name": line["model"]["name"], "cells": cells})
+    return {"rows": rows}
+
+
+def _keys(board: str, ids: list[str]) -> dict[str, int]:
+    """Primary keys of those who stand on the board, by their public ids."""
+    if board.startswith(IMPORTED):
+        contestants = Contestant.objects.filter(board__slug=board.removeprefix(IMPORTED), name__in=ids)
+        return dict(contestants.order_by().values_list("name", "pk"))
+    return dict(LanguageModel.objects.filter(slug__in=ids).order_by().values_list("slug", "pk"))
+
+
+def _history(query: BoardQuery, lines: list[Line]) -> list[dict[str, Any]]:
+    if query.board.startswith(IMPORTED):
+        return []
+    names = {line["model"]["id"]: line["model"]["name"] for line in lines}
+    series = read_history(query.board, list(names))["series"]
+    return [{"id": one["model"], "name": names[one["model"]], "points": one["points"]} for one in series]
+
+
+def _prices(lines: list[Line]) -> list[dict[str, Any]]:
+    """Score against the price of a million tokens of answer, cheapest first.
+
+    On the Pareto line is whom no other beats on one of both without losing on the other.
+    """
+    priced = [
+        {**_named(line, "score"), "price": line["model"]["price_output"]}
+        for line in lines
+        if line["model"]["price_output"] is not None and Decimal(line["model"]["price_output"]) > 0
+    ]
+    priced.sort(key=lambda point: (Decimal(point["price"]), -point["score"]))
+    best = float("-inf")
+    for point in priced:
+        point["best_for_its_price"] = point["score"] > best
+        best = max(best, point["score"])
+    return priced

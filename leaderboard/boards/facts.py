@@ -1,0 +1,108 @@
+"""What the fit of a snapshot found beside the standings, as sentences' parts for its page."""
+
+from typing import Any, NamedTuple
+
+from django.utils.formats import get_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from leaderboard.boards.table import whole
+
+STYLE_FEATURES = {
+    "tokens": gettext_lazy("Longer answers"),
+    "headings": gettext_lazy("More headings"),
+    "bold": gettext_lazy("More bold text"),
+    "lists": gettext_lazy("More lists"),
+}
+
+
+class Fact(NamedTuple):
+    name: str
+    value: str
+    hint: str = ""
+
+
+def describe_facts(facts: dict[str, Any], names: dict[str, str]) -> list[Fact]:
+    """The numbers of AggregationRun.facts (see rating.snapshot_fit.SnapshotFit); what is missing is left out.
+
+    names: what people call whom the facts name, by id.
+    """
+    return [
+        *_dispersion(facts.get("phi")),
+        *_misfit(facts.get("misfit")),
+        *_first_place(facts.get("flips_first"), names),
+        *_side_bias(facts.get("side_bias")),
+        *_design_effect(facts.get("largest_design_effect")),
+        *_style(facts.get("style")),
+    ]
+
+
+def drawn_how_often(facts: dict[str, Any], names: dict[str, str]) -> list[tuple[str, str]]:
+    """(model, its chance of being in the next battle) as the snapshot's plan had it, the likeliest first."""
+    shares: dict[str, float] = facts.get("sampling_shares") or {}
+    by_share = sorted(shares.items(), key=lambda share: (-share[1], share[0]))
+    return [(names.get(slug, slug), f"{_number(100 * share, places=1)} %") for slug, share in by_share]
+
+
+def _dispersion(phi: list[float] | None) -> list[Fact]:
+    if not phi:
+        return []
+    hint = _("scatter of the votes compared with a coin's; below 1 where many are ties")
+    return [Fact(_("Dispersion φ"), ", ".join(_number(value) for value in phi), hint)]
+
+
+def _misfit(misfit: dict[str, Any] | None) -> list[Fact]:
+    if not misfit or misfit["df"] <= 0:
+        return []
+    hint = _("χ² %(chi2)s, degrees of freedom: %(df)s; about 1 where the scores explain every pair's votes")
+    values = {"chi2": _number(misfit["chi2"], places=1), "df": misfit["df"]}
+    return [Fact(_("Misfit χ²/df"), _number(misfit["chi2"] / misfit["df"]), hint % values)]
+
+
+def _first_place(flip: dict[str, Any] | None, names: dict[str, str]) -> list[Fact]:
+    if not flip:
+        return []
+    said = {name: names.get(flip[name], flip[name]) for name in ("winner", "loser", "first")}
+    hint = _("all for %(winner)s against %(loser)s; then %(first)s would be first") % said
+    return [Fact(_("Votes that would change the first place"), whole(flip["votes"]), hint)]
+
+
+def _side_bias(bias: dict[str, Any] | None) -> list[Fact]:
+    if not bias:
+        return []
+    value = _value_with_interval({**bias, "value": bias["points"]}, places=1)
+    hint = _("scores are corrected for it") if bias["applied"] else _("too small or too unsure to correct scores for")
+    return [Fact(_("Points for sitting left"), value, hint)]
+
+
+def _design_effect(largest: float | None) -> list[Fact]:
+    if largest is None:
+        return []
+    hint = _("by how much the votes of one person being alike widens a variance")
+    return [Fact(_("Largest design effect"), _number(largest), hint)]
+
+
+def _style(style: dict[str, Any] | None) -> list[Fact]:
+    if not style:
+        return []
+    hint = _("log-odds per standard deviation of the difference")
+    told = Fact(
+        "", _("left out"), _("of the answers compared, those with more of it won every time, or lost every time")
+    )
+    separating = style.get("separating", [])
+    return [
+        told._replace(name=str(name))
+        if feature in separating
+        else Fact(str(name), _value_with_interval(style["coefficients"][feature], places=3), hint)
+        for feature, name in STYLE_FEATURES.items()
+        if feature in separating or (feature in style["coefficients"] and feature not in style["dropped"])
+    ]
+
+
+def _value_with_interval(found: dict[str, Any], *, places: int) -> str:
+    values = {name: _number(found[name], places=places) for name in ("value", "low", "high")}
+    return _("%(value)s (%(low)s to %(high)s)") % values
+
+
+def _number(value: float, *, places: int = 2) -> str:
+    return f"{value:.{places}f}".replace(".", get_format("DECIMAL_SEPARATOR")).replace("-", "−")

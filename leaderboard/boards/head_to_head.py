@@ -1,0 +1,96 @@
+"""Two models compared: what people said of them together, and what the board expects."""
+
+from math import isfinite
+from typing import Any
+
+from leaderboard.boards.queries import BoardQuery, read_board
+from leaderboard.boards.standings import Line
+from leaderboard.boards.titles import titles_of
+from leaderboard.counting.pairs import Meetings, meetings_on
+from leaderboard.models import OVERALL, AggregationRun
+from leaderboard.rating.differences import (
+    Z,
+    expected_share,
+    growth_until_apart,
+    observed_share,
+    variances_for_differences,
+)
+from models_registry.models import LanguageModel
+from models_registry.payloads import model_summary
+
+
+def read_head_to_head(first: LanguageModel, second: LanguageModel) -> dict[str, Any]:
+    """The API's object: how often they met, who took what with its interval, expected and by board.
+
+    `separation` says whether the 95 % interval of their difference leaves out 0, and if not, how many more votes on
+    Overall, cast as until now, would bring it there; None where one of them has no two-sided interval yet.
+    """
+    boards = list(AggregationRun.objects.newest_of_each_board().values_list("scope", flat=True))
+    met = meetings_on([OVERALL, *boards], first.pk, second.pk)
+    board = read_board(BoardQuery())
+    expected, separation = _compare(board, first.slug, second.slug)
+    titles = titles_of(sorted(met))
+    return {
+        "a": model_summary(first),
+        "b": model_summary(second),
+        "snapshot": board["snapshot"],
+        **_counts(met.get(OVERALL)),
+        "expected": expected,
+        "separation": separation,
+        "boards": [
+            {"board": key, "title": titles[key], **_counts(met[key])}
+            for key in sorted(met, key=lambda key: -met[key].votes)
+            if key != OVERALL
+        ],
+    }
+
+
+def _counts(met: Meetings | None) -> dict[str, Any]:
+    if met is None:
+        return {"votes": 0, "wins_a": 0, "wins_b": 0, "ties": 0, "both_bad": 0, "observed": None}
+    share = observed_share(met.share_a * met.votes, met.votes)
+    return {
+        "votes": met.votes,
+        "wins_a": met.wins_a,
+        "wins_b": met.wins_b,
+        "ties": met.ties,
+        "both_bad": met.both_bad,
+        "observed": {"share_a": share.share, "ci_low": share.low, "ci_high": share.high},
+    }
+
+
+def _compare(board: dict[str, Any], a: str, b: str) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    lines = {line["model"]["id"]: line for line in board["results"]}
+    if a not in lines or b not in lines or lines[a]["group"] != lines[b]["group"]:
+        return None, None
+    variances = difference_variances([line for line in board["results"] if line["group"] == lines[a]["group"]])
+    if a not in variances or b not in variances:
+        return None, None
+    difference, variance = lines[a]["score"] - lines[b]["score"], variances[a] + variances[b]
+    share = expected_share(difference, variance)
+    growth = growth_until_apart(difference, variance)
+    more = (growth - 1) * board["votes_counted"]
+    expected = {"share_a": share.share, "ci_low": share.low, "ci_high": share.high}
+    separation = {
+        "apart": growth <= 1,
+        "difference": difference,
+        "more_votes": 0 if growth <= 1 else round(more) if isfinite(more) else None,
+    }
+    return expected, separation
+
+
+def difference_variances(lines: list[Line]) -> dict[str, float]:
+    """Per model of one group, in points², what adds up to the variance of a difference.
+
+    Only those with a two-sided interval; a preliminary model pulls on nobody and keeps its own.
+    """
+    own = {
+        line["model"]["id"]: ((line["ci_high"] - line["ci_low"]) / (2 * Z)) ** 2
+        for line in lines
+        if line["ci_low"] is not None and line["ci_high"] is not None
+    }
+    fitted_together = [
+        line["model"]["id"] for line in lines if not line["preliminary"] and line["model"]["id"] in own
+    ] or list(own)
+    shared = variances_for_differences([own[slug] for slug in fitted_together])
+    return own | dict(zip(fitted_together, shared, strict=True))

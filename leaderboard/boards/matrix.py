@@ -1,0 +1,37 @@
+"""Every pair that met on a board."""
+
+from typing import Any
+
+from leaderboard.counting.pairs import meetings
+from leaderboard.errors import NoSuchBoard
+from leaderboard.models import OVERALL, AggregationRun, Standing
+
+
+def read_matrix(board: str) -> dict[str, Any]:
+    """{"board", "snapshot", "models": [id…], "pairs": [{a, b, votes, wins_a, wins_b, ties, both_bad}]}.
+
+    Counts are those of now, which a snapshot has in full until somebody excludes or restores a vote.
+    Raises NoSuchBoard.
+    """
+    run = AggregationRun.objects.snapshots(board).first()
+    if run is None and board != OVERALL:
+        raise NoSuchBoard
+    names = _public_ids(run) if run else {}
+    pairs = meetings(board, among=names.keys())
+    return {
+        "board": board,
+        "snapshot": run.public_id if run else None,
+        "models": sorted(names.values()),
+        "pairs": [{**pair._asdict(), "a": names[pair.a], "b": names[pair.b], "votes": pair.votes} for pair in pairs],
+    }
+
+
+def _public_ids(run: AggregationRun) -> dict[int, str]:
+    standings = Standing.objects.filter(run=run).select_related("model", "contestant")
+    found = {}
+    for standing in standings:
+        if standing.model is not None:
+            found[standing.model.pk] = standing.model.slug
+        elif standing.contestant is not None:
+            found[standing.contestant.pk] = standing.contestant.name
+    return found

@@ -1,0 +1,45 @@
+"""How a model's last answers went: how fast, at what cost, and how often not at all."""
+
+from typing import Any
+
+from django.db import connection
+
+from common.text.money import plain
+from leaderboard.counting.revealed_calls import CALLS_OF_MODEL, Revealed
+from models_registry.spending import SMALLEST
+
+CALLS = 1000
+
+_SUMMARY = f"""
+SELECT
+    count(*) AS calls,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY first_token_ms) FILTER (WHERE state = 'done') AS first_token_p50_ms,
+    percentile_cont(0.95) WITHIN GROUP (ORDER BY first_token_ms) FILTER (WHERE state = 'done') AS first_token_p95_ms,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY total_ms) FILTER (WHERE state = 'done') AS total_p50_ms,
+    percentile_cont(0.95) WITHIN GROUP (ORDER BY total_ms) FILTER (WHERE state = 'done') AS total_p95_ms,
+    avg(completion_tokens) FILTER (WHERE state = 'done') AS mean_tokens,
+    avg(cost) FILTER (WHERE state = 'done') AS mean_cost,
+    count(*) FILTER (WHERE finish_reason = 'content_filter' OR error = 'filtered') AS refused,
+    count(*) FILTER (WHERE finish_reason = 'length') AS cut_short,
+    count(*) FILTER (WHERE state = 'failed') AS failed
+FROM (
+    SELECT call.* FROM {CALLS_OF_MODEL.format(model="%(model)s")} AND call.state IN ('done', 'stopped', 'failed')
+    ORDER BY call.started_at DESC LIMIT %(most)s
+) AS recent
+"""  # noqa: S608 (constants)
+
+
+def recent_calls(model_id: int) -> dict[str, Any] | None:
+    """Return figures of its last 1,000 revealed calls, or None: times in milliseconds, cost in US dollars."""
+    with connection.cursor() as cursor:
+        revealed = Revealed.by_newest_snapshot()
+        cursor.execute(_SUMMARY, {"model": model_id, "most": CALLS, **revealed._asdict()})
+        names = [column.name for column in cursor.description or []]
+        found = dict(zip(names, cursor.fetchone(), strict=True))
+    if not found["calls"]:
+        return None
+    for name in ("first_token_p50_ms", "first_token_p95_ms", "total_p50_ms", "total_p95_ms", "mean_tokens"):
+        found[name] = None if found[name] is None else round(found[name])
+    if found["mean_cost"] is not None:
+        found["mean_cost"] = plain(found["mean_cost"].quantize(SMALLEST))
+    return found

@@ -1,0 +1,155 @@
+"""A board's lines as its page prints them: texts, made in one pass, because filters cost more in every cell.
+
+Rows are dicts because a template finds a dict's values at the first try.
+"""
+
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple, TypedDict
+
+from django.urls import reverse
+from django.utils.formats import get_format
+from django.utils.translation import gettext as _
+
+from common.text.money import dollars
+from leaderboard.boards.standings import Line
+from models_registry.payloads import licence_words
+
+WIDTH = 110.0  # of the drawn intervals' common scale
+MARGIN = 10.0  # beyond the outermost bounds, in points
+# Where a model's page would be; replaced per line, because resolving an address 300 times takes milliseconds.
+_PLACEHOLDER = "a"
+
+
+class Row(TypedDict):
+    line: Line
+    name: str
+    url: str
+    is_preliminary: bool
+    is_retired: bool
+    rank: str
+    range: str
+    score: str
+    interval: str
+    whisker: str
+    point: str
+    votes: str
+    win_rate: str
+    elo: str
+    price: str
+    first_token: str
+    organization: str
+    license: str
+
+
+class Table(NamedTuple):
+    """Models that can be compared with each other. `absent`: classes that hide columns of which nothing is known."""
+
+    group: int
+    rows: list[Row]
+    absent: str
+
+
+def tables(results: list[Line], *, link: bool = True) -> list[Table]:
+    """One per group of models that met, in the order of `results` within each; all on one drawn scale.
+
+    `link` leads to the models' own pages, which contestants of an imported board have not got.
+    """
+    by_group = groupby(sorted(results, key=itemgetter("group")), key=itemgetter("group"))
+    scale = _Scale(results)
+    before, after = reverse("leaderboard:model", args=[_PLACEHOLDER]).rsplit(_PLACEHOLDER, 1)
+    absent = _absent(results)
+    return [
+        Table(
+            group,
+            [_row(line, scale, f"{before}{line['model']['id']}{after}" if link else "") for line in lines],
+            absent,
+        )
+        for group, lines in by_group
+    ]
+
+
+def _absent(results: list[Line]) -> str:
+    known = {
+        "elo": any(line["elo"] is not None for line in results),
+        "price": any(line["model"]["price_output"] is not None for line in results),
+        "first-token": any(line["median_first_token_ms"] is not None for line in results),
+        "organization": any(line["model"]["organization"] for line in results),
+        "license": any(line["model"]["license"] or line["model"]["license_kind"] for line in results),
+    }
+    return " ".join(f"no-{column}" for column, is_known in known.items() if not is_known)
+
+
+def _row(line: Line, scale: "_Scale", url: str) -> Row:
+    model, score, first_token = line["model"], line["score"], line["median_first_token_ms"]
+    has_range = line["rank_best"] != line["rank_worst"]
+    return {
+        "line": line,
+        "name": model["name"],
+        "url": url,
+        "is_preliminary": line["preliminary"],
+        "is_retired": model["status"] == "retired",
+        "rank": "–" if line["rank"] is None else str(line["rank"]),
+        "range": f"{line['rank_best']}–{line['rank_worst']}" if has_range else "",
+        "score": score_text(line),
+        "interval": interval_text(line),
+        "whisker": "" if score is None else scale.whisker(line),
+        "point": "" if score is None else f"M{scale.at(score):.1f} 1V11",
+        "votes": whole(line["votes"]),
+        "win_rate": percent(line["win_rate"]),
+        "elo": "–" if line["elo"] is None else f"{line['elo']:.0f}",
+        "price": price_text(model),
+        "first_token": "–" if first_token is None else f"{whole(first_token)} ms",
+        "organization": model["organization"],
+        "license": model["license"] or licence_words(model["license_kind"]),
+    }
+
+
+class _Scale:
+    """Points of the score to units of drawing; a side without a bound is drawn to the end."""
+
+    def __init__(self, results: list[Line]) -> None:
+        ends = [line[name] for line in results for name in ("ci_low", "ci_high", "score") if line[name] is not None]
+        self.low = min(ends, default=0.0) - MARGIN
+        self.unit = WIDTH / (max(ends, default=0.0) + MARGIN - self.low)
+
+    def at(self, points: float) -> float:
+        return (points - self.low) * self.unit
+
+    def whisker(self, line: Line) -> str:
+        left = 0.0 if line["ci_low"] is None else self.at(line["ci_low"])
+        right = WIDTH if line["ci_high"] is None else self.at(line["ci_high"])
+        return f"M{left:.1f} 6H{right:.1f}"
+
+
+def score_text(line: Line) -> str:
+    """A model that won or lost everything has no finite score on that side: only its bound is known."""
+    score, low, high = line["score"], line["ci_low"], line["ci_high"]
+    if score is None:
+        return "–"
+    if low is None and high is not None:
+        return _("at most %(points)s") % {"points": f"{high:.0f}"}
+    if high is None and low is not None:
+        return _("at least %(points)s") % {"points": f"{low:.0f}"}
+    return f"{score:.0f}"
+
+
+def interval_text(line: Line) -> str:
+    low, high = line["ci_low"], line["ci_high"]
+    return "" if low is None or high is None else f"{low:.0f}–{high:.0f}"
+
+
+def price_text(model: dict[str, Any]) -> str:
+    """US dollars per million tokens in and out."""
+    if model["price_output"] is None:
+        return "–"
+    return f"{dollars(model['price_input'])} / {dollars(model['price_output'])}"
+
+
+def whole(number: float) -> str:
+    """As `intcomma`, at a tenth of its cost."""
+    return f"{round(number):,}".replace(",", get_format("THOUSAND_SEPARATOR"))
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,69 @@
+"""What people call a board; its key is what URLs, tables and files call it."""
+
+from collections.abc import Iterable
+
+from django.utils.translation import get_language_info, gettext_lazy
+from django.utils.translation import gettext as _
+
+from battles.labels.categories import BUILT_IN, category_names
+from battles.models import Category
+from battles.text.labels import UNDETERMINED
+from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE, ImportedBoard
+
+KINDS = {
+    OVERALL: gettext_lazy("Overall"),
+    SIDE_BY_SIDE: gettext_lazy("Side by side"),
+    COMPARE: gettext_lazy("Compare"),
+}
+OPEN = {
+    SIDE_BY_SIDE: gettext_lazy("votes on two models whose names were known"),
+    COMPARE: gettext_lazy("stars, given with the names known: of two answers to a prompt, the one with more stars won"),
+}
+
+
+def titles_of(boards: Iterable[str]) -> dict[str, str]:
+    """{key: title}; a query when categories are among them, and one when imported boards are."""
+    keys = list(boards)
+    slugs = [key.partition(":")[2] for key in keys if key.startswith("imported:")]
+    imported = dict(ImportedBoard.objects.filter(slug__in=slugs).values_list("slug", "title")) if slugs else {}
+    categories = category_names() if any(key.startswith("category:") for key in keys) else {}
+    return {key: _title(key, categories, imported) for key in keys}
+
+
+def description_of(board: str) -> str:
+    """What is on the board, or where it comes from, as a sentence's part; "" where its title says enough."""
+    kind, _colon, name = board.partition(":")
+    if board in OPEN:
+        return str(OPEN[board])
+    if kind == "category" and name in BUILT_IN:
+        return _("the prompt %(rule)s") % {"rule": BUILT_IN[name][1]}
+    if kind == "category":
+        return Category.objects.filter(slug=name).values_list("description", flat=True).first() or ""
+    if kind == "imported" and (found := ImportedBoard.objects.filter(slug=name).first()):
+        return " · ".join(filter(None, (found.source, found.licence)))
+    return ""
+
+
+def title_of(board: str) -> str:
+    return titles_of([board])[board]
+
+
+def _title(board: str, categories: dict[str, str], imported: dict[str, str]) -> str:
+    kind, _colon, name = board.partition(":")
+    match kind:
+        case "category":
+            return categories.get(name) or name.replace("-", " ").capitalize()
+        case "language":
+            return _language(name)
+        case "imported":
+            return imported.get(name, name)
+    return str(KINDS.get(board, board))
+
+
+def _language(code: str) -> str:
+    if code == UNDETERMINED:
+        return _("Undetermined language")
+    try:
+        return str(get_language_info(code)["name_translated"]).capitalize()
+    except KeyError:
+        return code

@@ -1,0 +1,24 @@
+"""How soon a model's first words come."""
+
+from django.db import connection
+
+from leaderboard.counting.revealed_calls import CALLS_OF_MODEL, Revealed
+
+# Each is looked up with its battle and vote, for all models of a board: 300 of them are 30,000 in every run.
+CALLS_PER_MODEL = 100
+
+_MEDIANS = f"""
+SELECT model.id, percentile_cont(0.5) WITHIN GROUP (ORDER BY recent.first_token_ms)
+FROM unnest(%(models)s::bigint[]) AS model (id) CROSS JOIN LATERAL (
+    SELECT call.first_token_ms FROM {CALLS_OF_MODEL.format(model="model.id")}
+    AND call.state = 'done' AND call.first_token_ms IS NOT NULL
+    ORDER BY call.started_at DESC LIMIT %(most)s
+) AS recent GROUP BY model.id
+"""  # noqa: S608 (constants)
+
+
+def median_first_token_ms(model_ids: list[int], revealed: Revealed) -> dict[int, int]:
+    """By model id, over its last 100 finished calls; models without any are left out."""
+    with connection.cursor() as cursor:
+        cursor.execute(_MEDIANS, {"models": model_ids, "most": CALLS_PER_MODEL, **revealed._asdict()})
+        return {model_id: round(median) for model_id, median in cursor.fetchall()}

@@ -1,0 +1,138 @@
+"""The counted votes of a board as numbers, the way its fit takes them."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from leaderboard.counting import stars
+from leaderboard.counting.columns import ANY, ID, Integers, place_of_outcome, read_by, read_packed
+from leaderboard.counting.vote_columns import STYLE, features_of, ids_in, places_of
+from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE
+from leaderboard.rating.ballots import Ballots
+from leaderboard.rating.bradley_terry import Places
+from leaderboard.rating.clustering import VoterVotes
+from leaderboard.rating.counts import OUTCOMES, Counts, counted
+from models_registry.models import LanguageModel
+
+_PAIR = {"left": ("left_id", ID), "right": ("right_id", ID), "outcome": place_of_outcome("outcome"), "n": ("n", 31)}
+_VOTE = {"left": ("model_left_id", ID), "right": ("model_right_id", ID), "outcome": place_of_outcome("choice")}
+# Two of a million voters would share 64 bits once in 37 million boards.
+_VOTER = {"voter": ("hashtextextended(voter, 0)", ANY)}
+_ORDER = {"order": ('"order"', 63)}
+
+
+@dataclass(frozen=True)
+class BoardVotes:
+    """models[i] is who counts.names[i] is: models are in the order of their slugs. last_star: of a board of stars."""
+
+    scope: str
+    models: list[LanguageModel]
+    counts: Counts
+    last_star: int = 0
+
+
+def read_boards(*, last_star: int = 0) -> dict[str, BoardVotes]:
+    """By scope, every board of the arena's own that has a counted vote; two queries."""
+    pairs = read_by("scope", _PAIR, "FROM leaderboard_pairtally WHERE n > 0", {})
+    seen = {scope: ids_in(rows) for scope, rows in pairs.items()}
+    models = LanguageModel.objects.in_bulk({model for board in seen.values() for model in board})
+    found = {
+        scope: _board(scope, [models[model] for model in seen[scope]], rows) for scope, rows in sorted(pairs.items())
+    }
+    if COMPARE in found:
+        found[COMPARE] = replace(found[COMPARE], last_star=last_star)
+    return found
+
+
+def read_board(scope: str) -> BoardVotes:
+    rows = read_packed(_PAIR, "FROM leaderboard_pairtally WHERE n > 0 AND scope = %(scope)s", {"scope": scope})
+    return _board(scope, list(LanguageModel.objects.filter(pk__in=ids_in(rows))), rows)
+
+
+def read_no_votes(scope: str) -> BoardVotes:
+    return BoardVotes(scope, [], Counts([], np.zeros((len(OUTCOMES), 0, 0), dtype=np.int64)))
+
+
+def _board(scope: str, models: list[LanguageModel], rows: dict[str, Integers]) -> BoardVotes:
+    models = sorted(models, key=lambda model: model.slug)
+    left, right = (places_of(rows[side], models) for side in ("left", "right"))
+    names = [model.slug for model in models]
+    return BoardVotes(scope, models, counted(names, left, right, rows["outcome"], rows["n"]))
+
+
+def read_voters(board: BoardVotes) -> VoterVotes:
+    """Who cast them: from the tallies on Overall, from the log elsewhere.
+
+    Always in the same order, as the sums of rounded numbers are otherwise not the same to the last bit.
+    """
+    if board.scope == OVERALL:
+        source = "FROM leaderboard_voterpairtally WHERE scope = %(scope)s AND n > 0"
+        rows = read_packed({**_VOTER, **_PAIR}, source, {"scope": OVERALL}, numbered_by="id")
+    else:
+        rows = _read_log(board, {**_VOTER, **_VOTE})
+        rows["n"] = np.ones(len(rows["voter"]), dtype=np.int64)
+    left, right = (places_of(rows[side], board.models) for side in ("left", "right"))
+    voter = np.unique(rows["voter"], return_inverse=True)[1]
+    models, outcomes = len(board.models), len(OUTCOMES)
+    now = np.argsort(((voter * models + left) * models + right) * outcomes + rows["outcome"], kind="stable")
+    return VoterVotes(voter[now], left[now], right[now], rows["outcome"][now], rows["n"][now])
+
+
+def read_ballots(board: BoardVotes) -> Ballots:
+    """The votes one by one, as they were cast, with who cast them and the style of the answers."""
+    rows = _read_log(board, {**_VOTER, **_VOTE, **STYLE, **_ORDER})
+    now = np.argsort(rows["order"], kind="stable")
+    rows = {name: column[now] for name, column in rows.items()}
+    left, right = (places_of(rows[side], board.models) for side in ("left", "right"))
+    return Ballots(
+        counts=board.counts,
+        left=left,
+        right=right,
+        outcome=rows["outcome"].astype(np.int64),
+        n=np.ones(len(left), dtype=np.int64),
+        voter=np.unique(rows["voter"], return_inverse=True)[1],
+        features=features_of(rows),
+    )
+
+
+@dataclass(frozen=True)
+class OrderedVotes:
+    """A board's votes grouped by voter, each voter's in the order they were cast; arrays of shape (votes,).
+
+    voter: 0, 0, …, 1, …; key: what hashtextextended makes of the voter's name; order: the votes' numbers.
+    """
+
+    voter: Places
+    key: Integers
+    order: Integers
+    left: Places
+    right: Places
+    outcome: Places
+
+
+def read_in_order(board: BoardVotes) -> OrderedVotes:
+    rows = _read_log(board, {**_VOTER, **_VOTE, **_ORDER})
+    now = np.lexsort((rows["order"], rows["voter"]))
+    rows = {name: column[now] for name, column in rows.items()}
+    return OrderedVotes(
+        voter=np.unique(rows["voter"], return_inverse=True)[1],
+        key=rows["voter"],
+        order=rows["order"],
+        left=places_of(rows["left"], board.models),
+        right=places_of(rows["right"], board.models),
+        outcome=rows["outcome"].astype(np.int64),
+    )
+
+
+def _read_log(board: BoardVotes, columns: dict[str, tuple[str, int]]) -> dict[str, Integers]:
+    if board.scope == COMPARE:
+        return read_packed(columns, f"FROM ({stars.PAIRS}) AS vote", {"last_star": board.last_star})
+    kind, _, name = board.scope.partition(":")
+    filed = {
+        "category": "mode = 'blind' AND categories @> ARRAY[%(name)s]::varchar[]",
+        "language": "mode = 'blind' AND language = %(name)s",
+        OVERALL: "mode = 'blind'",
+        SIDE_BY_SIDE: "mode = 'side_by_side'",
+    }
+    source = f"FROM battles_vote WHERE processing = 'processed' AND {filed[kind]}"
+    return read_packed(columns, source, {"name": name}, numbered_by='"order"')

@@ -1,0 +1,69 @@
+"""Reading an export back: JSON lines, CSV or Parquet, by the file's ending."""
+
+import csv
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from leaderboard.export_rows import VoteRow
+from leaderboard.exports.columns import nested
+from leaderboard.exports.writers import without_quote
+
+
+class NotAnExport(ValueError):
+    """The file is not an export; says which row is wrong, and how."""
+
+
+def read_rows(path: Path) -> Iterator[VoteRow]:
+    """Every row in the file's order. Raises NotAnExport, also in the middle, and OSError."""
+    read = _READERS.get(path.suffix)
+    if read is None:
+        raise NotAnExport(f"An export ends in {', '.join(_READERS)}; this is {path.name}.")
+    number = 0
+    try:
+        for number, row in enumerate(read(path), start=1):  # noqa: B007 (said when a row is refused)
+            yield row
+    except (msgspec.MsgspecError, KeyError, UnicodeDecodeError, csv.Error) as error:
+        raise NotAnExport(f"{path.name}, row {number + 1}: {error}.") from error
+
+
+def _from_jsonl(path: Path) -> Iterator[VoteRow]:
+    decoder = msgspec.json.Decoder(VoteRow)
+    with path.open("rb") as lines:
+        for line in lines:
+            if not line.isspace():
+                yield decoder.decode(line)
+
+
+def _from_csv(path: Path) -> Iterator[VoteRow]:
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        for cells in csv.DictReader(lines):
+            plain = {name: _value(name, cell) for name, cell in cells.items() if name is not None}
+            yield msgspec.convert(nested(plain), VoteRow, strict=False)
+
+
+def _value(name: str, cell: str | None) -> Any:
+    text = without_quote(cell or "")
+    if name == "categories":
+        return text.split(";") if text else []
+    # Only these two are texts that may be empty.
+    return text if text or name in ("voter", "language") else None
+
+
+def _from_parquet(path: Path) -> Iterator[VoteRow]:
+    from leaderboard.exports import parquet
+
+    try:
+        for cells in parquet.read_rows(path):
+            yield msgspec.convert(nested(cells), VoteRow)
+    except parquet.NotParquet as error:
+        raise NotAnExport(f"{path.name} cannot be read as Parquet: {error}.") from error
+
+
+_READERS: dict[str, Callable[[Path], Iterator[VoteRow]]] = {
+    ".jsonl": _from_jsonl,
+    ".csv": _from_csv,
+    ".parquet": _from_parquet,
+}

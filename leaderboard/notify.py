@@ -1,0 +1,18 @@
+"""A new snapshot, told to the web processes; what they do with it is in leaderboard.live_updates."""
+
+import logging
+
+from common.valkey.connections import UNREACHABLE, connection, while_a_person_waits
+
+logger = logging.getLogger(__name__)
+
+CHANNEL = "leaderboard:snapshots"
+
+
+def announce_snapshot(scope: str) -> None:
+    """To be called once the snapshot is committed. Best effort: whoever misses it looks again within a minute."""
+    try:
+        with while_a_person_waits():
+            connection().publish(CHANNEL, scope)
+    except UNREACHABLE as error:
+        logger.warning("a snapshot of %s was not announced (%s)", scope, error)

@@ -1,0 +1,146 @@
+"""The window onto the registry for administrators."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from accounts import audit
+from models_registry import versions
+from models_registry.admin.base import RegistryAdmin
+from models_registry.admin.health import HealthAdmin, set_status
+from models_registry.admin.spending import ChargeAdmin
+from models_registry.forms import LanguageModelForm
+from models_registry.models import CatalogueChange, Charge, LanguageModel, Price
+
+admin.site.register(Charge, ChargeAdmin)
+
+
+class PriceInline(admin.TabularInline):  # type: ignore[type-arg]
+    """Prices are added, never changed: what an answer cost stays true."""
+
+    model = Price
+    extra = 1
+    fields = ["input_per_million", "output_per_million", "since"]
+    readonly_fields = ["since"]
+    verbose_name_plural = _("prices, US dollars per million tokens (the newest is in force)")
+
+    @admin.display(description=_("since"))
+    def since(self, price: Price) -> Any:
+        return "" if price._state.adding else price.valid_from
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(LanguageModel)
+class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
+    form = LanguageModelForm
+    inlines = [PriceInline]
+    list_display = ["name", "provider", "status", "drawn_now", "weight", "which_version", "has_votes"]
+    list_select_related = ["provider"]
+    search_fields = ["name", "slug", "upstream_name", "organization", "aliases"]
+    list_filter = ["status", "has_votes", "license_kind", "provider"]
+    readonly_fields = ["drawn_now", "which_version", "has_votes", "retired_at", "left_out"]
+    actions = ["activate", "pause", "retire"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[LanguageModel]:
+        family = LanguageModel.objects.filter(family=OuterRef("family")).order_by("-version")
+        queryset: QuerySet[LanguageModel] = super().get_queryset(request)
+        return queryset.annotate(newest_version=Subquery(family.values("version")[:1])).prefetch_related("prices")
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        proposals = CatalogueChange.objects.waiting().count()
+        return super().changelist_view(request, {**(extra_context or {}), "proposals": proposals})
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        said = _("What it is called and what is sent to it. This is what people vote on.")
+        if obj is not None and obj.has_votes:
+            said = _("This model has votes, so what it says changes only in a new version with a rating of its own.")
+        if obj is not None and obj.version < obj.newest_version:
+            said = _("A newer version exists: what this one says stays as it was.")
+        state = ["drawn_now", "which_version", "has_votes", "retired_at"] if obj is not None else []
+        is_fixed = obj is not None and obj.has_votes and obj.version == obj.newest_version
+        new_version = ["make_version"] if is_fixed else []
+        not_sent = ["left_out"] if obj is not None and obj.parameters_left_out else []
+        return [
+            (None, {"fields": ["name", "slug", "status", "weight", "calls_at_once", *state]}),
+            (
+                _("What it says"),
+                {
+                    "description": said,
+                    "fields": ["provider", "upstream_name", "system_prompt", "parameters", *not_sent, *new_version],
+                },
+            ),
+            (
+                _("About it"),
+                {
+                    "fields": [
+                        "organization", "license", "license_kind", "size_b", "context_length", "abilities", "aliases",
+                    ]
+                },
+            ),
+        ]  # fmt: skip
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        fixed = list(self.readonly_fields)
+        if obj is not None:
+            fixed.append("slug")
+            if obj.version < obj.newest_version:
+                fixed += ["provider", "upstream_name", "system_prompt", "parameters"]
+        return fixed
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        has_votes = obj is not None and obj.has_votes
+        return not has_votes and super().has_delete_permission(request, obj)
+
+    def save_model(self, request: HttpRequest, obj: LanguageModel, form: "ModelForm[Any]", change: bool) -> None:
+        if change:
+            changed = set(form.changed_data) - {"make_version"}
+            fields = {"provider_id" if name == "provider" else name for name in changed}
+            saved = versions.revise(obj.pk, {name: getattr(obj, name) for name in fields})
+            if saved.pk != obj.pk:
+                sentence = gettext("The model has votes, so this is a new version: “%(model)s”.")
+                messages.warning(request, sentence % {"model": saved})
+            obj.pk = saved.pk  # the prices below, the history and the messages are about the row that was saved
+            obj.refresh_from_db()
+        else:
+            super().save_model(request, obj, form, change)
+        self.write_down(request, form, obj, change=change)
+
+    def save_formset(self, request: HttpRequest, form: "ModelForm[Any]", formset: Any, change: bool) -> None:
+        super().save_formset(request, form, formset, change)
+        for price in formset.new_objects:
+            audit.record(request.user, "add price", price.model, price=str(price))  # type: ignore[arg-type]
+
+    def response_change(self, request: HttpRequest, obj: LanguageModel) -> HttpResponse:
+        if "_continue" in request.POST:  # its own page, which a new version has not been on
+            return HttpResponseRedirect(f"../../{obj.pk}/change/")
+        return super().response_change(request, obj)
+
+    @admin.display(description=_("not sent, because this kind of provider does not take it"))
+    def left_out(self, model: LanguageModel) -> str:
+        return ", ".join(model.parameters_left_out)
+
+    @admin.display(description=_("version"), ordering="version")
+    def which_version(self, model: Any) -> str:
+        return gettext("%(this)d of %(newest)d") % {"this": model.version, "newest": model.newest_version}
+
+    @admin.action(description=_("Activate: battles may draw them"), permissions=["change"])
+    def activate(self, request: HttpRequest, queryset: QuerySet[LanguageModel]) -> None:
+        set_status(request, queryset, LanguageModel.Status.ACTIVE)
+
+    @admin.action(description=_("Pause: not drawn until activated again"), permissions=["change"])
+    def pause(self, request: HttpRequest, queryset: QuerySet[LanguageModel]) -> None:
+        set_status(request, queryset, LanguageModel.Status.PAUSED)
+
+    @admin.action(description=_("Retire: not drawn any more, votes and standing stay"), permissions=["change"])
+    def retire(self, request: HttpRequest, queryset: QuerySet[LanguageModel]) -> None:
+        set_status(request, queryset, LanguageModel.Status.RETIRED)

@@ -1,0 +1,105 @@
+"""What a provider's list says differently of our models: proposed, then accepted or dismissed by an administrator."""
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit
+from accounts.models import User
+from common.text.money import plain
+from models_registry import versions
+from models_registry.models import LanguageModel, Provider
+from models_registry.models.catalogues import CatalogueChange
+from models_registry.providers.catalogue import Offer, find
+
+Kind, State = CatalogueChange.Kind, CatalogueChange.State
+
+
+@transaction.atomic
+def propose(provider: Provider, offers: Sequence[Offer]) -> int:
+    """Compare a fresh list with the registry; how many proposals are new.
+
+    A proposal that no longer holds is withdrawn. What was dismissed is not proposed again until it changes.
+    An empty list proposes nothing: a server that has just started may not have loaded anything yet.
+    """
+    if not offers:
+        return 0
+    listed = provider.models.exclude(status=LanguageModel.Status.RETIRED).select_for_update(of=("self",))
+    found: dict[tuple[int, str], tuple[dict[str, Any], dict[str, Any]]] = {
+        (model.pk, kind): (before, after)
+        for model in listed.prefetch_related("prices").order_by("pk")
+        for kind, before, after in _differences(model, find(offers, model.upstream_name))
+    }
+    decided: dict[tuple[int, str], CatalogueChange] = {}
+    for change in CatalogueChange.objects.filter(model__provider=provider).order_by("pk"):
+        key = (change.model_id, change.kind)
+        if change.state != State.PROPOSED:
+            decided[key] = change
+        elif found.get(key) == (change.before, change.after):
+            del found[key]
+        else:
+            change.delete()
+    fresh = [
+        CatalogueChange(model_id=model_id, kind=kind, before=before, after=after)
+        for (model_id, kind), (before, after) in found.items()
+        if not _was_dismissed(decided.get((model_id, kind)), after)
+    ]
+    return len(CatalogueChange.objects.bulk_create(fresh))
+
+
+def _was_dismissed(last: CatalogueChange | None, after: dict[str, Any]) -> bool:
+    return last is not None and last.state == State.DISMISSED and last.after == after
+
+
+def _differences(model: LanguageModel, offer: Offer | None) -> Iterable[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """(kind, before, after) of everything that an offer says and the registry says otherwise."""
+    if offer is None:
+        yield Kind.GONE, {}, {}
+        return
+    price = model.price
+    if offer.price_input is not None and offer.price_output is not None:
+        before = price and (price.input_per_million, price.output_per_million)
+        if before != (offer.price_input, offer.price_output):
+            yield Kind.PRICE, _price(*before) if before else {}, _price(offer.price_input, offer.price_output)
+    if offer.context_length and offer.context_length != model.context_length:
+        before_tokens = {"tokens": model.context_length} if model.context_length else {}
+        yield Kind.CONTEXT, before_tokens, {"tokens": offer.context_length}
+
+
+def _price(input_per_million: Decimal, output_per_million: Decimal) -> dict[str, Any]:
+    return {"input": plain(input_per_million), "output": plain(output_per_million)}
+
+
+@transaction.atomic
+def accept(change: CatalogueChange, *, by: User) -> bool:
+    """Apply it; False when somebody decided before."""
+    if not _decide(change, State.ACCEPTED, by):
+        return False
+    match change.kind:
+        case Kind.PRICE:
+            versions.set_price(change.model, Decimal(change.after["input"]), Decimal(change.after["output"]))
+        case Kind.CONTEXT:
+            versions.revise(change.model_id, {"context_length": change.after["tokens"]})
+        case Kind.GONE:
+            versions.revise(change.model_id, {"status": LanguageModel.Status.RETIRED})
+    return True
+
+
+@transaction.atomic
+def dismiss(change: CatalogueChange, *, by: User) -> bool:
+    """Leave the model as it is; False when somebody decided before."""
+    return _decide(change, State.DISMISSED, by)
+
+
+def _decide(change: CatalogueChange, state: str, by: User) -> bool:
+    waiting = CatalogueChange.objects.waiting().filter(pk=change.pk)
+    if not waiting.update(state=state, decided_at=timezone.now(), decided_by=by):
+        return False
+    verb = "accept" if state == State.ACCEPTED else "dismiss"
+    audit.record(
+        by, f"{verb} catalogue change", change.model, kind=change.kind, before=change.before, after=change.after
+    )
+    return True

@@ -1,0 +1,113 @@
+"""The models file and the registry: bringing one in, writing the other out."""
+
+from decimal import Decimal
+from typing import Any
+
+import yaml
+from django.db import transaction
+
+from models_registry import versions
+from models_registry.config.entries import (
+    DEADLINES,
+    MODEL_FIELDS,
+    OPEN,
+    PROPRIETARY,
+    PROVIDER_FIELDS,
+    ModelEntry,
+    check_file,
+    default_provider_name,
+)
+from models_registry.config.yaml_lines import ConfigRefused, Problem
+from models_registry.models import LanguageModel, Provider
+
+
+@transaction.atomic
+def import_models(text: str) -> list[str]:
+    """Make the registry say what the file says, for the ids it lists; all or nothing.
+
+    An entry says everything about its model: a key left out has its default (except the price: prices
+    are history, and what a known provider is called or needs stays). Returns what changed, a sentence
+    each. Raises ConfigRefused with every problem and its line.
+    """
+    changes: list[str] = []
+    problems: list[Problem] = []
+    for entry in check_file(text):
+        current = LanguageModel.objects.newest_of(entry.id)
+        taken = LanguageModel.objects.filter(slug=entry.id).exclude(family=entry.id).first()
+        if taken is not None:
+            sentence = f"“{entry.id}” is version {taken.version} of “{taken.family}”: write that id."
+            problems.append(Problem(entry.line, sentence))
+            continue
+        provider = _bring_in_provider(entry, changes)
+        _bring_in_model(entry, provider, current, changes)
+    if problems:
+        raise ConfigRefused(problems)
+    return changes
+
+
+def _bring_in_provider(entry: ModelEntry, changes: list[str]) -> Provider:
+    said = entry.provider
+    provider, is_new = Provider.objects.get_or_create(
+        base_url=entry.base_url,
+        api_key_env=entry.api_key_env,
+        defaults={
+            "name": default_provider_name(entry.base_url), "needs_key": bool(entry.api_key_env), **said,
+        },
+    )  # fmt: skip
+    if is_new:
+        changes.append(f"added the provider {provider}")
+    elif changed := [name for name, value in said.items() if getattr(provider, name) != value]:
+        Provider.objects.filter(pk=provider.pk).update(**said)
+        changes.append(f"changed the provider {said.get('name', provider)}: {', '.join(changed)}")
+    return provider
+
+
+def _bring_in_model(entry: ModelEntry, provider: Provider, current: LanguageModel | None, changes: list[str]) -> None:
+    if current is None:
+        model = LanguageModel.objects.create(provider=provider, **entry.fields)
+        changes.append(f"added {entry.id}")
+    else:
+        fields = {name: value for name, value in entry.fields.items() if name != "slug"}
+        fields["provider_id"] = provider.pk
+        changed = ", ".join(name for name, value in fields.items() if getattr(current, name) != value)
+        model = versions.revise(current.pk, fields)
+        if model.pk != current.pk:
+            changes.append(f"{entry.id}: version {model.version}, a new contestant ({changed})")
+        elif changed:
+            changes.append(f"changed {entry.id}: {changed}")
+    price = entry.price
+    if price and versions.set_price(model, price.input_per_million, price.output_per_million):
+        changes.append(f"{entry.id}: costs {price}")
+
+
+def export_models() -> str:
+    """The newest version of every model, in the file's own words; importing it changes nothing."""
+    models = LanguageModel.objects.select_related("provider").prefetch_related("prices")
+    newest = {model.family: model for model in models.order_by("version")}
+    entries = [_as_entry(newest[family]) for family in sorted(newest)]
+    return yaml.safe_dump(entries, allow_unicode=True, sort_keys=False, width=110)
+
+
+def _as_entry(model: LanguageModel) -> dict[str, Any]:
+    provider, price = model.provider, model.price
+    is_open = model.license_kind == LanguageModel.LicenseKind.OPEN
+    entry = {key: getattr(model, name) for key, name in MODEL_FIELDS.items()}
+    entry |= {key: getattr(provider, name) for key, name in PROVIDER_FIELDS.items()}
+    deadlines = {key: getattr(provider, name) for key, name in DEADLINES.items()}
+    entry |= {
+        "id": model.family,
+        "base_url": provider.base_url,
+        "api_key_env": provider.api_key_env,
+        "deadlines": {key: _number(Decimal(str(seconds))) for key, seconds in deadlines.items() if seconds},
+        "license": OPEN if is_open else PROPRIETARY,
+        "license_name": model.license,
+        "price": price and {"input": _number(price.input_per_million), "output": _number(price.output_per_million)},
+        "daily_budget": None if provider.daily_budget is None else _number(provider.daily_budget),
+        "finish_reason_required": None if provider.finish_reason_required else False,
+        "size_b": None if model.size_b is None else _number(model.size_b),
+    }
+    return {key: value for key, value in entry.items() if value not in (None, "", [], {})}
+
+
+def _number(amount: Decimal) -> int | float:
+    return int(amount) if amount == amount.to_integral_value() else float(amount)

@@ -1,0 +1,19 @@
+from models_registry.models.breakers import Breaker
+from models_registry.models.catalogues import Catalogue, CatalogueChange
+from models_registry.models.language_models import LOCAL_MODEL_ENDPOINT, LanguageModel, LanguageModelQuerySet, Provider
+from models_registry.models.ledger import Charge, PaidCallsHalt, SpendingDay
+from models_registry.models.prices import Price
+
+__all__ = [
+    "LOCAL_MODEL_ENDPOINT",
+    "Breaker",
+    "Catalogue",
+    "CatalogueChange",
+    "Charge",
+    "LanguageModel",
+    "LanguageModelQuerySet",
+    "PaidCallsHalt",
+    "Price",
+    "Provider",
+    "SpendingDay",
+]

@@ -1,0 +1,41 @@
+"""What models cost, with its history."""
+
+from decimal import Decimal
+from typing import ClassVar
+
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models.functions import Now
+
+from common.text.money import plain
+
+
+class Price(models.Model):
+    """US dollars per million tokens from a moment on.
+
+    Rows are added, never changed: a call points at the one it paid.
+    """
+
+    model = models.ForeignKey("models_registry.LanguageModel", models.CASCADE, related_name="prices")
+    input_per_million = models.DecimalField(max_digits=12, decimal_places=6, validators=[MinValueValidator(Decimal(0))])
+    output_per_million = models.DecimalField(
+        max_digits=12, decimal_places=6, validators=[MinValueValidator(Decimal(0))]
+    )
+    valid_from = models.DateTimeField(db_default=Now())
+
+    MILLION: ClassVar[Decimal] = Decimal(1_000_000)
+
+    class Meta:
+        ordering = ["-valid_from"]
+
+    def __str__(self) -> str:
+        return f"${plain(self.input_per_million)} in, ${plain(self.output_per_million)} out"
+
+    @property
+    def is_above_zero(self) -> bool:
+        return self.input_per_million > 0 or self.output_per_million > 0
+
+    def cost_of(self, *, prompt_tokens: int, completion_tokens: int) -> Decimal:
+        """US dollars."""
+        paid = prompt_tokens * self.input_per_million + completion_tokens * self.output_per_million
+        return paid / self.MILLION

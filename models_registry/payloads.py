@@ -1,0 +1,41 @@
+"""What everybody may know about a model, in the API's words."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from common.text.money import plain
+from models_registry.models import LanguageModel, Price
+
+LICENCE_KINDS = dict(LanguageModel.LicenseKind.choices)
+
+
+def model_summary(model: LanguageModel, *, prices: Mapping[int, Price] | None = None) -> dict[str, Any]:
+    """The API's `model: {…}` object. No query when the model's prices are prefetched, or given by its id.
+
+    Prices are US dollars per million tokens as decimal strings, None while unknown.
+    """
+    price = model.price if prices is None else prices.get(model.pk)
+    return {
+        "id": model.slug,
+        "name": model.name,
+        "organization": model.organization,
+        "license": model.license,
+        "license_kind": model.license_kind,
+        "context_length": model.context_length,
+        "abilities": model.abilities,
+        "status": model.status,
+        "price_input": None if price is None else plain(price.input_per_million),
+        "price_output": None if price is None else plain(price.output_per_million),
+        "version": model.version,
+    }
+
+
+def licence_words(licence: str) -> str:
+    """For people, of a summary's `license` or `license_kind`: the one is a name, the other a code."""
+    return str(LICENCE_KINDS.get(licence, licence))
+
+
+def prices_in_force(model_ids: Iterable[int]) -> dict[int, Price]:
+    """By model, now; one query. For hundreds of models it costs a third of prefetching their prices."""
+    newest = Price.objects.filter(model__in=list(model_ids)).order_by("model_id", "-valid_from", "-pk")
+    return {price.model_id: price for price in newest.distinct("model_id")}

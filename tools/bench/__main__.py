@@ -1,0 +1,73 @@
+"""`make bench`: start an arena and a fast provider, measure, print each figure beside its bar."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
+django.setup()
+
+from tools.bench import boards, pages, scenarios  # noqa: E402
+from tools.bench.arena import Bench  # noqa: E402
+
+SCENARIOS = {
+    "cpu": scenarios.streaming_cost,
+    "hundred": scenarios.hundred_battles,
+    "burst": scenarios.burst,
+    "hostile": scenarios.hostile_answers,
+    "streams": scenarios.open_streams,
+    "votes": scenarios.votes,
+    "board": boards.board,
+    "pages": pages.pages,
+    "soak": scenarios.soak,
+}
+BY_DEFAULT = [name for name in SCENARIOS if name != "soak"]
+
+
+@contextmanager
+def program(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen([sys.executable, "-m", *arguments])
+    try:
+        time.sleep(1)
+        yield process
+    finally:
+        process.terminate()
+        process.wait(5)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", nargs="+", choices=SCENARIOS, default=BY_DEFAULT)
+    parser.add_argument("--battles", type=int, default=40, help="at once, for the CPU figures")
+    parser.add_argument("--minutes", type=float, default=10, help="of soak")
+    parser.add_argument("--votes", type=int, default=1_000_000, help="behind the board")
+    given = parser.parse_args()
+    directory = Path(tempfile.mkdtemp(prefix="arena-bench-", dir="/tmp"))
+    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
+    bench = Bench(directory, at_once=given.battles, minutes=given.minutes, votes=given.votes)
+    try:
+        with (
+            program("tools.bench.provider", str(bench.provider_port)),
+            program("tools.bench.relay", str(bench.relay_port), bench.provider) as relay,
+        ):
+            bench.start(relay)
+            scenarios.memory(bench, "idle")
+            for name in given.only:
+                SCENARIOS[name](bench)
+            scenarios.memory(bench, "afterwards")
+    finally:
+        bench.arena.stop()
+        shutil.rmtree(directory)
+
+
+if __name__ == "__main__":
+    main()

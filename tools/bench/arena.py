@@ -1,0 +1,81 @@
+"""The arena that is measured, its provider, and the crowd that uses it."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.faults.running import Arena, free_port
+from tools.bench.load import Crowd, Played
+from tools.bench.meter import Meter
+
+MODELS = """
+- {{id: bench-a, name: Bench A, model: {model}-a, base_url: "{provider}", needs_key: false, status: active}}
+- {{id: bench-b, name: Bench B, model: {model}-b, base_url: "{provider}", needs_key: false, status: active}}
+"""
+MAKE_USER = "from accounts.models import User; User.objects.create_user('bench@example.org')"
+NO_LIMITS = {
+    f"ARENA_LIMIT_{action}_{who}": "off" for action in ("BATTLE", "TURN", "VOTE") for who in ("VISITOR", "MEMBER")
+}
+NO_LIMITS |= {f"ARENA_STREAMS_{whose}": "10000" for whose in ("PERSON", "NETWORK", "PROCESS")}
+# The parts whose CPU the promises bound.
+COUNTED = ("web", "answers", "rendering", "valkey")
+
+
+class Bench:
+    """`at_once` battles for the CPU figures, `minutes` for the soak, `votes` behind the board."""
+
+    def __init__(self, directory: Path, *, at_once: int, minutes: float, votes: int) -> None:
+        self.at_once, self.minutes, self.votes = at_once, minutes, votes
+        self.provider_port, self.relay_port = free_port(), free_port()
+        self.provider = f"http://127.0.0.1:{self.provider_port}/v1"
+        self.models = directory / "models.yaml"
+        self.arena = Arena(directory / "data")
+        self.arena.environment |= {"ARENA_MODELS_FILE": str(self.models), **NO_LIMITS}
+        self.relay_pid = 0
+        self.cast = 0  # votes behind the board so far
+
+    def start(self, relay: subprocess.Popen[bytes]) -> None:
+        self.relay_pid = relay.pid
+        self._write_models("tokens-200-at-50")
+        self.arena.start()
+        self.arena.run(sys.executable, "manage.py", "shell", "-c", MAKE_USER)
+        command = [
+            "manage.py",
+            "create_api_token",
+            "bench@example.org",
+            "--name",
+            "bench",
+            "--scopes",
+            "read,battle,vote",
+        ]
+        said = self.arena.run(sys.executable, *command).stdout.split()
+        self.crowd = Crowd(self.arena.url, next(word for word in said if word.startswith("arena_")))
+        self.meter = Meter(self.arena)
+
+    def speak(self, tokens: int, rate: int) -> str:
+        """Both models say so many tokens at that rate from now on; returns the model's name."""
+        return self._use(f"tokens-{tokens}-at-{rate}")
+
+    def speak_slowly(self, name: str) -> str:
+        """Both models give an answer that is slow to render from now on."""
+        return self._use(f"hostile-{name}")
+
+    def _use(self, model: str) -> str:
+        self._write_models(model)
+        imported = self.arena.run(sys.executable, "manage.py", "import_models", str(self.models))
+        assert imported.returncode == 0, imported.stderr
+        return model
+
+    def _write_models(self, model: str) -> None:
+        self.models.write_text(MODELS.format(provider=self.provider, model=model))
+
+    def battles(self, number: int, *, over_s: float = 0.0) -> tuple[list[Played], dict[str, float], float]:
+        """(battles, CPU seconds by part, wall seconds)."""
+        before, began = self.meter.cpu(), time.perf_counter()
+        played = asyncio.run(self.crowd.battles(number, over_s=over_s))
+        took = time.perf_counter() - began
+        time.sleep(0.3)
+        after = self.meter.cpu()
+        return played, {part: after[part] - before[part] for part in after}, took

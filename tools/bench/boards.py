@@ -1,0 +1,124 @@
+"""What a board of 300 models and a million votes costs: `make bench BENCH="--only board"`."""
+
+import asyncio
+import re
+import sys
+import time
+from statistics import median
+
+from tools.bench.arena import Bench
+from tools.bench.load import percentile
+from tools.bench.scenarios import say
+from tools.bench.vote_files import vote_files
+
+BATCH = 10_000
+MONTH = 30  # days over which the votes behind the board came
+AT_ONCE = 200_000  # more pending votes than this are not waited for in one go
+
+QUERIES = """
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+for path in {paths}:
+    with CaptureQueriesContext(connection) as asked:
+        assert Client(SERVER_NAME="127.0.0.1").get(path).status_code == 200
+    print("QUERIES", path, len(asked))
+"""
+RETRACT = """
+import time
+from battles.models import Vote
+from leaderboard import actions
+some = Vote.objects.filter(processing="processed").order_by("voter")[:{number}]
+votes = Vote.objects.filter(pk__in=some.values("pk"))
+began = time.perf_counter()
+changed = actions.retract_votes(votes, reason="operator", by=None, because="bench")
+print("TOOK", time.perf_counter() - began)
+began = time.perf_counter()
+actions.restore_votes(Vote.objects.filter(pk__in=[vote.pk for vote in changed]), by=None, because="bench")
+print("TOOK", time.perf_counter() - began)
+"""
+FORGET = """
+from django.db import connection
+with connection.cursor() as cursor:
+    cursor.execute("TRUNCATE leaderboard_pairtally, leaderboard_voterpairtally")
+"""
+PAGES = ["/leaderboard/", "/leaderboard/?board=language:en&sort_by=votes", "/api/v1/leaderboard/"]
+
+
+def board(bench: Bench) -> None:
+    print(f"300 models and {bench.votes:,} votes, on Overall and 15 boards of categories and languages")
+    last = cast_and_count(bench)
+    say(f"a run that takes {AT_ONCE:,} votes", f"{last:.1f} s")
+    taken = []
+    for _ in range(3):
+        _cast(bench, BATCH)
+        taken.append(_aggregate(bench))
+    say("aggregation of 10,000 more, voters on Overall", f"{median(taken):.2f} s", "bar 3 s")
+    _rebuild(bench, "rebuild of sound tallies")
+    _shell(bench, FORGET)
+    _rebuild(bench, "rebuild from nothing")
+    for number in (1, 1000):
+        away, back = re.findall(r"TOOK (\S+)", _shell(bench, RETRACT.format(number=number)))
+        say(f"{number:,} votes set aside, put back, Elo replayed", f"{float(away):.2f} s, {float(back):.2f} s")
+    for path, queries in re.findall(r"QUERIES (\S+) (\d+)", _shell(bench, QUERIES.format(paths=PAGES))):
+        say(f"queries of {path}", queries)
+    for path in PAGES:
+        answered = asyncio.run(_page(bench, path))
+        p50, p95 = (percentile(answered, share) * 1000 for share in (0.5, 0.95))
+        say(f"{path}: p50, p95", f"{p50:.0f} ms, {p95:.0f} ms", "bar 100 ms at p95")
+    vote_files(bench)
+
+
+def cast_and_count(bench: Bench) -> float:
+    """All of the bench's votes, if they are not there yet; returns the seconds of the last run."""
+    last = 0.0
+    while bench.cast < bench.votes:
+        _cast(bench, min(AT_ONCE, bench.votes - bench.cast))
+        last = _aggregate(bench)
+    return last
+
+
+def _cast(bench: Bench, number: int) -> None:
+    days_ago = [str(max(0, MONTH * (1 - cast / bench.votes))) for cast in (bench.cast, bench.cast + number)]
+    command = [sys.executable, "-m", "tools.bench.synthetic_votes", "--votes", str(number), "--days-ago", *days_ago]
+    done = bench.arena.run(*command, within=300)
+    assert done.returncode == 0, done.stderr
+    bench.cast += number
+
+
+def _aggregate(bench: Bench) -> float:
+    """Seconds that the run took by its own account."""
+    while "Another run" in (done := bench.arena.run(sys.executable, "manage.py", "aggregate_votes", within=600)).stderr:
+        time.sleep(1)
+    assert done.returncode == 0, done.stderr
+    return int(re.search(r"(\d+) ms", done.stdout)[1]) / 1000
+
+
+def _rebuild(bench: Bench, what: str) -> None:
+    began = time.perf_counter()
+    done = bench.arena.run(sys.executable, "manage.py", "rebuild_tallies", within=600)
+    assert done.returncode == 0, done.stderr
+    say(what, f"{time.perf_counter() - began:.1f} s", "bar 30 s")
+
+
+def _shell(bench: Bench, code: str) -> str:
+    done = bench.arena.run(sys.executable, "manage.py", "shell", "-c", code, within=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+async def _page(bench: Bench, path: str) -> list[float]:
+    """Seconds of 200 requests, two at a time."""
+    taken = []
+    async with bench.crowd.client() as client:
+
+        async def get() -> None:
+            began = time.perf_counter()
+            async with client.get(path) as response:
+                assert response.status == 200
+                await response.read()
+            taken.append(time.perf_counter() - began)
+
+        for _ in range(100):
+            await asyncio.gather(get(), get())
+    return taken

@@ -1,0 +1,75 @@
+"""How long every page takes that a person can open: `make bench BENCH="--only pages"`."""
+
+import json
+import sys
+import time
+from statistics import median
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from tools.bench.arena import Bench
+from tools.bench.boards import cast_and_count
+from tools.bench.scenarios import say
+
+SESSIONS = 10_000
+SLOWEST = 12
+BATTLES_OF_EVERYBODY = """
+from battles.models import *
+from accounts.models import User, Visitor
+from models_registry.models import LanguageModel
+left, right = LanguageModel.objects.order_by("pk")[:2]
+owners = [dict(owner_user=User.objects.get(email="everything@example.org"))]
+owners += [dict(owner_visitor=visitor) for visitor in Visitor.objects.order_by("pk")[:1]]
+sessions = Session.objects.bulk_create(
+    [Session(title=f"Question {{n}}", **owners[n % len(owners)]) for n in range({sessions})], batch_size=1000
+)
+battles = Battle.objects.bulk_create([Battle(session=session, propensity=1) for session in sessions], 1000)
+beside = (("left", left), ("right", right))
+sides = Side.objects.bulk_create(
+    [Side(battle=battle, position=place, model=model) for battle in battles for place, model in beside], 1000
+)
+turns = {{turn.battle_id: turn for turn in Turn.objects.bulk_create(
+    [Turn(battle=battle, index=0, prompt="What is it?", state="done") for battle in battles], 1000
+)}}
+Answer.objects.bulk_create(
+    [Answer(turn=turns[side.battle_id], side=side, state="done", text="an answer") for side in sides], 1000
+)
+"""
+
+
+def pages(bench: Bench) -> None:
+    print(f"Every page with {SESSIONS:,} sessions and {bench.votes:,} votes of 300 models, one reader")
+    cast_and_count(bench)
+    _run(bench, "-m", "tests.browser.votes")
+    everything = json.loads(_run(bench, "-m", "tests.browser.everything"))
+    _run(bench, "manage.py", "shell", "-c", BATTLES_OF_EVERYBODY.format(sessions=SESSIONS))
+    taken = {}
+    for who, paths in everything["pages"].items():
+        for path in paths:
+            try:
+                taken[f"{who}: {path}"] = _milliseconds(bench.arena.url + path, everything["cookies"].get(who, ""))
+            except HTTPError as error:
+                say(f"{who}: {path}"[:66], f"answers {error.code}", "bar 200")
+    slowest = sorted(taken, key=lambda page: -taken[page])
+    say("pages", str(len(taken)))
+    say("median page", f"{median(taken.values()):.0f} ms")
+    say("pages over 200 ms", str(sum(ms > 200 for ms in taken.values())), "bar 0")
+    for page in slowest[:SLOWEST]:
+        say(page[:66], f"{taken[page]:.0f} ms")
+
+
+def _run(bench: Bench, *arguments: str) -> str:
+    done = bench.arena.run(sys.executable, *arguments, within=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _milliseconds(url: str, cookie: str) -> float:
+    """The median of five, after one that is not counted."""
+    request, taken = Request(url, headers={"Cookie": f"sessionid={cookie}"} if cookie else {}), []
+    for _ in range(6):
+        began = time.perf_counter()
+        with urlopen(request, timeout=60) as answer:
+            answer.read()
+        taken.append((time.perf_counter() - began) * 1000)
+    return median(taken[1:])

@@ -1,0 +1,100 @@
+"""A provider that costs next to nothing: `python -m tools.bench.provider PORT`.
+
+A model called `tokens-<n>-at-<r>` says n tokens, r a second (0: all at once), each in a write of its own.
+One called `hostile-<name>` says the text of that name in tests.streams.SLOW_TO_RENDER at once.
+"""
+
+import asyncio
+import json
+import re
+import sys
+
+import uvloop
+
+from tests.streams import SLOW_TO_RENDER
+
+HEAD = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+    b"Cache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n\r\n"
+)
+MODEL = re.compile(rb'"model":\s*"tokens-(\d+)-at-(\d+)')
+HOSTILE = re.compile(rb'"model":\s*"hostile-(.+)-[ab]"')
+LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
+
+
+def _event(data: str) -> bytes:
+    payload = f"data: {data}\n\n".encode()
+    return f"{len(payload):x}\r\n".encode() + payload + b"\r\n"
+
+
+def _chunk(choice: str, more: str = "") -> str:
+    return (
+        '{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1795159725,"model":"bench",'
+        f'"choices":[{{"index":0,{choice}}}]{more}}}'
+    )
+
+
+TOKEN = _event(_chunk('"delta":{"content":"word "},"finish_reason":null'))
+LINE_END = _event(_chunk('"delta":{"content":"word.\\n\\n"},"finish_reason":null'))
+FINISH = _event(_chunk('"delta":{},"finish_reason":"stop"'))
+WORDS_PER_PARAGRAPH = 80
+
+
+def _end(tokens: int) -> bytes:
+    usage = f'{{"choices":[],"usage":{{"prompt_tokens":10,"completion_tokens":{tokens}}}}}'
+    return FINISH + _event(usage) + _event("[DONE]") + b"0\r\n\r\n"
+
+
+class Connection(asyncio.Protocol):
+    def __init__(self) -> None:
+        self._buffer = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._transport = None
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        head, separator, body = self._buffer.partition(b"\r\n\r\n")
+        length = LENGTH.search(head)
+        if not separator or (length and len(body) < int(length[1])):
+            return
+        self._buffer = b""
+        if b"/chat/completions" not in head:
+            self._transport.write(b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"data":[]}')
+            return
+        if hostile := HOSTILE.search(body):
+            answer = json.dumps(SLOW_TO_RENDER[hostile[1].decode()])
+            self._transport.write(HEAD + _event(_chunk(f'"delta":{{"content":{answer}}}')) + _end(len(answer) // 4))
+            return
+        tokens, rate = (int(number) for number in MODEL.search(body).groups())
+        self._transport.write(HEAD)
+        if rate:
+            loop = asyncio.get_running_loop()
+            self._say(loop, loop.time(), tokens, 1 / rate, 0)
+        else:
+            self._transport.write(b"".join(self._word(n) for n in range(tokens)) + _end(tokens))
+
+    def _say(self, loop: asyncio.AbstractEventLoop, began: float, tokens: int, pause: float, said: int) -> None:
+        if self._transport is None:
+            return
+        if said == tokens:
+            self._transport.write(_end(tokens))
+            return
+        self._transport.write(self._word(said))
+        loop.call_at(began + (said + 1) * pause, self._say, loop, began, tokens, pause, said + 1)
+
+    @staticmethod
+    def _word(number: int) -> bytes:
+        return LINE_END if number % WORDS_PER_PARAGRAPH == WORDS_PER_PARAGRAPH - 1 else TOKEN
+
+
+async def serve(port: int) -> None:
+    server = await asyncio.get_running_loop().create_server(Connection, "127.0.0.1", port, backlog=1000)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    uvloop.run(serve(int(sys.argv[1])))

@@ -1,0 +1,159 @@
+"""Many votes of a known truth, straight into PostgreSQL: `python -m tools.bench.synthetic_votes --votes 1000`.
+
+Run again, it adds votes after those that are there. Models differ in strength and in style, which people like a
+little; voters are a few eager ones and many who came once; categories and languages are as uneven as real ones.
+"""
+
+import argparse
+import itertools
+import json
+import os
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from secrets import token_hex, token_urlsafe
+
+import django
+import numpy as np
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
+django.setup()
+
+from django.db import connection, transaction  # noqa: E402
+
+from battles.models import Vote, VoteCounter  # noqa: E402
+from battles.text.classifier import VERSION  # noqa: E402
+from leaderboard.counting.live_elo import replay_elo  # noqa: E402
+from models_registry.models import LanguageModel  # noqa: E402
+from tests import make  # noqa: E402
+
+CATEGORIES = {
+    "coding": 0.3, "maths": 0.12, "creative-writing": 0.15, "instruction-following": 0.35, "multi-turn": 0.2,
+    "long-prompt": 0.1, "hard-prompt": 0.25, "images": 0.03,
+}  # fmt: skip
+LANGUAGES = {"en": 0.55, "fr": 0.15, "de": 0.08, "es": 0.08, "zh": 0.06, "ru": 0.04, "und": 0.04}
+LIKES_HEADINGS = 0.25
+TIES = 0.25
+VOTES_PER_SESSION = 20
+ROWS_AT_ONCE = 20_000
+
+
+def fill(
+    *, votes: int, days_ago: tuple[float, float] = (0, 0), models: int = 300, voters: int = 150_000, seed: int = 1
+) -> None:
+    """Add `votes` pending votes among the first `models` models, making what is missing.
+
+    days_ago: of the first vote and of the last; those between come at even intervals.
+    """
+    with transaction.atomic():
+        contestants = _contestants(models)
+        first = VoteCounter.objects.filter(pk=1).values_list("last_order", flat=True).first() or 0
+        sessions = _sessions(votes // VOTES_PER_SESSION + 1)
+        now = datetime.now(UTC)
+        times = [now - timedelta(days=days) for days in np.linspace(*days_ago, votes).tolist()]
+        battles = list(zip(_battles(sessions, times), times, strict=True))
+        rows = _votes(np.random.default_rng([seed, first]), contestants, voters, battles, first + 1)
+        _copy("battles_vote", _VOTE_COLUMNS, rows)
+        VoteCounter.objects.update_or_create(pk=1, defaults={"last_order": first + votes})
+        replay_elo()
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE battles_vote, battles_battle, battles_session")
+
+
+_VOTE_COLUMNS = (
+    "battle_id", "choice", "model_left_id", "model_right_id", '"order"', "turn_count", "style", "voter", "categories",
+    "language", "labelled_by", "prompt_digest", "processing", "excluded_reason", "tags", "comment", "created_at",
+)  # fmt: skip
+
+
+def _contestants(number: int) -> list[int]:
+    known = LanguageModel.objects.filter(slug__startswith="synthetic-").count()
+    for index in range(known, number):
+        make.model(
+            slug=f"synthetic-{index:03d}", name=f"Synthetic {index:03d}", organization=f"Organization {index % 25}",
+            license="MIT" if index % 3 else "proprietary", has_votes=True,
+        )  # fmt: skip
+    return list(
+        LanguageModel.objects.filter(slug__startswith="synthetic-")
+        .order_by("slug")
+        .values_list("pk", flat=True)[:number]
+    )
+
+
+def _sessions(number: int) -> list[int]:
+    rows = ((token_urlsafe(16), "synthetic", False) for _ in range(number))
+    return _copy("battles_session", ("public_id", "title", "archived"), rows)
+
+
+def _battles(sessions: list[int], times: list[datetime]) -> list[int]:
+    rows = (
+        (token_urlsafe(16), session, "blind", "{}", 1e-5, time)
+        for session, time in zip(itertools.cycle(sessions), times, strict=False)
+    )
+    return _copy("battles_battle", ("public_id", "session_id", "mode", "categories", "propensity", "created_at"), rows)
+
+
+def _votes(
+    rng: np.random.Generator, models: list[int], voters: int, battles: list[tuple[int, datetime]], first_order: int
+) -> Iterator[tuple[object, ...]]:
+    truth = np.random.default_rng(0)  # the same arena, however often votes are added
+    strength = truth.normal(0, 0.8, len(models))
+    words, dress = truth.lognormal(5.5, 0.5, len(models)), truth.gamma(2, 1.5, len(models))
+    popularity = truth.dirichlet(np.full(len(models), 4.0))
+    eagerness = 1 / np.arange(1, voters + 1) ** 0.8
+    eagerness /= eagerness.sum()
+    language_chances = np.array(list(LANGUAGES.values()))
+    for start in range(0, len(battles), ROWS_AT_ONCE):
+        number = min(ROWS_AT_ONCE, len(battles) - start)
+        left = rng.choice(len(models), number, p=popularity)
+        right = (left + rng.integers(1, len(models), number)) % len(models)
+        styles = [_style(rng, words[side], dress[side]) for side in (left, right)]
+        headings = [style[:, 1].astype(float) for style in styles]
+        contrast = (headings[0] - headings[1]) / np.maximum(headings[0] + headings[1], 1)
+        chance = 1 / (1 + np.exp(strength[right] - strength[left] - LIKES_HEADINGS * contrast))
+        outcome = np.where(rng.random(number) < chance, "left", "right")
+        outcome = np.where(rng.random(number) < TIES, rng.choice(["tie", "both_bad"], number, p=[0.7, 0.3]), outcome)
+        voter = rng.choice(voters, number, p=eagerness)
+        language = rng.choice(list(LANGUAGES), number, p=language_chances)
+        filed = rng.random((number, len(CATEGORIES))) < np.array(list(CATEGORIES.values()))
+        leaked = rng.random(number) < 0.01
+        for i in range(number):
+            categories = ",".join(name for name, is_in in zip(sorted(CATEGORIES), filed[i], strict=True) if is_in)
+            style = {
+                side: dict(zip(("tokens", "headings", "bold", "lists"), counts[i].tolist(), strict=True))
+                for side, counts in zip(("left", "right"), styles, strict=True)
+            }
+            battle, time = battles[start + i]
+            yield (
+                battle, outcome[i], models[left[i]], models[right[i]], first_order + start + i, 1,
+                json.dumps(style), f"visitor:{voter[i]}", f"{{{categories}}}", language[i], VERSION, token_hex(16),
+                Vote.Processing.PENDING, Vote.ExcludedReason.IDENTITY_LEAK if leaked[i] else "", "{}", "",
+                time,
+            )  # fmt: skip
+
+
+def _style(rng: np.random.Generator, words: np.ndarray, dress: np.ndarray) -> np.ndarray:
+    """Shape (votes, 4): tokens, headings, bold runs, list items."""
+    return np.stack([rng.poisson(words), rng.poisson(dress), rng.poisson(2 * dress), rng.poisson(1.5 * dress)], axis=1)
+
+
+def _copy(table: str, columns: Iterable[str], rows: Iterable[tuple[object, ...]]) -> list[int]:
+    """Write the rows; returns their ids, which follow each other."""
+    with connection.cursor() as cursor:
+        with cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN") as copy:
+            written = sum(copy.write_row(row) is None for row in rows)
+        cursor.execute(f"SELECT max(id) FROM {table}")
+        [last] = cursor.fetchone()
+    return list(range(last - written + 1, last + 1))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--votes", type=int, required=True)
+    parser.add_argument("--models", type=int, default=300)
+    parser.add_argument("--days-ago", type=float, nargs=2, default=(0, 0), metavar=("FIRST", "LAST"))
+    given = parser.parse_args()
+    fill(votes=given.votes, days_ago=tuple(given.days_ago), models=given.models)
+
+
+if __name__ == "__main__":
+    main()

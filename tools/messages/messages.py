@@ -1,0 +1,74 @@
+"""What can be translated: the marked strings of templates and programs, and the names of models and their fields."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from babel.messages.extract import extract
+from django.apps import apps
+from django.conf import settings
+from django.utils.translation.template import templatize
+
+from common.verbose_names import names_of_models
+
+APPS = ("accounts", "arena_site", "battles", "common", "leaderboard", "models_registry", "uploads")
+PYTHON_KEYWORDS = {
+    "_": None,
+    "gettext": None,
+    "gettext_lazy": None,
+    "gettext_noop": None,
+    "ngettext": (1, 2),
+    "ngettext_lazy": (1, 2),
+    "pgettext": ((1, "c"), 2),
+    "pgettext_lazy": ((1, "c"), 2),
+}
+STRING = r"""u?(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
+# Django's templatize turns each tag into a call of gettext and blanks out all the rest.
+CALL = re.compile(rf"\b(n?p?gettext|_)\(({STRING}(?:\s*,\s*{STRING})*)")
+
+
+class Message(NamedTuple):
+    """One string to translate. `plural` and `context` are empty where there is none; `where` is a path."""
+
+    singular: str
+    plural: str
+    context: str
+    where: str
+
+
+def templates() -> list[Path]:
+    root = settings.BASE_DIR
+    return sorted(path for top in ("templates", *APPS) for path in (root / top).rglob("templates/**/*.*")) + sorted(
+        (root / "templates").rglob("*.*")
+    )
+
+
+def messages() -> Iterator[Message]:
+    """Every one, as often as it is used."""
+    for path in templates():
+        yield from in_template(path.read_text(), _name(path))
+    for app in APPS:
+        for path in sorted((settings.BASE_DIR / app).rglob("*.py")):
+            yield from in_program(path)
+    for name in names_of_models(apps.get_app_config(app) for app in APPS):
+        yield Message(name, "", "", "models")
+
+
+def in_template(source: str, where: str) -> Iterator[Message]:
+    for kind, written in CALL.findall(templatize(source)):
+        words = [ast.literal_eval(word) for word in re.findall(STRING, written)]
+        context = words.pop(0) if "pgettext" in kind else ""
+        yield Message(words[0], words[1] if kind.startswith("n") else "", context, where)
+
+
+def in_program(path: Path) -> Iterator[Message]:
+    with path.open("rb") as program:
+        for _line, found, _comments, context in extract("python", program, PYTHON_KEYWORDS):
+            singular, plural = (found[0], found[1]) if isinstance(found, tuple) else (found, "")
+            yield Message(singular, plural, context or "", _name(path))
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(settings.BASE_DIR))

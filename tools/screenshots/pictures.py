@@ -1,0 +1,209 @@
+"""What there is to see: each page and state of one, who sees it, and what its reader does first."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
+
+from playwright.sync_api import Page
+
+from tests.browser.no_pages import NO_PAGE
+from tools.screenshots import acts
+
+Act = Callable[[Page], None]
+
+
+class Who(StrEnum):
+    NOBODY = "nobody"  # whose first visit it is
+    VISITOR = "visitor"  # who has battled
+    MEMBER = "member"
+    GUARDED = "guarded"  # a member with a second factor
+    MODERATOR = "moderator"
+    ADMINISTRATOR = "administrator"
+
+
+class World(StrEnum):
+    """Which arena a picture is of; they are arranged in this order."""
+
+    NEW = "new"  # in which nobody has battled
+    PLAYED = "played"  # real battles
+    GENERATED = "generated"  # and hundreds that were generated
+    STRICT = "strict"  # that asks for consent and has limits at once
+    BROKEN = "broken"  # without a part of it
+
+
+@dataclass(frozen=True)
+class Picture:
+    """`address`: with ids by name in braces. `shows`: where the acts lead, as tests.addresses writes it."""
+
+    name: str
+    address: str
+    who: Who = Who.NOBODY
+    world: World = World.PLAYED
+    act: Act | None = None
+    status: int = 200
+    shows: str = ""
+
+
+def _all(who: Who, world: World, pages: dict[str, str]) -> list[Picture]:
+    return [Picture(name, address, who, world) for name, address in pages.items()]
+
+
+BATTLES = [
+    *_all(Who.NOBODY, World.NEW, {
+        "start": "/", "start-side-by-side": "/?mode=side_by_side", "start-compare": "/?mode=compare",
+        "start-direct": "/?mode=direct", "sessions-empty": "/sessions/", "files-empty": "/uploads/",
+    }),
+    Picture("start-narrowed", "/", world=World.NEW, act=acts.narrow),
+    Picture("answering", "/", act=acts.ask, shows="/s/{public_id}/"),
+    Picture("stopped", "/", act=acts.ask_and_stop, shows="/s/{public_id}/"),
+    Picture("just-revealed", "/", act=acts.ask_and_vote, shows="/s/{public_id}/"),
+    *_all(Who.VISITOR, World.PLAYED, {
+        "battle": "/s/{unvoted}/", "revealed": "/s/{voted}/", "follow-up": "/s/{asked_again}/",
+        "compare": "/s/{compared}/", "side-by-side": "/s/{beside}/", "direct": "/s/{direct}/",
+        "with-a-file": "/s/{with_file}/", "sessions": "/sessions/", "sessions-found": "/sessions/?search=lighthouse",
+        "session-delete": "/s/{beside}/delete/", "shared": "/b/{share}/", "files": "/uploads/",
+        "file": "/uploads/{file}/", "file-delete": "/uploads/{file}/delete/",
+    }),
+    Picture("sidebar", "/", Who.VISITOR, act=acts.open_sidebar),
+    Picture("session-editing", "/s/{beside}/", Who.VISITOR, act=acts.edit_session),
+    Picture("reporting", "/s/{voted}/", Who.VISITOR, act=acts.open_report),
+    Picture("feedback", "/s/{asked_again}/", Who.VISITOR, act=acts.open_feedback),
+    Picture("attaching", "/", world=World.NEW, act=acts.attach),
+    Picture("consent", "/", world=World.STRICT),
+    Picture("refused-prompt", "/", world=World.NEW, act=acts.ask_too_much),
+]  # fmt: skip
+PEOPLE = [
+    *_all(Who.NOBODY, World.NEW, {
+        "sign-in": "/accounts/login/", "sign-up": "/accounts/signup/", "password-reset": "/accounts/password/reset/",
+        "password-reset-sent": "/accounts/password/reset/done/",
+        "password-reset-done": "/accounts/password/reset/key/done/", "inactive": "/accounts/inactive/",
+        "confirm-email-sent": "/accounts/confirm-email/", "confirm-email": "/accounts/confirm-email/{confirmation}/",
+    }),
+    Picture(
+        "password-reset-key", "/accounts/password/reset/key/{uid}-{reset_key}/", world=World.NEW,
+        shows="/accounts/password/reset/key/{uidb36}-{key}/",
+    ),
+    Picture("sign-in-refused", "/accounts/login/", world=World.NEW, act=acts.sign_in_wrongly),
+    Picture(
+        "second-factor", "/accounts/login/", world=World.NEW, act=acts.sign_in_guarded,
+        shows="/accounts/2fa/authenticate/",
+    ),
+    *_all(Who.MEMBER, World.NEW, {
+        "start-signed-in": "/", "files-of-a-member": "/uploads/", "email": "/accounts/email/",
+        "password-change": "/accounts/password/change/", "browsers": "/accounts/browsers/",
+        "tokens": "/accounts/tokens/", "my-data": "/accounts/data/", "account-delete": "/accounts/delete/",
+        "second-factors-none": "/accounts/2fa/", "totp-activate": "/accounts/2fa/totp/activate/",
+        "passkey-add": "/accounts/2fa/webauthn/add/", "sign-out": "/accounts/logout/",
+        "reauthenticate": "/accounts/reauthenticate/",
+    }),
+    Picture("token-made", "/accounts/tokens/", Who.GUARDED, world=World.NEW, act=acts.make_token),
+    *_all(Who.GUARDED, World.NEW, {
+        "second-factors": "/accounts/2fa/", "totp-deactivate": "/accounts/2fa/totp/deactivate/",
+        "recovery-codes": "/accounts/2fa/recovery-codes/",
+        "recovery-codes-generate": "/accounts/2fa/recovery-codes/generate/", "passkeys": "/accounts/2fa/webauthn/",
+        "passkey-edit": "/accounts/2fa/webauthn/keys/{passkey}/edit/",
+        "passkey-remove": "/accounts/2fa/webauthn/keys/{passkey}/remove/",
+        "reauthenticate-second-factor": "/accounts/2fa/reauthenticate/",
+        "reauthenticate-passkey": "/accounts/2fa/webauthn/reauthenticate/",
+    }),
+]  # fmt: skip
+BOARDS = [
+    *_all(Who.NOBODY, World.NEW, {
+        "leaderboard-empty": "/leaderboard/", "charts-empty": "/leaderboard/charts/",
+        "snapshots-empty": "/leaderboard/snapshots/", "method": "/leaderboard/method/", "api-docs": "/api/v1/docs/",
+    }),
+    *_all(Who.NOBODY, World.PLAYED, {
+        "leaderboard": "/leaderboard/", "charts": "/leaderboard/charts/", "model": "/leaderboard/models/{model}/",
+        "pair": "/leaderboard/compare/{model}/{other_model}/", "pair-choice": "/leaderboard/compare/",
+        "snapshots": "/leaderboard/snapshots/",
+    }),
+    *_all(Who.NOBODY, World.GENERATED, {
+        "leaderboard-500": "/leaderboard/", "leaderboard-category": "/leaderboard/?board=category:creative-writing",
+        "leaderboard-language": "/leaderboard/?board=language:fr",
+        "leaderboard-style-control": "/leaderboard/?style_control=1",
+        "leaderboard-side-by-side": "/leaderboard/?board=side-by-side",
+        "leaderboard-compare": "/leaderboard/?board=compare", "leaderboard-nothing-found": "/leaderboard/?search=llama",
+        "charts-500": "/leaderboard/charts/", "charts-compare": "/leaderboard/charts/?board=compare",
+        "model-500": "/leaderboard/models/{model}/", "pair-500": "/leaderboard/compare/{model}/{other_model}/",
+        "snapshots-500": "/leaderboard/snapshots/", "snapshot": "/leaderboard/snapshots/{snapshot}/",
+    }),
+]  # fmt: skip
+# Tables whose lists and forms have something of our own; of the others, the index.
+TABLES = [
+    "models_registry/provider", "models_registry/languagemodel", "models_registry/charge", "battles/session",
+    "battles/battle", "battles/vote", "battles/moderationcase", "battles/moderationrule", "battles/category",
+    "leaderboard/aggregationrun", "leaderboard/anomalyreview", "uploads/upload", "accounts/user", "accounts/ban",
+    "accounts/invitation", "accounts/auditentry",
+]  # fmt: skip
+WITHOUT_ROWS = ["models_registry/charge", "battles/category"]
+
+
+def _table(table: str) -> list[Picture]:
+    name, key = table.partition("/")[2], "{" + table.replace("/", "_") + "}"
+    listed = Picture(f"admin-{name}-list", f"/admin/{table}/", Who.ADMINISTRATOR, World.GENERATED)
+    form = Picture(f"admin-{name}", f"/admin/{table}/{key}/change/", Who.ADMINISTRATOR, World.GENERATED)
+    return [listed] if table in WITHOUT_ROWS else [listed, form]
+
+
+ADMINISTRATION = [
+    *_all(Who.ADMINISTRATOR, World.GENERATED, {
+        "dashboard": "/admin/", "admin-app": "/admin/battles/", "styleguide": "/styleguide/",
+        "admin-provider-add": "/admin/models_registry/provider/add/",
+        "admin-languagemodel-add": "/admin/models_registry/languagemodel/add/",
+        "admin-category-add": "/admin/battles/category/add/", "admin-invitation-add": "/admin/accounts/invitation/add/",
+        "admin-discover": "/admin/models_registry/provider/{local_provider}/discover/",
+        "admin-model-test": "/admin/models_registry/languagemodel/{local_model}/test/",
+        "admin-limits": "/admin/accounts/limit/",
+        "admin-vote-history": "/admin/battles/vote/{battles_vote}/history/",
+        "admin-password-change": "/admin/password_change/",
+    }),
+    Picture("dashboard-new", "/admin/", Who.ADMINISTRATOR, World.NEW),
+    Picture("dashboard-of-a-moderator", "/admin/", Who.MODERATOR, World.GENERATED),
+    Picture("moderation-queue", "/admin/battles/moderationcase/", Who.MODERATOR, World.GENERATED),
+    Picture(
+        "moderation-decision", "/admin/battles/moderationcase/", Who.MODERATOR, World.GENERATED, act=acts.decide_cases
+    ),
+    Picture("votes-decision", "/admin/battles/vote/", Who.MODERATOR, World.GENERATED, act=acts.exclude_votes),
+    Picture(
+        "admin-model-tested", "/admin/models_registry/languagemodel/{local_model}/test/", Who.ADMINISTRATOR,
+        World.GENERATED, act=acts.test_model, shows="/admin/models_registry/languagemodel/{model_id}/test/{test_id}/",
+    ),
+    *chain.from_iterable(map(_table, TABLES)),
+]  # fmt: skip
+ERRORS = [
+    Picture("error-404", "/nowhere/", world=World.NEW, status=404),
+    Picture("error-403", "/", world=World.NEW, act=acts.send_without_token),
+    Picture("error-413", "/", world=World.NEW, act=acts.send_too_much),
+    Picture("error-400", "http://unknown.localhost:{port}/", world=World.NEW, status=400),
+    Picture("error-429", "/", world=World.STRICT, act=acts.ask_too_often),
+    Picture("error-500", "/uploads/", Who.VISITOR, World.BROKEN, status=500),
+    Picture("error-503", "/", world=World.BROKEN, act=acts.send_plainly),
+]
+PICTURES = [*BATTLES, *PEOPLE, *BOARDS, *ADMINISTRATION, *ERRORS]
+
+# Addresses without a picture, by why. A star stands for anything.
+LEFT_OUT = {
+    "takes what a form sends, and shows no page": [
+        "/answers/{public_id}/rating/", "/battles/{public_id}/?*/", "/s/{public_id}/battles/",
+        "/s/{public_id}/rename/", "/s/{public_id}/archive/", "/s/{public_id}/discard/", "/s/{public_id}/restore/",
+        "/sessions/consent/withdraw/",
+        "/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/",
+        "/accounts/tokens/{public_id}/revoke/", "/admin/logout/", "/admin/battles/*/try/",
+        "/admin/leaderboard/aggregationrun/aggregate/", "/admin/leaderboard/anomalyreview/look/",
+        "/admin/leaderboard/anomalyreview/{pk}/decide/", "/admin/models_registry/languagemodel/{object_id}/activate/",
+        "/admin/models_registry/languagemodel/{object_id}/close-breaker/",
+        "/admin/models_registry/languagemodel/{object_id}/pause/",
+        "/admin/models_registry/charge/paid-calls/",
+    ],
+    **NO_PAGE,
+    "drawn by Django's administration from what others show": [
+        "/admin/*/add/", "/admin/*/{object_id}/delete/", "/admin/*/{object_id}/history/",
+        "/admin/*/{object_id}/change/", "/admin/account/emailaddress/", "/admin/accounts/apitoken/",
+        "/admin/accounts/visitor/", "/admin/auth/group/", "/admin/battles/answer/", "/admin/battles/call/",
+        "/admin/battles/moderationendpoint/", "/admin/leaderboard/elorating/", "/admin/leaderboard/importedboard/",
+        "/admin/leaderboard/pairtally/", "/admin/leaderboard/standing/", "/admin/leaderboard/votechange/",
+        "/admin/mfa/authenticator/", "/admin/models_registry/cataloguechange/", "/admin/password_change/done/",
+        "/admin/accounts/user/{id}/password/",
+    ],
+}  # fmt: skip

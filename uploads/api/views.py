@@ -1,0 +1,73 @@
+"""Files for programs."""
+
+from typing import Any, cast
+
+from django.http import HttpResponse
+from rest_framework import status
+from rest_framework.decorators import action
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.actor import Actor, ActorRequest, known_actor
+from accounts.api.idempotency import idempotent
+from accounts.models import Scope
+from common.api.pagination import ArenaPagination
+from common.errors import NotFound
+from uploads import actions, downloads
+from uploads.api.serializers import upload_summary
+from uploads.errors import NoFile
+from uploads.models import Upload
+
+
+class UploadViewSet(ViewSet):
+    scopes = {"POST": Scope.BATTLE, "DELETE": Scope.BATTLE}
+    parser_classes = [MultiPartParser]
+    lookup_field = "public_id"
+
+    @property
+    def actor(self) -> Actor:
+        return cast(ActorRequest, self.request._request).actor
+
+    def get_object(self) -> Upload:
+        kept = Upload.objects.owned_by(self.actor).kept().select_related("extraction")
+        upload = kept.filter(public_id=self.kwargs["public_id"]).first()
+        if upload is None:
+            raise NotFound
+        return upload
+
+    def list(self, request: Request) -> Response:
+        paginator = ArenaPagination()
+        found = Upload.objects.owned_by(self.actor).kept().order_by("-created_at", "-pk")
+        page = paginator.paginate_queryset(found, request)
+        return paginator.get_paginated_response([upload_summary(upload) for upload in page or []])
+
+    @idempotent
+    def create(self, request: Request) -> Response:
+        file: Any = request.FILES.get("file")
+        if file is None:
+            raise NoFile
+        actor = known_actor(cast(ActorRequest, request._request))
+        upload = actions.keep_upload(actor=actor, content=file.read(), name=file.name)
+        is_read = upload.state != Upload.State.EXTRACTING
+        return Response(upload_summary(upload), status=status.HTTP_201_CREATED if is_read else status.HTTP_202_ACCEPTED)
+
+    def retrieve(self, request: Request, public_id: str) -> Response:
+        return Response(upload_summary(self.get_object()))
+
+    def destroy(self, request: Request, public_id: str) -> Response:
+        actions.delete_upload(self.get_object())
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @action(detail=True, methods=["get"])
+    def text(self, request: Request, public_id: str) -> HttpResponse:
+        return downloads.text(self.get_object())
+
+    @action(detail=True, methods=["get"])
+    def image(self, request: Request, public_id: str) -> HttpResponse:
+        return downloads.image(self.get_object())
+
+    @action(detail=True, methods=["get"])
+    def file(self, request: Request, public_id: str) -> HttpResponse:
+        return downloads.original(self.get_object())
