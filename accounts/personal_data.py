@@ -9,8 +9,8 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from accounts.actor import Actor
-from accounts.api.serializers import token_summary
 from accounts.models import User
+from accounts.payloads import token_summary
 from accounts.sign_in.sessions import signed_in
 from common.errors import NotSignedIn
 from common.valkey import limits

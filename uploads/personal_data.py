@@ -6,8 +6,8 @@ from django.dispatch import receiver
 
 from accounts.models import User
 from accounts.personal_data import account_goes, asked_for_everything
-from uploads.api.serializers import upload_summary
 from uploads.models import Upload
+from uploads.payloads import upload_summary
 
 
 @receiver(asked_for_everything)

@@ -15,10 +15,11 @@ from rest_framework.views import APIView
 from accounts import actions
 from accounts.actor import Actor, ActorRequest
 from accounts.api.authentication import IsMemberInBrowser
-from accounts.api.idempotency import idempotent
-from accounts.api.serializers import NewTokenSerializer, browser_summary, new_token, person, token_summary
+from accounts.api.idempotency import ShownOnce, idempotent
+from accounts.api.serializers import NewTokenSerializer
 from accounts.errors import ConfirmFirst, ThisBrowser
 from accounts.models import ApiToken, ApiTokenQuerySet, SignIn, User
+from accounts.payloads import browser_summary, person, token_summary
 from accounts.personal_data import everything_as_a_file
 from accounts.sign_in.sessions import signed_in
 from common.api.pagination import ArenaPagination
@@ -71,7 +72,7 @@ class Tokens(ListAPIView[ApiToken]):
         asked = NewTokenSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         row, token = actions.issue_token(user=cast(User, request.user), **asked.validated_data)
-        return Response(new_token(row, token), status=status.HTTP_201_CREATED)
+        return Response({**token_summary(row), "token": ShownOnce(token)}, status=status.HTTP_201_CREATED)
 
 
 class Browsers(APIView):

@@ -37,7 +37,7 @@ EMAIL_TIMEOUT = env.int("ARENA_EMAIL_TIMEOUT_S", default=10)
 # What sends the queued messages (accounts.outgoing_email).
 ARENA_EMAIL_BACKEND = EMAIL_CONFIG["EMAIL_BACKEND"]
 _reaches_people = ARENA_EMAIL_BACKEND.split(".")[-2] not in ("console", "dummy")
-EMAIL_BACKEND = "accounts.outgoing_email.QueuedBackend" if _reaches_people else ARENA_EMAIL_BACKEND
+EMAIL_BACKEND = "accounts.email_backend.QueuedBackend" if _reaches_people else ARENA_EMAIL_BACKEND
 # Only where addresses are confirmed can sign-up answer the same for those that have an account.
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if _reaches_people else "optional"
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True

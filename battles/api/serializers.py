@@ -1,21 +1,16 @@
-"""What the API takes and gives; shapes only. A battle's own shape is made in battles/payloads.py."""
+"""Serializers of requests: they validate and shape, and decide nothing."""
 
-from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
-from accounts.actor import Actor
 from battles import feedback
-from battles.models import Attachment, Battle, Session, Vote
-from battles.payloads import shown_battle
-from battles.prompting import consent
+from battles.models import Attachment, Battle, Vote
 from battles.prompting.lineup import Filters, Wish
 from battles.prompting.prompt import accepted_prompt
 from battles.prompting.proof_of_work import MOST_OF_A_PROOF
-from battles.queries import read_battles
 from common.api.fields import ChoiceField
 from common.errors import InvalidInput
 from common.text.storable import has_unstorable
@@ -108,34 +103,3 @@ class ChangeSessionSerializer(serializers.Serializer[Any]):
         if has_unstorable(title):
             raise serializers.ValidationError(_("The title contains a character that is not text."))
         return title
-
-
-def consent_asked_of(actor: Actor) -> dict[str, Any]:
-    """The words, and to how many of their battles this person's consent stands."""
-    agreed = Battle.objects.owned_by(actor).with_consent().count()
-    return {"text": consent.text(), "version": consent.version(), "battles": agreed}
-
-
-def session_summary(session: Session) -> dict[str, Any]:
-    """A session in a list, read `with_known_names` and `with_battle_count`."""
-    return _session(session) | {
-        "battle_count": session.battle_count,  # type: ignore[attr-defined]
-        "models": session.known_names,  # type: ignore[attr-defined]
-        "names_hidden": session.keeps_names,  # type: ignore[attr-defined]
-    }
-
-
-def session_detail(session: Session, battles: Iterable[Battle] | None = None) -> dict[str, Any]:
-    """battles: where they are at hand, in order, ready to be shown."""
-    shown = read_battles(session) if battles is None else battles
-    return _session(session) | {"battles": [shown_battle(battle) for battle in shown]}
-
-
-def _session(session: Session) -> dict[str, Any]:
-    return {
-        "id": session.public_id,
-        "title": session.title,
-        "created_at": session.created_at,
-        "last_active_at": session.last_active_at,
-        "archived": session.archived,
-    }

@@ -22,15 +22,13 @@ from battles.api.serializers import (
     ReportBattleSerializer,
     StarsSerializer,
     StartBattleSerializer,
-    consent_asked_of,
-    session_detail,
-    session_summary,
 )
 from battles.models import Answer, Battle, Session, Vote
 from battles.models.sessions import SessionQuerySet
 from battles.payloads import shown_battle, shown_share
 from battles.queries import find_battle, find_whole_battle, read_battle
 from battles.sessions.export import session_file
+from battles.sessions.payloads import consent_asked_of, session_detail, session_summary
 from common.api.pagination import ArenaPagination
 from common.errors import NotFound
 

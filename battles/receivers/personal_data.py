@@ -9,9 +9,9 @@ from django.dispatch import receiver
 from accounts.models import User
 from accounts.personal_data import account_goes, asked_for_everything
 from battles.actions import delete_session
-from battles.api.serializers import session_detail
 from battles.models import Battle, Report, Session
 from battles.queries import read_battles_of
+from battles.sessions.payloads import session_detail
 from common.ids import new_public_id
 
 SESSIONS_AT_ONCE = 100

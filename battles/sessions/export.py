@@ -9,8 +9,8 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from battles.api.serializers import session_detail
 from battles.models import Session
+from battles.sessions.payloads import session_detail
 from common.errors import InvalidInput
 
 Shown = dict[str, Any]
@@ -27,7 +27,7 @@ CHOICE_WORDS = {
 def as_json(session: Shown) -> Shown:
     """Return the session with each side's conversation as OpenAI's messages.
 
-    session: as battles.api.serializers.session_detail gives it.
+    session: as battles.sessions.payloads.session_detail gives it.
     """
     return {
         "id": session["id"],

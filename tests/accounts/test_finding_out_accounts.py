@@ -29,7 +29,7 @@ def _known() -> User:
 def sends_email(settings: Any) -> None:
     """As where EMAIL_URL names a server."""
     settings.ARENA_EMAIL_BACKEND = LOCMEM
-    settings.EMAIL_BACKEND = "accounts.outgoing_email.QueuedBackend"
+    settings.EMAIL_BACKEND = "accounts.email_backend.QueuedBackend"
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 
 

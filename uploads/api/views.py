@@ -16,9 +16,9 @@ from accounts.models import Scope
 from common.api.pagination import ArenaPagination
 from common.errors import NotFound
 from uploads import actions, downloads
-from uploads.api.serializers import upload_summary
 from uploads.errors import NoFile
 from uploads.models import Upload
+from uploads.payloads import upload_summary
 
 
 class UploadViewSet(ViewSet):

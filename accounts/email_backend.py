@@ -1,0 +1,56 @@
+"""E-mail is sent by workers: no request waits for a mail server, or shows by its duration whether it sent an e-mail.
+
+Each message is a row until a worker has sent it (accounts.outgoing_email). The task carries only the row's id: messages
+hold links that sign in, so they must not be in Valkey, nor be lost with it.
+"""
+
+import logging
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.core.mail import EmailMessage, EmailMultiAlternatives, get_connection
+from django.core.mail.backends.base import BaseEmailBackend
+from django.db import ProgrammingError, transaction
+from kombu.exceptions import OperationalError
+
+from accounts.models import OutgoingEmail
+from accounts.outgoing_email import FIELDS
+from accounts.tasks import send_email
+from common.valkey.connections import UNREACHABLE, while_a_person_waits
+
+logger = logging.getLogger(__name__)
+
+
+class QueuedBackend(BaseEmailBackend):
+    """Queues messages for ARENA_EMAIL_BACKEND. Takes no attachments: the arena sends none."""
+
+    def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
+        rows = [OutgoingEmail(message=_as_json(message)) for message in email_messages]
+        try:
+            with transaction.atomic():
+                OutgoingEmail.objects.bulk_create(rows)
+        except ProgrammingError:  # this code serves before its migration has made the table
+            return get_connection(settings.ARENA_EMAIL_BACKEND).send_messages(email_messages) or 0
+        for row in rows:
+            transaction.on_commit(partial(_wake, row.pk))
+        return len(rows)
+
+
+def _wake(email_id: int) -> None:
+    """Queue the task. Without a broker the message waits for send_due."""
+    try:
+        with while_a_person_waits():
+            send_email.delay(email_id)
+    except (OperationalError, *UNREACHABLE) as error:
+        logger.warning("no worker was woken for e-mail %s: %s", email_id, error)
+
+
+def _as_json(message: EmailMessage) -> dict[str, Any]:
+    if message.attachments:
+        raise ValueError("e-mails with attachments are not queued")
+    alternatives = message.alternatives if isinstance(message, EmailMultiAlternatives) else []
+    plain = {name: getattr(message, name) for name in FIELDS}
+    parts = [[str(content), mimetype] for content, mimetype in alternatives]
+    return {**plain, "subject": str(message.subject), "headers": message.extra_headers, "alternatives": parts}

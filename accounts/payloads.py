@@ -1,0 +1,42 @@
+"""Payloads of members, browsers and tokens, for the API and the file of personal data."""
+
+from typing import Any
+
+from accounts.actor import Actor
+from accounts.models import ApiToken, Scope, SignIn
+
+
+def person(actor: Actor) -> dict[str, Any]:
+    """`scopes` are a token's; a browser has none and may do whatever its person may."""
+    user = actor.user
+    return {
+        "kind": actor.kind,
+        "email": user.email if user else None,
+        "joined_at": user.date_joined if user else None,
+        "is_staff": user.is_staff if user else False,
+        "scopes": None if actor.scopes is None else [scope for scope in Scope if scope in actor.scopes],
+    }
+
+
+def browser_summary(row: SignIn, *, here: str | None) -> dict[str, Any]:
+    """here: the key of the session that asks."""
+    return {
+        "id": row.public_id,
+        "browser": row.browser,
+        "system": row.system,
+        "signed_in_at": row.signed_in_at,
+        "last_seen_at": row.last_seen_at,
+        "is_this_one": row.session_id == here,
+    }
+
+
+def token_summary(row: ApiToken) -> dict[str, Any]:
+    return {
+        "id": row.public_id,
+        "name": row.name,
+        "last_four": row.last_four,
+        "scopes": row.scopes,
+        "created_at": row.created_at,
+        "expires_at": row.expires_at,
+        "last_used_at": row.last_used_at,
+    }
