@@ -37,6 +37,7 @@ lint: $(BIN)/.dev ## Format, style, types, layers, migrations, the API's schema,
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy .
 	@$(BIN)/lint-imports
+	@$(BIN)/python -m tools.style_limits
 	@$(BIN)/python -W ignore manage.py makemigrations --check --dry-run --settings arena_site.settings.test
 	@$(BIN)/python -W ignore manage.py spectacular --validate --fail-on-warn --file /dev/null \
 		--settings arena_site.settings.test
