@@ -51,9 +51,9 @@ fuzz: $(BIN)/.dev ## Send the API what its schema allows and what not: CASES=500
 chaos: $(BIN)/.dev ## Kill parts of an arena while people vote, and check the books: SECONDS=60 SEED=1
 	@$(BIN)/python -m tools.chaos --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)
 
-screenshots: $(BIN)/.dev local-model ## Play battles and photograph every page: ONLY="leader*" ARENA=/tmp/kept TO=docs/screenshots
-	@$(BIN)/python -W ignore -m tools.screenshots $(if $(ONLY),--only "$(ONLY)") $(if $(ARENA),--arena $(ARENA)) \
-		--to $(or $(TO),docs/screenshots)
+screenshots: $(BIN)/.dev local-model ## Photograph every page into screenshots/: ONLY="leader*" TOUR=1 ARENA=/tmp/kept
+	@$(BIN)/python -W ignore -m tools.screenshots $(if $(ONLY),--only "$(ONLY)") $(if $(TOUR),--tour) \
+		$(if $(ARENA),--arena $(ARENA)) --to $(or $(TO),screenshots)
 
 messages: $(BIN)/.dev ## Collect what is to be translated into locale/, and compile what is
 	@DJANGO_SETTINGS_MODULE=arena_site.settings.test $(BIN)/python -m tools.messages

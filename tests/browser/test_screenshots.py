@@ -1,6 +1,9 @@
 """`make screenshots` forgets no page: each is photographed, or left out for a reason."""
 
+import re
+
 import pytest
+from django.conf import settings
 
 from tools.screenshots import pictures
 from tools.screenshots.coverage import complaints
@@ -19,3 +22,10 @@ def test_pages_that_nobody_thought_of_are_named(monkeypatch: pytest.MonkeyPatch)
         "/uploads/{public_id}/chip/ has neither a picture nor a reason to have none.",
         "/gone/ is left out, and there is no such address without a picture.",
     }
+
+
+def test_tour_shows_each_picture_in_the_tree():
+    folder = settings.BASE_DIR / "docs" / "screenshots"
+    in_tree = {str(path.relative_to(folder).with_suffix("")) for path in folder.glob("*/*.png")}
+    assert in_tree == set(pictures.TOUR)
+    assert in_tree == set(re.findall(r"\(([a-z0-9/-]+)\.png\)", (folder / "README.md").read_text()))

@@ -1,4 +1,4 @@
-"""`make screenshots`: an arena of its own is started, played in and photographed, page by page, in every look."""
+"""`make screenshots`: start an arena, play battles in it, and photograph every page in every look."""
 
 import argparse
 import fnmatch
@@ -26,9 +26,10 @@ from tools.screenshots import real_battles  # noqa: E402
 from tools.screenshots.camera import LOOKS, Look, photograph, settle  # noqa: E402
 from tools.screenshots.captions import captions  # noqa: E402
 from tools.screenshots.coverage import complaints  # noqa: E402
-from tools.screenshots.pictures import PICTURES, Picture, Who, World  # noqa: E402
+from tools.screenshots.pictures import PICTURES, TOUR, Picture, Who, World  # noqa: E402
 
 BATTLES, GENERATED = 30, 500
+TOUR_FOLDER = Path("docs/screenshots")
 NO_LIMITS = {
     f"ARENA_LIMIT_{what}": "off"
     for what in (
@@ -162,7 +163,8 @@ class Studio:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--to", type=Path, default=Path("docs/screenshots"))
+    parser.add_argument("--to", type=Path, default=Path("screenshots"))
+    parser.add_argument("--tour", action="store_true", help="only the pictures of docs/screenshots, and into it")
     parser.add_argument("--only", default="*", help="names of pictures, a star for anything")
     parser.add_argument("--arena", type=Path, help="a directory whose arena is kept, and arranged once")
     chosen = parser.parse_args()
@@ -172,30 +174,40 @@ def main() -> int:
     directory = chosen.arena or Path(tempfile.mkdtemp(prefix="arena-screenshots-", dir="/tmp"))
     directory.mkdir(exist_ok=True)
     directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
-    wanted = [picture for picture in PICTURES if fnmatch.fnmatchcase(picture.name, chosen.only)]
+    to = TOUR_FOLDER if chosen.tour else chosen.to
+    wanted = [
+        (look, picture)
+        for look in LOOKS
+        for picture in PICTURES
+        if fnmatch.fnmatchcase(picture.name, chosen.only) and (not chosen.tour or f"{look}/{picture.name}" in TOUR)
+    ]
     studio = Studio(directory)
     try:
         studio.arena.start()
-        failed = take_all(studio, wanted, chosen.to)
+        failed = take_all(studio, wanted, to)
     finally:
         studio.arena.stop()
         if chosen.arena is None:
             shutil.rmtree(directory)
-    (chosen.to / "README.md").write_text(captions(BATTLES, GENERATED))
+    if not chosen.tour:
+        (to / "README.md").write_text(captions(BATTLES, GENERATED))
     print(*failed, sep="\n")
     return min(len(failed), 1)
 
 
-def take_all(studio: Studio, wanted: list[Picture], to: Path) -> list[str]:
+def take_all(studio: Studio, wanted: list[tuple[str, Picture]], to: Path) -> list[str]:
+    """Take the pictures, each in its look. Return sentences about those that failed."""
     failed = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         for world in World:
-            if pictures := [picture for picture in wanted if picture.world == world]:
-                with studio.arranged(world):
-                    for look in LOOKS:
-                        print(f"{world}, {look}: {len(pictures)} pictures …")
-                        failed += studio.take(browser, pictures, look, to)
+            if not any(picture.world == world for _, picture in wanted):
+                continue
+            with studio.arranged(world):
+                for look in LOOKS:
+                    pictures = [picture for of, picture in wanted if (of, picture.world) == (look, world)]
+                    print(f"{world}, {look}: {len(pictures)} pictures …")
+                    failed += studio.take(browser, pictures, look, to)
         browser.close()
     return failed
 

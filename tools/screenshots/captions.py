@@ -1,15 +1,15 @@
-"""The page beside the pictures: what each shows, and which show battles that nobody played."""
+"""The index of all pictures, which says which of them show generated battles."""
 
 from tools.screenshots.pictures import ADMINISTRATION, BATTLES, BOARDS, ERRORS, PEOPLE, Picture, World
 
-HEAD = """# What the arena looks like
+HEAD = """# Every page of the arena
 
 Taken by `make screenshots`, which starts an arena of its own with the small local model: each page in `light`, in
 `dark`, and as a `phone` of 360 pixels shows it.
 
 The answers are the local model's own. {played} blind battles were really played on it, and a script voted, for the
 longer of two answers. Pictures marked *generated* show beside those {generated} battles that nobody played: their
-prompts and answers are copies, and who asked, the votes, stars, reports and verdicts are made up.
+prompts and answers are copies; people, votes, stars, reports and verdicts are made up.
 """
 PARTS = {"Battles": BATTLES, "People": PEOPLE, "Boards": BOARDS, "Administration": ADMINISTRATION, "Errors": ERRORS}
 

@@ -207,3 +207,18 @@ LEFT_OUT = {
         "/admin/accounts/user/{id}/password/",
     ],
 }  # fmt: skip
+
+# Pictures in the tree, for the README and the tour in docs/screenshots: "<look>/<picture>".
+TOUR = (
+    "light/start",
+    "light/answering",
+    "light/battle",
+    "light/just-revealed",
+    "dark/revealed",
+    "phone/battle",
+    "light/leaderboard",
+    "light/charts-500",
+    "light/pair-500",
+    "light/sessions",
+    "light/dashboard",
+)
