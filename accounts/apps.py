@@ -7,5 +7,8 @@ class AccountsConfig(AppConfig):
     verbose_name = _("People")
 
     def ready(self) -> None:
-        from accounts import claims  # noqa: F401 (connects their receivers)
+        from accounts import chosen_limits, claims  # noqa: F401 (connects their receivers)
         from accounts.sign_in import sessions  # noqa: F401 (connects their receivers)
+        from common.valkey import limits
+
+        limits.use_overrides(chosen_limits.in_force)

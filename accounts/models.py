@@ -268,11 +268,11 @@ class IdempotencyKey(models.Model):
 
 
 class Limit(models.Model):
-    """How often something may be done, where administrators chose otherwise than the settings."""
+    """Rate that replaces the default in settings.ARENA_LIMITS."""
 
     action = models.CharField(max_length=10)
     who = models.CharField(max_length=10)
-    # As in the settings: “30/hour,150/day”, or “off”.
+    # “30/hour,150/day”, or “off”.
     rate = models.CharField(max_length=100)
     changed_at = models.DateTimeField(auto_now=True)
 

@@ -1,20 +1,16 @@
-"""How often people may do something: every limit on one page, to be changed without a restart."""
+"""Limits in the administration: each row replaces one of the defaults, without a restart."""
 
-from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect
-from django.template.response import TemplateResponse
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
-from accounts import chosen_limits
-from accounts.models import Limit, User
+from accounts.admin.audited import ChangesWrittenDown
+from accounts.models import Limit
 from common.valkey import limits
 
 ACTIONS = {
@@ -37,105 +33,64 @@ WHO = {
     "network": _("one network (an IPv4 address or an IPv6 /64)"),
     "network48": _("one IPv6 /48"),
 }
+MAX_PERIOD_S = 366 * 24 * 3600  # Valkey refuses a longer expiry, and then every request would be refused
 
 
-LONGEST_S = 366 * 24 * 3600  # what Valkey cannot count would shut everybody out, too
-
-
-class LimitsForm(forms.Form):
-    """A field for each limit there is, empty where the settings hold, and hidden beside it what it showed.
-
-    What stayed as it was shown is what holds now, however old the page is.
-    """
-
-    def __init__(self, data: QueryDict | None = None, *, chosen: chosen_limits.Rates) -> None:
-        self._now = {_name(*key): chosen.get(key, "") for key in settings.ARENA_LIMITS}
-        self._shown = self._now
-        if data is not None:
-            data = data.copy()
-            self._shown = {name: data.get(f"shown-{name}", rate) for name, rate in self._now.items()}
-            for name, rate in self._shown.items():
-                if data.get(name, rate).strip() == rate:
-                    data[name] = self._now[name]
-        super().__init__(data, initial=self._now)
-        for (action, who), rate in settings.ARENA_LIMITS.items():
-            self.fields[_name(action, who)] = forms.CharField(
-                label=f"{ACTIONS[action]}, {WHO[who]}", required=False, max_length=100, validators=[_is_a_rate],
-                widget=forms.TextInput(attrs={"placeholder": rate}),
-            )  # fmt: skip
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        for action, who in settings.ARENA_LIMITS:
-            yield {
-                "action": ACTIONS[action],
-                "who": WHO[who],
-                "setting": f"ARENA_LIMIT_{action}_{who}".upper(),
-                "field": self[_name(action, who)],
-                "now": self._now[_name(action, who)],
-            }
-
-    def choose(self, *, by: User) -> int | None:
-        """How many limits that changes; None when the form now says what somebody else chose meanwhile."""
-        keys = [key for key in settings.ARENA_LIMITS if _name(*key) in self.changed_data]
-        rates = {key: self.cleaned_data[_name(*key)] for key in keys}
-        try:
-            return chosen_limits.choose(rates, by=by, in_place_of={key: self._shown[_name(*key)] for key in keys})
-        except chosen_limits.ChosenMeanwhile as others:
-            for key, rate in others.rates.items():
-                self.add_error(_name(*key), _meanwhile(rate))
-            return None
-
-
-def _name(action: str, who: str) -> str:
-    return f"{action}-{who}"
-
-
-def _meanwhile(rate: str) -> ValidationError:
-    if not rate:
-        return ValidationError(_("Meanwhile somebody else left this to the settings. Save again if yours is to hold."))
-    problem = _("Meanwhile somebody else chose “%(rate)s” here. Save again if yours is to hold.")
-    return ValidationError(problem, params={"rate": rate})
-
-
-def _is_a_rate(rate: str) -> None:
-    """Not zero times either: that of wrong passwords would shut everybody out for good."""
+def _validate_rate(rate: str) -> None:
+    """Refuse zero times, too: as a limit of wrong passwords it would stop every sign-in for good."""
     try:
-        is_one = all(item.amount and item.get_expiry() <= LONGEST_S for item in limits.parsed(rate))
+        is_valid = all(item.amount and item.get_expiry() <= MAX_PERIOD_S for item in limits.parsed(rate))
     except ValueError:
-        is_one = False
-    if not is_one:
+        is_valid = False
+    if not is_valid:
         problem = _("“%(rate)s” is no limit. Write “30/hour”, “30/hour,150/day”, “5/15 minutes” or “off”.")
         raise ValidationError(problem, params={"rate": rate})
 
 
+def _label(action: str, who: str) -> str:
+    return f"{ACTIONS[action]}, {WHO[who]}"
+
+
+def _choices() -> list[tuple[str, str]]:
+    return [
+        (f"{action} {who}", f"{_label(action, who)}: {rate}") for (action, who), rate in settings.ARENA_LIMITS.items()
+    ]
+
+
+class LimitForm(forms.ModelForm):  # type: ignore[type-arg]
+    limit = forms.ChoiceField(label=_("limit"), choices=_choices, help_text=_("With the default after the colon."))
+    rate = forms.CharField(
+        label=_("rate"), max_length=100, validators=[_validate_rate],
+        help_text=_("For example “30/hour,150/day”, or “off” for no limit. Takes effect within five seconds."),
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk and "limit" in self.fields:
+            self.initial["limit"] = str(self.instance)
+            self.fields["limit"].disabled = True
+
+
 @admin.register(Limit)
-class LimitAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
+class LimitAdmin(ChangesWrittenDown):
+    form = LimitForm
+    fields = ("limit", "rate")
+    list_display = ("limit", "rate", "default", "changed_at")
+    ordering = ("action", "who")
 
-    def has_delete_permission(self, request: HttpRequest, obj: Limit | None = None) -> bool:
-        return False
+    def state_of(self, row: Limit) -> dict[str, Any]:
+        return {"rate": row.rate}
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """In place of a list of rows: there are rows only where the settings do not hold."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        may_change = self.has_change_permission(request)
-        is_sent = request.method == "POST"
-        if is_sent and not may_change:
-            raise PermissionDenied
-        form = LimitsForm(request.POST if is_sent else None, chosen=chosen_limits.chosen())
-        changed = form.choose(by=cast(User, request.user)) if form.is_valid() else None
-        if changed is not None:
-            sentence = ngettext("%(n)d limit is changed.", "%(n)d limits are changed.", changed)
-            messages.success(request, sentence % {"n": changed})
-            return redirect(request.path)
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": _("Limits"),
-            "form": form,
-            "may_change": may_change,
-        }
-        status = 422 if form.errors else 200
-        return TemplateResponse(request, "admin/accounts/limits.html", context, status=status)
+    def save_model(self, request: HttpRequest, obj: Limit, form: LimitForm, change: bool) -> None:
+        """Replace a row that exists: of two administrators the last one wins."""
+        action, who = form.cleaned_data["limit"].split()
+        row, _is_new = Limit.objects.update_or_create(action=action, who=who, defaults={"rate": obj.rate})
+        obj.pk, obj.action, obj.who = row.pk, action, who
+
+    @admin.display(description=_("limit"), ordering="action")
+    def limit(self, row: Limit) -> str:
+        return _label(row.action, row.who)
+
+    @admin.display(description=_("default"))
+    def default(self, row: Limit) -> str:
+        return str(settings.ARENA_LIMITS.get((row.action, row.who), ""))

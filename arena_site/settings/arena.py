@@ -74,8 +74,6 @@ ARENA_STREAMS = {
 }
 # Connections to one web process, beyond which requests are answered with 503.
 ARENA_CONNECTIONS = env.int("ARENA_CONNECTIONS", default=4000)
-# Limits that administrators chose instead, by (action, who).
-ARENA_CHOSEN_LIMITS = "accounts.chosen_limits.in_force"
 # Votes of one person and of one network that count in a day (UTC; 0: all). The others are kept, marked and not counted.
 ARENA_DAILY_VOTES = {
     "person": env.int("ARENA_DAILY_VOTES_PERSON", default=100),

@@ -7,7 +7,6 @@ from functools import cache
 
 from django.conf import settings
 from django.utils.functional import Promise
-from django.utils.module_loading import import_string
 from django.utils.timesince import TIME_STRINGS
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
@@ -51,6 +50,9 @@ end
 NETWORKS = ("network", "network48")
 # Which limit each key is counted against, e.g. {"visitor": "visitor:7", "network": "network:…"}.
 Keys = Mapping[str, str]
+# By (action, who), e.g. {("battle", "visitor"): "30/hour,150/day"}.
+Rates = Mapping[tuple[str, str], str]
+_read_overrides: Callable[[], Rates] = dict
 
 
 @cache
@@ -58,20 +60,20 @@ def _script(source: str) -> Script:
     return connection().register_script(source)
 
 
+def use_overrides(read: Callable[[], Rates]) -> None:
+    """Let the rates that `read` returns replace those of the settings."""
+    global _read_overrides
+    _read_overrides = read
+
+
 def limits_of(action: str, who: str) -> list[RateLimitItem]:
-    """Those that hold, e.g. of ("battle", "visitor"): what administrators chose, otherwise what is set."""
-    return parsed(_chosen()().get((action, who)) or settings.ARENA_LIMITS[action, who])
+    """Return the limits in force, e.g. of ("battle", "visitor")."""
+    return parsed(_read_overrides().get((action, who)) or settings.ARENA_LIMITS[action, who])
 
 
 def parsed(rate: str) -> list[RateLimitItem]:
     """rate: as “30/hour,150/day”; of “off” there is none. Raises ValueError."""
     return [] if rate == "off" else parse_many(rate.replace(",", ";"))
-
-
-@cache
-def _chosen() -> Callable[[], dict[tuple[str, str], str]]:
-    found: Callable[[], dict[tuple[str, str], str]] = import_string(settings.ARENA_CHOSEN_LIMITS)
-    return found
 
 
 def count(action: str, keys: Keys, *, fail_open: bool, not_counted: str | Promise = NOT_COUNTED) -> None:

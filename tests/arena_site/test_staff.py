@@ -30,7 +30,7 @@ SEEN = {
 }  # fmt: skip
 # Fields that no page of the administration shows, and that tell nothing which others do not.
 HARMLESS = {
-    "accounts.Limit": {"changed_at"},
+    "accounts.Limit": {"action", "who"},  # shown together as "limit"
     "accounts.ApiToken": {"public_id"},
     "models_registry.CatalogueChange": {"before", "after"},
     "models_registry.Provider": {"key_last_four", "key_fingerprint", "is_answering", "created_at"},
