@@ -1,11 +1,10 @@
-"""How long the arena keeps what it could forget; each time is a setting in days, and 0 is for ever."""
+"""Delete sessions and network hashes that are older than the operator keeps them."""
 
 import logging
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.sessions.backends.db import SessionStore
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.models import Visitor
@@ -14,6 +13,9 @@ from battles.models import Session, VoteNetwork
 from common.valkey.connections import UNREACHABLE, rewrite_append_only_file
 
 logger = logging.getLogger(__name__)
+
+# Promised to people, so no setting extends it.
+MAX_NETWORK_DAYS = 60
 
 
 class NotAllForgotten(Exception):
@@ -30,13 +32,13 @@ def purge() -> None:
     failures = 0
     _rewrite_append_only_file()
     SessionStore.clear_expired()
-    if days := settings.ARENA_KEEP_DAYS["networks"]:
-        Visitor.objects.filter(created_at__lt=_before(days)).exclude(network="").update(network="")
-        VoteNetwork.objects.filter(day__lt=_before(days).date()).delete()
-    if days := settings.ARENA_KEEP_DAYS["visitor_sessions"]:
-        failures += _delete_untouched(Session.objects.exclude(owner_visitor=None), days)
-    if days := settings.ARENA_KEEP_DAYS["member_sessions"]:
-        failures += _delete_untouched(Session.objects.exclude(owner_user=None), days)
+    days: int = settings.ARENA_KEEP_DAYS
+    oldest_network = _before(min(days or MAX_NETWORK_DAYS, MAX_NETWORK_DAYS))
+    Visitor.objects.filter(created_at__lt=oldest_network).exclude(network="").update(network="")
+    VoteNetwork.objects.filter(day__lt=oldest_network.date()).delete()
+    if days:
+        owned = Session.objects.exclude(owner_user=None, owner_visitor=None)
+        failures = delete_each(owned.filter(last_active_at__lt=_before(days)))
     if failures:
         raise NotAllForgotten(f"sessions that are kept longer than they should be: {failures}")
 
@@ -47,10 +49,6 @@ def _rewrite_append_only_file() -> None:
         rewrite_append_only_file()
     except UNREACHABLE as error:
         logger.warning("Valkey's append-only file was not rewritten (%s)", error)
-
-
-def _delete_untouched(sessions: QuerySet[Session], days: int) -> int:
-    return delete_each(sessions.filter(last_active_at__lt=_before(days)))
 
 
 def _before(days: int) -> datetime:

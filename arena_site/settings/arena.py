@@ -79,10 +79,8 @@ ARENA_DAILY_VOTES = {
     "person": env.int("ARENA_DAILY_VOTES_PERSON", default=100),
     "network": env.int("ARENA_DAILY_VOTES_NETWORK", default=1000),
 }
-# Battles of visitors that begin from one network in an hour before each further one takes a proof of work (0: never),
-# and the tries that one takes on average.
+# Battles of visitors that begin from one network in an hour before each further one takes a proof of work (0: never).
 ARENA_PROOF_OF_WORK_FROM = env.int("ARENA_PROOF_OF_WORK_FROM", default=0)
-ARENA_PROOF_OF_WORK_DIFFICULTY = env.int("ARENA_PROOF_OF_WORK_DIFFICULTY", default=5000)
 # Bytes of all the files that somebody keeps.
 ARENA_UPLOAD_QUOTAS = {
     "visitor": env.int("ARENA_UPLOAD_QUOTA_VISITOR_MB", default=50) * 1_000_000,
@@ -102,22 +100,13 @@ ARENA_BUDGETS = {
 ARENA_PAID_CALLS = env.bool("ARENA_PAID_CALLS", default=True)
 # Whether providers may be on this machine and in private networks; link-local and metadata addresses never are.
 ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", default=True)
-# Days after which something is forgotten (arena_site.retention); 0 is for ever.
-ARENA_KEEP_DAYS = {
-    "networks": env.int("ARENA_KEEP_NETWORKS_DAYS", default=60),
-    "visitor_sessions": env.int("ARENA_KEEP_VISITOR_SESSIONS_DAYS", default=0),
-    "member_sessions": env.int("ARENA_KEEP_MEMBER_SESSIONS_DAYS", default=0),
-}
-ARENA_BREAKER_FAILURES = env.int("ARENA_BREAKER_FAILURES", default=3)
-ARENA_BREAKER_COOLDOWN_S = env.float("ARENA_BREAKER_COOLDOWN_S", default=30)
+# Days after which sessions without activity are deleted (arena_site.retention); 0 keeps them.
+ARENA_KEEP_DAYS = env.int("ARENA_KEEP_DAYS", default=0)
 # Whether anybody may fetch the votes, under pseudonyms; otherwise members with a token for it.
 ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)
 # Whether exports may have the prompts and answers of people who agreed to these words (by default those of
-# battles.prompting.consent); a version names them.
+# battles.prompting.consent).
 ARENA_PUBLISH_PROMPTS = env.bool("ARENA_PUBLISH_PROMPTS", default=False)
 ARENA_CONSENT_TEXT = env.str("ARENA_CONSENT_TEXT", default="")
-ARENA_CONSENT_VERSION = env.str("ARENA_CONSENT_VERSION", default="")
 # Whether search engines may list battles that people published.
 ARENA_INDEX_SHARED = env.bool("ARENA_INDEX_SHARED", default=False)
-ARENA_LISTED_FROM_VOTES = env.int("ARENA_LISTED_FROM_VOTES", default=5)
-ARENA_ESTABLISHED_FROM_VOTES = env.int("ARENA_ESTABLISHED_FROM_VOTES", default=30)

@@ -22,12 +22,11 @@ def text() -> str:
 
 
 def version() -> str:
-    """Which words these are, whatever the language: the operator's name for them, or a digest; "" as for `text`."""
+    """Return a digest of the words, the same in every language; "" as for `text`."""
     if not settings.ARENA_PUBLISH_PROMPTS:
         return ""
     words = settings.ARENA_CONSENT_TEXT or _TEXT
-    named: str = settings.ARENA_CONSENT_VERSION
-    return named[: Battle.CONSENT_CHARACTERS] or hashlib.sha256(words.encode()).hexdigest()[:12]
+    return hashlib.sha256(words.encode()).hexdigest()[:12]
 
 
 def last_given(actor: Actor) -> str:

@@ -4,8 +4,6 @@ import hashlib
 import json
 from typing import Any
 
-from django.conf import settings
-
 from leaderboard.rating import elo
 
 NAME = "bradley-terry-2"
@@ -13,12 +11,14 @@ NAME = "bradley-terry-2"
 WITH_SIDES = f"{NAME}-sides"
 VIRTUAL_TIES = 0.5
 OFFSET = 1500.0
+# Votes before a model is on a board, and before it is no longer marked as preliminary.
+LISTED_FROM_VOTES, ESTABLISHED_FROM_VOTES = 5, 30
 
 
 def parameters() -> dict[str, Any]:
     return {
-        "listed_from_votes": settings.ARENA_LISTED_FROM_VOTES,
-        "established_from_votes": settings.ARENA_ESTABLISHED_FROM_VOTES,
+        "listed_from_votes": LISTED_FROM_VOTES,
+        "established_from_votes": ESTABLISHED_FROM_VOTES,
         "virtual_ties": VIRTUAL_TIES,
         "offset": OFFSET,
         "elo_start": elo.START,

@@ -3,7 +3,6 @@
 import logging
 from datetime import timedelta
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
@@ -74,9 +73,7 @@ def _record_failure(breaker: Breaker, outcome: str, error: FailureCode, retry_af
     breaker.recent = rule.remember(breaker.recent, outcome)
     breaker.reason = error
     must_wait = retry_after is not None and retry_after >= rule.LONG_RETRY_S
-    if breaker.probe_at is None and (
-        must_wait or rule.should_open(breaker.recent, in_a_row=settings.ARENA_BREAKER_FAILURES)
-    ):
+    if breaker.probe_at is None and (must_wait or rule.should_open(breaker.recent)):
         _open(breaker, retry_after)
     breaker.save()
 
@@ -84,7 +81,7 @@ def _record_failure(breaker: Breaker, outcome: str, error: FailureCode, retry_af
 def _open(breaker: Breaker, retry_after: float | None) -> None:
     """On this row (not saved). Calls that still end badly while it is open change nothing about it."""
     breaker.openings += 1
-    seconds = rule.cooldown_s(breaker.openings, first_s=settings.ARENA_BREAKER_COOLDOWN_S, retry_after=retry_after)
+    seconds = rule.cooldown_s(breaker.openings, retry_after=retry_after)
     breaker.opened_at = breaker.opened_at or Now()
     breaker.probe_at = Now() + timedelta(seconds=seconds)
     logger.warning("the %s opens for %.0f s: %s", breaker, seconds, breaker.reason)
@@ -117,7 +114,7 @@ def record_probe(breaker_id: int, error: FailureCode | None, *, retry_after: flo
 
 def postpone_probe(breaker_id: int) -> None:
     """Nothing was asked, for want of a slot or of money: try again after the first cooldown."""
-    later = Now() + timedelta(seconds=settings.ARENA_BREAKER_COOLDOWN_S)
+    later = Now() + timedelta(seconds=rule.FIRST_COOLDOWN_S)
     Breaker.objects.open().filter(pk=breaker_id).update(probe_at=later)
 
 

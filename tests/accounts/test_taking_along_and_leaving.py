@@ -16,6 +16,7 @@ from accounts.models import ApiToken, AuditEntry, Ban, IdempotencyKey, Invitatio
 from battles.actions import cast_vote, give_feedback, report
 from battles.models import Session, Turn, Vote
 from leaderboard.aggregation.job import aggregate
+from leaderboard.counting import method
 from leaderboard.models import Standing
 from tests import make
 from uploads.models import Upload
@@ -185,7 +186,7 @@ def published(slot: str) -> list[tuple[object, ...]]:
     return list(standings.values_list("model_id", "score", "ci_low", "ci_high", "rank", "votes", "elo"))
 
 
-def test_the_boards_do_not_move(settings, member: Actor):
+def test_the_boards_do_not_move(monkeypatch: pytest.MonkeyPatch, member: Actor):
     first, second = make.model(), make.model()
     for number in range(12):
         actor = member if number % 2 else make.member()
@@ -193,7 +194,7 @@ def test_the_boards_do_not_move(settings, member: Actor):
         cast_vote(actor=actor, battle=battle, choice="right" if number % 3 else "left")
     before = published("before")
     actions.delete_account(member.user)
-    settings.ARENA_LISTED_FROM_VOTES = 4  # otherwise a board that did not change is not computed again
+    monkeypatch.setattr(method, "LISTED_FROM_VOTES", 4)  # otherwise a board that did not change is not computed again
     assert len(before) == 2
     assert published("after") == before
 

@@ -30,6 +30,7 @@ from leaderboard.aggregation import job
 from leaderboard.counting import schedule
 from leaderboard.exports import api
 from leaderboard.models import OVERALL, AggregationRun
+from models_registry import breaker_rule
 from models_registry.models import LanguageModel
 from models_registry.providers import Completion, FailureCode
 from models_registry.versions import set_price
@@ -83,7 +84,7 @@ def refused(call: Any) -> Said:
 
 
 def unreachable(call: Any) -> Said:
-    """Opens the provider's breaker (ARENA_BREAKER_FAILURES is 1)."""
+    """Opens the provider's breaker (FAILURES_IN_A_ROW is 1)."""
     return Said(error=FailureCode.UNREACHABLE, total_ms=5)
 
 
@@ -121,9 +122,9 @@ HAPPENS = [both_answered, one_failed_in_the_follow_up, one_provider_failed_in_th
 
 
 @pytest.fixture(autouse=True)
-def _no_limits(settings) -> None:
+def _no_limits(settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.ARENA_LIMITS = dict.fromkeys(settings.ARENA_LIMITS, "off")
-    settings.ARENA_BREAKER_FAILURES = 1
+    monkeypatch.setattr(breaker_rule, "FAILURES_IN_A_ROW", 1)
     settings.ARENA_PUBLISH_VOTES = True
 
 

@@ -24,9 +24,9 @@ HERE = Actor(network="2026-11:here")
 
 
 @pytest.fixture(autouse=True)
-def _asked_from_the_third(settings) -> None:
+def _asked_from_the_third(settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.ARENA_PROOF_OF_WORK_FROM = 2
-    settings.ARENA_PROOF_OF_WORK_DIFFICULTY = 5
+    monkeypatch.setattr(proof_of_work, "AVERAGE_TRIES", 5)
 
 
 def challenged(actor: Actor = HERE, proof: str = "") -> dict[str, Any]:

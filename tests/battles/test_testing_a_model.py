@@ -12,6 +12,7 @@ from accounts.models import AuditEntry
 from battles import tasks
 from battles.models import Call
 from battles.worker import model_tests
+from models_registry import breaker_rule
 from models_registry.models import Breaker, Charge, LanguageModel, PaidCallsHalt, Price
 from tests import make
 from tests.battles.listening import read_until
@@ -142,9 +143,9 @@ def test_a_test_over_the_budget_asks_nobody(admin: Reader, fake_provider: FakePr
 
 
 def test_an_answer_closes_the_models_breaker_and_a_failure_opens_none(
-    admin: Reader, fake_provider: FakeProvider, settings
+    admin: Reader, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ):
-    settings.ARENA_BREAKER_FAILURES = 1
+    monkeypatch.setattr(breaker_rule, "FAILURES_IN_A_ROW", 1)
     good, bad = (make.model(name, at=fake_provider.base_url) for name in ("honest", "status-500"))
     Breaker.objects.create(model=good, opened_at=timezone.now(), probe_at=timezone.now(), openings=1, reason="cut")
     result_of(admin, good)

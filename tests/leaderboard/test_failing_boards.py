@@ -9,7 +9,7 @@ from arena_site import health
 from arena_site.operations.dashboard import read_dashboard
 from leaderboard.aggregation import fit_boards, job
 from leaderboard.aggregation import imported_boards as imported_publishing
-from leaderboard.counting import schedule
+from leaderboard.counting import method, schedule
 from leaderboard.models import AggregationRun
 from tests import make
 from tests.leaderboard.ballots import cast, cast_many, contestants
@@ -88,11 +88,11 @@ def test_failing_overall_board_takes_its_votes(monkeypatch):
     assert aggregate().votes_counted == 7
 
 
-def test_failing_imported_board_stops_no_other(monkeypatch, settings, tmp_path: Path):
+def test_failing_imported_board_stops_no_other(monkeypatch, tmp_path: Path):
     for name, votes in (("small", 40), ("large", 50)):
         lines = [("Ada", "Bob", "model_a")] * votes + [("Bob", "Ada", "model_a")] * 10
         import_votes(table(tmp_path / f"{name}.csv", SINGLE, *lines), "--title", name)
-    settings.ARENA_LISTED_FROM_VOTES = 7
+    monkeypatch.setattr(method, "LISTED_FROM_VOTES", 7)
     failing(monkeypatch, imported_publishing, votes=60)
     assert aggregate().state == State.DONE
     assert AggregationRun.objects.failed_boards() == ["imported:large"]

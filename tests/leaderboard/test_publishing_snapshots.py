@@ -13,7 +13,7 @@ from accounts.models import AuditEntry
 from leaderboard import tasks
 from leaderboard.aggregation import job
 from leaderboard.boards.queries import BoardQuery, read_board
-from leaderboard.counting import schedule, tallies
+from leaderboard.counting import method, schedule, tallies
 from leaderboard.models import AggregationRun, Standing
 from tests import make
 from tests.leaderboard.ballots import cast, cast_many, contestants
@@ -85,11 +85,11 @@ def test_an_arena_without_votes_publishes_nothing():
 
 
 @pytest.mark.django_db
-def test_other_thresholds_are_news(pair, monkeypatch, settings):
+def test_other_thresholds_are_news(pair, monkeypatch):
     cast_many(*pair, left=6)
     at_slot(monkeypatch, 9)
     first = job.aggregate_if_due()
-    settings.ARENA_LISTED_FROM_VOTES = 50
+    monkeypatch.setattr(method, "LISTED_FROM_VOTES", 50)
     at_slot(monkeypatch, 10)
     second = job.aggregate_if_due()
     assert second.state == State.DONE

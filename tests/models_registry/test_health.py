@@ -61,7 +61,7 @@ def make_due() -> Breaker:
     ],
 )
 def test_three_in_a_row_or_half_of_ten_open_a_breaker(recent: str, opens: bool):
-    assert breaker_rule.should_open(recent, in_a_row=3) is opens
+    assert breaker_rule.should_open(recent) is opens
 
 
 def test_a_model_that_keeps_failing_is_not_drawn_and_says_why():

@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 from django.db import ProgrammingError, connection, transaction
 
 from accounts.models import AuditEntry
+from leaderboard.counting import method
 from leaderboard.exports.readers import read_rows
 from leaderboard.imports import store
 from leaderboard.models import AggregationRun, Contestant, ImportedBoard, ImportedVote
@@ -56,11 +57,11 @@ def test_people_read_an_imported_board_as_any_other(small, client, admin_client)
         assert admin_client.get(f"/admin/leaderboard/{window}/").status_code == 200
 
 
-def test_a_board_follows_the_method(small, settings):
+def test_a_board_follows_the_method(small, monkeypatch):
     import_votes(small)
     publish()
     assert AggregationRun.objects.snapshots("imported:small").count() == 1
-    settings.ARENA_ESTABLISHED_FROM_VOTES = 1000
+    monkeypatch.setattr(method, "ESTABLISHED_FROM_VOTES", 1000)
     publish()
     publish()
     newest, first = AggregationRun.objects.snapshots("imported:small")
