@@ -14,8 +14,8 @@ SOURCES = ("arena_site/settings", "arena_site/supervisor", "arena_site/managemen
 
 
 def variables_read() -> set[str]:
-    """The names in `env.str("NAME")` and `os.environ.get("NAME")`, and the limits, whose names are put together."""
-    names = {f"ARENA_LIMIT_{action}_{who}".upper() for action, who in settings.ARENA_LIMITS}
+    """Return the names in `env.str("NAME")` and `os.environ.get("NAME")`."""
+    names = set()
     for folder in SOURCES:
         for file in (settings.BASE_DIR / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(file.read_text())):

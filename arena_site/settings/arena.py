@@ -22,58 +22,56 @@ ARENA_DEADLINES = {
     "total": env.float("ARENA_DEADLINE_TOTAL_S", default=180),
 }
 # By (action, whose): a visitor, a member, a network (an IPv4 address or an IPv6 /64), or the IPv6 /48 around it. A
-# network has what a class of forty uses, which is less than forty times what a visitor has.
+# network has what a class of forty uses, which is less than forty times what a visitor has. Administrators replace each
+# of them (accounts.admin.limits).
 ARENA_LIMITS = {
-    (action, who): env.str(f"ARENA_LIMIT_{action.upper()}_{who.upper()}", default=default)
-    for action, who, default in [
-        ("battle", "visitor", "30/hour,150/day"),
-        ("battle", "member", "120/hour"),
-        ("battle", "network", "600/hour,3000/day"),
-        ("battle", "network48", "1000/hour,5000/day"),
-        ("turn", "visitor", "120/hour"),
-        ("turn", "member", "480/hour"),
-        ("turn", "network", "2400/hour"),
-        ("turn", "network48", "4000/hour"),
-        ("vote", "visitor", "60/hour"),
-        ("vote", "member", "240/hour"),
-        ("vote", "network", "1200/hour"),
-        ("vote", "network48", "2000/hour"),
-        ("star", "visitor", "360/hour"),
-        ("star", "member", "1440/hour"),
-        ("star", "network", "7200/hour"),
-        ("star", "network48", "12000/hour"),
-        ("report", "visitor", "10/hour"),
-        ("report", "member", "30/hour"),
-        ("report", "network", "100/hour"),
-        ("report", "network48", "200/hour"),
-        ("upload", "visitor", "5/hour"),
-        ("upload", "member", "40/hour"),
-        ("upload", "network", "100/hour"),
-        ("upload", "network48", "200/hour"),
-        ("export", "visitor", "6/hour"),
-        ("export", "member", "30/hour"),
-        ("export", "network", "30/hour"),
-        ("export", "network48", "50/hour"),
-        # Wrong passwords: for an e-mail address from one network (or from a browser in which it signed in before), for
-        # an e-mail address from anywhere, from one network. New accounts, wrong API tokens.
-        ("signin", "person", "5/15 minutes"),
-        ("signin", "address", "50/15 minutes"),
-        ("signin", "network", "100/15 minutes"),
-        ("signin", "network48", "200/15 minutes"),
-        ("signup", "network", "100/hour"),
-        ("signup", "network48", "200/hour"),
-        ("token", "network", "60/minute"),
-        ("token", "network48", "200/minute"),
-    ]
+    ("battle", "visitor"): "30/hour,150/day",
+    ("battle", "member"): "120/hour",
+    ("battle", "network"): "600/hour,3000/day",
+    ("battle", "network48"): "1000/hour,5000/day",
+    ("turn", "visitor"): "120/hour",
+    ("turn", "member"): "480/hour",
+    ("turn", "network"): "2400/hour",
+    ("turn", "network48"): "4000/hour",
+    ("vote", "visitor"): "60/hour",
+    ("vote", "member"): "240/hour",
+    ("vote", "network"): "1200/hour",
+    ("vote", "network48"): "2000/hour",
+    ("star", "visitor"): "360/hour",
+    ("star", "member"): "1440/hour",
+    ("star", "network"): "7200/hour",
+    ("star", "network48"): "12000/hour",
+    ("report", "visitor"): "10/hour",
+    ("report", "member"): "30/hour",
+    ("report", "network"): "100/hour",
+    ("report", "network48"): "200/hour",
+    ("upload", "visitor"): "5/hour",
+    ("upload", "member"): "40/hour",
+    ("upload", "network"): "100/hour",
+    ("upload", "network48"): "200/hour",
+    ("export", "visitor"): "6/hour",
+    ("export", "member"): "30/hour",
+    ("export", "network"): "30/hour",
+    ("export", "network48"): "50/hour",
+    # Wrong passwords: for an e-mail address from one network (or from a browser in which it signed in before), for
+    # an e-mail address from anywhere, from one network. New accounts, wrong API tokens.
+    ("signin", "person"): "5/15 minutes",
+    ("signin", "address"): "50/15 minutes",
+    ("signin", "network"): "100/15 minutes",
+    ("signin", "network48"): "200/15 minutes",
+    ("signup", "network"): "100/hour",
+    ("signup", "network48"): "200/hour",
+    ("token", "network"): "60/minute",
+    ("token", "network48"): "200/minute",
 }
+if not env.bool("ARENA_RATE_LIMITS", default=True):
+    ARENA_LIMITS = {
+        key: rate if key[0] in ("signin", "signup", "token") else "off" for key, rate in ARENA_LIMITS.items()
+    }
 # Event streams (live answers, news of boards) open at once: of one person, from one network, in one web process.
-ARENA_STREAMS = {
-    "person": env.int("ARENA_STREAMS_PERSON", default=8),
-    "network": env.int("ARENA_STREAMS_NETWORK", default=200),
-    "process": env.int("ARENA_STREAMS_PROCESS", default=1000),
-}
+ARENA_STREAMS = {"person": 8, "network": env.int("ARENA_STREAMS_NETWORK", default=200), "process": 1000}
 # Connections to one web process, beyond which requests are answered with 503.
-ARENA_CONNECTIONS = env.int("ARENA_CONNECTIONS", default=4000)
+ARENA_CONNECTIONS = 4000
 # Votes of one person and of one network that count in a day (UTC; 0: all). The others are kept, marked and not counted.
 ARENA_DAILY_VOTES = {
     "person": env.int("ARENA_DAILY_VOTES_PERSON", default=100),
@@ -87,7 +85,7 @@ ARENA_UPLOAD_QUOTAS = {
     "member": env.int("ARENA_UPLOAD_QUOTA_MEMBER_MB", default=500) * 1_000_000,
 }
 # Characters of all the files that go with one prompt.
-ARENA_ATTACHED_CHARACTERS = env.int("ARENA_ATTACHED_CHARACTERS", default=200_000)
+ARENA_ATTACHED_CHARACTERS = 200_000
 # US dollars a day (until midnight UTC); None is no cap. Providers have their own, in the administration.
 ARENA_BUDGETS = {
     whose: Decimal(dollars) if dollars else None
@@ -97,7 +95,6 @@ ARENA_BUDGETS = {
         ("site", env.str("ARENA_BUDGET_SITE_DAY", default="")),
     ]
 }
-ARENA_PAID_CALLS = env.bool("ARENA_PAID_CALLS", default=True)
 # Whether providers may be on this machine and in private networks; link-local and metadata addresses never are.
 ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", default=True)
 # Days after which sessions without activity are deleted (arena_site.retention); 0 keeps them.

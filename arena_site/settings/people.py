@@ -33,7 +33,7 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "battles:new"
 LOGIN_URL = "account_login"
 EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
 vars().update(EMAIL_CONFIG)
-EMAIL_TIMEOUT = env.int("ARENA_EMAIL_TIMEOUT_S", default=10)
+EMAIL_TIMEOUT = 10
 # What sends the queued messages (accounts.outgoing_email).
 ARENA_EMAIL_BACKEND = EMAIL_CONFIG["EMAIL_BACKEND"]
 _reaches_people = ARENA_EMAIL_BACKEND.split(".")[-2] not in ("console", "dummy")

@@ -43,7 +43,7 @@ class ChargeAdmin(ReadOnlyAdmin):
             raise PermissionDenied
         if "allow" in request.POST:
             spending.allow_paid_calls(by=request.user)
-            messages.success(request, _("Paid models may be called again, unless ARENA_PAID_CALLS says otherwise."))
+            messages.success(request, _("Paid models may be called again."))
         else:
             spending.halt_paid_calls(by=request.user)
             messages.success(request, _("No paid model is called any more; calls under way end by themselves."))

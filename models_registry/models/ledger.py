@@ -4,7 +4,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.db import models
 from django.db.models import DecimalField, F, OuterRef, Q, Subquery, Sum, Value
 from django.db.models.functions import Cast, Coalesce, Concat, Now
@@ -147,5 +146,4 @@ class PaidCallsHalt(models.Model):
 
 
 def are_paid_calls_halted() -> bool:
-    """By the switch in the administration, or by the setting."""
-    return not settings.ARENA_PAID_CALLS or PaidCallsHalt.objects.exists()
+    return PaidCallsHalt.objects.exists()

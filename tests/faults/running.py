@@ -86,6 +86,7 @@ class Arena:
         self.output = data_dir.with_name(f"output-{self.port}")
         self.environment = {
             "PATH": os.environ["PATH"],
+            "DJANGO_SETTINGS_MODULE": "tests.arena_settings",
             "ARENA_ENV_FILE": os.devnull,  # neither the services of this test run nor somebody's .env may be touched
             "ARENA_DATA_DIR": str(data_dir),
             "ARENA_PORT": str(self.port),

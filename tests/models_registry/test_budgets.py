@@ -119,14 +119,10 @@ def test_a_follow_up_that_does_not_fit_is_refused_in_a_sentence(settings):
     assert {reserved for reserved, _ in accounts().values()} <= {0}
 
 
-@pytest.mark.parametrize("how", ["switch", "setting"])
-def test_the_kill_switch_stops_every_paid_call(settings, fake_provider: FakeProvider, engine: Engine, how: str):
+def test_the_kill_switch_stops_every_paid_call(fake_provider: FakeProvider, engine: Engine):
     paid = [paid_model(f"honest-{name}", at=fake_provider.base_url) for name in "ab"]
     queued = start(make.visitor())
-    if how == "switch":
-        spending.halt_paid_calls(by=make.user())
-    else:
-        settings.ARENA_PAID_CALLS = False
+    spending.halt_paid_calls(by=make.user())
     assert paid[0].obstacle == "Calls to paid models are halted."
     with pytest.raises(TooFewModels):
         start(make.visitor())

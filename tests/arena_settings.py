@@ -1,0 +1,19 @@
+"""Settings of the arenas that tests start: as `make up`, with variables for values that operators do not set.
+
+`ARENA_LIMIT_<ACTION>_<WHO>` replaces a limit, `ARENA_STREAMS_<WHOSE>` a number of open streams,
+`ARENA_LISTED_FROM_VOTES` the votes before a board lists a model.
+"""
+
+from arena_site.settings.local import *  # noqa: F403
+from arena_site.settings.local import ARENA_LIMITS, ARENA_STREAMS, env
+from leaderboard.counting import method
+
+ARENA_LIMITS = {
+    (action, who): env.str(f"ARENA_LIMIT_{action}_{who}".upper(), default=rate)
+    for (action, who), rate in ARENA_LIMITS.items()
+}
+ARENA_STREAMS = {
+    whose: env.int(f"ARENA_STREAMS_{whose}".upper(), default=number) for whose, number in ARENA_STREAMS.items()
+}
+method.LISTED_FROM_VOTES = env.int("ARENA_LISTED_FROM_VOTES", default=method.LISTED_FROM_VOTES)
+SILENCED_SYSTEM_CHECKS = ["arena_site.W001"]
