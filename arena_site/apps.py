@@ -9,7 +9,10 @@ class ArenaSiteConfig(AppConfig):
     name = "arena_site"
 
     def ready(self) -> None:
-        from arena_site import celery  # noqa: F401 (from here on every task belongs to this Celery app)
+        from arena_site import (
+            celery,  # noqa: F401 (from here on every task belongs to this Celery app)
+            removed_settings,  # noqa: F401 (registers its check)
+        )
         from arena_site.moderators import make_group
         from common.verbose_names import translate_names_of_models
 

@@ -13,6 +13,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from accounts.models import User
+from arena_site.removed_settings import check_removed_settings
 from arena_site.site_role import grant_rights
 from common.valkey import heartbeat
 from models_registry.health.reachability import probe_keyless_providers
@@ -32,6 +33,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, compose: bool, **options: Any) -> None:
+        for warning in check_removed_settings():
+            self.stdout.write(str(warning.msg))  # `make up` shows the standard output only
         heartbeat.forget_all()
         self._migrate()
         grant_rights()

@@ -1,0 +1,33 @@
+"""Variables of earlier versions are named at the start; those that would do harm refuse it."""
+
+import pytest
+from django.core.checks import ERROR, WARNING
+
+from arena_site.removed_settings import IGNORED, REFUSED, check_removed_settings
+
+
+def test_environment_without_removed_settings_passes():
+    assert check_removed_settings() == []
+
+
+def test_ignored_settings_are_one_warning(monkeypatch: pytest.MonkeyPatch):
+    for name in ("ARENA_LIMIT_VOTE_MEMBER", "ARENA_CONNECTIONS", "ARENA_STREAMS_PERSON"):
+        monkeypatch.setenv(name, "9")
+    monkeypatch.setenv("ARENA_STREAMS_NETWORK", "9")
+    monkeypatch.setenv("ARENA_CONSENT_VERSION", "")
+    (warning,) = check_removed_settings()
+    assert (warning.level, warning.msg) == (
+        WARNING,
+        "Settings that are no longer read: ARENA_CONNECTIONS (the value is fixed now); "
+        "ARENA_LIMIT_VOTE_MEMBER (use Limits in the administration); ARENA_STREAMS_PERSON (the value is fixed now).",
+    )
+
+
+def test_harmful_setting_is_an_error(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ARENA_S3_REGION", "eu-central-1")
+    (error,) = check_removed_settings()
+    assert (error.level, error.msg) == (ERROR, "Settings to be replaced: ARENA_S3_REGION (use AWS_DEFAULT_REGION).")
+
+
+def test_no_setting_is_both_ignored_and_refused():
+    assert not IGNORED.keys() & REFUSED.keys()
