@@ -43,8 +43,7 @@ CMD ["python", "-m", "arena_site.embedded.local_model", "--bind", "0.0.0.0", "--
 
 FROM user AS arena
 ENV DJANGO_SETTINGS_MODULE=arena_site.settings.production \
-    ARENA_DATA_DIR=/data \
-    ARENA_STATIC_ROOT=/srv/static
+    ARENA_DATA_DIR=/data
 RUN install -d -o arena -g arena /data /data/uploads
 COPY --from=packages /opt/arena /opt/arena
 # What belongs here is listed in .dockerignore.

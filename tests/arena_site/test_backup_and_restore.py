@@ -69,12 +69,12 @@ def rows_of(file: Path) -> dict[str, list[bytes]]:
         return {name: sorted(archive.read(name).splitlines()) for name in tables}
 
 
-def manage(database: str, uploads: Path, *command: str, given: bytes = b"") -> bytes:
+def manage(database: str, data_dir: Path, *command: str, given: bytes = b"") -> bytes:
     """What it printed."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "manage.py", *command, "--settings", "arena_site.settings.test"],
         cwd=site_settings.BASE_DIR,
-        env=os.environ | {"DATABASE_URL": database, "ARENA_UPLOADS_DIR": str(uploads)},
+        env=os.environ | {"DATABASE_URL": database, "ARENA_DATA_DIR": str(data_dir)},
         input=given, capture_output=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()
@@ -108,21 +108,21 @@ def test_an_arena_that_came_back_goes_on(backup: Path):
 
 def test_a_database_without_tables_becomes_the_same_arena(backup: Path, tmp_path: Path):
     with database_without_tables() as elsewhere:
-        uploads, again = tmp_path / "other-uploads", tmp_path / "again.zip"
-        manage(elsewhere, uploads, "restore", "-", given=backup.read_bytes())
-        again.write_bytes(manage(elsewhere, uploads, "backup", "-"))
+        other, again = tmp_path / "other", tmp_path / "again.zip"
+        manage(elsewhere, other, "restore", "-", given=backup.read_bytes())
+        again.write_bytes(manage(elsewhere, other, "backup", "-"))
     before, after = rows_of(backup), rows_of(again)
     assert len(after.pop(f"{TABLES}accounts_auditentry")) == len(before.pop(f"{TABLES}accounts_auditentry")) + 1
     assert after == before
-    assert [file.name for file in uploads.rglob("*") if file.is_file()] == ["paper é.pdf"]
+    assert [file.name for file in (other / "uploads").rglob("*") if file.is_file()] == ["paper é.pdf"]
 
 
 def test_a_backup_of_an_older_version_is_brought_up_to_date(tmp_path: Path):
     old, older_leaderboard = tmp_path / "old.zip", "0007"
     with database_without_tables() as elsewhere:
-        manage(elsewhere, tmp_path, "migrate", "leaderboard", older_leaderboard)
-        manage(elsewhere, tmp_path, "migrate", "accounts")
-        manage(elsewhere, tmp_path, "backup", str(old))
+        manage(elsewhere, tmp_path / "older", "migrate", "leaderboard", older_leaderboard)
+        manage(elsewhere, tmp_path / "older", "migrate", "accounts")
+        manage(elsewhere, tmp_path / "older", "backup", str(old))
     with database_without_tables() as elsewhere:
         manage(elsewhere, tmp_path / "none", "restore", str(old))
         manage(elsewhere, tmp_path / "none", "migrate", "--check")

@@ -49,7 +49,7 @@ def running(service: Service, environment: dict[str, str]) -> Iterator[subproces
 def collect_static_files_as_the_image_does(environment: dict[str, str]) -> None:
     command = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
     settings_for_it = {"DJANGO_SETTINGS_MODULE": "arena_site.settings.local"}
-    without_secrets = {name: environment[name] for name in ("PATH", "ARENA_DATA_DIR", "ARENA_STATIC_ROOT")}
+    without_secrets = {name: environment[name] for name in ("PATH", "ARENA_DATA_DIR")}
     subprocess.run(command, cwd=settings.BASE_DIR, env=without_secrets | settings_for_it, check=True)
 
 
@@ -99,8 +99,6 @@ def deployed(tmp_path: Path, **settings_of_the_test: str) -> Iterator[Proxy]:
             "DJANGO_SETTINGS_MODULE": "arena_site.settings.production",
             "ARENA_PORT": str(free_port()),
             "ARENA_DATA_DIR": str(tmp_path),
-            "ARENA_STATIC_ROOT": str(tmp_path / "static"),
-            "ARENA_UPLOADS_DIR": str(tmp_path / "uploads"),
             "ARENA_TRUSTED_PROXIES": "127.0.0.1",
             **settings_of_the_test,
         }

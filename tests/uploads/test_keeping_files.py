@@ -184,10 +184,11 @@ def test_what_a_visitor_brought_is_the_members_after_signing_in():
 
 def test_files_can_be_kept_in_a_bucket(settings, monkeypatch):
     with FakeS3("arena-files") as bucket:
-        options = {
-            "bucket_name": "arena-files", "endpoint_url": bucket.url, "region_name": "nowhere-1",
-            "access_key": "key", "secret_key": "secret", "default_acl": None,
-        }  # fmt: skip
+        monkeypatch.setenv("AWS_ENDPOINT_URL_S3", bucket.url)
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "nowhere-1")
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+        options = {"bucket_name": "arena-files", "default_acl": None}
         settings.STORAGES = {
             **settings.STORAGES,
             "default": {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options},
