@@ -1,9 +1,10 @@
-"""What is the arena's own: battles, limits, money, boards."""
+"""The arena's own settings: battles, limits, money, boards."""
 
 from decimal import Decimal
 
-from arena_site.settings.env_file import BASE_DIR
-from arena_site.settings.environment import env
+from arena_site.settings.env import BASE_DIR, load_env
+
+env = load_env()
 
 ARENA_MODELS_FILE = BASE_DIR / env.str("ARENA_MODELS_FILE", default="config/models.yaml")
 
@@ -79,7 +80,7 @@ ARENA_DAILY_VOTES = {
 }
 # Battles of visitors that begin from one network in an hour before each further one takes a proof of work (0: never).
 ARENA_PROOF_OF_WORK_FROM = env.int("ARENA_PROOF_OF_WORK_FROM", default=0)
-# Bytes of all the files that somebody keeps.
+# Bytes of all the files that one person keeps.
 ARENA_UPLOAD_QUOTAS = {
     "visitor": env.int("ARENA_UPLOAD_QUOTA_VISITOR_MB", default=50) * 1_000_000,
     "member": env.int("ARENA_UPLOAD_QUOTA_MEMBER_MB", default=500) * 1_000_000,
@@ -99,7 +100,7 @@ ARENA_BUDGETS = {
 ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", default=True)
 # Days after which sessions without activity are deleted (arena_site.retention); 0 keeps them.
 ARENA_KEEP_DAYS = env.int("ARENA_KEEP_DAYS", default=0)
-# Whether anybody may fetch the votes, under pseudonyms; otherwise members with a token for it.
+# Whether visitors may fetch the votes, under pseudonyms; otherwise members with a token for it.
 ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)
 # Whether exports may have the prompts and answers of people who agreed to these words (by default those of
 # battles.prompting.consent).

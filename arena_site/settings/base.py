@@ -1,16 +1,19 @@
-"""Settings that every way of running the arena shares; each value can come from the environment."""
+"""Settings of Django and its libraries that every way of running the arena shares."""
 
+import os
 from typing import Any
+
+from celery.schedules import crontab
 
 from arena_site.settings.api import *  # noqa: F403
 from arena_site.settings.arena import *  # noqa: F403
-from arena_site.settings.backends import *  # noqa: F403
-from arena_site.settings.env_file import BASE_DIR as BASE_DIR
-from arena_site.settings.environment import ARENA_DATA_DIR as ARENA_DATA_DIR
-from arena_site.settings.environment import env as env
-from arena_site.settings.files import *  # noqa: F403
-from arena_site.settings.people import *  # noqa: F403
-from arena_site.settings.security import *  # noqa: F403
+from arena_site.settings.env import BASE_DIR, data_dir, load_env, redis_url_for
+
+env = load_env()
+ARENA_DATA_DIR = data_dir(env)
+# Ratings are fitted beside everything else: on two busy cores, more threads made a board of 300 models ten times
+# slower.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 DEBUG = False
 
@@ -84,9 +87,198 @@ TEMPLATES = [
     },
 ]
 
+# PostgreSQL, Valkey and the queue
+
+# Commands that need no service (makemigrations, type checks) run without one: this port leads nowhere.
+NOWHERE_DATABASE, NOWHERE_REDIS = "postgres://arena@127.0.0.1:1/arena", "redis://127.0.0.1:1/0"
+
+ARENA_DATABASE_POOL = env.int("ARENA_DATABASE_POOL", default=12)
+# A connection is lent by the pool for as long as a request or a piece of work needs it.
+DATABASES = {"default": env.db("DATABASE_URL", default=NOWHERE_DATABASE)}
+DATABASES["default"]["OPTIONS"] = {
+    **DATABASES["default"].get("OPTIONS", {}),
+    "pool": {
+        "min_size": 0,
+        "max_size": ARENA_DATABASE_POOL,
+        "timeout": 3,
+        # Its pauses between two tries double until it gives up; then the next request tries at once.
+        "reconnect_timeout": 2,
+    },
+    "connect_timeout": 5,
+    # The server parses and plans a statement once per connection instead of with every request: half its work.
+    "server_side_binding": True,
+    "prepare_threshold": 2,
+}
+DATABASES["default"]["ENGINE"] = "common.db.postgresql"
+# Where the site does not run as the owner of the tables: its role. `prepare`, which runs as their owner, gives it its
+# rights (arena_site/site_role.sql); where there is no such role it does nothing.
+ARENA_SITE_ROLE = env.str("ARENA_SITE_ROLE", default="arena_site")
+
+REDIS_URL = redis_url_for("redis-py", env.str("REDIS_URL", default=NOWHERE_REDIS))
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2},
+    }
+}
+
+# Touched by background processes with each heartbeat, for the health checks of containers; empty: none is.
+ARENA_HEARTBEAT_FILE = env.str("ARENA_HEARTBEAT_FILE", default="")
+
+CELERY_BROKER_URL = redis_url_for("celery", REDIS_URL)
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "socket_timeout": 5,
+    "socket_connect_timeout": 2,
+    # A task is only a wake-up call: what a dead worker had fetched, the sweeper and the schedule find again. Keeping
+    # account of it in Valkey cost a worker a third of its time and brought it back after an hour.
+    "ack_emulation": False,
+}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for ever
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_ROUTES = {"battles.tasks.*": {"queue": "answers"}}
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+ARENA_AGGREGATE_EVERY_S = env.int("ARENA_AGGREGATE_EVERY_S", default=3600)
+CELERY_BEAT_SCHEDULE = {
+    "aggregate": {
+        "task": "leaderboard.tasks.aggregate_votes",
+        # Asked more often than it is due: each slot of the schedule has one run, soon after it begins.
+        "schedule": min(ARENA_AGGREGATE_EVERY_S, 15),
+        "options": {"expires": 15},
+    },
+    "look-for-anomalies": {"task": "leaderboard.tasks.look_for_anomalies", "schedule": crontab(hour=3, minute=30)},
+    "refresh-catalogues": {
+        "task": "models_registry.tasks.refresh_catalogues",
+        "schedule": crontab(hour=4, minute=10),
+        "options": {"expires": 3600},
+    },
+    "tidy-up-uploads": {"task": "uploads.tasks.tidy_up", "schedule": 3600},
+    "purge": {"task": "arena_site.tasks.purge", "schedule": crontab(hour=3, minute=50)},
+    "send-due-emails": {"task": "accounts.tasks.send_due_emails", "schedule": 60, "options": {"expires": 60}},
+    "forget-old-idempotency-keys": {"task": "accounts.tasks.forget_old_idempotency_keys", "schedule": 3600},
+}
+
+# Files
+
+STATIC_URL = "/static/"
+STATIC_ROOT = ARENA_DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+MEDIA_ROOT = ARENA_DATA_DIR / "uploads"
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "arena_site.static_files.PackagedFilesFinder",
+]
+# Uploaded files: in a directory, or in a bucket. boto3 reads its endpoint, region and keys from AWS's own variables.
+ARENA_S3_BUCKET = env.str("ARENA_S3_BUCKET", default="")
+STORAGES = {
+    "default": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        # Readable by the arena's own user only.
+        "OPTIONS": {"directory_permissions_mode": 0o700, "file_permissions_mode": 0o600},
+    }
+    if not ARENA_S3_BUCKET
+    else {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {"bucket_name": ARENA_S3_BUCKET, "default_acl": None},
+    },
+    "staticfiles": {"BACKEND": "arena_site.static_files.SiteStaticFiles"},
+}
+
+# Hosts, secrets and browsers
+
+# Commands that need no secret run without one: Django refuses an empty key when it is used.
+SECRET_KEY = env.str("SECRET_KEY", default="")
+ARENA_ENCRYPTION_KEYS = env.list("ARENA_ENCRYPTION_KEYS", default=[])
+ALLOWED_HOSTS = env.list("ARENA_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+ARENA_PORT = env.int("ARENA_PORT", default=8000)
+ARENA_TRUSTED_PROXIES = env.list("ARENA_TRUSTED_PROXIES", default=[])
+
+# Networks that may read /metrics, and the token that lets others read it.
+ARENA_METRICS_NETWORKS = env.list("ARENA_METRICS_NETWORKS", default=["127.0.0.0/8", "::1/128"])
+ARENA_METRICS_TOKEN = env.str("ARENA_METRICS_TOKEN", default="")
+
+CORS_ALLOWED_ORIGINS = env.list("ARENA_CORS_ORIGINS", default=[])
+CORS_URLS_REGEX = r"^/(api|stream)/.*$"
+CORS_ALLOW_HEADERS = [
+    "accept", "authorization", "content-type", "idempotency-key", "last-event-id",
+]  # fmt: skip
+CORS_EXPOSE_HEADERS = ["Retry-After"]
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "connect-src": ["'self'"],
+        "worker-src": ["'self'"],
+        "manifest-src": ["'self'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+        "base-uri": ["'none'"],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+ARENA_VISITOR_COOKIE = "arena_visitor"
+ARENA_DEVICE_COOKIE = "arena_device"
+CSRF_FAILURE_VIEW = "arena_site.pages.csrf_failure"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
+
+# Accounts and e-mail
+
+# Access of visitors and members, and sign-up (accounts.access).
+ARENA_ACCESS = env.str("ARENA_ACCESS", default="open", choices=("open", "members", "private"))
+ARENA_SIGNUP = env.str("ARENA_SIGNUP", default="open", choices=("open", "invitation", "closed"))
+# Whether the administration opens only to staff with a second factor.
+ARENA_STAFF_SECOND_FACTOR = env.bool("ARENA_STAFF_SECOND_FACTOR", default=False)
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+# accounts.sign_in.rate_limit counts passwords; `login_failed` is for wrong second factors of one account, and not by
+# network: others behind the same address must not be locked out. A class may sign up within a minute.
+ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "5/15m/key", "signup": "60/m/ip"}
+ACCOUNT_ADAPTER = "accounts.adapter.ArenaAccountAdapter"
+ACCOUNT_FORMS = {"signup": "accounts.forms.SignUpForm"}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Arena"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+LOGIN_REDIRECT_URL = "battles:new"
+ACCOUNT_LOGOUT_REDIRECT_URL = "battles:new"
+LOGIN_URL = "account_login"
+EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
+vars().update(EMAIL_CONFIG)
+EMAIL_TIMEOUT = 10
+# Sends the queued messages (accounts.outgoing_email).
+ARENA_EMAIL_BACKEND = EMAIL_CONFIG["EMAIL_BACKEND"]
+_reaches_people = ARENA_EMAIL_BACKEND.split(".")[-2] not in ("console", "dummy")
+EMAIL_BACKEND = "accounts.email_backend.QueuedBackend" if _reaches_people else ARENA_EMAIL_BACKEND
+# Only where addresses are confirmed can sign-up answer the same for those that have an account.
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if _reaches_people else "optional"
+ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
+DEFAULT_FROM_EMAIL = env.str("ARENA_FROM_EMAIL", default="arena@localhost")
+
+# Languages and logs
+
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Each in its own words. Whoever has not chosen one gets the browser's, or else the site's.
+# Each name in its own language. Without a choice, people get the browser's, or else the site's.
 LANGUAGES = [("en", "English"), ("fr", "Français")]
 LANGUAGE_CODE = env.str("ARENA_LANGUAGE", default="en", choices=[code for code, _name in LANGUAGES])
 LANGUAGE_COOKIE_NAME = "arena_language"

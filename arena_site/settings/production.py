@@ -3,8 +3,7 @@
 from django.core.exceptions import ImproperlyConfigured
 
 from arena_site.settings.base import *  # noqa: F403
-from arena_site.settings.base import LOGGING
-from arena_site.settings.environment import env
+from arena_site.settings.base import LOGGING, env
 
 for _name in ("SECRET_KEY", "ARENA_ENCRYPTION_KEYS", "DATABASE_URL", "REDIS_URL", "ARENA_HOSTS"):
     if not env.str(_name, default=""):

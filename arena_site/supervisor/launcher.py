@@ -13,7 +13,7 @@ from arena_site.embedded.local_model import LocalModel, free_port
 from arena_site.embedded.postgres import Postgres
 from arena_site.embedded.program import CannotStart
 from arena_site.embedded.valkey import Valkey
-from arena_site.settings.env_file import BASE_DIR
+from arena_site.settings.env import BASE_DIR
 from arena_site.supervisor import leftovers
 from arena_site.supervisor.child import Child
 from arena_site.supervisor.process_manager import Household, Storey

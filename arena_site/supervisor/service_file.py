@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from arena_site.embedded.program import CannotStart
-from arena_site.settings.services import SERVICE_FILE
+from arena_site.settings.env import SERVICE_FILE
 from arena_site.supervisor.state_file import replace_file
 from arena_site.supervisor.terminal import say
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import environ
 
 from arena_site.embedded.program import CannotStart, Program
-from arena_site.settings.env_file import BASE_DIR, read_env_file
+from arena_site.settings.env import BASE_DIR, data_dir, read_env_file
 
 # One that is killed or hangs leaves the other, and one alone serves about 100 votes a second.
 WEB_PROCESSES = min(2, os.cpu_count() or 1)
@@ -32,7 +32,7 @@ class Site:
         try:
             read_env_file()
             return cls(
-                data_dir=BASE_DIR / env.str("ARENA_DATA_DIR", default=".arena"),
+                data_dir=data_dir(env),
                 bind=env.str("ARENA_BIND", default="127.0.0.1"),
                 port=env.int("ARENA_PORT", default=8000),
                 web_processes=env.int("ARENA_WEB_PROCESSES", default=WEB_PROCESSES),

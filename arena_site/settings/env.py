@@ -1,0 +1,65 @@
+"""Where settings come from: the environment, then .env, then the service file that `make up` wrote."""
+
+import errno
+import json
+import os
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import environ
+
+BASE_DIR = Path(__file__).resolve().parents[2]
+SERVICE_FILE = "services.json"
+
+
+@cache
+def load_env() -> environ.Env:
+    """Add .env and the service file to the environment, which wins, and return its reader.
+
+    Raises FileNotFoundError when ARENA_ENV_FILE names a file that is not there.
+    """
+    read_env_file()
+    env = environ.Env()
+    for key, value in service_file_values(data_dir(env)).items():
+        os.environ[key] = os.environ.get(key) or value  # an empty variable counts as not set
+    return env
+
+
+def read_env_file() -> None:
+    """Add `.env` beside manage.py, or the file that ARENA_ENV_FILE names, to the environment, which wins."""
+    named = os.environ.get("ARENA_ENV_FILE")
+    file = BASE_DIR / (named or ".env")
+    if named and not file.exists():
+        raise FileNotFoundError(errno.ENOENT, "ARENA_ENV_FILE names a file that is not there", named)
+    environ.Env.read_env(file, overwrite=False)
+
+
+def data_dir(env: environ.Env) -> Path:
+    return BASE_DIR / env.str("ARENA_DATA_DIR", default=".arena")
+
+
+def service_file_values(directory: Path) -> dict[str, str]:
+    """Return the URLs and secrets of a running `manage.py up` for other shells; empty when there are none."""
+    try:
+        values = json.loads((directory / SERVICE_FILE).read_text())
+    except (OSError, ValueError):
+        return {}
+    return {key: value for key, value in values.items() if isinstance(value, str)}
+
+
+def redis_url_for(library: str, url: str) -> str:
+    """Translate one `redis://`, `rediss://` or `unix://` URL into the spelling of `library`.
+
+    redis-py wants unix:///path, Celery redis+socket:///path.
+    Raises ValueError for an unknown scheme or library.
+    """
+    scheme = urlsplit(url).scheme
+    if scheme in ("redis", "rediss"):
+        return url
+    if scheme != "unix":
+        raise ValueError(f"REDIS_URL must begin with redis://, rediss:// or unix://, not {scheme!r}")
+    spelling = {"redis-py": "unix", "celery": "redis+socket"}[library]
+    if library == "celery":
+        url = url.replace("?db=", "?virtual_host=")
+    return spelling + url.removeprefix("unix")
