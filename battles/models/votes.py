@@ -25,7 +25,7 @@ class VoteCounter(models.Model):
 
 
 class NextOrder(models.Func):
-    """The next vote's number; the counter then stays locked until COMMIT. Named by a migration, as is the function."""
+    """The next vote's number; locks the counter until COMMIT. Named by a migration. Defined in battles/sql."""
 
     function = "battles_next_vote_order"
     arity = 0
@@ -33,7 +33,7 @@ class NextOrder(models.Func):
 
 
 class NextStarOrder(models.Func):
-    """The same for stars."""
+    """The next star rating's number, likewise."""
 
     function = "battles_next_star_order"
     arity = 0

@@ -1,6 +1,6 @@
 """Live Elo: every counted blind vote moves its two models at once, in the vote's own transaction.
 
-The database does it when it gives the vote its number: leaderboard_move_elo, made by a migration.
+The database does it when it gives the vote its number: trigger elo_moves_with_a_votes_number (leaderboard/sql/elo.sql).
 """
 
 from typing import TYPE_CHECKING

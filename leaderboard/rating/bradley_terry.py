@@ -14,11 +14,13 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
+from leaderboard.rating.elo import SCALE
+
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Places = NDArray[np.int64]
 
-POINTS = 400 / np.log(10)
+POINTS = SCALE / np.log(10)
 CONVERGED = 1e-10
 # A step this small leaves an error of its square: Newton's method, and third derivatives below the second.
 LAST_STEP = 1e-6

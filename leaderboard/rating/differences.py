@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
 
+from leaderboard.rating.elo import SCALE
+
 Z = 1.959963984540054  # of a two-sided 95 % interval
 
 
@@ -57,4 +59,4 @@ def growth_until_apart(difference: float, variance: float) -> float:
 
 
 def _chance(points: float) -> float:
-    return 1 / (1 + 10 ** (-points / 400))
+    return 1 / (1 + 10 ** (-points / SCALE))

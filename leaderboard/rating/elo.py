@@ -1,12 +1,14 @@
-"""Sequential Elo, the figure that moves with every vote."""
+"""Sequential Elo, the figure that moves with every vote; leaderboard/sql/elo.sql computes the same."""
 
 START = 1500.0
 K = 32.0
+# A lead of so many points makes the odds ten to one.
+SCALE = 400.0
 
 
 def expected_share(left: float, right: float) -> float:
     """The share of points the left one should take, between 0 and 1."""
-    return float(1 / (1 + 10 ** ((right - left) / 400)))
+    return float(1 / (1 + 10 ** ((right - left) / SCALE)))
 
 
 def after_vote(left: float, right: float, *, left_share: float) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.rating.elo import START, K
+from leaderboard.rating.elo import SCALE, START, K
 
 SHARES = np.array([1.0, 0.0, 0.5, 0.5])  # of the left side, by place in counts.OUTCOMES
 
@@ -32,7 +32,7 @@ class Replay:
         ratings = [self.rating.get(model, START) for model in models.tolist()]
         first, second = places[: len(left)].tolist(), places[len(left) :].tolist()
         for a, b, share in zip(first, second, SHARES[outcome[now]].tolist(), strict=True):
-            change = K * (share - 1 / (1 + 10 ** ((ratings[b] - ratings[a]) / 400)))
+            change = K * (share - 1 / (1 + 10 ** ((ratings[b] - ratings[a]) / SCALE)))
             ratings[a] += change
             ratings[b] -= change
         self.rating |= zip(models.tolist(), ratings, strict=True)

@@ -1,0 +1,19 @@
+"""Statements of this app, and the function and trigger that move live Elo.
+
+Migrations create the latter: `RunSQL(read_sql("elo.sql"))`.
+"""
+
+from pathlib import Path
+
+from common import sql_files
+from leaderboard.rating import elo
+
+# By name, the file that defines it. The trigger is on battles_vote (docs/adr/0028).
+FUNCTIONS = {"leaderboard_move_elo": "elo.sql"}
+TRIGGERS = {"elo_moves_with_a_votes_number": "elo.sql"}
+_ELO = {"k": f"{elo.K:g}", "start": f"{elo.START:g}", "scale": f"{elo.SCALE:g}"}
+
+
+def read_sql(name: str, **values: str) -> str:
+    """Return the SQL of a file of this folder; {k}, {start} and {scale} are those of leaderboard.rating.elo."""
+    return sql_files.read_sql(Path(__file__).with_name(name), **_ELO, **values)

@@ -1,0 +1,48 @@
+"""Functions and triggers of the database that stand in `.sql` files, not in models."""
+
+import pytest
+from django.db import connection
+
+import battles.sql
+import leaderboard.sql
+from leaderboard.rating import elo
+
+FUNCTIONS = "SELECT proname, pg_get_functiondef(oid) FROM pg_proc WHERE proname = ANY(%s)"
+TRIGGERS = "SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = ANY(%s)"
+# Of the apps' own functions; those that pgtrigger makes are named by it.
+OWN_FUNCTIONS = (
+    r"SELECT proname FROM pg_proc WHERE proname ~ '^(battles|leaderboard|uploads|accounts|models_registry)_'"
+)
+
+
+def query(sql: str, *parameters: object) -> list[tuple[str, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters or None)
+        return cursor.fetchall()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("app", [battles.sql, leaderboard.sql], ids=lambda app: app.__name__)
+def test_migrated_definitions_equal_sql_files(app):
+    triggers = getattr(app, "TRIGGERS", {})
+
+    def definitions() -> dict[str, str]:
+        return dict(query(FUNCTIONS, [*app.FUNCTIONS]) + query(TRIGGERS, [*triggers]))
+
+    migrated = definitions()
+    assert migrated.keys() == app.FUNCTIONS.keys() | triggers.keys()
+    for file in {*app.FUNCTIONS.values(), *triggers.values()}:
+        with connection.cursor() as cursor:
+            cursor.execute(app.read_sql(file))
+    assert definitions() == migrated
+
+
+@pytest.mark.django_db
+def test_every_own_function_has_a_sql_file():
+    assert {name for (name,) in query(OWN_FUNCTIONS)} == battles.sql.FUNCTIONS.keys() | leaderboard.sql.FUNCTIONS.keys()
+
+
+def test_elo_sql_takes_its_constants_from_python():
+    assert (elo.K, elo.START, elo.SCALE) == (32, 1500, 400)
+    sql = leaderboard.sql.read_sql("elo.sql")
+    assert ["32::float8" in sql, "SELECT id, 1500, 0, 0" in sql, "mine.rating) / 400)" in sql] == [True] * 3
