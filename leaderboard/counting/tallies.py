@@ -6,6 +6,7 @@ of a voter on Overall only: elsewhere intervals by voter are made seldom, and th
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 from typing import NamedTuple
 
 from django.db import connection, transaction
@@ -13,6 +14,7 @@ from django.db import connection, transaction
 from leaderboard.counting.board_keys import BOARDS_OF_VOTE, boards_of
 from leaderboard.errors import TalliesDisagree
 from leaderboard.models import OVERALL
+from leaderboard.sql import read_sql
 
 _TALLIES = "leaderboard_pairtally"
 _VOTER_TALLIES = "leaderboard_voterpairtally"
@@ -32,40 +34,21 @@ SELECT COALESCE((SELECT min("order") - 1 FROM held), (SELECT max("order") FROM t
 _PAIRS = f"""
 SELECT scope, model_left_id AS left_id, model_right_id AS right_id, choice AS outcome, count(*) AS n
 FROM {{votes}} AS vote CROSS JOIN {BOARDS_OF_VOTE} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
-"""  # noqa: S608 (constants, here and below)
+"""  # noqa: S608 (constants)
 _PAIRS_OF_VOTERS = """
 SELECT 'overall' AS scope, voter, model_left_id AS left_id, model_right_id AS right_id, choice AS outcome, count(*) AS n
 FROM {votes} AS vote WHERE mode = 'blind' GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
 """
 _PAIR = "scope, left_id, right_id, outcome"
 _PAIR_OF_VOTER = "scope, voter, left_id, right_id, outcome"
-_ADD = """
-INSERT INTO {table} AS tally ({key}, n) {counted}
-ON CONFLICT ({key}) DO UPDATE SET n = tally.n + excluded.n
-"""
-
-# Bounded by a number and not joined with what was taken: the planner expects one pending vote, whatever there is.
-_COUNT_TAKEN = f"""
-WITH marked AS (
-    UPDATE battles_vote
-    SET processing = CASE excluded_reason WHEN '' THEN 'processed' ELSE 'excluded' END
-    WHERE processing = 'pending' AND "order" <= %s
-    RETURNING voter, model_left_id, model_right_id, choice, mode, categories, language, processing
-), counted AS (
-    SELECT * FROM marked WHERE processing = 'processed'
-), by_voter AS (
-    {_ADD.format(table=_VOTER_TALLIES, key=_PAIR_OF_VOTER, counted=_PAIRS_OF_VOTERS.format(votes="counted"))}
-), by_pair AS (
-    {_ADD.format(table=_TALLIES, key=_PAIR, counted=_PAIRS.format(votes="counted"))}
+_add = partial(read_sql, "add_to_tallies.sql")
+_COUNT_TAKEN = read_sql(
+    "count_taken.sql",
+    add_pairs_of_voters=_add(
+        table=_VOTER_TALLIES, key=_PAIR_OF_VOTER, counted=_PAIRS_OF_VOTERS.format(votes="counted")
+    ),
+    add_pairs=_add(table=_TALLIES, key=_PAIR, counted=_PAIRS.format(votes="counted")),
 )
-SELECT count(*) FROM marked
-"""  # noqa: S608
-
-_LESS = """
-UPDATE {table} AS tally SET n = tally.n - given.less
-FROM unnest({arrays}, %s::int[]) AS given ({key}, less)
-WHERE ({tally_key}) = ({given_key}) AND tally.n >= given.less
-"""
 
 _LOG = "(SELECT * FROM battles_vote WHERE processing = 'processed')"
 _DIFFERENCES = """
@@ -130,8 +113,10 @@ def _shift(table: str, key: str, changes: Counter[tuple[object, ...]]) -> None:
     arrays = ", ".join("%s::bigint[]" if name.endswith("_id") else "%s::text[]" for name in names)
     tally_key, given_key = (", ".join(f"{row}.{name}" for name in names) for row in ("tally", "given"))
     given = f"SELECT * FROM unnest({arrays}, %s::int[]) AS given ORDER BY 1, 2, 3, 4"  # noqa: S608
-    less = _LESS.format(table=table, key=key, arrays=arrays, tally_key=tally_key, given_key=given_key)
-    more = _ADD.format(table=table, key=key, counted=given)
+    less = read_sql(
+        "subtract_from_tallies.sql", table=table, key=key, arrays=arrays, tally_key=tally_key, given_key=given_key
+    )
+    more = _add(table=table, key=key, counted=given)
     for sql, by in ((less, -1), (more, 1)):
         places = {place: by * n for place, n in sorted(changes.items()) if by * n > 0}
         if places:
