@@ -1,4 +1,4 @@
-"""What people do with files: bring them, delete them."""
+"""Keep the files that people bring, and note that a prompt uses them."""
 
 import hashlib
 from contextlib import suppress
@@ -15,10 +15,9 @@ from common.valkey import limits
 from uploads import extraction, storage
 from uploads.errors import FileTooLarge, NoFile, QuotaReached, UnknownFileType
 from uploads.file_names import harmless_name
-from uploads.models import Extraction, Upload, UploadQuerySet
+from uploads.models import Upload, UploadQuerySet
 from uploads.reading.findings import MOST_CHARACTERS, Reason, Text
 from uploads.reading.sniffing import PDF, FileType, decoded, type_of
-from uploads.signals import upload_deleted
 from uploads.tasks import wake_after_commit
 
 MOST_BYTES = 20_000_000
@@ -106,24 +105,6 @@ def _read_again(upload: Upload) -> None:
     if failed.update(state=Upload.State.EXTRACTING, error="", attempt=0, lease_until=None, queued_at=Now()):
         wake_after_commit(upload.pk)
     upload.refresh_from_db()
-
-
-@transaction.atomic
-def delete_upload(upload: Upload) -> None:
-    """The file and what was read from it go; that it existed stays. Raises IsBeingAnswered."""
-    upload = Upload.objects.select_for_update().get(pk=upload.pk)
-    if upload.deleted_at is not None:
-        return
-    upload_deleted.send(sender=Upload, upload=upload)
-    Extraction.objects.filter(upload=upload).delete()
-    Upload.objects.filter(pk=upload.pk).update(deleted_at=Now())
-    transaction.on_commit(lambda: forget_file(upload), robust=True)  # deleted it is, whatever the storage says
-
-
-def forget_file(upload: Upload) -> None:
-    """Of a deleted upload. What the storage will not give up now, housekeeping asks for again."""
-    storage.forget(upload.stored_as)
-    Upload.objects.filter(pk=upload.pk).update(stored_as="")
 
 
 def note_use(uploads: UploadQuerySet) -> None:

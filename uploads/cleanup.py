@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 
-from uploads import actions, storage
+from uploads import storage
+from uploads.deletion import delete_upload, forget_file
 from uploads.errors import IsBeingAnswered
 from uploads.models import Upload
 
@@ -19,10 +20,10 @@ def tidy_up() -> None:
     """Delete what is unwanted; finish deletions that the storage had refused; remove files without a row."""
     for upload in Upload.objects.unwanted(KEPT_UNUSED).iterator():
         with _or_next_time(upload.public_id), suppress(IsBeingAnswered):
-            actions.delete_upload(upload)
+            delete_upload(upload)
     for upload in Upload.objects.filter(deleted_at__isnull=False).exclude(stored_as="").iterator():
         with _or_next_time(upload.stored_as):
-            actions.forget_file(upload)
+            forget_file(upload)
     for name in list(storage.names_older_than(KEPT_UNUSED)):
         if not Upload.objects.filter(stored_as=name).exists():
             with _or_next_time(name):

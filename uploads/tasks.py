@@ -7,7 +7,7 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from common.valkey.connections import UNREACHABLE, while_a_person_waits
-from uploads import extraction
+from uploads import cleanup, extraction
 
 logger = logging.getLogger(__name__)
 
@@ -19,8 +19,6 @@ def read_upload(upload_id: int) -> None:
 
 @shared_task(ignore_result=True)
 def tidy_up() -> None:
-    from uploads import cleanup  # what it deletes with can also wake the task above
-
     cleanup.tidy_up()
 
 

@@ -12,6 +12,7 @@ from django_htmx.middleware import HtmxDetails
 
 from accounts.actor import ActorRequest, known_actor
 from uploads import actions, downloads
+from uploads.deletion import delete_upload
 from uploads.errors import NoFile
 from uploads.message_parts import sent_text
 from uploads.models import Upload
@@ -86,6 +87,6 @@ def delete(request: PageRequest, public_id: str) -> HttpResponse:
     found = get_upload_or_404(request, public_id)
     if request.method != "POST":
         return render(request, "uploads/delete.html", {"upload": found})
-    actions.delete_upload(found)
+    delete_upload(found)
     messages.success(request, _("The file is deleted."))
     return redirect("uploads:library")

@@ -21,6 +21,7 @@ from tests.uploads import pdfs
 from tests.uploads.conftest import stored_files
 from tests.uploads.s3 import FakeS3
 from uploads import actions, cleanup, extraction, storage
+from uploads.deletion import delete_upload
 from uploads.errors import StorageAway
 from uploads.message_parts import sent_text
 from uploads.models import Upload
@@ -122,7 +123,7 @@ def test_files_that_no_row_knows_and_deletions_that_failed_are_made_good(monkeyp
     stray = default_storage.save("ab/stray", ContentFile(b"x"))
     with monkeypatch.context() as patch:
         patch.setattr(storage, "forget", lambda name: (_ for _ in ()).throw(OSError("away")))
-        actions.delete_upload(upload)
+        delete_upload(upload)
     assert Upload.objects.get().deleted_at is not None
     assert len(stored_files()) == 2
     cleanup.tidy_up()
@@ -145,7 +146,7 @@ def test_a_file_the_storage_will_not_give_up_holds_up_no_other(monkeypatch, capl
     with monkeypatch.context() as patch:
         patch.setattr(storage, "forget", lambda name: (_ for _ in ()).throw(OSError("away")))
         for upload in (first, second):
-            actions.delete_upload(upload)
+            delete_upload(upload)
     monkeypatch.setattr(storage, "forget", keeps_the_first)
     stray = default_storage.save("ff/stray", ContentFile(b"x"))
     monkeypatch.setattr(cleanup, "KEPT_UNUSED", timedelta(seconds=-5))
@@ -204,7 +205,7 @@ def test_files_can_be_kept_in_a_bucket(settings, monkeypatch):
         original = owner.get(f"{page}file/")
         assert (original.content, original["Content-Disposition"][:10]) == (pdfs.saying("in a bucket"), "attachment")
         assert "in a bucket" in owner.get(page).text
-        actions.delete_upload(upload)
+        delete_upload(upload)
         assert bucket.objects == {}
         bucket.is_full = True
         with pytest.raises(StorageAway):

@@ -16,6 +16,7 @@ from accounts.models import Scope
 from common.api.pagination import ArenaPagination
 from common.errors import NotFound
 from uploads import actions, downloads
+from uploads.deletion import delete_upload
 from uploads.errors import NoFile
 from uploads.models import Upload
 from uploads.payloads import upload_summary
@@ -57,7 +58,7 @@ class UploadViewSet(ViewSet):
         return Response(upload_summary(self.get_object()))
 
     def destroy(self, request: Request, public_id: str) -> Response:
-        actions.delete_upload(self.get_object())
+        delete_upload(self.get_object())
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @action(detail=True, methods=["get"])
