@@ -1,4 +1,4 @@
-"""Battles: who meets whom, on which side."""
+"""Battles: who meets whom, on which side. Sessions are named, not imported: they build on this."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,6 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
-from battles.models.sessions import Session
 from battles.models.turns import Answer, Turn
 from battles.text.labels import UNDETERMINED
 from common.compiled import fill_related
@@ -61,7 +60,7 @@ class Battle(models.Model):
     CONSENT_CHARACTERS = 40
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
-    session = models.ForeignKey(Session, models.PROTECT, related_name="battles")
+    session = models.ForeignKey("Session", models.PROTECT, related_name="battles")
     mode = models.CharField(max_length=12, choices=Mode, default=Mode.BLIND)
     # What a vote cast now would be filed under: Vote has the same four.
     categories = ArrayField(models.CharField(max_length=40), default=list, blank=True)

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
 from accounts.models import User, Visitor
+from battles.models.battles import Battle, Side
 from battles.models.turns import Turn
 from common.ids import new_public_id
 
@@ -45,8 +46,6 @@ class SessionQuerySet(models.QuerySet["Session"]):
 
     def with_known_names(self) -> "SessionQuerySet":
         """`known_names`: models whose names the owner has been told, at most four; `keeps_names`: there are others."""
-        from battles.models.battles import Battle, Side  # they build on sessions
-
         blind = Battle.objects.filter(session=models.OuterRef("pk"), mode=Battle.Mode.BLIND)
         told = ~Q(battle__mode=Battle.Mode.BLIND) | Q(battle__vote__isnull=False)
         of_session = Side.objects.filter(told, battle__session=models.OuterRef("pk"))
@@ -58,8 +57,6 @@ class SessionQuerySet(models.QuerySet["Session"]):
 
     def with_battle_count(self) -> "SessionQuerySet":
         """`battle_count`, counted for those that are read, not for all before the first page of them."""
-        from battles.models.battles import Battle  # they build on sessions
-
         of_session = Battle.objects.filter(session=models.OuterRef("pk")).order_by().values("session")
         return self.annotate(battle_count=Coalesce(models.Subquery(of_session.values(n=models.Count("pk"))), 0))
 
