@@ -8,14 +8,15 @@ from django.db import transaction
 
 from models_registry import versions
 from models_registry.config.entries import (
-    DEADLINES,
-    MODEL_FIELDS,
     OPEN,
     PROPRIETARY,
-    PROVIDER_FIELDS,
+    DeadlineKeys,
     ModelEntry,
+    ModelKeys,
+    ProviderKeys,
     check_file,
     default_provider_name,
+    fields_by_key,
 )
 from models_registry.config.yaml_lines import ConfigRefused, Problem
 from models_registry.models import LanguageModel, Provider
@@ -91,9 +92,9 @@ def export_models() -> str:
 def _as_entry(model: LanguageModel) -> dict[str, Any]:
     provider, price = model.provider, model.price
     is_open = model.license_kind == LanguageModel.LicenseKind.OPEN
-    entry = {key: getattr(model, name) for key, name in MODEL_FIELDS.items()}
-    entry |= {key: getattr(provider, name) for key, name in PROVIDER_FIELDS.items()}
-    deadlines = {key: getattr(provider, name) for key, name in DEADLINES.items()}
+    entry = {key: getattr(model, name) for key, name in fields_by_key(ModelKeys).items()}
+    entry |= {key: getattr(provider, name) for key, name in fields_by_key(ProviderKeys).items()}
+    deadlines = {key: getattr(provider, name) for key, name in fields_by_key(DeadlineKeys).items()}
     entry |= {
         "id": model.family,
         "base_url": provider.base_url,

@@ -94,13 +94,13 @@ def test_importing_leaves_a_stored_key_where_it_is():
 @pytest.mark.parametrize(
     ("key", "value", "sentence"),
     [
-        ("calls_at_once", "many", "calls_at_once: this must be a whole number."),
+        ("calls_at_once", "many", "calls_at_once: Expected a whole number, got text."),
         ("calls_at_once", 0, "calls_at_once: Ensure this value is greater than or equal to 1."),
-        ("provider_calls_at_once", 2.5, "provider_calls_at_once: this must be a whole number."),
+        ("provider_calls_at_once", 2.5, "provider_calls_at_once: Expected a whole number, got a number."),
         ("provider_calls_at_once", 0, "provider_calls_at_once: Ensure this value is greater than or equal to 1."),
         ("daily_budget", -1, "daily_budget: Ensure this value is greater than or equal to 0."),
-        ("daily_budget", "much", "daily_budget: this must be a number."),
-        ("finish_reason_required", "yes", "finish_reason_required: this must be true or false."),
+        ("daily_budget", "much", "daily_budget: Expected a number, got text."),
+        ("finish_reason_required", "yes", "finish_reason_required: Expected true or false, got text."),
         ("base_url", "http://169.254.169.254/v1", "base_url: No provider may have this address. A server on this"),
     ],
 )

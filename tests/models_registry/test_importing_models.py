@@ -88,7 +88,7 @@ def test_with_votes_a_changed_behaviour_is_a_new_version_and_a_changed_name_is_n
     LanguageModel.objects.update(has_votes=True)
     assert import_models(MODEL.replace("name: GPT", "name: G.P.T.")) == ["changed gpt: name"]
     changes = import_models(MODEL.replace("gpt-6", "gpt-7"))
-    assert changes == ["gpt: version 2, a new contestant (upstream_name, name)"]
+    assert changes == ["gpt: version 2, a new contestant (name, upstream_name)"]
     old, new = LanguageModel.objects.order_by("version")
     assert (old.slug, old.status, old.upstream_name, old.has_votes) == ("gpt", "retired", "gpt-6", True)
     assert old.retired_at is not None
