@@ -11,7 +11,7 @@ from django.db import DatabaseError, transaction
 from common.ids import new_public_id
 from leaderboard.aggregation.fit_boards import new_run
 from leaderboard.counting import method, schedule
-from leaderboard.counting.columns import ANY, ID, place_of_outcome, read_packed
+from leaderboard.counting.columns import Column, outcome_column, read_packed
 from leaderboard.counting.vote_columns import STYLE, features_of, ids_in, places_of
 from leaderboard.models import AggregationRun, Contestant, ImportedBoard, Standing
 from leaderboard.models.imported import SCOPE
@@ -25,14 +25,14 @@ from leaderboard.rating.style_control import Scaling
 logger = logging.getLogger(__name__)
 
 _VOTE = {
-    "order": ('"order"', 63),
-    "left": ("left_id", ID),
-    "right": ("right_id", ID),
-    "outcome": place_of_outcome("outcome"),
-    "n": ("n", 31),
+    "order": Column('"order"', 8),
+    "left": Column("left_id"),
+    "right": Column("right_id"),
+    "outcome": outcome_column("outcome"),
+    "n": Column("n"),
     # Two of a million voters would share 63 bits once in 18 million boards.
-    "voter": ("CASE voter WHEN '' THEN -1 ELSE hashtextextended(voter, 0) & 9223372036854775807 END", ANY),
-    "is_dressed": ("(style IS NOT NULL)::int", 1),
+    "voter": Column("CASE voter WHEN '' THEN -1 ELSE hashtextextended(voter, 0) & 9223372036854775807 END", 8),
+    "is_dressed": Column("(style IS NOT NULL)::int"),
 }
 
 

@@ -57,13 +57,13 @@ def elo_after(last: int) -> dict[int, float]:
 
 def _go_on(replay: "Replay", *, after: int, until: int = 2**63 - 1) -> int:
     """Replay the counted votes after one number and up to another; returns the last one's."""
-    from leaderboard.counting.columns import ID, place_of_outcome, read_packed
+    from leaderboard.counting.columns import Column, outcome_column, read_packed
 
     columns = {
-        "order": ('"order"', 63),
-        "left": ("model_left_id", ID),
-        "right": ("model_right_id", ID),
-        "outcome": place_of_outcome("choice"),
+        "order": Column('"order"', 8),
+        "left": Column("model_left_id"),
+        "right": Column("model_right_id"),
+        "outcome": outcome_column("choice"),
     }
     counted = """
         FROM battles_vote WHERE "order" > %(after)s AND "order" <= %(until)s AND mode = 'blind'

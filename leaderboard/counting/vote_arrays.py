@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leaderboard.counting import stars
-from leaderboard.counting.columns import ANY, ID, Integers, place_of_outcome, read_by, read_packed
+from leaderboard.counting.columns import Column, Integers, outcome_column, read_by, read_packed
 from leaderboard.counting.vote_columns import STYLE, features_of, ids_in, places_of
 from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE
 from leaderboard.rating.ballots import Ballots
@@ -14,11 +14,11 @@ from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.counts import OUTCOMES, Counts, counted
 from models_registry.models import LanguageModel
 
-_PAIR = {"left": ("left_id", ID), "right": ("right_id", ID), "outcome": place_of_outcome("outcome"), "n": ("n", 31)}
-_VOTE = {"left": ("model_left_id", ID), "right": ("model_right_id", ID), "outcome": place_of_outcome("choice")}
+_PAIR = {"left": Column("left_id"), "right": Column("right_id"), "outcome": outcome_column("outcome"), "n": Column("n")}
+_VOTE = {"left": Column("model_left_id"), "right": Column("model_right_id"), "outcome": outcome_column("choice")}
 # Two of a million voters would share 64 bits once in 37 million boards.
-_VOTER = {"voter": ("hashtextextended(voter, 0)", ANY)}
-_ORDER = {"order": ('"order"', 63)}
+_VOTER = {"voter": Column("hashtextextended(voter, 0)", 8)}
+_ORDER = {"order": Column('"order"', 8)}
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def read_in_order(board: BoardVotes) -> OrderedVotes:
     )
 
 
-def _read_log(board: BoardVotes, columns: dict[str, tuple[str, int]]) -> dict[str, Integers]:
+def _read_log(board: BoardVotes, columns: dict[str, Column]) -> dict[str, Integers]:
     if board.scope == COMPARE:
         return read_packed(columns, f"FROM ({stars.PAIRS}) AS vote", {"last_star": board.last_star})
     kind, _, name = board.scope.partition(":")

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from django.db.models import Model
 
-from leaderboard.counting.columns import ANY, Integers
+from leaderboard.counting.columns import Column, Integers
 from leaderboard.rating.bradley_terry import Floats, Places
 from leaderboard.rating.style_control import FEATURES, style_features
 
 _SIDES = ("left", "right")
 # Columns for read_packed, of rows with a `style`.
 STYLE = {
-    f"{side} {feature}": (f"COALESCE((style->'{side}'->>'{feature}')::int8, 0)", ANY)
+    f"{side} {feature}": Column(f"COALESCE((style->'{side}'->>'{feature}')::int8, 0)", 8)
     for side in _SIDES
     for feature in FEATURES
 }

@@ -1,14 +1,16 @@
-"""Numbers come out of the database as they are in it, however they are packed on the way."""
+"""Integers are read from the database unchanged."""
 
 import numpy as np
 import pytest
+from django.db import DataError
 
 from leaderboard.counting import columns
-from leaderboard.counting.columns import ANY, ID, read_by, read_packed
+from leaderboard.counting.columns import Column, read_by, read_packed
 
 pytestmark = pytest.mark.django_db
-ROWS = [(-(2**63), 0, 2**ID - 1, 3, 0), (2**63 - 1, 2**ID - 1, 0, 0, 2**31 - 1), (0, 7, 8, 2, 1), (-1, 7, 9, 1, 4)]
-COLUMNS = {"any": ("a", ANY), "left": ("b", ID), "right": ("c", ID), "outcome": ("d", 2), "n": ("e", 31)}
+LARGEST = 2**31 - 1
+ROWS = [(-(2**63), 0, LARGEST, 3, 0), (2**63 - 1, LARGEST, 0, 0, LARGEST), (0, 7, 8, 2, 1), (-1, 7, 9, 1, 4)]
+COLUMNS = {"any": Column("a", 8), "left": Column("b"), "right": Column("c"), "outcome": Column("d"), "n": Column("e")}
 SOURCE = f"FROM (VALUES {', '.join(map(str, ROWS))}) AS row (a, b, c, d, e) WHERE e >= %(least)s"
 
 
@@ -16,11 +18,11 @@ def as_rows(found) -> list[tuple[int, ...]]:
     return sorted(zip(*(found[name].tolist() for name in COLUMNS), strict=True))
 
 
-def test_every_number_arrives_whole():
+def test_read_packed_returns_every_number_whole():
     assert as_rows(read_packed(COLUMNS, SOURCE, {"least": 0})) == sorted(ROWS)
 
 
-def test_also_where_they_are_too_many_for_one_piece(monkeypatch):
+def test_read_packed_in_pieces_returns_every_row(monkeypatch):
     monkeypatch.setattr(columns, "PIECE", 2**30)
     assert as_rows(read_packed(COLUMNS, SOURCE, {"least": 0}, numbered_by="e")) == sorted(ROWS)
     monkeypatch.setattr(columns, "PIECE", 2)
@@ -30,14 +32,19 @@ def test_also_where_they_are_too_many_for_one_piece(monkeypatch):
     )
 
 
-def test_or_by_the_value_of_something():
+def test_read_by_groups_rows_by_key():
     found = read_by("b", COLUMNS, SOURCE, {"least": 0})
     assert {value: as_rows(rows) for value, rows in found.items()} == {
-        value: sorted(row for row in ROWS if row[1] == value) for value in (0, 7, 2**ID - 1)
+        value: sorted(row for row in ROWS if row[1] == value) for value in (0, 7, LARGEST)
     }
 
 
-def test_of_nothing_there_are_no_numbers():
+def test_read_packed_refuses_a_number_of_more_than_its_bytes():
+    with pytest.raises(DataError, match="out of range"):
+        read_packed({"n": Column("n")}, f"FROM (VALUES ({LARGEST + 1})) AS row (n)", {})
+
+
+def test_read_packed_without_rows_returns_empty_arrays():
     found = read_packed(COLUMNS, SOURCE, {"least": 2**31}, numbered_by="e")
     assert all(len(column) == 0 and column.dtype == np.int64 for column in found.values())
     assert read_by("b", COLUMNS, SOURCE, {"least": 2**31}) == {}
