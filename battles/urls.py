@@ -1,6 +1,5 @@
 from django.urls import path
 
-from battles.admin import model_tests
 from battles.views import battles, reports, sessions, shares
 
 app_name = "battles"
@@ -32,5 +31,4 @@ urlpatterns = [
     path("b/<str:share_id>/export/", shares.export_shared, name="export_shared"),
     path("answers/<str:public_id>/rating/", battles.stars, name="stars"),
     path("stream/<str:token>/", battles.stream, name="stream"),
-    path("stream/model-test/<str:token>/", model_tests.stream, name="model_test_stream"),
 ]

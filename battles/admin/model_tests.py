@@ -4,21 +4,20 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_GET
 from kombu.exceptions import OperationalError
 
 from accounts import audit
 from accounts.actor import Actor
 from battles import tasks
-from battles.streaming.protocol import BEGINNING
+from battles.streaming import protocol
+from battles.streaming.protocol import StreamToken
 from battles.worker import model_tests
-from common import sse
 from common.valkey import stream_slots
 from common.valkey.connections import UNREACHABLE
 from models_registry.admin.health import HealthAdmin
@@ -67,22 +66,21 @@ class ModelTestAdmin(HealthAdmin):
         return redirect("admin:battles_model_test", model.pk, test_id)
 
     def hear(self, request: HttpRequest, model_id: int, test_id: str) -> HttpResponse:
-        """What the model has said so far; a browser with JavaScript sees it grow."""
+        """Show a test: its result, or the address from which a browser with JavaScript follows the answer."""
         model = self._changeable(request, str(model_id))
         try:
-            heard = model_tests.heard(test_id)
+            test = model_tests.read(test_id)
         except UNREACHABLE:
             messages.error(request, gettext("The queue is away for a moment: try again."))
             return self._page(request, model, ModelTestForm(), status=503)
-        outcome = heard.outcome
         stream = ""
-        if outcome is None and not heard.is_lost:
-            address = reverse("battles:model_test_stream", args=[model_tests.sign(test_id)])
-            reader = stream_slots.reader_parameter(Actor(user=request.user).key)  # type: ignore[arg-type]
-            stream = f"{address}?after={heard.position}&reader={reader}"
-        failure = failure_words(outcome.error) if outcome is not None else ""
-        form = ModelTestForm(initial={"prompt": heard.prompt} if heard.prompt else None)
-        return self._page(request, model, form, heard=heard, stream=stream, failure=failure)
+        if test is not None and not test.is_over:
+            person = stream_slots.person_word(Actor(user=request.user).key)  # type: ignore[arg-type]
+            token = StreamToken(test_id, 0, "test", sides=model_tests.SIDES, person=person)
+            stream = reverse("battles:stream", args=[protocol.sign(token)])
+        failure = failure_words(test.error) if test is not None else ""
+        form = ModelTestForm(initial={"prompt": test.prompt} if test is not None else None)
+        return self._page(request, model, form, test=test, is_lost=test is None, stream=stream, failure=failure)
 
     def _page(
         self, request: HttpRequest, model: LanguageModel, form: ModelTestForm, *, status: int = 200, **more: Any
@@ -92,11 +90,3 @@ class ModelTestAdmin(HealthAdmin):
             "title": gettext("Test “%(model)s”") % {"model": model}, "obstacle": model.obstacle, **more,
         }  # fmt: skip
         return TemplateResponse(request, TEMPLATE, context, status=status)
-
-
-@require_GET
-def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
-    """Server-sent events of a test. The signed token is the permission: no query, no connection pinned."""
-    after = request.headers.get("Last-Event-ID") or request.GET.get("after") or BEGINNING
-    events = model_tests.events(model_tests.read_or_404(token), after)
-    return sse.response(request, events, person=stream_slots.person_in(request))

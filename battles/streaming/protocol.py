@@ -9,7 +9,7 @@ from django.core import signing
 from common.errors import NotFound
 
 EventName = Literal["text", "block", "state", "reset", "end"]
-Format = Literal["page", "api"]
+Format = Literal["page", "api", "test"]
 
 LIFETIME_S = 3600
 BEGINNING = "0-0"
@@ -27,6 +27,7 @@ class TurnEvent(msgspec.Struct, array_like=True):
 class StreamToken(NamedTuple):
     """What a reader may follow, signed: no query is needed to believe it.
 
+    format "test": the answer of a model under test; `battle` is the test's id.
     person: the word by which common.valkey.stream_slots counts the reader's open streams.
     """
 
@@ -39,6 +40,8 @@ class StreamToken(NamedTuple):
 
     @property
     def key(self) -> str:
+        if self.format == "test":
+            return model_test_stream_key(self.battle)
         return stream_key(self.battle, self.turn_index, self.round)
 
 
@@ -48,6 +51,10 @@ _encoder = msgspec.json.Encoder()
 def stream_key(battle_public_id: str, turn_index: int, round: int = 0) -> str:
     """Every round of a turn (it is regenerated at most once) has a stream of its own: the earlier one has ended."""
     return f"turn:{battle_public_id}:{turn_index}:{round}"
+
+
+def model_test_stream_key(test_id: str) -> str:
+    return f"model-test:{test_id}:stream"
 
 
 def sign(token: StreamToken) -> str:

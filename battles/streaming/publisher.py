@@ -88,8 +88,20 @@ class SideText:
 class TurnChannel:
     """What one turn says. Everything is called on the event loop."""
 
-    def __init__(self, publisher: "Publisher", key: str, sides: Iterable[str], *, equal_pace: bool) -> None:
+    def __init__(
+        self,
+        publisher: "Publisher",
+        key: str,
+        sides: Iterable[str],
+        *,
+        equal_pace: bool = False,
+        is_plain: bool = False,
+        lifetime_s: int = LIFETIME_S,
+    ) -> None:
+        """is_plain: text without HTML, and no side waits for another."""
         self.key = key
+        self.lifetime_s = lifetime_s
+        self._is_plain = is_plain
         self._equal_pace = equal_pace
         self._publisher = publisher
         self._sides = {side: SideText() for side in sides}
@@ -202,6 +214,8 @@ class TurnChannel:
         Text never waits for its HTML: a block that takes long is sent as text, and replaced when it is rendered. After
         a side's last text no rendering begins: the page then fetches the whole answer as HTML.
         """
+        if self._is_plain:
+            return [TurnEvent("text", side, text)]
         pane.finished += "".join(pane.markdown.feed(text))
         blocks = [] if html is None else [html]
         is_last = pane.is_sent and not self._equal_pace  # at equal pace nothing may tell which side is over first
@@ -237,7 +251,7 @@ class TurnChannel:
             pane.stop_rendering()
 
     def _may_release(self, now: float) -> bool:
-        if self._released or self._end_is_due or all(pane.has_begun for pane in self._sides.values()):
+        if self._released or self._is_plain or self._end_is_due or all(pane.has_begun for pane in self._sides.values()):
             return True
         return self._release_at is not None and now >= self._release_at
 
@@ -306,7 +320,7 @@ class Publisher:
                 for channel, events in self._unwritten:
                     pipeline.xadd(channel.key, entry(events))
                     if channel.lifetime_is_due(now):
-                        pipeline.expire(channel.key, LIFETIME_S)
+                        pipeline.expire(channel.key, channel.lifetime_s)
                 await pipeline.execute()
         except UNREACHABLE as error:
             # Kept for the next tick: the answers go on, their readers see them when Valkey is back.

@@ -59,7 +59,7 @@ class Engine:
 
     def test_model(self, test_id: str) -> None:
         """Have a model answer an administrator; returns when it has."""
-        asked = partial(run_test, test_id, self._worker.provider, self._valkey)
+        asked = partial(run_test, test_id, self._worker.provider, self._worker.publisher, self._valkey)
         self._do(self._aside(asked, "test of a model"))
 
     def close(self) -> None:

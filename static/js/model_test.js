@@ -1,18 +1,23 @@
 // A model under test: its answer grows here; when it has ended, the page is fetched again with what it took.
 const answer = document.getElementById("model-test");
 
-const REFUSED_MS = 5000; // too many streams are open already: the page is fetched instead
+const RETRY_MS = 5000; // no worker has begun, or too many streams are open already: the page is fetched instead
+
+const pane = (side) => answer.querySelector(`[data-of="${side}"]`);
 
 function follow(address) {
   const stream = new EventSource(address);
+  stream.addEventListener("reset", ({ data }) => {
+    pane(JSON.parse(data).side).querySelector("pre").textContent = "";
+  });
   stream.addEventListener("text", ({ data }) => {
-    const { of, text } = JSON.parse(data);
-    const pane = answer.querySelector(`[data-of="${of}"]`);
-    pane.hidden = false;
-    pane.querySelector("pre").append(text);
+    const { side, text } = JSON.parse(data);
+    pane(side).hidden = false;
+    pane(side).querySelector("pre").append(text);
   });
   stream.addEventListener("error", () => {
-    if (stream.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), REFUSED_MS);
+    stream.close();
+    setTimeout(() => location.reload(), RETRY_MS);
   });
   stream.addEventListener("end", () => {
     stream.close();

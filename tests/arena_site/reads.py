@@ -29,7 +29,7 @@ class Arena:
 
 
 # Streams have no end or are one battle's own (tests/battles/test_equal_pace.py); the administration is for staff.
-STREAMS = {"/stream/{token}/", "/stream/model-test/{token}/", "/leaderboard/stream/"}
+STREAMS = {"/stream/{token}/", "/leaderboard/stream/"}
 _BATTLE = ("/battles/{public_id}/", "/api/v1/battles/{public_id}/")
 _SESSION = ("/s/{public_id}/", "/api/v1/sessions/{public_id}/")
 _UPLOAD = ("/uploads/{public_id}/", "/api/v1/uploads/{public_id}/")

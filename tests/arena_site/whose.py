@@ -17,7 +17,7 @@ OPEN = [
     "/api/v1/schema/", "/api/v1/docs/", "/api/{rest}",
 ]  # fmt: skip
 # For whoever has the signed word in it, for an hour.
-SIGNED = ["/stream/{token}/", "/stream/model-test/{token}/"]
+SIGNED = ["/stream/{token}/"]
 # For whoever was given the address of a battle that somebody published (tests/battles/test_publishing.py).
 PUBLISHED = [
     "/b/{share_id}/", "/b/{share_id}/export/", "/api/v1/shares/{public_id}/", "/api/v1/shares/{public_id}/export/",

@@ -7,11 +7,14 @@ from decimal import Decimal
 
 import pytest
 from django.utils import timezone
+from django.utils.html import escape
 
 from accounts.models import AuditEntry
 from battles import tasks
 from battles.models import Call
+from battles.streaming.protocol import StreamToken
 from battles.worker import model_tests
+from common.valkey.connections import connection
 from models_registry import breaker_rule
 from models_registry.models import Breaker, Charge, LanguageModel, PaidCallsHalt, Price
 from tests import make
@@ -71,10 +74,13 @@ def test_the_answer_grows_on_the_page_and_ends_with_what_it_took(admin: Reader, 
     page = ask(admin, model, prompt)
     events = follow(admin, page)
     heard = read_until(events, lambda heard: said(heard) == "one two ")
+    so_far = admin.get(page).text
+    assert '<pre class="model-words" aria-live="polite">one two </pre>' in so_far
+    assert "data-stream" in so_far
     fake_provider.go_on()
     heard += events
     assert said(heard) == f"{prompt} "
-    assert heard[-1] == ("end", "")
+    assert heard[-1] == ("end", "{}")
     shown = admin.get(page).text
     assert f"one two {PAUSE} &lt;b&gt;three&lt;/b&gt;" in shown
     assert "data-stream" not in shown
@@ -186,6 +192,28 @@ def test_without_the_right_to_change_models_nobody_tests_or_listens(reader: Read
     path = f"/admin/models_registry/languagemodel/{model.pk}/test/"
     assert reader.post(path, data={"prompt": "hello"}).status_code == 403
     assert reader.get(path + "x/").status_code == 403
-    assert reader.get("/stream/model-test/forged/").status_code == 404
-    assert reader.get(f"/stream/{model_tests.sign('x')}/").status_code == 404
+    assert reader.get("/stream/forged/").status_code == 404
     assert not fake_provider.calls
+
+
+def test_stream_token_of_a_test_opens_no_turn_of_that_name():
+    assert StreamToken("x", 0, "test").key != StreamToken("x", 0, "api").key
+
+
+def test_model_test_expires_with_its_stream(admin: Reader, fake_provider: FakeProvider):
+    page = ask(admin, make.model("honest", at=fake_provider.base_url))
+    wait_for_the_end(admin, page)
+    keys = connection().keys("model-test:*")
+    assert len(keys) == 3
+    assert all(0 < connection().ttl(key) <= model_tests.RESULT_TTL_S for key in keys)
+
+
+def test_model_test_streams_reasoning_apart(admin: Reader, fake_provider: FakeProvider):
+    page = ask(admin, make.model("reasoning", at=fake_provider.base_url))
+    heard = [
+        (json.loads(data)["side"], json.loads(data)["text"]) for name, data in follow(admin, page) if name == "text"
+    ]
+    assert {side for side, _ in heard} == {"reasoning", "text"}
+    shown = admin.get(page).text
+    for side in ("reasoning", "text"):
+        assert escape("".join(text for of, text in heard if of == side)) in shown
