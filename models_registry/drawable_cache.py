@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from common.fresh import Fresh
-from models_registry.availability import Obstacles
 from models_registry.models import Breaker, LanguageModel, Price, Provider
+from models_registry.models.availability import Obstacles
 from models_registry.models.ledger import PaidCallsHalt
 
 

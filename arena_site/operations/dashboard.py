@@ -15,8 +15,8 @@ from battles.admin.call_statistics import CallStatistics, statistics_of
 from common.valkey import heartbeat
 from common.valkey.connections import UNREACHABLE, while_a_person_waits
 from leaderboard.models import AggregationRun
-from models_registry.availability import Obstacles
 from models_registry.models import LanguageModel
+from models_registry.models.availability import Obstacles
 
 # Models that are listed: those in trouble, then those that are called most.
 MOST_MODELS = 12

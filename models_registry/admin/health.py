@@ -14,9 +14,9 @@ from django.views.decorators.http import require_POST
 
 from accounts import audit
 from models_registry import versions
-from models_registry.availability import Obstacles
 from models_registry.health import outcomes
 from models_registry.models import Breaker, LanguageModel
+from models_registry.models.availability import Obstacles
 
 
 def set_status(request: HttpRequest, models: QuerySet[LanguageModel], status: LanguageModel.Status) -> None:

@@ -16,7 +16,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from common.text import redaction
 from models_registry import encryption
-from models_registry.availability import Obstacles
+from models_registry.models.availability import Obstacles
 from models_registry.models.breakers import Breaker
 from models_registry.models.catalogues import Catalogue, CatalogueChange
 from models_registry.models.ledger import Charge, PaidCallsHalt, SpendingDay
