@@ -1,24 +1,26 @@
 """Payloads of members, browsers and tokens, for the API and the file of personal data."""
 
-from typing import Any
+from typing import cast
 
 from accounts.actor import Actor
 from accounts.models import ApiToken, Scope, SignIn
+from accounts.payload_types import PersonPayload, ScopeName, SignedInBrowserPayload, TokenSummaryPayload
 
 
-def person(actor: Actor) -> dict[str, Any]:
+def person(actor: Actor) -> PersonPayload:
     """`scopes` are a token's; a browser has none and may do whatever its person may."""
     user = actor.user
+    scopes = None if actor.scopes is None else [scope for scope in Scope if scope in actor.scopes]
     return {
         "kind": actor.kind,
         "email": user.email if user else None,
         "joined_at": user.date_joined if user else None,
         "is_staff": user.is_staff if user else False,
-        "scopes": None if actor.scopes is None else [scope for scope in Scope if scope in actor.scopes],
+        "scopes": cast("list[ScopeName] | None", scopes),
     }
 
 
-def browser_summary(row: SignIn, *, here: str | None) -> dict[str, Any]:
+def browser_summary(row: SignIn, *, here: str | None) -> SignedInBrowserPayload:
     """here: the key of the session that asks."""
     return {
         "id": row.public_id,
@@ -30,12 +32,12 @@ def browser_summary(row: SignIn, *, here: str | None) -> dict[str, Any]:
     }
 
 
-def token_summary(row: ApiToken) -> dict[str, Any]:
+def token_summary(row: ApiToken) -> TokenSummaryPayload:
     return {
         "id": row.public_id,
         "name": row.name,
         "last_four": row.last_four,
-        "scopes": row.scopes,
+        "scopes": cast("list[ScopeName]", row.scopes),
         "created_at": row.created_at,
         "expires_at": row.expires_at,
         "last_used_at": row.last_used_at,

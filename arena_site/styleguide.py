@@ -1,7 +1,5 @@
 """`/styleguide/`, for staff: every component in every state, drawn by the templates that the pages use."""
 
-from typing import Any
-
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -10,8 +8,8 @@ from django.views.decorators.http import require_safe
 
 from battles.forms import StartForm
 from common.errors import TooManyRequests
+from common.payload_types import JsonObject
 from common.text.markdown import render as markdown
-from leaderboard.boards.reveal import NOWHERE
 
 ICONS = (
     "menu", "brand", "file", "attach", "copy", "plus", "close", "send", "stop", "again", "check", "light", "dark",
@@ -31,14 +29,14 @@ print("highlighted")
 $$\\frac{n(n+1)}{2}$$
 
 هذه فقرة تُقرأ من اليمين."""
-NUMBERS: dict[str, Any] = {
+NUMBERS: JsonObject = {
     "completion_tokens": 121,
     "first_token_ms": 640,
     "total_ms": 6301,
     "cost": "0.00031",
     "reasoning_tokens": 48,
 }
-NO_NUMBERS: dict[str, Any] = dict.fromkeys(NUMBERS)
+NO_NUMBERS: JsonObject = dict.fromkeys(NUMBERS)
 
 
 @require_safe
@@ -59,7 +57,7 @@ def styleguide(request: HttpRequest) -> HttpResponse:
         "voted": _battle("voted", vote=_vote("left")),
         "uncounted": _battle("uncounted", vote=_vote("tie", excluded_reason="identity_leak")),
         "places": {
-            (name, side): NOWHERE | {"score": 1012.0, "rank": "2–4", "elo": 1516.0, "elo_change": change}
+            (name, side): {"score": 1012.0, "rank": "2–4", "preliminary": None, "elo": 1516.0, "elo_change": change}
             for name in ("voted", "uncounted")
             for side, change in (("left", 16.0), ("right", -16.0))
         },
@@ -70,7 +68,7 @@ def styleguide(request: HttpRequest) -> HttpResponse:
     return render(request, "styleguide/styleguide.html", context)
 
 
-def _turns() -> list[dict[str, Any]]:
+def _turns() -> list[JsonObject]:
     """Battles of one turn each, by what they show."""
     said = markdown(SAID)
     waiting, writing = _answer("left", state="queued"), _answer("right", state="streaming")
@@ -87,9 +85,7 @@ def _turns() -> list[dict[str, Any]]:
     ]
 
 
-def _battle(
-    name: str, *answers: dict[str, Any], mode: str = "blind", vote: dict[str, Any] | None = None
-) -> dict[str, Any]:
+def _battle(name: str, *answers: JsonObject, mode: str = "blind", vote: JsonObject | None = None) -> JsonObject:
     """In the shape of `battles.payloads.shown_battle`."""
     shown = list(answers) or [_answer(side, **NUMBERS) for side in ("left", "right")]
     is_open = mode != "blind" or vote is not None
@@ -111,7 +107,7 @@ def _battle(
     }
 
 
-def _answer(side: str, *, state: str = "done", html: str = "", error: bool = False, **more: Any) -> dict[str, Any]:
+def _answer(side: str, *, state: str = "done", html: str = "", error: bool = False, **more: object) -> JsonObject:
     return {
         **NO_NUMBERS,
         "id": f"{side}-{state}",
@@ -124,7 +120,7 @@ def _answer(side: str, *, state: str = "done", html: str = "", error: bool = Fal
     }
 
 
-def _vote(choice: str, *, excluded_reason: str = "") -> dict[str, Any]:
+def _vote(choice: str, *, excluded_reason: str = "") -> JsonObject:
     return {
         "choice": choice,
         "tags": {"left": ["clear"], "right": ["shallow"]},
@@ -134,7 +130,7 @@ def _vote(choice: str, *, excluded_reason: str = "") -> dict[str, Any]:
     }
 
 
-def _model(side: str) -> dict[str, Any]:
+def _model(side: str) -> JsonObject:
     return {
         "id": f"model-{side}",
         "name": _("Model %(name)s") % {"name": {"left": "A", "right": "B"}.get(side, side)},

@@ -1,7 +1,5 @@
 """What every page shows beside its own content."""
 
-from typing import Any
-
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
@@ -10,7 +8,7 @@ from battles.sessions.listing import SessionList, listed
 from common.valkey.connections import is_away
 
 
-def sidebar(request: HttpRequest) -> dict[str, Any]:
+def sidebar(request: HttpRequest) -> dict[str, object]:
     """Both are asked for only by pages that print them.
 
     `latest_sessions`: the person's, as a SessionList. `is_paused`: whether new battles and live text have to wait.

@@ -1,11 +1,11 @@
 """Refusals a person can cause in a battle."""
 
 import json
-from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
 from common.errors import ArenaError, InvalidInput, ServiceAway
+from common.payload_types import ErrorPayload, JsonObject
 
 
 class TooFewModels(ArenaError):
@@ -39,7 +39,7 @@ class ProofRequired(ArenaError):
     )
     http_status = 429
 
-    def __init__(self, challenge: dict[str, Any], *, retry_after: float) -> None:
+    def __init__(self, challenge: JsonObject, *, retry_after: float) -> None:
         super().__init__(retry_after=retry_after)
         self.challenge = challenge
 
@@ -47,8 +47,8 @@ class ProofRequired(ArenaError):
     def challenge_for_the_page(self) -> str:
         return json.dumps(self.challenge)
 
-    def as_json(self) -> dict[str, Any]:
-        return super().as_json() | {"challenge": self.challenge}
+    def as_json(self) -> ErrorPayload:
+        return {**super().as_json(), "challenge": self.challenge}
 
 
 class StillAnswering(ArenaError):

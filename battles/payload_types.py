@@ -2,20 +2,24 @@
 
 from typing import Literal, NotRequired, TypedDict
 
-from common.api.schema import Moment
-from models_registry.api.schema import Model
+from common.payload_types import Moment
+from models_registry.payload_types import ModelPayload
+from uploads.payload_types import UploadKind
 
 SideName = Literal["left", "right", "1", "2", "3", "4", "5", "6"]
 Mode = Literal["blind", "side_by_side", "compare", "direct"]
 Choice = Literal["left", "right", "tie", "both_bad"]
+BattleState = Literal["answering", "awaiting_vote", "voted", "void", "open"]
+AnswerState = Literal["queued", "streaming", "done", "stopped", "failed"]
+EndState = Literal["done", "stopped", "failed"]
 
 
-class Answer(TypedDict):
+class AnswerPayload(TypedDict):
     """What one side says. `html` is `text` made safe to show; `error` says only that there is one until the names are
     known. From then on there are the fields from `id` on; `stars` only where many are compared."""
 
     side: SideName
-    state: Literal["queued", "streaming", "done", "stopped", "failed"]
+    state: AnswerState
     text: str
     html: str
     error: str | None
@@ -32,32 +36,32 @@ class Answer(TypedDict):
     stars: NotRequired[int | None]
 
 
-class AttachedFile(TypedDict):
+class AttachedFilePayload(TypedDict):
     """An upload that went with a prompt. What models were sent of it: `uploads/{id}/text/`."""
 
     id: str
     name: str
     media_type: str
-    kind: Literal["document", "image"]
+    kind: UploadKind
     size: int
 
 
-class Turn(TypedDict):
+class TurnPayload(TypedDict):
     """A prompt and what each side says to it. Models see the turns from `context_from` on. `warnings` are what
     moderation has to say about the prompt."""
 
     index: int
     prompt: str
-    attachments: list[AttachedFile]
+    attachments: list[AttachedFilePayload]
     after_vote: bool
     is_live: bool
     is_failed_follow_up: bool
     context_from: int
     warnings: list[str]
-    answers: list[Answer]
+    answers: list[AnswerPayload]
 
 
-class Vote(TypedDict):
+class VotePayload(TypedDict):
     """The verdict on a battle, and why it is not counted where it is not."""
 
     choice: Choice
@@ -68,14 +72,14 @@ class Vote(TypedDict):
     excluded_reason: str | None
 
 
-class Side(TypedDict):
+class SidePayload(TypedDict):
     """Who answers on a side."""
 
     side: SideName
-    model: Model
+    model: ModelPayload
 
 
-class PublicPage(TypedDict):
+class PublicPagePayload(TypedDict):
     """A battle's public page: where it is, and up to which turn it goes."""
 
     id: str
@@ -84,7 +88,7 @@ class PublicPage(TypedDict):
     published_at: Moment
 
 
-class Battle(TypedDict):
+class BattlePayload(TypedDict):
     """Models answering the same prompts. `sides` is null until the names are known: after the vote, or from the start
     where a person chose them. `stream_url` is the live turn's, null while nothing is being answered. Of a battle that
     a moderator has `hidden`, texts are empty. `consent`: its prompts and answers may be published with its vote, which
@@ -93,11 +97,11 @@ class Battle(TypedDict):
     id: str
     session: str
     mode: Mode
-    state: Literal["answering", "awaiting_vote", "voted", "void", "open"]
+    state: BattleState
     categories: list[str]
-    turns: list[Turn]
-    vote: Vote | None
-    sides: list[Side] | None
+    turns: list[TurnPayload]
+    vote: VotePayload | None
+    sides: list[SidePayload] | None
     stream_url: str | None
     hidden: bool
     consent: bool
@@ -107,22 +111,22 @@ class Battle(TypedDict):
     can_stop: bool
     can_regenerate: bool
     can_publish: bool
-    share: PublicPage | None
+    share: PublicPagePayload | None
     created_at: Moment
 
 
-class SharedFile(TypedDict):
+class SharedFilePayload(TypedDict):
     """A file that went with a prompt: it is named, and not to be had."""
 
     name: str
-    kind: Literal["document", "image"]
+    kind: UploadKind
 
 
-class SharedAnswer(TypedDict):
+class SharedAnswerPayload(TypedDict):
     """What one side said, without what only its owner can use. What is not known, or not asked, is null."""
 
     side: SideName
-    state: Literal["done", "stopped", "failed"]
+    state: EndState
     text: str
     html: str
     error: str | None
@@ -138,22 +142,22 @@ class SharedAnswer(TypedDict):
     finish: str | None
 
 
-class SharedTurn(TypedDict):
+class SharedTurnPayload(TypedDict):
     """A prompt and what each side said to it. Models saw the turns from `context_from` on."""
 
     index: int
     prompt: str
-    attachments: list[SharedFile]
+    attachments: list[SharedFilePayload]
     after_vote: bool
     context_from: int
-    answers: list[SharedAnswer]
+    answers: list[SharedAnswerPayload]
 
 
-class SharedVote(TypedDict):
+class SharedVotePayload(TypedDict):
     choice: Choice
 
 
-class SharedBattle(TypedDict):
+class SharedBattlePayload(TypedDict):
     """A published battle: `title` is the beginning of its first prompt, `verdict` says in a sentence who was found
     better. `url` is its page."""
 
@@ -164,13 +168,41 @@ class SharedBattle(TypedDict):
     verdict: str
     mode: Mode
     state: Literal["voted", "open"]
-    turns: list[SharedTurn]
-    vote: SharedVote | None
-    sides: list[Side]
+    turns: list[SharedTurnPayload]
+    vote: SharedVotePayload | None
+    sides: list[SidePayload]
     created_at: Moment
 
 
-class Consent(TypedDict):
+class SharedTurnPage(SharedTurnPayload):
+    """A published turn as templates print it."""
+
+    is_live: Literal[False]
+
+
+class SharedBattlePage(TypedDict):
+    """A published battle as templates print it; they are those of a person's own battles."""
+
+    id: str
+    mode: Mode
+    state: Literal["voted", "open"]
+    is_shared: Literal[True]
+    turns: list[SharedTurnPage]
+    vote: SharedVotePayload | None
+    sides: list[SidePayload]
+    created_at: Moment
+
+
+class SharedSession(TypedDict):
+    """A published battle as a session of it alone, for session_export."""
+
+    id: str
+    title: str
+    created_at: Moment
+    battles: list[SharedBattlePage]
+
+
+class ConsentPayload(TypedDict):
     """What is agreed to with `consent`: the words, in the language of `Accept-Language`, and which ones they are; both
     empty where the arena publishes no prompts. `battles`: for how many of yours it stands."""
 
@@ -179,7 +211,7 @@ class Consent(TypedDict):
     battles: int
 
 
-class Report(TypedDict):
+class ReportPayload(TypedDict):
     """What a person said against a battle. The first time stands."""
 
     battle: str
@@ -187,7 +219,7 @@ class Report(TypedDict):
     created_at: Moment
 
 
-class SessionHead(TypedDict):
+class SessionHeadPayload(TypedDict):
     id: str
     title: str
     created_at: Moment
@@ -195,7 +227,7 @@ class SessionHead(TypedDict):
     archived: bool
 
 
-class SessionSummary(SessionHead):
+class SessionSummaryPayload(SessionHeadPayload):
     """A session in a list. models: at most four whose names you were told; names_hidden: others wait for a vote."""
 
     battle_count: int
@@ -203,13 +235,13 @@ class SessionSummary(SessionHead):
     names_hidden: bool
 
 
-class Session(SessionHead):
+class SessionPayload(SessionHeadPayload):
     """Battles that belong together, the oldest first."""
 
-    battles: list[Battle]
+    battles: list[BattlePayload]
 
 
-class Message(TypedDict):
+class MessagePayload(TypedDict):
     """As OpenAI's API has it, and the names of the files that went with it."""
 
     role: Literal["user", "assistant"]
@@ -217,15 +249,15 @@ class Message(TypedDict):
     attachments: NotRequired[list[str]]
 
 
-class ExportedSide(TypedDict):
+class ExportedSidePayload(TypedDict):
     """One side's conversation; `model` is null until the names are known."""
 
     side: SideName
     model: str | None
-    messages: list[Message]
+    messages: list[MessagePayload]
 
 
-class ExportedBattle(TypedDict):
+class ExportedBattlePayload(TypedDict):
     """A battle as conversations."""
 
     id: str
@@ -233,13 +265,13 @@ class ExportedBattle(TypedDict):
     state: str
     created_at: Moment
     vote: Choice | None
-    sides: list[ExportedSide]
+    sides: list[ExportedSidePayload]
 
 
-class ExportedSession(TypedDict):
+class ExportedSessionPayload(TypedDict):
     """A session as a file."""
 
     id: str
     title: str
     created_at: Moment
-    battles: list[ExportedBattle]
+    battles: list[ExportedBattlePayload]

@@ -5,13 +5,28 @@ either side is sent, and no reasoning: only few providers show any, and in it mo
 makers' rules.
 """
 
-from typing import Any
+from typing import cast
 
 from django.conf import settings
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from battles.models import NUMBERS, Answer, Battle, Position, Share, Side, Turn, Vote
+from battles.models.turns import AttachedFile
+from battles.payload_types import (
+    AnswerPayload,
+    AnswerState,
+    AttachedFilePayload,
+    BattlePayload,
+    BattleState,
+    Choice,
+    Mode,
+    PublicPagePayload,
+    SideName,
+    SidePayload,
+    TurnPayload,
+    VotePayload,
+)
 from battles.streaming.protocol import PAIR, Format, StreamToken, sign
 from common.text.money import plain
 from common.valkey.stream_slots import person_word
@@ -21,21 +36,20 @@ from models_registry.payloads import model_summary
 # Before the vote a failed side says nothing about why: refusals differ between providers.
 NEUTRAL_ERROR = "failed"
 NEUTRAL_MESSAGE = _("This side could not answer.")
-_SHOWN_OF_A_FILE = ("id", "name", "media_type", "kind", "size")
 _PLACES = (*Position.values, *NUMBERS)
 
 
-def shown_battle(battle: Battle, *, stream_format: Format = "api") -> dict[str, Any]:
+def shown_battle(battle: Battle, *, stream_format: Format = "api") -> BattlePayload:
     """The Battle of the API contract, from battles.queries. The page prints the same, plus links."""
     vote = battle.vote_or_none
     turns = list(battle.turns.all())
     sides = {side.pk: side for side in battle.sides.all()}
     live = next((turn for turn in turns if turn.is_live), None)
     is_revealed = vote is not None or not battle.is_blind
-    shown = {
+    shown: BattlePayload = {
         "id": battle.public_id,
         "session": battle.session.public_id,
-        "mode": battle.mode,
+        "mode": cast(Mode, battle.mode),
         "state": _state(battle, vote, live),
         "categories": list(vote.categories if vote is not None else battle.categories),
         "turns": [_turn(turn, battle, sides, is_revealed=is_revealed) for turn in turns],
@@ -56,20 +70,35 @@ def shown_battle(battle: Battle, *, stream_format: Format = "api") -> dict[str, 
     return _without_text(shown) if battle.is_hidden else shown
 
 
-def _without_text(shown: dict[str, Any]) -> dict[str, Any]:
+def _without_text(shown: BattlePayload) -> BattlePayload:
     """Of a battle that a moderator hid, there is what was decided in it, and nothing to do."""
-    may = {name: False for name in shown if name.startswith("can_")}
-    vote = shown["vote"] and {**shown["vote"], "comment": ""}
-    return {**shown, **may, "turns": [_silenced(turn) for turn in shown["turns"]], "vote": vote, "stream_url": None}
+    vote = shown["vote"]
+    return {
+        **shown,
+        "turns": [_silenced(turn) for turn in shown["turns"]],
+        "vote": None if vote is None else {**vote, "comment": ""},
+        "stream_url": None,
+        "can_vote": False,
+        "can_follow_up": False,
+        "can_stop": False,
+        "can_regenerate": False,
+        "can_publish": False,
+    }
 
 
-def _silenced(turn: dict[str, Any]) -> dict[str, Any]:
-    said = ("text", "html", "reasoning")
-    answers = [{name: "" if name in said else value for name, value in one.items()} for one in turn["answers"]]
+def _silenced(turn: TurnPayload) -> TurnPayload:
+    answers = [_emptied(answer) for answer in turn["answers"]]
     return {**turn, "prompt": "", "attachments": [], "warnings": [], "is_live": False, "answers": answers}
 
 
-def shown_share(share: Share) -> dict[str, Any]:
+def _emptied(answer: AnswerPayload) -> AnswerPayload:
+    emptied: AnswerPayload = {**answer, "text": "", "html": ""}
+    if "reasoning" in answer:
+        emptied["reasoning"] = ""
+    return emptied
+
+
+def shown_share(share: Share) -> PublicPagePayload:
     return {
         "id": share.public_id,
         "url": share.get_absolute_url(),
@@ -78,7 +107,7 @@ def shown_share(share: Share) -> dict[str, Any]:
     }
 
 
-def _state(battle: Battle, vote: Vote | None, live: Turn | None) -> str:
+def _state(battle: Battle, vote: Vote | None, live: Turn | None) -> BattleState:
     if battle.is_void:
         return "void"
     if vote is not None:
@@ -96,11 +125,11 @@ def _stream_url(battle: Battle, live: Turn | None, stream_format: Format) -> str
     return f"/stream/{sign(StreamToken(battle.public_id, live.index, stream_format, live.round, places, person))}/"
 
 
-def _turn(turn: Turn, battle: Battle, sides: dict[int, Side], *, is_revealed: bool) -> dict[str, Any]:
+def _turn(turn: Turn, battle: Battle, sides: dict[int, Side], *, is_revealed: bool) -> TurnPayload:
     return {
         "index": turn.index,
         "prompt": turn.prompt,
-        "attachments": [{name: file[name] for name in _SHOWN_OF_A_FILE} for file in turn.attached],
+        "attachments": [_file(file) for file in turn.attached],
         "after_vote": turn.after_vote,
         "is_live": turn.is_live,
         "is_failed_follow_up": turn.is_failed_follow_up,
@@ -113,30 +142,40 @@ def _turn(turn: Turn, battle: Battle, sides: dict[int, Side], *, is_revealed: bo
     }
 
 
-def _answer(answer: Answer, position: str, turn: Turn, battle: Battle, *, is_revealed: bool) -> dict[str, Any]:
+def _file(file: AttachedFile) -> AttachedFilePayload:
+    return {
+        "id": file["id"],
+        "name": file["name"],
+        "media_type": file["media_type"],
+        "kind": file["kind"],
+        "size": file["size"],
+    }
+
+
+def _answer(answer: Answer, position: str, turn: Turn, battle: Battle, *, is_revealed: bool) -> AnswerPayload:
     # With equal pace a side that is stored already is shown as the other one: which was quicker stays unknown.
     is_held_back = settings.ARENA_EQUAL_PACE and battle.is_blind and turn.is_live and not turn.round
     is_unfinished = is_held_back or answer.state == Answer.State.QUEUED
     is_streaming = is_unfinished and turn.state == Turn.State.ANSWERING
     has_failed = answer.state == Answer.State.FAILED and not is_unfinished
-    shown: dict[str, Any] = {
-        "side": position,
-        "state": "streaming" if is_streaming else Answer.State.QUEUED if is_unfinished else answer.state,
+    shown: AnswerPayload = {
+        "side": cast(SideName, position),
+        "state": "streaming" if is_streaming else "queued" if is_unfinished else cast(AnswerState, answer.state),
         "text": "" if is_unfinished else answer.text,
         "html": "" if is_unfinished else answer.html,
         "error": NEUTRAL_ERROR if has_failed else None,
         "error_message": str(NEUTRAL_MESSAGE) if has_failed else "",
     }
     if is_revealed:
-        shown |= _numbers(answer)
+        _add_numbers(shown, answer)
     if battle.mode == Battle.Mode.COMPARE:
         shown["stars"] = answer.stars
     return shown
 
 
-def _numbers(answer: Answer) -> dict[str, Any]:
+def _add_numbers(shown: AnswerPayload, answer: Answer) -> None:
     call = answer.call
-    return {
+    shown |= {
         "id": answer.public_id,
         "error": answer.error or None,
         "error_message": failure_words(answer.error),
@@ -151,17 +190,17 @@ def _numbers(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _side(side: Side) -> dict[str, Any]:
-    return {"side": side.position, "model": model_summary(side.model)}
+def _side(side: Side) -> SidePayload:
+    return {"side": cast(SideName, side.position), "model": model_summary(side.model)}
 
 
 def _in_order(sides: dict[int, Side]) -> list[Side]:
     return sorted(sides.values(), key=lambda side: _PLACES.index(side.position))
 
 
-def _vote(vote: Vote) -> dict[str, Any]:
+def _vote(vote: Vote) -> VotePayload:
     return {
-        "choice": vote.choice,
+        "choice": cast(Choice, vote.choice),
         "tags": vote.tags,
         "comment": vote.comment,
         "created_at": vote.created_at,

@@ -1,11 +1,11 @@
 """Refusals a person can cause: a stable code, a sentence, an HTTP status."""
 
 import math
-from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from common.payload_types import ErrorPayload
 from common.text.storable import storable
 
 FieldErrors = dict[str, list[str]]
@@ -39,9 +39,9 @@ class ArenaError(Exception):
     def wait_hours(self) -> int:
         return math.ceil((self.retry_after or 0) / 3_600) if (self.retry_after or 0) > 7_200 else 0
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> ErrorPayload:
         """What was sent is quoted in sentences, and may hold what can be neither encoded nor stored."""
-        body: dict[str, Any] = {"code": self.code, "detail": storable(self.detail)}
+        body: ErrorPayload = {"code": self.code, "detail": storable(self.detail)}
         if self.fields:
             body["fields"] = {storable(name): [storable(line) for line in lines] for name, lines in self.fields.items()}
         return body

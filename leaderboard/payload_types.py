@@ -1,21 +1,21 @@
 """Boards, snapshots and comparisons as the API gives them. Scores are points, shares lie between 0 and 1."""
 
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from battles.payload_types import SideName
-from common.api.schema import Moment
-from models_registry.api.schema import Model
+from common.payload_types import JsonObject, Moment
+from models_registry.payload_types import ModelPayload
 
 
-class Method(TypedDict):
+class MethodPayload(TypedDict):
     """How the scores were computed: the method's name, its parameters, and the SHA-256 of both."""
 
     name: str
-    parameters: dict[str, Any]
+    parameters: JsonObject
     parameters_hash: str
 
 
-class BoardHead(TypedDict):
+class BoardHeadPayload(TypedDict):
     board: str
     title: str
     category: str | None
@@ -27,11 +27,11 @@ class BoardHead(TypedDict):
     models: int
 
 
-class Board(BoardHead):
+class BoardPayload(BoardHeadPayload):
     """A board that exists; `models` counts those with a score."""
 
 
-class StyleScore(TypedDict):
+class StyleScorePayload(TypedDict):
     """With length and formatting of the answers taken out."""
 
     score: float
@@ -42,13 +42,13 @@ class StyleScore(TypedDict):
     rank_worst: int | None
 
 
-class Result(TypedDict):
+class ResultPayload(TypedDict):
     """One model's line on a board. Of the interval one bound alone is null when it won, or lost, everything."""
 
     rank: int | None
     rank_best: int | None
     rank_worst: int | None
-    model: Model
+    model: ModelPayload
     score: float | None
     ci_low: float | None
     ci_high: float | None
@@ -63,35 +63,35 @@ class Result(TypedDict):
     median_first_token_ms: int | None
     group: int
     design_effect: float
-    style: StyleScore | None
+    style: StyleScorePayload | None
 
 
-class Collecting(TypedDict):
+class CollectingPayload(TypedDict):
     """A model that has too few votes for a score."""
 
-    model: Model
+    model: ModelPayload
     votes: int
 
 
-class Leaderboard(BoardHead):
+class LeaderboardPayload(BoardHeadPayload):
     """The newest snapshot of a board. `style_control` is null where the board has none; `facts` is what the fit found
     beside the scores."""
 
     description: str
-    method: Method
-    results: list[Result]
-    collecting: list[Collecting]
+    method: MethodPayload
+    results: list[ResultPayload]
+    collecting: list[CollectingPayload]
     style_control: bool | None
-    facts: dict[str, Any]
+    facts: JsonObject
 
 
-class SnapshotHead(TypedDict):
+class SnapshotHeadPayload(TypedDict):
     """A snapshot in a list: which votes it counted, how, and the SHA-256 of their tallies."""
 
     id: str
     board: str
     computed_at: Moment
-    method: Method
+    method: MethodPayload
     tallies_checksum: str
     last_order: int
     last_change: int
@@ -101,7 +101,7 @@ class SnapshotHead(TypedDict):
     duration_ms: int
 
 
-class Snapshot(Leaderboard):
+class SnapshotPayload(LeaderboardPayload):
     """A snapshot as it was published, and what it was made of."""
 
     id: str
@@ -113,7 +113,7 @@ class Snapshot(Leaderboard):
     votes_renamed_since: int
 
 
-class ModelOnBoard(Result):
+class ModelOnBoardPayload(ResultPayload):
     """A model's line on one board."""
 
     board: str
@@ -122,10 +122,10 @@ class ModelOnBoard(Result):
     computed_at: Moment
 
 
-class Opponent(TypedDict):
+class OpponentPayload(TypedDict):
     """What a model took from another on Overall, with the 95 % interval of its share."""
 
-    model: Model
+    model: ModelPayload
     votes: int
     wins: int
     losses: int
@@ -136,7 +136,7 @@ class Opponent(TypedDict):
     ci_high: float
 
 
-class Calls(TypedDict):
+class CallsPayload(TypedDict):
     """How a model's last 1,000 answers went: milliseconds, US dollars, counts."""
 
     calls: int
@@ -151,14 +151,14 @@ class Calls(TypedDict):
     failed: int
 
 
-class Tag(TypedDict):
+class TagPayload(TypedDict):
     """How often a model's answers were tagged so."""
 
     tag: str
     votes: int
 
 
-class Version(TypedDict):
+class VersionPayload(TypedDict):
     """A model under the same name, as it was set up at some time."""
 
     slug: str
@@ -167,24 +167,24 @@ class Version(TypedDict):
     status: str
 
 
-class ModelStandings(TypedDict):
+class ModelStandingsPayload(TypedDict):
     """One model on every board."""
 
-    model: Model
+    model: ModelPayload
     retired_at: Moment | None
     elo: float | None
-    standings: list[ModelOnBoard]
-    opponents: list[Opponent]
-    calls: Calls | None
-    tags: list[Tag]
-    versions: list[Version]
+    standings: list[ModelOnBoardPayload]
+    opponents: list[OpponentPayload]
+    calls: CallsPayload | None
+    tags: list[TagPayload]
+    versions: list[VersionPayload]
 
 
-class Place(TypedDict):
+class PlacePayload(TypedDict):
     """Where a side's model stands. What is not known, or not yet, is null."""
 
     side: SideName
-    model: Model
+    model: ModelPayload
     score: float | None
     rank: int | None
     preliminary: bool | None
@@ -192,14 +192,14 @@ class Place(TypedDict):
     elo_change: float | None
 
 
-class BattlePlaces(TypedDict):
+class BattlePlacesPayload(TypedDict):
     """A battle's models on Overall."""
 
     battle: str
-    sides: list[Place]
+    sides: list[PlacePayload]
 
 
-class Point(TypedDict):
+class PointPayload(TypedDict):
     """Where a model stood in a snapshot."""
 
     snapshot: str
@@ -212,21 +212,21 @@ class Point(TypedDict):
     preliminary: bool
 
 
-class Series(TypedDict):
+class SeriesPayload(TypedDict):
     """One model's points, the oldest first."""
 
     model: str
-    points: list[Point]
+    points: list[PointPayload]
 
 
-class History(TypedDict):
+class HistoryPayload(TypedDict):
     """How models moved on a board."""
 
     board: str
-    series: list[Series]
+    series: list[SeriesPayload]
 
 
-class Share(TypedDict):
+class SharePayload(TypedDict):
     """What `a` takes of the votes, with its 95 % interval."""
 
     share_a: float
@@ -234,7 +234,7 @@ class Share(TypedDict):
     ci_high: float
 
 
-class Separation(TypedDict):
+class SeparationPayload(TypedDict):
     """Whether the difference of two scores is beyond doubt, and how many more votes would make it so."""
 
     apart: bool
@@ -242,34 +242,34 @@ class Separation(TypedDict):
     more_votes: int | None
 
 
-class Meetings(TypedDict):
+class MeetingsPayload(TypedDict):
     votes: int
     wins_a: int
     wins_b: int
     ties: int
     both_bad: int
-    observed: Share | None
+    observed: SharePayload | None
 
 
-class MeetingsOnBoard(Meetings):
+class MeetingsOnBoardPayload(MeetingsPayload):
     """The same two on another board."""
 
     board: str
     title: str
 
 
-class HeadToHead(Meetings):
+class HeadToHeadPayload(MeetingsPayload):
     """Two models compared."""
 
-    a: Model
-    b: Model
+    a: ModelPayload
+    b: ModelPayload
     snapshot: str | None
-    expected: Share | None
-    separation: Separation | None
-    boards: list[MeetingsOnBoard]
+    expected: SharePayload | None
+    separation: SeparationPayload | None
+    boards: list[MeetingsOnBoardPayload]
 
 
-class Pair(TypedDict):
+class PairPayload(TypedDict):
     """How often two models met, and how it ended."""
 
     a: str
@@ -281,10 +281,10 @@ class Pair(TypedDict):
     both_bad: int
 
 
-class Matrix(TypedDict):
+class MatrixPayload(TypedDict):
     """Every pair that met on a board."""
 
     board: str
     snapshot: str | None
     models: list[str]
-    pairs: list[Pair]
+    pairs: list[PairPayload]

@@ -1,15 +1,16 @@
 """What everybody may know about a model, in the API's words."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import cast
 
 from common.text.money import plain
 from models_registry.models import LanguageModel, Price
+from models_registry.payload_types import LicenseKind, ModelPayload, Status
 
 LICENCE_KINDS = dict(LanguageModel.LicenseKind.choices)
 
 
-def model_summary(model: LanguageModel, *, prices: Mapping[int, Price] | None = None) -> dict[str, Any]:
+def model_summary(model: LanguageModel, *, prices: Mapping[int, Price] | None = None) -> ModelPayload:
     """The API's `model: {…}` object. No query when the model's prices are prefetched, or given by its id.
 
     Prices are US dollars per million tokens as decimal strings, None while unknown.
@@ -20,10 +21,10 @@ def model_summary(model: LanguageModel, *, prices: Mapping[int, Price] | None = 
         "name": model.name,
         "organization": model.organization,
         "license": model.license,
-        "license_kind": model.license_kind,
+        "license_kind": cast(LicenseKind, model.license_kind),
         "context_length": model.context_length,
         "abilities": model.abilities,
-        "status": model.status,
+        "status": cast(Status, model.status),
         "price_input": None if price is None else plain(price.input_per_million),
         "price_output": None if price is None else plain(price.output_per_million),
         "version": model.version,

@@ -1,17 +1,18 @@
-from typing import Any
+from typing import cast
 
 from uploads.models import Upload
+from uploads.payload_types import UploadKind, UploadPayload, UploadState
 
 
-def upload_summary(upload: Upload) -> dict[str, Any]:
+def upload_summary(upload: Upload) -> UploadPayload:
     return {
         "id": upload.public_id,
         "name": upload.name,
         "media_type": upload.media_type,
-        "kind": upload.kind,
+        "kind": cast(UploadKind, upload.kind),
         "size": upload.size,
         "sha256": upload.sha256,
-        "state": upload.state,
+        "state": cast(UploadState, upload.state),
         "pages": upload.pages,
         "characters": upload.characters,
         "error": upload.error or None,

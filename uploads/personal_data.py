@@ -1,23 +1,22 @@
 """What uploads knows of a member: the files, taken along or forgotten."""
 
-from typing import Any
-
 from django.dispatch import receiver
 
 from accounts.models import User
 from accounts.personal_data import account_goes, asked_for_everything
 from uploads.models import Upload
+from uploads.payload_types import UploadPayload
 from uploads.payloads import upload_summary
 
 
 @receiver(asked_for_everything)
-def uploads_of(user: User, **_: Any) -> dict[str, list[dict[str, Any]]]:
+def uploads_of(user: User, **_: object) -> dict[str, list[UploadPayload]]:
     return {
         "uploads": [upload_summary(upload) for upload in Upload.objects.filter(owner_user=user).kept().order_by("pk")]
     }
 
 
 @receiver(account_goes)
-def forget_uploads(user: User, **_: Any) -> None:
+def forget_uploads(user: User, **_: object) -> None:
     """Names may say who somebody was. Files without an owner are deleted by the next tidying up."""
     Upload.objects.filter(owner_user=user).update(name="", owner_user=None)

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
-from typing import Any, cast
+from typing import ParamSpec, TypeVar, cast
 
 from django.db import transaction
 from django.db.models import Q
@@ -20,7 +20,8 @@ from accounts.models import IdempotencyKey, User, Visitor
 from common.api.errors import as_arena_error
 from common.errors import ArenaError, InvalidInput
 
-Method = Callable[..., Response]
+P = ParamSpec("P")
+R = TypeVar("R", bound=Response)
 
 
 class ShownOnce(str):
@@ -29,7 +30,7 @@ class ShownOnce(str):
     __slots__ = ()
 
 
-def idempotent(method: Method) -> Method:
+def idempotent(method: Callable[P, R]) -> Callable[P, R]:
     """Honour `Idempotency-Key` on a DRF view method.
 
     The action and its remembered result commit together. 429 and 5xx are not remembered, nor is what is ShownOnce.
@@ -37,16 +38,17 @@ def idempotent(method: Method) -> Method:
     """
 
     @wraps(method)
-    def wrapped(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+        request = cast(Request, args[1])
         key = request.headers.get("Idempotency-Key", "")
         if not key:
-            return method(view, request, *args, **kwargs)
+            return method(*args, **kwargs)
         if len(key) > 255:
             raise InvalidInput(_("Idempotency-Key may have at most 255 characters."))
         row = _claim(known_actor(cast(ActorRequest, request._request)).key, key, _hash(request))
         if row.status is not None:
-            return Response(row.body, status=row.status)
-        return _run_once(row, lambda: method(view, request, *args, **kwargs))
+            return cast(R, Response(row.body, status=row.status))
+        return cast(R, _run_once(row, lambda: method(*args, **kwargs)))
 
     return wrapped
 

@@ -1,5 +1,4 @@
 from datetime import datetime
-from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -9,7 +8,7 @@ from accounts.models import Scope
 from common.api.fields import ChoiceField
 
 
-class NewTokenSerializer(serializers.Serializer[Any]):
+class NewTokenSerializer(serializers.Serializer[None]):
     name = serializers.CharField(max_length=100)
     scopes = serializers.ListField(child=ChoiceField(choices=Scope.choices), allow_empty=False)
     expires_at = serializers.DateTimeField(allow_null=True, default=None, help_text="Null: never.")

@@ -1,15 +1,14 @@
 """The person behind a request, their tokens and their data."""
 
-from typing import Any, cast
+from functools import partial
+from typing import cast
 
 from allauth.account.internal.flows.reauthentication import is_reauthentication_required
 from django.contrib.auth import logout
 from django.http import HttpResponse
 from rest_framework import status
-from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from accounts import actions
@@ -18,12 +17,19 @@ from accounts.api.authentication import IsMemberInBrowser
 from accounts.api.idempotency import ShownOnce, idempotent
 from accounts.api.serializers import NewTokenSerializer
 from accounts.errors import ConfirmFirst, ThisBrowser
-from accounts.models import ApiToken, ApiTokenQuerySet, SignIn, User
+from accounts.models import ApiToken, SignIn, User
+from accounts.payload_types import (
+    NewlyMadeTokenPayload,
+    PersonPayload,
+    SignedInBrowserPayload,
+    TokenSummaryPayload,
+)
 from accounts.payloads import browser_summary, person, token_summary
 from accounts.personal_data import everything_as_a_file
 from accounts.sign_in.sessions import signed_in
-from common.api.pagination import ArenaPagination
+from common.api_responses import PayloadResponse, paginated
 from common.errors import NotFound
+from common.payload_types import Page
 
 
 def _actor(request: Request) -> Actor:
@@ -35,8 +41,8 @@ class Me(APIView):
 
     in_browser = ("DELETE",)
 
-    def get(self, request: Request) -> Response:
-        return Response(person(_actor(request)))
+    def get(self, request: Request) -> PayloadResponse[PersonPayload]:
+        return PayloadResponse(person(_actor(request)))
 
     def delete(self, request: Request) -> Response:
         """A browser that somebody left open is not enough."""
@@ -55,24 +61,19 @@ class Export(APIView):
         return everything_as_a_file(_actor(request))
 
 
-class TokenSerializer(BaseSerializer[ApiToken]):
-    def to_representation(self, instance: ApiToken) -> dict[str, Any]:
-        return token_summary(instance)
-
-
-class Tokens(ListAPIView[ApiToken]):
+class Tokens(APIView):
     permission_classes = [IsMemberInBrowser]
-    serializer_class = TokenSerializer
 
-    def get_queryset(self) -> ApiTokenQuerySet:
-        return ApiToken.objects.held_by(cast(User, self.request.user))
+    def get(self, request: Request) -> PayloadResponse[Page[TokenSummaryPayload]]:
+        return paginated(ApiToken.objects.held_by(cast(User, request.user)), request, token_summary)
 
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> PayloadResponse[NewlyMadeTokenPayload]:
         asked = NewTokenSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         row, token = actions.issue_token(user=cast(User, request.user), **asked.validated_data)
-        return Response({**token_summary(row), "token": ShownOnce(token)}, status=status.HTTP_201_CREATED)
+        new_token: NewlyMadeTokenPayload = {**token_summary(row), "token": ShownOnce(token)}
+        return PayloadResponse(new_token, status=status.HTTP_201_CREATED)
 
 
 class Browsers(APIView):
@@ -80,11 +81,9 @@ class Browsers(APIView):
 
     permission_classes = [IsMemberInBrowser]
 
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> PayloadResponse[Page[SignedInBrowserPayload]]:
         here, user = request._request.session.session_key, cast(User, request.user)
-        paginator = ArenaPagination()
-        rows = paginator.paginate_queryset(signed_in(user), request) or []
-        return paginator.get_paginated_response([browser_summary(row, here=here) for row in rows])
+        return paginated(signed_in(user), request, partial(browser_summary, here=here))
 
 
 class OtherBrowsers(APIView):

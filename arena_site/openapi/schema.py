@@ -1,9 +1,9 @@
 """From the apps' operations to OpenAPI. Imported when somebody asks for the schema, not at a start."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import msgspec
 from drf_spectacular.generators import SchemaGenerator
@@ -19,7 +19,8 @@ import uploads.api.schema
 from accounts.api.authentication import IsMemberInBrowser
 from accounts.errors import Banned, IdempotencyKeyReused, StillRunning
 from accounts.models import Scope
-from common.api.schema import LIMIT, OFFSET, TEXT, Error, File, Operation, Operations, Parameter
+from common.api.schema import LIMIT, OFFSET, TEXT, File, Operation, Operations, Parameter
+from common.api_responses import PayloadResponse
 from common.errors import (
     ArenaError,
     InvalidInput,
@@ -31,6 +32,7 @@ from common.errors import (
     TooManyRequests,
     UnsupportedMediaType,
 )
+from common.payload_types import ErrorPayload, JsonObject, Page
 
 OPERATIONS: Operations = {
     **models_registry.api.schema.OPERATIONS,
@@ -56,17 +58,58 @@ class NamedTwice(ValueError):
     """What is taken and what is given would be the same component."""
 
 
+class Payload(NamedTuple):
+    """TypedDict of an operation's JSON, or of each item of a list."""
+
+    shape: type | None
+    is_list: bool = False
+
+    def schema(self) -> JsonObject | None:
+        if self.shape is None:
+            return None
+        if not self.is_list:
+            return _reference(self.shape)
+        address = {"type": ["string", "null"], "format": "uri"}
+        return {
+            "type": "object",
+            "required": ["count", "next", "previous", "results"],
+            "properties": {
+                "count": {"type": ["integer", "null"]},
+                "next": address,
+                "previous": address,
+                "results": {"type": "array", "items": _reference(self.shape)},
+            },
+        }
+
+
+def payload_of(view: type, method: str) -> Payload:
+    """Read the type of PayloadResponse in the method's return annotation, alone or in a union."""
+    annotation = get_type_hints(getattr(view, method))["return"]
+    for response in (annotation, *get_args(annotation)):
+        if get_origin(response) is PayloadResponse:
+            [shape] = get_args(response)
+            return Payload(get_args(shape)[0], is_list=True) if get_origin(shape) is Page else Payload(shape)
+    return Payload(None)
+
+
 class ArenaSchema(AutoSchema):
     """drf-spectacular's reading of addresses and input; the rest is said by the apps."""
 
     @property
     def operation(self) -> Operation:
-        view: Any = self.view
-        method = getattr(view, "action", None) or self.method.lower()
+        view = type(self.view)
         try:
-            return OPERATIONS[type(view), method]
+            return OPERATIONS[view, self._handler]
         except KeyError:
-            raise Undescribed(f"{type(view).__module__}.{type(view).__name__}.{method} is not described") from None
+            raise Undescribed(f"{view.__module__}.{view.__name__}.{self._handler} is not described") from None
+
+    @property
+    def _handler(self) -> str:
+        return getattr(self.view, "action", None) or str(self.method).lower()
+
+    @property
+    def payload(self) -> "Payload":
+        return payload_of(type(self.view), self._handler)
 
     @property
     def scope(self) -> str:
@@ -93,7 +136,7 @@ class ArenaSchema(AutoSchema):
 
     def get_operation_id(self) -> str:
         words = [word.replace("-", "_").replace(".", "_") for word in self._tokenize_path()]
-        verb = "list" if self.operation.is_list else self.method_mapping[self.method.lower()]
+        verb = "list" if self.payload.is_list else self.method_mapping[self.method.lower()]
         return "_".join([*words, verb])
 
     def get_request_serializer(self) -> Any:
@@ -105,7 +148,7 @@ class ArenaSchema(AutoSchema):
 
     def get_override_parameters(self) -> list[Any]:
         said = self.operation
-        parameters = [*said.parameters, *([LIMIT, OFFSET] if said.is_list else ())]
+        parameters = [*said.parameters, *([LIMIT, OFFSET] if self.payload.is_list else ())]
         described = {one.name for one in parameters}
         parameters += [
             Parameter(name, "Its id.", TEXT, required=True, location="path")
@@ -123,19 +166,25 @@ class ArenaSchema(AutoSchema):
 
     def get_response_serializers(self) -> Any:
         said = self.operation
-        given = said.gives if isinstance(said.gives, tuple) else (said.gives,)
-        found: dict[Any, OpenApiResponse] = {}
-        for status, what in product((said.status, *said.also), given):
-            if isinstance(what, File):
-                schema, media_type = {"type": "string"}, what.media_type.partition(";")[0]
-            else:
-                schema, media_type = _given(what, is_list=said.is_list), "application/json"
+        found: dict[tuple[int, str], OpenApiResponse] = {}
+        for status, (media_type, schema) in product((said.status, *said.also), self._bodies()):
             found[status, media_type] = OpenApiResponse(schema, said.summary)
         for status, errors in _by_status(self._refusals()).items():
             words = "\n".join(f"- `{error.code}`: {error.message}" for error in errors)
             examples = [OpenApiExample(error.code, value=_as_refused(error)) for error in errors]
-            found[status, "application/json"] = OpenApiResponse(_reference(Error), words, examples=examples)
+            found[status, "application/json"] = OpenApiResponse(_reference(ErrorPayload), words, examples=examples)
         return found
+
+    def _bodies(self) -> Iterator[tuple[str, JsonObject | None]]:
+        """Yield each media type with its schema."""
+        files, payload = self.operation.files, self.payload
+        if payload.shape is not None or not files:
+            yield "application/json", payload.schema()
+        for one in files:
+            if isinstance(one, File):
+                yield one.media_type.partition(";")[0], {"type": "string"}
+            else:
+                yield "application/json", _reference(one)
 
     def _refusals(self) -> list[type[ArenaError]]:
         said = self.operation
@@ -167,26 +216,12 @@ def _as_refused(error: type[ArenaError]) -> dict[str, Any]:
     return {"code": error.code, "detail": str(error.message)}
 
 
-def _given(what: Any, *, is_list: bool) -> Any:
-    if what is None:
-        return None
-    if not is_list:
-        return _reference(what)
-    address = {"type": ["string", "null"], "format": "uri"}
-    return {
-        "type": "object",
-        "required": ["count", "next", "previous", "results"],
-        "properties": {
-            "count": {"type": ["integer", "null"]},
-            "next": address,
-            "previous": address,
-            "results": {"type": "array", "items": _reference(what)},
-        },
-    }
+def _reference(shape: type) -> JsonObject:
+    return {"$ref": _REFERENCE.format(name=_component(shape))}
 
 
-def _reference(shape: type) -> dict[str, str]:
-    return {"$ref": _REFERENCE.format(name=shape.__name__)}
+def _component(shape: type) -> str:
+    return shape.__name__.removesuffix("Payload")
 
 
 def _by_status(errors: Iterable[type[ArenaError]]) -> dict[int, list[type[ArenaError]]]:
@@ -196,16 +231,18 @@ def _by_status(errors: Iterable[type[ArenaError]]) -> dict[int, list[type[ArenaE
     return dict(sorted(found.items()))
 
 
-def add_shapes(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """drf-spectacular's hook: the components that the operations refer to."""
-    shapes: set[type] = {Error}
-    for operation in OPERATIONS.values():
-        given = operation.gives if isinstance(operation.gives, tuple) else (operation.gives,)
+def add_shapes(result: JsonObject, **_: object) -> JsonObject:
+    """drf-spectacular's hook: add the components that the operations refer to."""
+    shapes: set[type] = {ErrorPayload}
+    for described, operation in OPERATIONS.items():
+        given = (payload_of(*described).shape, *operation.files)
         shapes.update(shape for shape in given if isinstance(shape, type))
-    ordered = sorted(shapes, key=lambda shape: shape.__name__)
+    ordered = sorted(shapes, key=_component)
     _references, components = msgspec.json.schema_components(ordered, ref_template=_REFERENCE)
+    # msgspec names components after their classes.
+    components = msgspec.json.decode(msgspec.json.encode(components).replace(b'Payload"', b'"'))
     taken = result.setdefault("components", {}).setdefault("schemas", {})
     if both := sorted(taken.keys() & components.keys()):
-        raise NamedTwice(f"a serializer and a shape are both called {', '.join(both)}")
+        raise NamedTwice(f"a serializer and a payload are both called {', '.join(both)}")
     taken.update(components)
     return result

@@ -12,16 +12,7 @@ from battles.api.serializers import (
 )
 from battles.api.shares import ShareViewSet
 from battles.api.views import AnswerViewSet, BattleViewSet, SessionViewSet
-from battles.payload_types import (
-    Battle,
-    Consent,
-    ExportedSession,
-    PublicPage,
-    Report,
-    Session,
-    SessionSummary,
-    SharedBattle,
-)
+from battles.payload_types import ExportedSessionPayload
 from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import TooManyRequests
 from uploads.errors import CannotBeRead, NotReadYet
@@ -56,8 +47,6 @@ OPERATIONS: Operations = {
     (SessionViewSet, "list"): Operation(
         summary="Your sessions, the latest first",
         description="Those that are not put away. Their battles come with each one: `sessions/{id}/`.",
-        gives=SessionSummary,
-        is_list=True,
         parameters=(
             Parameter("search", "Words of the title or of a prompt.", TEXT),
             Parameter("archived", "Those put away instead of the others.", {"type": "boolean", "default": False}),
@@ -69,21 +58,18 @@ OPERATIONS: Operations = {
         description=_HOW_TO_START,
         takes=StartBattleSerializer,
         example={"prompt": "Name three rivers."},
-        gives=Session,
         status=201,
         refuses=_STARTING,
     ),
     (SessionViewSet, "retrieve"): Operation(
         summary="A session with its battles",
         description="The oldest first, each as `battles/{id}/` gives it.",
-        gives=Session,
     ),
     (SessionViewSet, "partial_update"): Operation(
         summary="Rename a session, or put it away",
         description="What is not sent stays as it is. `archived` false takes it out again.",
         takes=ChangeSessionSerializer,
         example={"title": "About rivers"},
-        gives=Session,
     ),
     (SessionViewSet, "destroy"): Operation(
         summary="Delete a session",
@@ -102,7 +88,6 @@ OPERATIONS: Operations = {
     (SessionViewSet, "restore"): Operation(
         summary="Bring back a session that was just deleted",
         description="Within a minute, with everything that was in it. One that was not deleted stays as it is.",
-        gives=Session,
         refuses=(errors.TooLateToRestore,),
     ),
     (SessionViewSet, "battles"): Operation(
@@ -110,14 +95,12 @@ OPERATIONS: Operations = {
         description=_HOW_TO_START,
         takes=StartBattleSerializer,
         example={"prompt": "Name three lakes."},
-        gives=Battle,
         status=201,
         refuses=_STARTING,
     ),
     (SessionViewSet, "consent"): Operation(
         summary="The words of consent",
         description="What `consent` agrees to, to be shown to whoever is asked before a battle is started with it.",
-        gives=Consent,
     ),
     (SessionViewSet, "withdraw_consent"): Operation(
         summary="Withdraw every consent to publish prompts and answers",
@@ -128,13 +111,12 @@ OPERATIONS: Operations = {
         summary="A session as a file",
         description="As JSON each side has its conversation in the messages of OpenAI's API; Markdown is for people. "
         "Before the vote neither has names.",
-        gives=(ExportedSession, File("text/markdown")),
+        files=(ExportedSessionPayload, File("text/markdown")),
         parameters=(_AS,),
     ),
     (BattleViewSet, "retrieve"): Operation(
         summary="A battle",
         description="While it is being answered, what was said so far is on its `stream_url` alone.",
-        gives=Battle,
     ),
     (BattleViewSet, "messages"): Operation(
         summary="Ask every side a follow-up",
@@ -142,7 +124,6 @@ OPERATIONS: Operations = {
         "`stream_url`.",
         takes=PromptSerializer,
         example={"prompt": "Which of them is the longest?"},
-        gives=Battle,
         status=201,
         refuses=(
             errors.StillAnswering,
@@ -165,13 +146,11 @@ OPERATIONS: Operations = {
     (BattleViewSet, "stop"): Operation(
         summary="Stop what is being answered",
         description="On every side; what was said so far stays. A vote on a stopped answer is kept, and not counted.",
-        gives=Battle,
         refuses=(errors.NothingToStop,),
     ),
     (BattleViewSet, "regenerate"): Operation(
         summary="Ask a failed follow-up again",
         description="Once, where a side failed in the last turn; every side answers it anew.",
-        gives=Battle,
         refuses=(
             errors.StillAnswering,
             errors.BattleIsVoid,
@@ -189,7 +168,6 @@ OPERATIONS: Operations = {
         description="When every side has answered: the battle's `can_vote` says so. A vote is final.",
         takes=CastVoteSerializer,
         example={"choice": "left"},
-        gives=Battle,
         status=201,
         refuses=(
             errors.AlreadyVoted,
@@ -205,14 +183,12 @@ OPERATIONS: Operations = {
         description="What is sent again replaces what was sent before.",
         takes=FeedbackSerializer,
         example={"tags": {"left": ["accurate", "clear"], "right": ["shallow"]}, "comment": "The right one guesses."},
-        gives=Battle,
         refuses=(errors.NotVotedYet,),
     ),
     (BattleViewSet, "publish"): Operation(
         summary="Publish a battle: a page for whoever has its address",
         description="Once the names are known, and nothing is being answered. What is said later is on it when it is "
         "published again, at the same address.",
-        gives=PublicPage,
         refuses=(errors.NotVotedYet, errors.StillAnswering, errors.BattleIsVoid, errors.BattleIsHidden),
     ),
     (BattleViewSet, "withdraw"): Operation(
@@ -231,7 +207,6 @@ OPERATIONS: Operations = {
         "sent again, it is given back with status 200.",
         takes=ReportBattleSerializer,
         example={"reason": "One of the answers insults people."},
-        gives=Report,
         also=(200,),
         status=201,
         refuses=(TooManyRequests,),
@@ -240,12 +215,11 @@ OPERATIONS: Operations = {
         summary="A published battle",
         description="Anybody's, by the id in its `share` and in the address of its page. What its owner said later, or "
         "about the vote, is not there; nor is anything once it is withdrawn.",
-        gives=SharedBattle,
     ),
     (ShareViewSet, "export"): Operation(
         summary="A published battle as a file",
         description="As a session is exported: JSON with the messages of OpenAI's API, or Markdown.",
-        gives=(ExportedSession, File("text/markdown")),
+        files=(ExportedSessionPayload, File("text/markdown")),
         parameters=(_AS,),
     ),
     (AnswerViewSet, "rating"): Operation(
@@ -253,7 +227,6 @@ OPERATIONS: Operations = {
         description="The id is the answer's. What is given again counts instead.",
         takes=StarsSerializer,
         example={"stars": 4},
-        gives=Battle,
         refuses=(errors.TakesNoStars, errors.StillAnswering, TooManyRequests),
     ),
 }

@@ -17,7 +17,7 @@ from common.text.storable import has_unstorable
 from models_registry.models import LanguageModel
 
 
-class PromptSerializer(serializers.Serializer[Any]):
+class PromptSerializer(serializers.Serializer[None]):
     # Neither trimmed nor checked by DRF: accepted_prompt is the one rule.
     prompt = serializers.CharField(trim_whitespace=False, allow_blank=True)
     attachments = serializers.ListField(
@@ -35,7 +35,7 @@ class PromptSerializer(serializers.Serializer[Any]):
         return super().run_validation(data)
 
 
-class FiltersSerializer(serializers.Serializer[Any]):
+class FiltersSerializer(serializers.Serializer[None]):
     license_kind = ChoiceField(choices=LanguageModel.LicenseKind.choices, required=False)
     min_size_b = serializers.DecimalField(max_digits=9, decimal_places=3, min_value=Decimal(0), required=False)
     needs_images = serializers.BooleanField(required=False)
@@ -69,20 +69,20 @@ class StartBattleSerializer(PromptSerializer):
         return Wish(mode, models, data["filters"], files, data["consent"])
 
 
-class CastVoteSerializer(serializers.Serializer[Any]):
+class CastVoteSerializer(serializers.Serializer[None]):
     choice = ChoiceField(choices=Vote.Choice.choices)
 
 
-class ReportBattleSerializer(serializers.Serializer[Any]):
+class ReportBattleSerializer(serializers.Serializer[None]):
     # Neither trimmed nor checked by DRF: actions.report knows the rule.
     reason = serializers.CharField(trim_whitespace=False, allow_blank=True)
 
 
-class StarsSerializer(serializers.Serializer[Any]):
+class StarsSerializer(serializers.Serializer[None]):
     stars = serializers.IntegerField(min_value=1, max_value=5)
 
 
-class FeedbackSerializer(serializers.Serializer[Any]):
+class FeedbackSerializer(serializers.Serializer[None]):
     tags = serializers.DictField(
         child=serializers.ListField(child=ChoiceField(choices=list(feedback.TAGS))), default=dict
     )
@@ -95,7 +95,7 @@ class FeedbackSerializer(serializers.Serializer[Any]):
         return {side: sorted(set(names)) for side, names in tags.items()}
 
 
-class ChangeSessionSerializer(serializers.Serializer[Any]):
+class ChangeSessionSerializer(serializers.Serializer[None]):
     title = serializers.CharField(max_length=120, required=False)
     archived = serializers.BooleanField(required=False)
 

@@ -5,12 +5,13 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from rest_framework.decorators import action
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from battles.models import Share
+from battles.payload_types import SharedBattlePayload
 from battles.sessions.export import exported
 from battles.sessions.sharing import as_session, shared_battle, told_to_all
+from common.api_responses import PayloadResponse
 from common.errors import NotFound
 
 
@@ -24,8 +25,8 @@ class ShareViewSet(ViewSet):
             raise NotFound
         return share
 
-    def retrieve(self, request: Request, public_id: str) -> Response:
-        return Response(told_to_all(self.get_object()))
+    def retrieve(self, request: Request, public_id: str) -> PayloadResponse[SharedBattlePayload]:
+        return PayloadResponse(told_to_all(self.get_object()))
 
     @action(detail=True, methods=["get"])
     def export(self, request: Request, public_id: str) -> HttpResponse:

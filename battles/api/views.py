@@ -25,12 +25,21 @@ from battles.api.serializers import (
 )
 from battles.models import Answer, Battle, Session, Vote
 from battles.models.sessions import SessionQuerySet
+from battles.payload_types import (
+    BattlePayload,
+    ConsentPayload,
+    PublicPagePayload,
+    ReportPayload,
+    SessionPayload,
+    SessionSummaryPayload,
+)
 from battles.payloads import shown_battle, shown_share
 from battles.queries import find_battle, find_whole_battle, read_battle
 from battles.sessions.export import session_file
 from battles.sessions.payloads import consent_asked_of, session_detail, session_summary
-from common.api.pagination import ArenaPagination
+from common.api_responses import PayloadResponse, paginated
 from common.errors import NotFound
+from common.payload_types import Page
 
 
 def _actor(request: Request) -> Actor:
@@ -46,7 +55,7 @@ def _asks_for(request: Request, name: str) -> bool:
     return request.query_params.get(name, "").lower() in ("1", "true")
 
 
-def _sees(battle: Battle) -> dict[str, Any]:
+def _sees(battle: Battle) -> BattlePayload:
     return shown_battle(read_battle(battle.pk))
 
 
@@ -63,33 +72,31 @@ class SessionViewSet(ViewSet):
             raise NotFound
         return session
 
-    def list(self, request: Request) -> Response:
+    def list(self, request: Request) -> PayloadResponse[Page[SessionSummaryPayload]]:
         asked = request.query_params
         found = Session.objects.owned_by(_actor(request)).filter(archived=_asks_for(request, "archived"))
         found = found.search(asked.get("search", "").replace("\x00", ""))
         if asked.get("upload"):
             found = found.with_upload(asked["upload"])
-        paginator = ArenaPagination()
-        page = paginator.paginate_queryset(found.with_known_names().with_battle_count().latest_first(), request)
-        return paginator.get_paginated_response([session_summary(session) for session in page or []])
+        return paginated(found.with_known_names().with_battle_count().latest_first(), request, session_summary)
 
     @idempotent
-    def create(self, request: Request) -> Response:
+    def create(self, request: Request) -> PayloadResponse[SessionPayload]:
         asked = StartBattleSerializer(data=request.data)
         said = _valid(asked)
         actor = known_actor(cast(ActorRequest, request._request))
         battle = actions.start_session(actor=actor, prompt=said["prompt"], wish=asked.wish, proof=said["proof"])
-        return Response(session_detail(battle.session, [battle]), status=status.HTTP_201_CREATED)
+        return PayloadResponse(session_detail(battle.session, [battle]), status=status.HTTP_201_CREATED)
 
-    def retrieve(self, request: Request, public_id: str) -> Response:
-        return Response(session_detail(self.get_object()))
+    def retrieve(self, request: Request, public_id: str) -> PayloadResponse[SessionPayload]:
+        return PayloadResponse(session_detail(self.get_object()))
 
-    def partial_update(self, request: Request, public_id: str) -> Response:
+    def partial_update(self, request: Request, public_id: str) -> PayloadResponse[SessionPayload]:
         session = self.get_object()
         changes = _valid(ChangeSessionSerializer(data=request.data))
         if changes:
             actions.update_session(session, **changes)
-        return Response(session_detail(self.get_object()))
+        return PayloadResponse(session_detail(self.get_object()))
 
     def destroy(self, request: Request, public_id: str) -> Response:
         """For a minute it can be had back, unless it is to go for good: then also what was thrown away before."""
@@ -101,23 +108,23 @@ class SessionViewSet(ViewSet):
 
     @action(detail=True, methods=["post"])
     @idempotent
-    def restore(self, request: Request, public_id: str) -> Response:
-        return Response(session_detail(actions.restore_session(actor=_actor(request), public_id=public_id)))
+    def restore(self, request: Request, public_id: str) -> PayloadResponse[SessionPayload]:
+        return PayloadResponse(session_detail(actions.restore_session(actor=_actor(request), public_id=public_id)))
 
     @action(detail=True, methods=["post"])
     @idempotent
-    def battles(self, request: Request, public_id: str) -> Response:
+    def battles(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
         session = self.get_object()
         asked = StartBattleSerializer(data=request.data)
         said = _valid(asked)
         battle = actions.start_battle(
             actor=_actor(request), session=session, prompt=said["prompt"], wish=asked.wish, proof=said["proof"]
         )
-        return Response(shown_battle(battle), status=status.HTTP_201_CREATED)
+        return PayloadResponse(shown_battle(battle), status=status.HTTP_201_CREATED)
 
     @action(detail=False, methods=["get"])
-    def consent(self, request: Request) -> Response:
-        return Response(consent_asked_of(_actor(request)))
+    def consent(self, request: Request) -> PayloadResponse[ConsentPayload]:
+        return PayloadResponse(consent_asked_of(_actor(request)))
 
     @consent.mapping.delete
     def withdraw_consent(self, request: Request) -> Response:
@@ -144,16 +151,16 @@ class BattleViewSet(ViewSet):
             raise NotFound
         return battle
 
-    def retrieve(self, request: Request, public_id: str) -> Response:
-        return Response(shown_battle(self.get_object(for_showing=True)))
+    def retrieve(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
+        return PayloadResponse(shown_battle(self.get_object(for_showing=True)))
 
     @action(detail=True, methods=["post"])
     @idempotent
-    def messages(self, request: Request, public_id: str) -> Response:
+    def messages(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
         battle = self.get_object()
         data = _valid(PromptSerializer(data=request.data))
         actions.follow_up(actor=_actor(request), battle=battle, prompt=data["prompt"], attachments=data["attachments"])
-        return Response(_sees(battle), status=status.HTTP_201_CREATED)
+        return PayloadResponse(_sees(battle), status=status.HTTP_201_CREATED)
 
     @action(detail=True, methods=["get"])
     def stream(self, request: Request, public_id: str) -> HttpResponse:
@@ -165,49 +172,49 @@ class BattleViewSet(ViewSet):
 
     @action(detail=True, methods=["post"])
     @idempotent
-    def stop(self, request: Request, public_id: str) -> Response:
+    def stop(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
         battle = self.get_object()
         actions.stop(battle=battle)
-        return Response(_sees(battle))
+        return PayloadResponse(_sees(battle))
 
     @action(detail=True, methods=["post"])
     @idempotent
-    def regenerate(self, request: Request, public_id: str) -> Response:
+    def regenerate(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
         battle = self.get_object()
         actions.regenerate(actor=_actor(request), battle=battle)
-        return Response(_sees(battle))
+        return PayloadResponse(_sees(battle))
 
     @action(detail=True, methods=["post"])
     @idempotent
-    def vote(self, request: Request, public_id: str) -> Response:
+    def vote(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
         battle = self.get_object()
         choice = Vote.Choice(_valid(CastVoteSerializer(data=request.data))["choice"])
         vote = actions.cast_vote(actor=_actor(request), battle=battle, choice=choice)
-        return Response(shown_battle(vote.battle), status=status.HTTP_201_CREATED)
+        return PayloadResponse(shown_battle(vote.battle), status=status.HTTP_201_CREATED)
 
     @action(detail=True, methods=["post"])
     @idempotent
-    def report(self, request: Request, public_id: str) -> Response:
+    def report(self, request: Request, public_id: str) -> PayloadResponse[ReportPayload]:
         battle = Battle.objects.seen_by(_actor(request), public_id)
         if battle is None:
             raise NotFound
         reason = _valid(ReportBattleSerializer(data=request.data))["reason"]
         actor = known_actor(cast(ActorRequest, request._request))
         report, is_new = actions.report(actor=actor, battle=battle, reason=reason)
-        shown = {"battle": public_id, "reason": report.reason, "created_at": report.created_at}
-        return Response(shown, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
+        shown: ReportPayload = {"battle": public_id, "reason": report.reason, "created_at": report.created_at}
+        return PayloadResponse(shown, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
 
     @action(detail=True, methods=["post"])
     @idempotent
-    def feedback(self, request: Request, public_id: str) -> Response:
+    def feedback(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
         battle = self.get_object()
         actions.give_feedback(battle=battle, **_valid(FeedbackSerializer(data=request.data)))
-        return Response(_sees(battle))
+        return PayloadResponse(_sees(battle))
 
     @action(detail=True, methods=["post"])
     @idempotent
-    def publish(self, request: Request, public_id: str) -> Response:
-        return Response(shown_share(actions.publish(battle=self.get_object())))
+    def publish(self, request: Request, public_id: str) -> PayloadResponse[PublicPagePayload]:
+        return PayloadResponse(shown_share(actions.publish(battle=self.get_object())))
 
     @publish.mapping.delete
     def withdraw(self, request: Request, public_id: str) -> Response:
@@ -233,8 +240,8 @@ class AnswerViewSet(ViewSet):
 
     @action(detail=True, methods=["post"])
     @idempotent
-    def rating(self, request: Request, public_id: str) -> Response:
+    def rating(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
         answer = self.get_object()
         stars = _valid(StarsSerializer(data=request.data))["stars"]
         actions.give_stars(actor=_actor(request), answer=answer, stars=stars)
-        return Response(_sees(answer.turn.battle))
+        return PayloadResponse(_sees(answer.turn.battle))

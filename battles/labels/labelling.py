@@ -27,7 +27,7 @@ def version(rules: Sequence[Rule]) -> str:
 
 
 def label(
-    prompts: Sequence[str], rules: Sequence[Rule] | None = None, *, files: Sequence[Mapping[str, str]] = ()
+    prompts: Sequence[str], rules: Sequence[Rule] | None = None, *, files: Sequence[Mapping[str, object]] = ()
 ) -> LabelColumns:
     """prompts: what was asked in the turns that are judged. rules: of the operator's categories, if at hand.
 
@@ -40,5 +40,5 @@ def label(
         "categories": sorted({*found.categories, *own, *(IMAGES for file in files if file["kind"] == "image")}),
         "language": found.language,
         "labelled_by": version(rules),
-        "prompt_digest": prompt_digest(prompts, [file["sha256"] for file in files]),
+        "prompt_digest": prompt_digest(prompts, [str(file["sha256"]) for file in files]),
     }

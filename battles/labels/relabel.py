@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from battles.labels import Labels, labelling
 from battles.labels.labelling import LabelColumns
 from battles.models import Category, Turn, Vote
+from battles.models.turns import AttachedFile
 from battles.signals import labels_change, relabelling_begins
 from battles.text.custom_category import Rule
 from battles.text.labels import LabelChange
@@ -64,7 +65,7 @@ def _labels_now(vote_ids: Iterable[int], rules: list[Rule]) -> dict[int, LabelCo
     """By vote; those whose text is gone are not in it."""
     battles = dict(Vote.objects.filter(pk__in=list(vote_ids)).values_list("battle_id", "pk"))
     prompts: dict[int, list[str]] = defaultdict(list)
-    files: dict[int, list[dict[str, str]]] = defaultdict(list)
+    files: dict[int, list[AttachedFile]] = defaultdict(list)
     turns = Turn.objects.judged().filter(battle__in=battles).exclude(prompt="").with_attachments()
     for turn in turns.only("battle_id", "prompt").order_by("index"):
         prompts[battles[turn.battle_id]].append(turn.prompt)

@@ -1,7 +1,7 @@
 """Prompts and what is said to them. Battles, sides and calls are named, not imported: they build on this."""
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
@@ -15,6 +15,7 @@ from common.db.fields import SafeHtmlField
 from common.ids import new_public_id
 from models_registry.models import Charge
 from uploads.models import Upload
+from uploads.payload_types import UploadKind
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
@@ -104,7 +105,7 @@ class Turn(models.Model):
         answers: RelatedManager["Answer"]
         attachments: RelatedManager["Attachment"]
         # There only where it was asked for with TurnQuerySet.with_attachments.
-        attached: list[dict[str, Any]]
+        attached: list["AttachedFile"]
 
     class Meta:
         constraints = [
@@ -149,6 +150,17 @@ _with_session = Compiled(
 )
 
 
+class AttachedFile(TypedDict):
+    """Attachment.FACTS of one file."""
+
+    id: str
+    name: str
+    media_type: str
+    kind: UploadKind
+    size: int
+    sha256: str
+
+
 class Attachment(models.Model):
     """A file that goes with a prompt to every side."""
 
@@ -174,8 +186,8 @@ class Attachment(models.Model):
         return f"{self.turn_id} {self.position}"
 
     @staticmethod
-    def facts(upload: Upload) -> dict[str, Any]:
-        return {name: getattr(upload, field) for name, field in Attachment.FACTS.items()}
+    def facts(upload: Upload) -> AttachedFile:
+        return cast(AttachedFile, {name: getattr(upload, field) for name, field in Attachment.FACTS.items()})
 
 
 class AnswerQuerySet(models.QuerySet["Answer"]):

@@ -6,7 +6,6 @@ PBKDF2-SHA-256(password = nonce + counter as big-endian uint32, salt, `cost` ite
 
 import secrets
 import time
-from typing import Any
 
 import altcha
 from django.conf import settings
@@ -16,6 +15,7 @@ from limits import RateLimitItemPerHour
 from accounts.actor import Actor
 from battles.errors import ProofRequired
 from common.errors import ServiceAway
+from common.payload_types import JsonObject
 from common.valkey import limits
 from common.valkey.connections import UNREACHABLE, connection, while_a_person_waits
 
@@ -47,7 +47,7 @@ def demand(actor: Actor, proof: str) -> None:
         raise ProofRequired(_challenge(actor.network), retry_after=wait)
 
 
-def _challenge(network: str) -> dict[str, Any]:
+def _challenge(network: str) -> JsonObject:
     made = altcha.create_challenge(
         "PBKDF2/SHA-256",
         COST,

@@ -1,7 +1,6 @@
 """What battles knows of a member: sessions with everything in them, taken along or forgotten."""
 
 from collections import defaultdict
-from typing import Any
 
 from django.db.models import Q
 from django.dispatch import receiver
@@ -10,6 +9,7 @@ from accounts.models import User
 from accounts.personal_data import account_goes, asked_for_everything
 from battles.actions import delete_session
 from battles.models import Battle, Report, Session
+from battles.payload_types import SessionPayload
 from battles.queries import read_battles_of
 from battles.sessions.payloads import session_detail
 from common.ids import new_public_id
@@ -18,9 +18,9 @@ SESSIONS_AT_ONCE = 100
 
 
 @receiver(asked_for_everything)
-def sessions_of(user: User, **_: Any) -> dict[str, list[dict[str, Any]]]:
+def sessions_of(user: User, **_: object) -> dict[str, list[SessionPayload]]:
     """As the API shows them: a blind battle without a vote stays blind."""
-    shown: list[dict[str, Any]] = []
+    shown: list[SessionPayload] = []
     sessions = list(Session.objects.filter(owner_user=user, discarded_at=None).order_by("pk"))
     for start in range(0, len(sessions), SESSIONS_AT_ONCE):
         some = sessions[start : start + SESSIONS_AT_ONCE]
@@ -32,20 +32,20 @@ def sessions_of(user: User, **_: Any) -> dict[str, list[dict[str, Any]]]:
 
 
 @receiver(asked_for_everything)
-def reports_of(user: User, **_: Any) -> dict[str, list[dict[str, Any]]]:
+def reports_of(user: User, **_: object) -> dict[str, list[dict[str, object]]]:
     """What they said against battles, their own ones or others'."""
     reports = Report.objects.filter(user=user).order_by("pk").values("reason", "created_at")
     return {"reports": [dict(report) for report in reports]}
 
 
 @receiver(account_goes)
-def empty_reports(user: User, **_: Any) -> None:
+def empty_reports(user: User, **_: object) -> None:
     """Empty the reasons of their reports, also of those from before they signed in; the reports themselves stay."""
     Report.objects.filter(Q(user=user) | Q(visitor__claimed_by=user)).update(reason="")
 
 
 @receiver(account_goes)
-def forget_sessions(user: User, **_: Any) -> None:
+def forget_sessions(user: User, **_: object) -> None:
     """The votes stay one person's, nobody knows whose: intervals take into account who voted often."""
     nobody = f"deleted:{new_public_id()}"
     for session in Session.objects.filter(owner_user=user):

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse
@@ -10,10 +9,29 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from battles.models import Session
+from battles.payload_types import (
+    AnswerPayload,
+    BattlePayload,
+    ExportedBattlePayload,
+    ExportedSessionPayload,
+    MessagePayload,
+    SessionPayload,
+    SharedAnswerPayload,
+    SharedBattlePage,
+    SharedSession,
+    SharedTurnPage,
+    SideName,
+    TurnPayload,
+)
 from battles.sessions.payloads import session_detail
 from common.errors import InvalidInput
+from models_registry.payload_types import ModelPayload
 
-Shown = dict[str, Any]
+# A session of one's own, or a published battle as a session.
+ShownSession = SessionPayload | SharedSession
+ShownBattle = BattlePayload | SharedBattlePage
+ShownTurn = TurnPayload | SharedTurnPage
+ShownAnswer = AnswerPayload | SharedAnswerPayload
 
 SIDE_NAMES = {"left": gettext_lazy("Model A"), "right": gettext_lazy("Model B")}
 CHOICE_WORDS = {
@@ -24,11 +42,8 @@ CHOICE_WORDS = {
 }
 
 
-def as_json(session: Shown) -> Shown:
-    """Return the session with each side's conversation as OpenAI's messages.
-
-    session: as battles.sessions.payloads.session_detail gives it.
-    """
+def as_json(session: ShownSession) -> ExportedSessionPayload:
+    """Return the session with each side's conversation as OpenAI's messages."""
     return {
         "id": session["id"],
         "title": session["title"],
@@ -37,32 +52,39 @@ def as_json(session: Shown) -> Shown:
     }
 
 
-def _battle(battle: Shown) -> Shown:
+def _battle(battle: ShownBattle) -> ExportedBattlePayload:
     names = _models(battle)
     return {
         "id": battle["id"],
         "mode": battle["mode"],
         "state": battle["state"],
         "created_at": battle["created_at"],
-        "vote": battle["vote"] and battle["vote"]["choice"],
+        "vote": battle["vote"]["choice"] if battle["vote"] else None,
         "sides": [
-            {"side": side, "model": names.get(side, {}).get("id"), "messages": list(_messages(battle, side))}
+            {
+                "side": side,
+                "model": names[side]["id"] if side in names else None,
+                "messages": list(_messages(battle, side)),
+            }
             for side in _sides(battle)
         ],
     }
 
 
-def _messages(battle: Shown, side: str) -> Iterator[Shown]:
+def _messages(battle: ShownBattle, side: str) -> Iterator[MessagePayload]:
     """What a side did not answer has no assistant's message."""
     for turn in battle["turns"]:
         files = [file["name"] for file in turn["attachments"]]
-        yield {"role": "user", "content": turn["prompt"], **({"attachments": files} if files else {})}
+        asked: MessagePayload = {"role": "user", "content": turn["prompt"]}
+        if files:
+            asked["attachments"] = files
+        yield asked
         answer = _answer(turn, side)
         if answer["text"]:
             yield {"role": "assistant", "content": answer["text"]}
 
 
-def as_markdown(session: Shown) -> str:
+def as_markdown(session: ShownSession) -> str:
     """The same for people: prompts quoted, each answer under its model's name."""
     parts = [f"# {session['title'] or _('Untitled')}"]
     for battle in session["battles"]:
@@ -82,11 +104,11 @@ def as_markdown(session: Shown) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _said(answer: Shown) -> str:
+def _said(answer: ShownAnswer) -> str:
     return str(answer["text"] or answer["error_message"] or f"*{_('Not answered.')}*")
 
 
-def _stars(answer: Shown) -> str:
+def _stars(answer: ShownAnswer) -> str:
     stars = answer.get("stars")
     return f" {'★' * stars}{'☆' * (5 - stars)}" if stars else ""
 
@@ -95,28 +117,28 @@ def _quoted(prompt: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in prompt.splitlines()) or ">"
 
 
-def _sides(battle: Shown) -> Iterable[str]:
+def _sides(battle: ShownBattle) -> Iterable[SideName]:
     return [answer["side"] for answer in battle["turns"][0]["answers"]]
 
 
-def _models(battle: Shown) -> dict[str, Shown]:
+def _models(battle: ShownBattle) -> dict[str, ModelPayload]:
     """By side; nobody while the battle is blind."""
     return {side["side"]: side["model"] for side in battle["sides"] or ()}
 
 
-def _name(side: str, models: dict[str, Shown]) -> str:
+def _name(side: str, models: dict[str, ModelPayload]) -> str:
     return str(models[side]["name"] if side in models else SIDE_NAMES[side])
 
 
-def _answer(turn: Shown, side: str) -> Shown:
+def _answer(turn: ShownTurn, side: str) -> ShownAnswer:
     return next(answer for answer in turn["answers"] if answer["side"] == side)
 
 
-def _json_text(session: Shown) -> str:
+def _json_text(session: ShownSession) -> str:
     return json.dumps(as_json(session), cls=DjangoJSONEncoder, ensure_ascii=False, indent=2) + "\n"
 
 
-FORMATS: dict[str, tuple[str, str, Callable[[Shown], str]]] = {
+FORMATS: dict[str, tuple[str, str, Callable[[ShownSession], str]]] = {
     "json": ("json", "application/json", _json_text),
     "markdown": ("md", "text/markdown; charset=utf-8", as_markdown),
 }
@@ -127,7 +149,7 @@ def session_file(session: Session, wanted: str) -> HttpResponse:
     return exported(session_detail(session), wanted, name=f"session-{session.public_id}")
 
 
-def exported(session: Shown, wanted: str, *, name: str) -> HttpResponse:
+def exported(session: ShownSession, wanted: str, *, name: str) -> HttpResponse:
     """A file of this name. Raises InvalidInput."""
     if wanted not in FORMATS:
         problem = _("A session is exported as “markdown” or “json”.")

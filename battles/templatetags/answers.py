@@ -1,13 +1,13 @@
 """`{% if "stopped" in turn.answers|states %}`: whether any of them is."""
 
-from typing import Any
-
 from django import template
+
+from battles.payload_types import AnswerPayload
 
 register = template.Library()
 
 
 @register.filter
-def states(answers: list[dict[str, Any]]) -> set[str]:
+def states(answers: list[AnswerPayload]) -> set[str]:
     """answers: as `battles.payloads` shows them."""
     return {answer["state"] for answer in answers}

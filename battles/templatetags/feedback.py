@@ -1,16 +1,15 @@
 """`{% feedback_tags vote side as groups %}`, `{{ tag|tag_words }}`: what may be said of an answer."""
 
-from typing import Any
-
 from django import template
 
 from battles import feedback
+from battles.payload_types import VotePayload
 
 register = template.Library()
 
 
 @register.simple_tag
-def feedback_tags(vote: dict[str, Any], side: str) -> list[list[dict[str, Any]]]:
+def feedback_tags(vote: VotePayload, side: str) -> list[list[dict[str, object]]]:
     """[[{value, label, chosen}]], the good before the bad; vote: as `battles.payloads` shows it."""
     said = vote["tags"].get(side, [])
     return [

@@ -1,7 +1,6 @@
 """The arena's pages: request in, action, page out."""
 
 from contextlib import suppress
-from typing import Any
 
 from django.contrib import messages
 from django.forms import BaseForm
@@ -17,6 +16,7 @@ from battles import actions
 from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering
 from battles.forms import FeedbackForm, PromptForm, RenameForm, StarsForm, StartForm, VoteForm
 from battles.models import Answer, Battle, Session, Vote
+from battles.payload_types import BattlePayload
 from battles.payloads import shown_battle
 from battles.queries import find_battle, find_whole_battle, read_battles
 from battles.streaming import formats, protocol
@@ -79,7 +79,7 @@ def new(request: PageRequest) -> HttpResponse:
     return _form_page(request, form, "battles/new.html", "prompt", context)
 
 
-def pickers(form: StartForm, models: list[LanguageModel]) -> dict[str, Any]:
+def pickers(form: StartForm, models: list[LanguageModel]) -> dict[str, object]:
     """What the choice of models prints: who may be chosen, and who is."""
     mode = form["mode"].value()
     return {
@@ -144,7 +144,7 @@ def session_page(
 
 
 def _form_page(
-    request: PageRequest, form: BaseForm, template: str, partial: str, context: dict[str, Any]
+    request: PageRequest, form: BaseForm, template: str, partial: str, context: dict[str, object]
 ) -> HttpResponse:
     """The page, or after a mistake (422) the form alone when htmx asked."""
     status = 422 if form.is_bound else 200
@@ -152,13 +152,19 @@ def _form_page(
     return render(request, name, context, status=status)
 
 
-def page_battle(battle: Battle) -> dict[str, Any]:
+class PageBattle(BattlePayload):
+    """A battle as its template prints it."""
+
+    version: str
+
+
+def page_battle(battle: Battle) -> PageBattle:
     """What a battle's template prints: the same allow-listed dict as the API's."""
     shown = shown_battle(battle, stream_format="page")
     return {**shown, "version": _version(shown)}
 
 
-def _version(shown: dict[str, Any]) -> str:
+def _version(shown: BattlePayload) -> str:
     """Another one whenever something was done in the battle, or ended; while an answer grows its stream tells."""
     vote, may = shown["vote"], [name for name, value in shown.items() if name.startswith("can_") and value is True]
     done = [name for name in may if name != "can_stop"]  # of a turn that is being stopped the stream tells, too

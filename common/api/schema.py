@@ -2,26 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Any
 
-import msgspec
 from rest_framework.serializers import BaseSerializer
 
 from common.api.pagination import ArenaPagination
 from common.errors import ArenaError
-
-
-class Error(TypedDict):
-    """Every refusal: a stable code for programs, a sentence for a person, and what is wrong with which field.
-
-    `challenge` comes with the code `proof_required`.
-    """
-
-    code: str
-    detail: str
-    fields: NotRequired[dict[str, list[str]]]
-    challenge: NotRequired[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -46,18 +32,17 @@ class File:
 class Operation:
     """One method at one address.
 
-    gives: what comes with `status`, or any of `also`: a TypedDict, Files, or None for nothing. In a list, what it
-    lists.
+    The JSON that comes with `status`, or any of `also`, is in the return annotation of the view's method.
+    files: what else comes: Files, and of a File of JSON the TypedDict that it holds.
     takes: the JSON body; `example`: one that works as it stands.
     refuses: beside what everything refuses (see arena_site.openapi.schema).
     """
 
     summary: str
     description: str = ""
-    gives: Any = None
+    files: tuple[type | File, ...] = ()
     status: int = 200
     also: tuple[int, ...] = ()
-    is_list: bool = False
     takes: type[BaseSerializer[Any]] | None = None
     example: Mapping[str, Any] | None = None
     parameters: tuple[Parameter, ...] = ()
@@ -67,8 +52,6 @@ class Operation:
 # By the view's class and the name of its method.
 Operations = Mapping[tuple[type, str], Operation]
 
-# Times are of UTC, in ISO 8601.
-Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 TEXT = {"type": "string"}
 
 

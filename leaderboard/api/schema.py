@@ -3,7 +3,6 @@
 from battles.errors import NotVotedYet
 from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import NotFound, TooManyRequests
-from leaderboard import payload_types
 from leaderboard.api import views
 from leaderboard.boards.standings import ORDERS, SORTS
 from leaderboard.exports.api import StarExport, VoteExport
@@ -22,13 +21,11 @@ OPERATIONS: Operations = {
     (views.BoardList, "get"): Operation(
         summary="Boards that exist",
         description="Overall, side by side, stars; one for each category and language with votes; imported ones.",
-        gives=payload_types.Board,
-        is_list=True,
     ),
     (views.Leaderboard, "get"): Operation(
         summary="The newest snapshot of a board",
         description="`next_due_at` says when to look for a newer one. As CSV, its `results` alone.",
-        gives=(payload_types.Leaderboard, File("text/csv")),
+        files=(File("text/csv"),),
         parameters=(
             _BOARD,
             Parameter("category", "Short for `board=category:…`.", TEXT),
@@ -46,53 +43,45 @@ OPERATIONS: Operations = {
     (views.ModelStandings, "get"): Operation(
         summary="One model on every board",
         description="With its opponents, how its last calls went, and the tags people gave its answers.",
-        gives=payload_types.ModelStandings,
     ),
     (views.BattlePlaces, "get"): Operation(
         summary="Where the models of a battle stand, and what its vote moved",
         description="Of a battle of yours with a vote. Places and Elo are those of now, on Overall; `elo_change` is "
         "what this vote moved, known until another one moves either model.",
-        gives=payload_types.BattlePlaces,
         refuses=(NotVotedYet,),
     ),
     (views.History, "get"): Operation(
         summary="How models moved on a board in the last 90 days",
         description="A point for each snapshot in which a model had a score, the oldest first.",
-        gives=payload_types.History,
         parameters=(_BOARD, Parameter("models", "Up to 50 ids, separated by commas.", _A_MODEL, required=True)),
     ),
     (views.HeadToHead, "get"): Operation(
         summary="Two models compared",
         description="How often they met and who took what, what their scores lead one to expect, and how many more "
         "votes would tell them apart.",
-        gives=payload_types.HeadToHead,
         parameters=tuple(Parameter(name, "A model's id.", _A_MODEL, required=True) for name in ("a", "b")),
         refuses=(NotFound,),
     ),
     (views.Matrix, "get"): Operation(
         summary="How often each pair of a board met, and how it ended",
         description="Pairs that never met are left out.",
-        gives=payload_types.Matrix,
         parameters=(_BOARD,),
         refuses=(NotFound,),
     ),
     (views.SnapshotList, "get"): Operation(
         summary="Every snapshot published, the newest first",
         description="Which votes each counted, and how; its lines come with `leaderboard/snapshots/{id}/`.",
-        gives=payload_types.SnapshotHead,
-        is_list=True,
         parameters=(Parameter("board", "Of this board alone.", TEXT),),
     ),
     (views.SnapshotDetail, "get"): Operation(
         summary="One snapshot as it was published",
         description="Nothing in it changes later. The votes behind it: `exports/votes.jsonl?snapshot=` and its id.",
-        gives=payload_types.Snapshot,
     ),
     (VoteExport, "get"): Operation(
         summary="Votes under pseudonyms, as a file",
         description="Public where the operator publishes votes; otherwise a member's token with the scope `export` "
         "reads them. Either a snapshot's votes, or those since some time, or all as they stand now.",
-        gives=_FILES,
+        files=_FILES,
         parameters=(
             _ENDING,
             Parameter("snapshot", "A snapshot's id.", TEXT),
@@ -109,7 +98,7 @@ OPERATIONS: Operations = {
         summary="Stars under pseudonyms, as a file",
         description="Every rating that was ever given where many models are compared; `latest` says which ones count. "
         "Public where the operator publishes votes; otherwise a member's token with the scope `export` reads them.",
-        gives=_FILES,
+        files=_FILES,
         parameters=(
             _ENDING,
             Parameter("snapshot", "The id of a snapshot of the board `compare`.", TEXT),

@@ -1,23 +1,21 @@
 """The boards, their snapshots and what can be asked of them through the API."""
 
-from typing import Any, cast
+from typing import cast
 
 from django.http import HttpResponse
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
-from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from accounts.actor import ActorRequest
 from battles.errors import NotVotedYet
 from battles.payloads import shown_battle
 from battles.queries import find_whole_battle
-from common.api.pagination import ArenaPagination
+from common.api_responses import PayloadResponse, paginated
 from common.caching import public
 from common.errors import InvalidInput, NotFound
+from common.payload_types import Page
 from leaderboard.boards import queries, snapshots
 from leaderboard.boards.csv_file import board_file
 from leaderboard.boards.head_to_head import read_head_to_head
@@ -25,7 +23,19 @@ from leaderboard.boards.history import read_history
 from leaderboard.boards.matrix import read_matrix
 from leaderboard.boards.model_page import public_model, read_model_page
 from leaderboard.boards.reveal import places_of
-from leaderboard.models import OVERALL, AggregationRun, AggregationRunQuerySet
+from leaderboard.models import OVERALL, AggregationRun
+from leaderboard.payload_types import (
+    BattlePlacesPayload,
+    BoardPayload,
+    HeadToHeadPayload,
+    HistoryPayload,
+    LeaderboardPayload,
+    MatrixPayload,
+    ModelStandingsPayload,
+    PlacePayload,
+    SnapshotHeadPayload,
+    SnapshotPayload,
+)
 
 MODELS_OVER_TIME = 50
 FORMATS = ("json", "csv")
@@ -35,66 +45,65 @@ FORMATS = ("json", "csv")
 class Leaderboard(APIView):
     """The newest snapshot of a board, sorted and filtered."""
 
-    def get(self, request: Request) -> HttpResponse:
+    def get(self, request: Request) -> PayloadResponse[LeaderboardPayload] | HttpResponse:
         query, wanted = queries.BoardQuery.read(request.query_params), request.query_params.get("as", "json")
         if wanted not in FORMATS:
             raise InvalidInput(fields={"as": [_("Choose one of: %(choices)s.") % {"choices": ", ".join(FORMATS)}]})
         found = queries.read_board(query)
-        return board_file(query.board, found["results"]) if wanted == "csv" else Response(found)
+        return board_file(query.board, found["results"]) if wanted == "csv" else PayloadResponse(found)
 
 
 @method_decorator(public, name="dispatch")
 class BoardList(APIView):
     """Boards that exist, with counts."""
 
-    def get(self, request: Request) -> Response:
-        paginator = ArenaPagination()
-        return paginator.get_paginated_response(paginator.paginate_queryset(queries.list_boards(), request) or [])
+    def get(self, request: Request) -> PayloadResponse[Page[BoardPayload]]:
+        return paginated(queries.list_boards(), request, lambda board: board)
 
 
 @method_decorator(public, name="dispatch")
 class ModelStandings(APIView):
     """One model's standing on every board, its opponents, calls and versions."""
 
-    def get(self, request: Request, slug: str) -> Response:
-        return Response(read_model_page(slug))
+    def get(self, request: Request, slug: str) -> PayloadResponse[ModelStandingsPayload]:
+        return PayloadResponse(read_model_page(slug))
 
 
 @method_decorator(public, name="dispatch")
 class History(APIView):
     """How models moved on a board in the last 90 days: `?board=&models=a,b`."""
 
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> PayloadResponse[HistoryPayload]:
         slugs = [slug for slug in request.query_params.get("models", "").split(",") if slug]
         if not 0 < len(slugs) <= MODELS_OVER_TIME:
             said = _("Name between one and %(most)d models, separated by commas.") % {"most": MODELS_OVER_TIME}
             raise InvalidInput(fields={"models": [said]})
-        return Response(read_history(request.query_params.get("board") or OVERALL, slugs))
+        return PayloadResponse(read_history(request.query_params.get("board") or OVERALL, slugs))
 
 
 @method_decorator(public, name="dispatch")
 class HeadToHead(APIView):
     """Two models compared: `?a=&b=`."""
 
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> PayloadResponse[HeadToHeadPayload]:
         a, b = (request.query_params.get(name, "") for name in ("a", "b"))
         if not a or not b or a == b:
             raise InvalidInput(fields={"b": [_("Name two different models as a and b.")]})
-        return Response(read_head_to_head(public_model(a), public_model(b)))
+        return PayloadResponse(read_head_to_head(public_model(a), public_model(b)))
 
 
 @method_decorator(public, name="dispatch")
 class Matrix(APIView):
     """How often each pair of a board met, and how it ended: `?board=`."""
 
-    def get(self, request: Request) -> Response:
-        return Response(read_matrix(request.query_params.get("board") or OVERALL))
+    def get(self, request: Request) -> PayloadResponse[MatrixPayload]:
+        return PayloadResponse(read_matrix(request.query_params.get("board") or OVERALL))
 
 
 class BattlePlaces(APIView):
     """Where the models of a battle that one has voted on stand now, and what the vote moved."""
 
-    def get(self, request: Request, public_id: str) -> Response:
+    def get(self, request: Request, public_id: str) -> PayloadResponse[BattlePlacesPayload]:
         battle = find_whole_battle(cast(ActorRequest, request._request).actor, public_id)
         if battle is None:
             raise NotFound
@@ -102,30 +111,25 @@ class BattlePlaces(APIView):
             raise NotVotedYet
         shown = shown_battle(battle)
         places = places_of([shown])
-        told = [
-            {"side": one["side"], "model": one["model"], **places[public_id, one["side"]]} for one in shown["sides"]
+        told: list[PlacePayload] = [
+            {"side": one["side"], "model": one["model"], **places[public_id, one["side"]]}
+            for one in shown["sides"] or ()
         ]
-        return Response({"battle": public_id, "sides": told})
-
-
-class SnapshotSerializer(BaseSerializer[AggregationRun]):
-    def to_representation(self, instance: AggregationRun) -> dict[str, Any]:
-        return snapshots.describe_run(instance)
+        return PayloadResponse({"battle": public_id, "sides": told})
 
 
 @method_decorator(public, name="dispatch")
-class SnapshotList(ListAPIView[AggregationRun]):
+class SnapshotList(APIView):
     """Every snapshot published, newest first: of every board, or with `?board=` of one."""
 
-    serializer_class = SnapshotSerializer
-
-    def get_queryset(self) -> AggregationRunQuerySet:
-        return AggregationRun.objects.published(self.request.query_params.get("board", "").replace("\x00", ""))
+    def get(self, request: Request) -> PayloadResponse[Page[SnapshotHeadPayload]]:
+        runs = AggregationRun.objects.published(request.query_params.get("board", "").replace("\x00", ""))
+        return paginated(runs, request, snapshots.describe_run)
 
 
 @method_decorator(public, name="dispatch")
 class SnapshotDetail(APIView):
     """One snapshot as it was published."""
 
-    def get(self, request: Request, public_id: str) -> Response:
-        return Response(snapshots.read_snapshot(public_id))
+    def get(self, request: Request, public_id: str) -> PayloadResponse[SnapshotPayload]:
+        return PayloadResponse(snapshots.read_snapshot(public_id))

@@ -1,14 +1,13 @@
 """What the charts of a board draw, and their tables say."""
 
 from decimal import Decimal
-from typing import Any
 
 from leaderboard.boards.history import read_history
 from leaderboard.boards.queries import BoardQuery, read_board
-from leaderboard.boards.standings import Line
 from leaderboard.counting.pairs import by_pair, meetings
 from leaderboard.models import Contestant
 from leaderboard.models.imported import SCOPE as IMPORTED
+from leaderboard.payload_types import ResultPayload
 from models_registry.models import LanguageModel
 
 # The highest scores of what was asked for: more lines than these nobody can tell apart.
@@ -17,11 +16,11 @@ MODELS_IN_MATRIX = 20
 MODELS_OVER_TIME = 8
 
 
-def read_charts(query: BoardQuery) -> dict[str, Any]:
+def read_charts(query: BoardQuery) -> dict[str, object]:
     """The board and the charts' numbers; as many queries as the board and three more. Raises NoSuchBoard."""
     board = read_board(query)
     lines = [line for line in board["results"] if line["score"] is not None and not line["group"]]
-    lines = sorted(lines, key=lambda line: line["score"], reverse=True)
+    lines = sorted(lines, key=lambda line: line["score"] or 0.0, reverse=True)
     shown = lines[:MODELS]
     return {
         "board": board,
@@ -31,22 +30,19 @@ def read_charts(query: BoardQuery) -> dict[str, Any]:
         "matrix": _matrix(query.board, shown[:MODELS_IN_MATRIX]),
         "history": _history(query, shown[:MODELS_OVER_TIME]),
         "prices": _prices(lines),
-        "first_tokens": sorted(
-            (
-                _named(line, "median_first_token_ms", "score")
-                for line in shown
-                if line["median_first_token_ms"] is not None
-            ),
-            key=lambda point: point["median_first_token_ms"],
-        ),
+        "first_tokens": [
+            _named(line, "median_first_token_ms", "score")
+            for line in sorted(shown, key=lambda line: line["median_first_token_ms"] or 0)
+            if line["median_first_token_ms"] is not None
+        ],
     }
 
 
-def _named(line: Line, *names: str) -> dict[str, Any]:
-    return {"id": line["model"]["id"], "name": line["model"]["name"], **{name: line[name] for name in names}}
+def _named(line: ResultPayload, *names: str) -> dict[str, object]:
+    return {"id": line["model"]["id"], "name": line["model"]["name"], **{name: line.get(name) for name in names}}
 
 
-def _matrix(board: str, lines: list[Line]) -> dict[str, Any]:
+def _matrix(board: str, lines: list[ResultPayload]) -> dict[str, object]:
     """rows[i]["cells"][j]: the share that model i took from model j and their votes; None where they did not meet."""
     keys = _keys(board, [line["model"]["id"] for line in lines])
     table = by_pair(meetings(board, among=keys.values()))
@@ -71,7 +67,7 @@ def _keys(board: str, ids: list[str]) -> dict[str, int]:
     return dict(LanguageModel.objects.filter(slug__in=ids).order_by().values_list("slug", "pk"))
 
 
-def _history(query: BoardQuery, lines: list[Line]) -> list[dict[str, Any]]:
+def _history(query: BoardQuery, lines: list[ResultPayload]) -> list[dict[str, object]]:
     if query.board.startswith(IMPORTED):
         return []
     names = {line["model"]["id"]: line["model"]["name"] for line in lines}
@@ -79,19 +75,22 @@ def _history(query: BoardQuery, lines: list[Line]) -> list[dict[str, Any]]:
     return [{"id": one["model"], "name": names[one["model"]], "points": one["points"]} for one in series]
 
 
-def _prices(lines: list[Line]) -> list[dict[str, Any]]:
+def _prices(lines: list[ResultPayload]) -> list[dict[str, object]]:
     """Score against the price of a million tokens of answer, cheapest first.
 
     On the Pareto line is whom no other beats on one of both without losing on the other.
     """
     priced = [
-        {**_named(line, "score"), "price": line["model"]["price_output"]}
+        (Decimal(price), score, line)
         for line in lines
-        if line["model"]["price_output"] is not None and Decimal(line["model"]["price_output"]) > 0
+        if (price := line["model"]["price_output"]) is not None
+        and Decimal(price) > 0
+        and (score := line["score"]) is not None
     ]
-    priced.sort(key=lambda point: (Decimal(point["price"]), -point["score"]))
-    best = float("-inf")
-    for point in priced:
-        point["best_for_its_price"] = point["score"] > best
-        best = max(best, point["score"])
-    return priced
+    priced.sort(key=lambda point: (point[0], -point[1]))
+    best, points = float("-inf"), []
+    for _price, score, line in priced:
+        is_best = score > best
+        points.append({**_named(line, "score"), "price": line["model"]["price_output"], "best_for_its_price": is_best})
+        best = max(best, score)
+    return points

@@ -3,9 +3,10 @@
 import csv
 import io
 import re
-from typing import Any
 
 from django.http import HttpResponse
+
+from leaderboard.payload_types import ResultPayload
 
 COLUMNS = (
     "rank", "rank_best", "rank_worst", "model", "name", "organization", "license", "license_kind", "status",
@@ -17,7 +18,7 @@ COLUMNS = (
 _FORMULA = re.compile(r"[\s\x00-\x1f\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]")
 
 
-def board_file(board: str, results: list[dict[str, Any]]) -> HttpResponse:
+def board_file(board: str, results: list[ResultPayload]) -> HttpResponse:
     """For the page and the API alike."""
     return HttpResponse(
         as_csv(results),
@@ -26,17 +27,17 @@ def board_file(board: str, results: list[dict[str, Any]]) -> HttpResponse:
     )
 
 
-def as_csv(results: list[dict[str, Any]]) -> str:
+def as_csv(results: list[ResultPayload]) -> str:
     """The board's results, one line each."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore")
     writer.writeheader()
     for line in results:
-        cells = {**line["model"], **line, "model": line["model"]["id"]}
+        cells: dict[str, object] = {**line["model"], **line, "model": line["model"]["id"]}
         writer.writerow({name: neutral(value) for name, value in cells.items()})
     return text.getvalue()
 
 
-def neutral(value: Any) -> Any:
+def neutral(value: object) -> object:
     """A text that a spreadsheet might take for a formula gets a quote before it; the rest stays as it is."""
     return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value

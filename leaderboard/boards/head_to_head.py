@@ -1,13 +1,19 @@
 """Two models compared: what people said of them together, and what the board expects."""
 
 from math import isfinite
-from typing import Any
 
 from leaderboard.boards.queries import BoardQuery, read_board
-from leaderboard.boards.standings import Line
 from leaderboard.boards.titles import titles_of
 from leaderboard.counting.pairs import Meetings, meetings_on
 from leaderboard.models import OVERALL, AggregationRun
+from leaderboard.payload_types import (
+    HeadToHeadPayload,
+    LeaderboardPayload,
+    MeetingsPayload,
+    ResultPayload,
+    SeparationPayload,
+    SharePayload,
+)
 from leaderboard.rating.differences import (
     Z,
     expected_share,
@@ -19,7 +25,7 @@ from models_registry.models import LanguageModel
 from models_registry.payloads import model_summary
 
 
-def read_head_to_head(first: LanguageModel, second: LanguageModel) -> dict[str, Any]:
+def read_head_to_head(first: LanguageModel, second: LanguageModel) -> HeadToHeadPayload:
     """The API's object: how often they met, who took what with its interval, expected and by board.
 
     `separation` says whether the 95 % interval of their difference leaves out 0, and if not, how many more votes on
@@ -45,7 +51,7 @@ def read_head_to_head(first: LanguageModel, second: LanguageModel) -> dict[str, 
     }
 
 
-def _counts(met: Meetings | None) -> dict[str, Any]:
+def _counts(met: Meetings | None) -> MeetingsPayload:
     if met is None:
         return {"votes": 0, "wins_a": 0, "wins_b": 0, "ties": 0, "both_bad": 0, "observed": None}
     share = observed_share(met.share_a * met.votes, met.votes)
@@ -59,19 +65,22 @@ def _counts(met: Meetings | None) -> dict[str, Any]:
     }
 
 
-def _compare(board: dict[str, Any], a: str, b: str) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+def _compare(board: LeaderboardPayload, a: str, b: str) -> tuple[SharePayload, SeparationPayload] | tuple[None, None]:
     lines = {line["model"]["id"]: line for line in board["results"]}
     if a not in lines or b not in lines or lines[a]["group"] != lines[b]["group"]:
         return None, None
     variances = difference_variances([line for line in board["results"] if line["group"] == lines[a]["group"]])
     if a not in variances or b not in variances:
         return None, None
-    difference, variance = lines[a]["score"] - lines[b]["score"], variances[a] + variances[b]
+    score, other_score = lines[a]["score"], lines[b]["score"]
+    if score is None or other_score is None:
+        return None, None
+    difference, variance = score - other_score, variances[a] + variances[b]
     share = expected_share(difference, variance)
     growth = growth_until_apart(difference, variance)
     more = (growth - 1) * board["votes_counted"]
-    expected = {"share_a": share.share, "ci_low": share.low, "ci_high": share.high}
-    separation = {
+    expected: SharePayload = {"share_a": share.share, "ci_low": share.low, "ci_high": share.high}
+    separation: SeparationPayload = {
         "apart": growth <= 1,
         "difference": difference,
         "more_votes": 0 if growth <= 1 else round(more) if isfinite(more) else None,
@@ -79,7 +88,7 @@ def _compare(board: dict[str, Any], a: str, b: str) -> tuple[dict[str, Any] | No
     return expected, separation
 
 
-def difference_variances(lines: list[Line]) -> dict[str, float]:
+def difference_variances(lines: list[ResultPayload]) -> dict[str, float]:
     """Per model of one group, in points², what adds up to the variance of a difference.
 
     Only those with a two-sided interval; a preliminary model pulls on nobody and keeps its own.

@@ -1,13 +1,12 @@
 """Every pair that met on a board."""
 
-from typing import Any
-
 from leaderboard.counting.pairs import meetings
 from leaderboard.errors import NoSuchBoard
 from leaderboard.models import OVERALL, AggregationRun, Standing
+from leaderboard.payload_types import MatrixPayload
 
 
-def read_matrix(board: str) -> dict[str, Any]:
+def read_matrix(board: str) -> MatrixPayload:
     """{"board", "snapshot", "models": [id…], "pairs": [{a, b, votes, wins_a, wins_b, ties, both_bad}]}.
 
     Counts are those of now, which a snapshot has in full until somebody excludes or restores a vote.
@@ -22,7 +21,18 @@ def read_matrix(board: str) -> dict[str, Any]:
         "board": board,
         "snapshot": run.public_id if run else None,
         "models": sorted(names.values()),
-        "pairs": [{**pair._asdict(), "a": names[pair.a], "b": names[pair.b], "votes": pair.votes} for pair in pairs],
+        "pairs": [
+            {
+                "a": names[pair.a],
+                "b": names[pair.b],
+                "wins_a": pair.wins_a,
+                "wins_b": pair.wins_b,
+                "ties": pair.ties,
+                "both_bad": pair.both_bad,
+                "votes": pair.votes,
+            }
+            for pair in pairs
+        ],
     }
 
 

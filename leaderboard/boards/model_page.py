@@ -1,7 +1,5 @@
 """One model on every board: where it stands, whom it met, and how its calls went."""
 
-from typing import Any
-
 from django.db import connection
 
 from leaderboard.boards.queries import kind_order
@@ -11,6 +9,7 @@ from leaderboard.boards.titles import titles_of
 from leaderboard.counting.pairs import meetings_of
 from leaderboard.errors import NoSuchModel
 from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
+from leaderboard.payload_types import ModelOnBoardPayload, ModelStandingsPayload, OpponentPayload, TagPayload
 from leaderboard.rating.differences import observed_share
 from models_registry.models import LanguageModel
 from models_registry.payloads import model_summary, prices_in_force
@@ -37,7 +36,7 @@ def public_model(slug: str) -> LanguageModel:
     return model
 
 
-def read_model_page(slug: str) -> dict[str, Any]:
+def read_model_page(slug: str) -> ModelStandingsPayload:
     """The API's object of a model on the board. Raises NoSuchModel."""
     model = public_model(slug)
     return {
@@ -57,12 +56,12 @@ def read_model_page(slug: str) -> dict[str, Any]:
     }
 
 
-def standings_of(model: LanguageModel) -> list[dict[str, Any]]:
+def standings_of(model: LanguageModel) -> list[ModelOnBoardPayload]:
     """On the newest snapshot of every board it is on, in the order in which boards are listed."""
     newest = AggregationRun.objects.newest_of_each_board().values("pk")
     standings = list(Standing.objects.filter(run__in=newest, model=model, votes__gt=0).select_related("run"))
     said, titles = model_summary(model), titles_of(standing.run.scope for standing in standings)
-    lines = [
+    lines: list[ModelOnBoardPayload] = [
         {
             "board": standing.run.scope,
             "title": titles[standing.run.scope],
@@ -75,12 +74,12 @@ def standings_of(model: LanguageModel) -> list[dict[str, Any]]:
     return sorted(lines, key=lambda line: (kind_order(line["board"]), line["title"]))
 
 
-def opponents_of(model: LanguageModel) -> list[dict[str, Any]]:
+def opponents_of(model: LanguageModel) -> list[OpponentPayload]:
     """Whom it met on Overall and what it took from them, with Wilson's interval; the surest wins first."""
     met = meetings_of(OVERALL, model.pk)
     models = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).in_bulk([pair.b for pair in met])
     prices = prices_in_force(models)
-    lines = []
+    lines: list[OpponentPayload] = []
     for pair in met:
         if pair.b not in models:
             continue
@@ -101,7 +100,7 @@ def opponents_of(model: LanguageModel) -> list[dict[str, Any]]:
     return sorted(lines, key=lambda line: line["ci_low"] + line["ci_high"], reverse=True)
 
 
-def _tags(model: LanguageModel) -> list[dict[str, Any]]:
+def _tags(model: LanguageModel) -> list[TagPayload]:
     with connection.cursor() as cursor:
         cursor.execute(_TAGS, {"model": model.pk})
         return [{"tag": tag, "votes": votes} for tag, votes in cursor.fetchall()]

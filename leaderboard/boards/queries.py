@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Count, Q
 from django.utils import timezone
@@ -15,7 +14,15 @@ from leaderboard.counting import method, schedule
 from leaderboard.counting.board_keys import is_blind
 from leaderboard.errors import NoSuchBoard
 from leaderboard.models import OVERALL, AggregationRun
+from leaderboard.payload_types import (
+    BoardHeadPayload,
+    BoardPayload,
+    CollectingPayload,
+    LeaderboardPayload,
+    MethodPayload,
+)
 from models_registry.models import LanguageModel
+from models_registry.payload_types import ModelPayload
 from models_registry.payloads import model_summary
 
 _YES = ("1", "true", "on", "yes")
@@ -55,7 +62,7 @@ class BoardQuery:
     def is_narrowed(self) -> bool:
         return bool(self.search or self.organization or self.license)
 
-    def wants(self, model: dict[str, Any]) -> bool:
+    def wants(self, model: ModelPayload) -> bool:
         words = " ".join((model["name"], model["organization"], model["id"])).lower()
         return (
             self.search.lower() in words
@@ -64,7 +71,7 @@ class BoardQuery:
         )
 
 
-def read_board(query: BoardQuery) -> dict[str, Any]:
+def read_board(query: BoardQuery) -> LeaderboardPayload:
     """The API's Leaderboard object; Overall without a snapshot has no results but says when one is due.
 
     Raises NoSuchBoard.
@@ -75,15 +82,15 @@ def read_board(query: BoardQuery) -> dict[str, Any]:
     board = board_object(query.board, run, with_style_control=query.style_control, live=True)
     if query.board == OVERALL:
         board["collecting"] += _newcomers(board)
-    for part in ("results", "collecting"):
-        board[part] = [line for line in board[part] if query.wants(line["model"])]
-    board["results"] = in_order(board["results"], sort_by=query.sort_by, order=query.order)
+    board["collecting"] = [line for line in board["collecting"] if query.wants(line["model"])]
+    wanted = [line for line in board["results"] if query.wants(line["model"])]
+    board["results"] = in_order(wanted, sort_by=query.sort_by, order=query.order)
     return board
 
 
 def board_object(
     board: str, run: AggregationRun | None, *, with_style_control: bool = False, live: bool = False
-) -> dict[str, Any]:
+) -> LeaderboardPayload:
     """A snapshot with its lines in no particular order; `live` puts the Elo of now in place of the snapshot's."""
     stood = read_standings(run) if run else []
     listed = [one for one in stood if one.standing.score is not None]
@@ -91,7 +98,7 @@ def board_object(
     has_style = run is not None and _has_style(run)
     with_style_control = with_style_control and has_style
     return {
-        **heading(board, run, models=len(listed)),
+        **heading(board, run, title=title_of(board), models=len(listed)),
         "method": describe_method(run),
         "results": [
             result_line(one, with_style_control=with_style_control, elo=elo.get(one.standing.model_id))
@@ -102,7 +109,6 @@ def board_object(
             for one in stood
             if one.standing.score is None and one.standing.votes
         ],
-        "title": title_of(board),
         "description": description_of(board),
         # Whether it is applied; None while this board has none.
         "style_control": with_style_control if has_style else None,
@@ -116,14 +122,14 @@ def _has_style(run: AggregationRun) -> bool:
     return bool(style) and len(style["dropped"]) < len(style["coefficients"])
 
 
-def _newcomers(board: dict[str, Any]) -> list[dict[str, Any]]:
+def _newcomers(board: LeaderboardPayload) -> list[CollectingPayload]:
     """Whoever is set up and has no vote yet is waiting too, also while a breaker keeps it from being drawn."""
-    known = {line["model"]["id"] for line in board["results"] + board["collecting"]}
+    known = {line["model"]["id"] for line in (*board["results"], *board["collecting"])}
     models = LanguageModel.objects.exclude(slug__in=known).set_up()
     return [{"model": model_summary(model), "votes": 0} for model in models]
 
 
-def list_boards() -> list[dict[str, Any]]:
+def list_boards() -> list[BoardPayload]:
     """Boards that exist, with counts, in the order of `board_names`.
 
     As many queries however many there are: four at most.
@@ -133,7 +139,7 @@ def list_boards() -> list[dict[str, Any]]:
     runs = {run.scope: run for run in newest}
     listed = dict(newest.annotate(listed=scored).values_list("scope", "listed"))
     return [
-        {**heading(key, runs.get(key), models=listed.get(key, 0)), "title": title}
+        {**heading(key, runs.get(key), title=title, models=listed.get(key, 0))}
         for key, title in _in_order(runs).items()
     ]
 
@@ -154,7 +160,7 @@ def kind_order(board: str) -> int:
     return kinds.index(kind) if kind in kinds else len(kinds)
 
 
-def heading(board: str, run: AggregationRun | None, *, models: int) -> dict[str, Any]:
+def heading(board: str, run: AggregationRun | None, *, title: str, models: int) -> BoardHeadPayload:
     kind, _, name = board.partition(":")
     return {
         "board": board,
@@ -165,10 +171,11 @@ def heading(board: str, run: AggregationRun | None, *, models: int) -> dict[str,
         "votes_counted": run.votes_counted if run else 0,
         "votes_excluded": run.votes_excluded if run else {},
         "models": models,
+        "title": title,
     }
 
 
-def describe_method(run: AggregationRun | None) -> dict[str, Any]:
+def describe_method(run: AggregationRun | None) -> MethodPayload:
     if run is None:
         return {
             "name": method.NAME,

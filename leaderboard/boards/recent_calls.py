@@ -1,11 +1,12 @@
 """How a model's last answers went: how fast, at what cost, and how often not at all."""
 
-from typing import Any
+from typing import cast
 
 from django.db import connection
 
 from common.text.money import plain
 from leaderboard.counting.revealed_calls import CALLS_OF_MODEL, Revealed
+from leaderboard.payload_types import CallsPayload
 from models_registry.spending import SMALLEST
 
 CALLS = 1000
@@ -29,7 +30,7 @@ FROM (
 """  # noqa: S608 (constants)
 
 
-def recent_calls(model_id: int) -> dict[str, Any] | None:
+def recent_calls(model_id: int) -> CallsPayload | None:
     """Return figures of its last 1,000 revealed calls, or None: times in milliseconds, cost in US dollars."""
     with connection.cursor() as cursor:
         revealed = Revealed.by_newest_snapshot()
@@ -42,4 +43,4 @@ def recent_calls(model_id: int) -> dict[str, Any] | None:
         found[name] = None if found[name] is None else round(found[name])
     if found["mean_cost"] is not None:
         found["mean_cost"] = plain(found["mean_cost"].quantize(SMALLEST))
-    return found
+    return cast(CallsPayload, found)

@@ -1,43 +1,66 @@
 """Where the models of battles stand, for the moment in which their names are revealed."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Literal, TypedDict
 
 from battles.models import Vote
+from battles.payload_types import AnswerPayload, BattlePayload
 from leaderboard.counting.live_elo import LEFT_SHARE
 from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
 from leaderboard.rating import elo
 
-NOWHERE: dict[str, Any] = {"score": None, "rank": None, "preliminary": None, "elo": None, "elo_change": None}
+
+class PlaceNumbers(TypedDict):
+    score: float | None
+    rank: int | None
+    preliminary: bool | None
+    elo: float | None
+    elo_change: float | None
+
+
+class Spent(TypedDict):
+    tokens: int | None
+    first_ms: int | None
+    total_ms: int | None
+
 
 # By a battle's id and its side.
-Places = dict[tuple[str, str], dict[str, Any]]
+Places = dict[tuple[str, str], PlaceNumbers]
 
 
-def places_of(battles: Iterable[dict[str, Any]]) -> Places:
+def places_of(battles: Iterable[BattlePayload]) -> Places:
     """{score, rank, preliminary, elo, elo_change} on the main board now; None for what is not known (yet).
 
     Three queries for all battles that were voted on, none without such. battles: as `battles.payloads` shows them.
     elo_change is what the battle's own vote moved, known while no later vote has moved either model.
     """
     voted = {battle["id"]: battle for battle in battles if battle["vote"]}
-    slugs = {side["model"]["id"] for battle in voted.values() for side in battle["sides"]}
+    slugs = {side["model"]["id"] for battle in voted.values() for side in battle["sides"] or ()}
     if not slugs:
         return {}
     newest = AggregationRun.objects.snapshots(OVERALL).values("pk")[:1]
     lines = Standing.objects.filter(run=newest, model__slug__in=slugs)
     told = lines.values_list("model__slug", "score", "rank", "preliminary")
-    standings = {slug: {"score": score, "rank": rank, "preliminary": early} for slug, score, rank, early in told}
+    standings = {slug: (score, rank, early) for slug, score, rank, early in told}
     rated = EloRating.objects.filter(model__slug__in=slugs).select_related("model")
     ratings = {rating.model.slug: rating for rating in rated}
     orders = dict(Vote.objects.filter(battle__public_id__in=voted).values_list("battle__public_id", "order"))
     places: Places = {}
     for public_id, battle in voted.items():
-        moved = [ratings.get(side["model"]["id"]) for side in battle["sides"]]
-        changes = _changes(moved, orders[public_id], battle["vote"]["choice"])
-        for side, rating, change in zip(battle["sides"], moved, changes, strict=True):
-            place = NOWHERE | standings.get(side["model"]["id"], {})
-            places[public_id, side["side"]] = place | {"elo": rating and rating.rating, "elo_change": change}
+        vote, sides = battle["vote"], battle["sides"]
+        if vote is None or sides is None:
+            continue
+        moved = [ratings.get(side["model"]["id"]) for side in sides]
+        changes = _changes(moved, orders[public_id], vote["choice"])
+        for side, rating, change in zip(sides, moved, changes, strict=True):
+            score, rank, preliminary = standings.get(side["model"]["id"], (None, None, None))
+            places[public_id, side["side"]] = {
+                "score": score,
+                "rank": rank,
+                "preliminary": preliminary,
+                "elo": None if rating is None else rating.rating,
+                "elo_change": change,
+            }
     return places
 
 
@@ -49,7 +72,7 @@ def _changes(ratings: list[EloRating | None], order: int | None, choice: str) ->
     return [left.rating - before[0], right.rating - before[1]]
 
 
-def spent_by(side: str, battle: dict[str, Any]) -> dict[str, Any]:
+def spent_by(side: str, battle: BattlePayload) -> Spent:
     """{tokens, first_ms, total_ms} of the answers that were voted on; first_ms is of the first. None where unknown."""
     answers = [
         answer for turn in battle["turns"] if not turn["after_vote"] for answer in turn["answers"]
@@ -62,6 +85,6 @@ def spent_by(side: str, battle: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _sum_of(answers: list[dict[str, Any]], name: str) -> int | None:
-    known = [answer[name] for answer in answers if answer[name] is not None]
+def _sum_of(answers: list[AnswerPayload], name: Literal["completion_tokens", "total_ms"]) -> int | None:
+    known = [count for answer in answers if (count := answer[name]) is not None]
     return sum(known) if known else None

@@ -1,16 +1,15 @@
 """Reading what was published: every snapshot as it was, and what it was made of."""
 
-from typing import Any
-
 from leaderboard.boards.queries import board_object, describe_method
 from leaderboard.boards.standings import in_order
 from leaderboard.counting import stars
 from leaderboard.counting.board_keys import is_of_votes
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.models import COMPARE, AggregationRun, VoteChange
+from leaderboard.payload_types import SnapshotHeadPayload, SnapshotPayload
 
 
-def read_snapshot(public_id: str) -> dict[str, Any]:
+def read_snapshot(public_id: str) -> SnapshotPayload:
     """One snapshot as it was published, and what it was made of. Raises NoSuchSnapshot."""
     run = AggregationRun.objects.filter(public_id=public_id, state=AggregationRun.State.DONE).first()
     if run is None:
@@ -31,7 +30,7 @@ def _renamed_since(run: AggregationRun) -> int:
     return VoteChange.objects.renamed_since(run).count() if is_of_votes(run.scope) else 0
 
 
-def describe_run(run: AggregationRun) -> dict[str, Any]:
+def describe_run(run: AggregationRun) -> SnapshotHeadPayload:
     """A line in the list of snapshots."""
     return {
         "id": run.public_id,

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import NamedTuple, cast
 
 from leaderboard.models import AggregationRun, Contestant, EloRating, Standing
 from leaderboard.models.imported import SCOPE as IMPORTED
+from leaderboard.payload_types import ResultPayload, StyleScorePayload
 from models_registry.models import Price
+from models_registry.payload_types import ModelPayload
 from models_registry.payloads import model_summary, prices_in_force
-
-Line = dict[str, Any]
 
 ORDERS = ("asc", "desc")
 NUMBERS = (
@@ -24,7 +25,7 @@ class Stood(NamedTuple):
     """One standing and who it is about."""
 
     standing: Standing
-    model: dict[str, Any]
+    model: ModelPayload
 
 
 def read_standings(run: AggregationRun) -> list[Stood]:
@@ -45,31 +46,41 @@ def read_standings(run: AggregationRun) -> list[Stood]:
     return [Stood(*pair) for pair in zip(standings, said, strict=True)]
 
 
-def contestant_summary(contestant: Contestant, *, prices: Mapping[int, Price]) -> dict[str, Any]:
+def contestant_summary(contestant: Contestant, *, prices: Mapping[int, Price]) -> ModelPayload:
     """As model_summary, of a name in an imported table; the rest from the registry where it is a model of ours."""
     if contestant.model is not None:
         known = model_summary(contestant.model, prices=prices)
         return {**known, "id": contestant.name, "name": contestant.name}
-    unknown = dict.fromkeys(("context_length", "price_input", "price_output", "version"))
-    texts = dict.fromkeys(("organization", "license", "license_kind", "status"), "")
-    return {"id": contestant.name, "name": contestant.name, **texts, **unknown, "abilities": []}
+    return {
+        "id": contestant.name,
+        "name": contestant.name,
+        "organization": "",
+        "license": "",
+        "license_kind": "",
+        "context_length": None,
+        "abilities": [],
+        "status": "",
+        "price_input": None,
+        "price_output": None,
+        "version": None,
+    }
 
 
-def result_line(stood: Stood, *, with_style_control: bool = False, elo: float | None = None) -> Line:
+def result_line(stood: Stood, *, with_style_control: bool = False, elo: float | None = None) -> ResultPayload:
     """`elo` is the live figure; without it, the one at the time of the snapshot.
 
     With style control the score, its interval and the rank are those with style taken out, or None.
     """
     standing, style = stood.standing, _style(stood.standing)
-    shown = _score(standing) if not with_style_control else style or dict.fromkeys(_score(standing))
+    shown = (_Score(**style) if style else _Score()) if with_style_control else _score(standing)
     return {
-        "rank": shown["rank"],
-        "rank_best": shown["rank_best"],
-        "rank_worst": shown["rank_worst"],
+        "rank": shown.rank,
+        "rank_best": shown.rank_best,
+        "rank_worst": shown.rank_worst,
         "model": stood.model,
-        "score": shown["score"],
-        "ci_low": shown["ci_low"],
-        "ci_high": shown["ci_high"],
+        "score": shown.score,
+        "ci_low": shown.ci_low,
+        "ci_high": shown.ci_high,
         "elo": standing.elo if elo is None else elo,
         "votes": standing.votes,
         "wins": standing.wins,
@@ -86,12 +97,22 @@ def result_line(stood: Stood, *, with_style_control: bool = False, elo: float | 
     }
 
 
-def _score(standing: Standing) -> dict[str, Any]:
-    names = ("rank", "rank_best", "rank_worst", "score", "ci_low", "ci_high")
-    return {name: getattr(standing, name) for name in names}
+class _Score(NamedTuple):
+    rank: int | None = None
+    rank_best: int | None = None
+    rank_worst: int | None = None
+    score: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
 
 
-def _style(standing: Standing) -> dict[str, Any] | None:
+def _score(standing: Standing) -> _Score:
+    return _Score(
+        standing.rank, standing.rank_best, standing.rank_worst, standing.score, standing.ci_low, standing.ci_high
+    )
+
+
+def _style(standing: Standing) -> StyleScorePayload | None:
     if standing.style_score is None:
         return None
     return {
@@ -110,26 +131,24 @@ def live_elo(stood: list[Stood]) -> Mapping[int | None, float]:
     return dict(EloRating.objects.filter(pk__in=ids).values_list("pk", "rating"))
 
 
-def in_order(lines: list[Line], *, sort_by: str = "score", order: str = "desc") -> list[Line]:
+def in_order(lines: list[ResultPayload], *, sort_by: str = "score", order: str = "desc") -> list[ResultPayload]:
     """What is not known comes last in either direction; equals are in the order of their scores."""
 
-    def key(line: Line) -> Any:
-        return _sort_key(line, sort_by)
-
     by_score = sorted(lines, key=lambda line: _lowest_last(line["score"]), reverse=True)
-    known = [line for line in by_score if key(line) is not None]
-    unknown = [line for line in by_score if key(line) is None]
-    return sorted(known, key=key, reverse=order == "desc") + unknown
+    keys = [(line, _sort_key(line, sort_by)) for line in by_score]
+    known = [(line, key) for line, key in keys if key is not None]
+    unknown = [line for line, key in keys if key is None]
+    return [line for line, _ in sorted(known, key=itemgetter(1), reverse=order == "desc")] + unknown
 
 
 def _lowest_last(score: float | None) -> tuple[bool, float]:
     return (score is not None, score or 0.0)
 
 
-def _sort_key(line: Line, sort_by: str) -> Any:
+def _sort_key(line: ResultPayload, sort_by: str) -> Decimal | str | float | None:
+    model = line["model"]
     if sort_by == "price":  # of a million tokens of answer
-        price = line["model"]["price_output"]
-        return None if price is None else Decimal(price)
+        return None if model["price_output"] is None else Decimal(model["price_output"])
     if sort_by in WORDS:
-        return line["model"][sort_by].lower() or None
-    return line[sort_by]
+        return str(cast("dict[str, object]", model)[sort_by]).lower() or None
+    return cast("dict[str, float | None]", line)[sort_by]

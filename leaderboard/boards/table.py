@@ -3,16 +3,18 @@
 Rows are dicts because a template finds a dict's values at the first try.
 """
 
-from itertools import groupby
+from collections.abc import Sequence
+from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 from django.urls import reverse
 from django.utils.formats import get_format
 from django.utils.translation import gettext as _
 
 from common.text.money import dollars
-from leaderboard.boards.standings import Line
+from leaderboard.payload_types import ResultPayload
+from models_registry.payload_types import ModelPayload
 from models_registry.payloads import licence_words
 
 WIDTH = 110.0  # of the drawn intervals' common scale
@@ -22,7 +24,7 @@ _PLACEHOLDER = "a"
 
 
 class Row(TypedDict):
-    line: Line
+    line: ResultPayload
     name: str
     url: str
     is_preliminary: bool
@@ -50,7 +52,7 @@ class Table(NamedTuple):
     absent: str
 
 
-def tables(results: list[Line], *, link: bool = True) -> list[Table]:
+def tables(results: Sequence[ResultPayload], *, link: bool = True) -> list[Table]:
     """One per group of models that met, in the order of `results` within each; all on one drawn scale.
 
     `link` leads to the models' own pages, which contestants of an imported board have not got.
@@ -69,7 +71,7 @@ def tables(results: list[Line], *, link: bool = True) -> list[Table]:
     ]
 
 
-def _absent(results: list[Line]) -> str:
+def _absent(results: Sequence[ResultPayload]) -> str:
     known = {
         "elo": any(line["elo"] is not None for line in results),
         "price": any(line["model"]["price_output"] is not None for line in results),
@@ -80,7 +82,7 @@ def _absent(results: list[Line]) -> str:
     return " ".join(f"no-{column}" for column, is_known in known.items() if not is_known)
 
 
-def _row(line: Line, scale: "_Scale", url: str) -> Row:
+def _row(line: ResultPayload, scale: "_Scale", url: str) -> Row:
     model, score, first_token = line["model"], line["score"], line["median_first_token_ms"]
     has_range = line["rank_best"] != line["rank_worst"]
     return {
@@ -108,21 +110,22 @@ def _row(line: Line, scale: "_Scale", url: str) -> Row:
 class _Scale:
     """Points of the score to units of drawing; a side without a bound is drawn to the end."""
 
-    def __init__(self, results: list[Line]) -> None:
-        ends = [line[name] for line in results for name in ("ci_low", "ci_high", "score") if line[name] is not None]
+    def __init__(self, results: Sequence[ResultPayload]) -> None:
+        bounds = chain.from_iterable((line["ci_low"], line["ci_high"], line["score"]) for line in results)
+        ends = [bound for bound in bounds if bound is not None]
         self.low = min(ends, default=0.0) - MARGIN
         self.unit = WIDTH / (max(ends, default=0.0) + MARGIN - self.low)
 
     def at(self, points: float) -> float:
         return (points - self.low) * self.unit
 
-    def whisker(self, line: Line) -> str:
+    def whisker(self, line: ResultPayload) -> str:
         left = 0.0 if line["ci_low"] is None else self.at(line["ci_low"])
         right = WIDTH if line["ci_high"] is None else self.at(line["ci_high"])
         return f"M{left:.1f} 6H{right:.1f}"
 
 
-def score_text(line: Line) -> str:
+def score_text(line: ResultPayload) -> str:
     """A model that won or lost everything has no finite score on that side: only its bound is known."""
     score, low, high = line["score"], line["ci_low"], line["ci_high"]
     if score is None:
@@ -134,14 +137,14 @@ def score_text(line: Line) -> str:
     return f"{score:.0f}"
 
 
-def interval_text(line: Line) -> str:
+def interval_text(line: ResultPayload) -> str:
     low, high = line["ci_low"], line["ci_high"]
     return "" if low is None or high is None else f"{low:.0f}–{high:.0f}"
 
 
-def price_text(model: dict[str, Any]) -> str:
+def price_text(model: ModelPayload) -> str:
     """US dollars per million tokens in and out."""
-    if model["price_output"] is None:
+    if model["price_input"] is None or model["price_output"] is None:
         return "–"
     return f"{dollars(model['price_input'])} / {dollars(model['price_output'])}"
 

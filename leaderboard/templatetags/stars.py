@@ -1,15 +1,15 @@
 """`{% mean_stars board as rows %}`: the mean stars of a board's models, as its page prints them."""
 
-from typing import Any
-
 from django import template
 from django.utils.formats import number_format
+
+from leaderboard.payload_types import LeaderboardPayload
 
 register = template.Library()
 
 
 @register.simple_tag
-def mean_stars(board: dict[str, Any]) -> list[dict[str, Any]]:
+def mean_stars(board: LeaderboardPayload) -> list[dict[str, str | int]]:
     """[{name, mean, interval, answers}], the most stars first; nothing on other boards. board: the API's object."""
     given = board["facts"].get("stars", {})
     names = {line["model"]["id"]: line["model"]["name"] for line in [*board["results"], *board["collecting"]]}

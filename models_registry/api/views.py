@@ -1,39 +1,36 @@
 """The public list of models."""
 
-from typing import Any
-
 from django.utils.decorators import method_decorator
-from rest_framework.generics import ListAPIView, RetrieveAPIView
-from rest_framework.serializers import BaseSerializer
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
 from common import caching
+from common.api_responses import PayloadResponse, paginated
+from common.errors import NotFound
+from common.payload_types import Page
 from models_registry import drawable_cache
-from models_registry.models import LanguageModel, LanguageModelQuerySet
+from models_registry.models import LanguageModel
+from models_registry.payload_types import ModelPayload
 from models_registry.payloads import model_summary
 
 
-class ModelSerializer(BaseSerializer[LanguageModel]):
-    def to_representation(self, instance: LanguageModel) -> dict[str, Any]:
-        return model_summary(instance)
-
-
 @method_decorator(caching.public, name="dispatch")
-class ModelList(ListAPIView[LanguageModel]):
+class ModelList(APIView):
     """Every model that may be seen: all but drafts. With `?drawable=true` those that battles may begin with."""
 
-    serializer_class = ModelSerializer
-
-    def get_queryset(self) -> LanguageModelQuerySet:
-        public = LanguageModel.objects.public()
-        if self.request.query_params.get("drawable", "").lower() in ("1", "true"):
-            return public.filter(pk__in=[model.pk for model in drawable_cache.read().choosable])
-        return public
+    def get(self, request: Request) -> PayloadResponse[Page[ModelPayload]]:
+        models = LanguageModel.objects.public()
+        if request.query_params.get("drawable", "").lower() in ("1", "true"):
+            models = models.filter(pk__in=[model.pk for model in drawable_cache.read().choosable])
+        return paginated(models, request, model_summary)
 
 
 @method_decorator(caching.public, name="dispatch")
-class ModelDetail(RetrieveAPIView[LanguageModel]):
+class ModelDetail(APIView):
     """One model by its id, which is its slug."""
 
-    queryset = LanguageModel.objects.public()
-    serializer_class = ModelSerializer
-    lookup_field = "slug"
+    def get(self, request: Request, slug: str) -> PayloadResponse[ModelPayload]:
+        model = LanguageModel.objects.public().filter(slug=slug).first()
+        if model is None:
+            raise NotFound
+        return PayloadResponse(model_summary(model))

@@ -1,7 +1,8 @@
 """Files for programs."""
 
-from typing import Any, cast
+from typing import cast
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from rest_framework import status
 from rest_framework.decorators import action
@@ -13,12 +14,14 @@ from rest_framework.viewsets import ViewSet
 from accounts.actor import Actor, ActorRequest, known_actor
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope
-from common.api.pagination import ArenaPagination
+from common.api_responses import PayloadResponse, paginated
 from common.errors import NotFound
+from common.payload_types import Page
 from uploads import actions, downloads
 from uploads.deletion import delete_upload
 from uploads.errors import NoFile
 from uploads.models import Upload
+from uploads.payload_types import UploadPayload
 from uploads.payloads import upload_summary
 
 
@@ -38,24 +41,22 @@ class UploadViewSet(ViewSet):
             raise NotFound
         return upload
 
-    def list(self, request: Request) -> Response:
-        paginator = ArenaPagination()
+    def list(self, request: Request) -> PayloadResponse[Page[UploadPayload]]:
         found = Upload.objects.owned_by(self.actor).kept().order_by("-created_at", "-pk")
-        page = paginator.paginate_queryset(found, request)
-        return paginator.get_paginated_response([upload_summary(upload) for upload in page or []])
+        return paginated(found, request, upload_summary)
 
     @idempotent
-    def create(self, request: Request) -> Response:
-        file: Any = request.FILES.get("file")
-        if file is None:
+    def create(self, request: Request) -> PayloadResponse[UploadPayload]:
+        file = request.FILES.get("file")
+        if not isinstance(file, UploadedFile):
             raise NoFile
         actor = known_actor(cast(ActorRequest, request._request))
-        upload = actions.keep_upload(actor=actor, content=file.read(), name=file.name)
+        upload = actions.keep_upload(actor=actor, content=file.read(), name=file.name or "")
         is_read = upload.state != Upload.State.EXTRACTING
-        return Response(upload_summary(upload), status=status.HTTP_201_CREATED if is_read else status.HTTP_202_ACCEPTED)
+        return PayloadResponse(upload_summary(upload), status=201 if is_read else 202)
 
-    def retrieve(self, request: Request, public_id: str) -> Response:
-        return Response(upload_summary(self.get_object()))
+    def retrieve(self, request: Request, public_id: str) -> PayloadResponse[UploadPayload]:
+        return PayloadResponse(upload_summary(self.get_object()))
 
     def destroy(self, request: Request, public_id: str) -> Response:
         delete_upload(self.get_object())

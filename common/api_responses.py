@@ -1,0 +1,38 @@
+"""Responses of the API whose type says what they carry."""
+
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from django.db.models import Model, QuerySet
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from common.api.pagination import ArenaPagination
+from common.payload_types import Page
+
+Payload = TypeVar("Payload")
+Row = TypeVar("Row")
+M = TypeVar("M", bound=Model)
+
+
+class PayloadResponse(Generic[Payload], Response):  # in this order: DRF's own __class_getitem__ forgets the type
+    """JSON response. A view's return annotation names its payload; arena_site.openapi reads it from there."""
+
+    def __init__(self, data: Payload, *, status: int = 200) -> None:
+        super().__init__(data, status=status)
+
+
+def paginated(
+    rows: "QuerySet[M, Row] | Sequence[Row]", request: Request, payload: Callable[[Row], Payload]
+) -> PayloadResponse[Page[Payload]]:
+    """Return the page of `rows` that the request's `limit` and `offset` select."""
+    paginator = ArenaPagination()
+    found = paginator.paginate_queryset(rows, request) or []
+    return PayloadResponse(
+        {
+            "count": paginator.count,
+            "next": paginator.get_next_link(),
+            "previous": paginator.get_previous_link(),
+            "results": [payload(row) for row in found],
+        }
+    )
