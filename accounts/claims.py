@@ -1,7 +1,5 @@
 """Signing in keeps what the same browser did as a visitor."""
 
-from typing import Any
-
 from django.contrib.auth.signals import user_logged_in
 from django.db import transaction
 from django.dispatch import Signal, receiver
@@ -16,7 +14,7 @@ visitor_claimed = Signal()
 
 @receiver(user_logged_in)
 @transaction.atomic
-def claim_visitor(request: HttpRequest | None, user: User, **_: Any) -> None:
+def claim_visitor(request: HttpRequest | None, user: User, **_: object) -> None:
     """Only the signed cookie of this very browser counts as a claim."""
     visitor = visitor_in_cookie(request) if request is not None else None
     if visitor is not None and Visitor.objects.filter(pk=visitor.pk, claimed_by=None).update(claimed_by=user):

@@ -139,7 +139,7 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
         return ", ".join([*said, *([_("vote set aside")] if vote is not None and not vote.counts else [])])
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         """With the whole conversation and every report, and the actions of the list as buttons."""
         case = self.get_object(request, object_id)

@@ -1,7 +1,5 @@
 """The group of moderators: people who judge votes and block people, and see no key and no setting."""
 
-from typing import Any
-
 from django.contrib.auth.models import Group, Permission
 
 MODERATORS = "Moderators"
@@ -23,7 +21,7 @@ def permissions() -> set[str]:
     return seen | set(MAY_ADD_OR_CHANGE)
 
 
-def make_group(**_: Any) -> None:
+def make_group(**_: object) -> None:
     """After every migration: exactly these permissions, whatever somebody ticked in between."""
     wanted = permissions()
     found = Permission.objects.filter(codename__in=[name.split(".")[1] for name in wanted]).select_related(

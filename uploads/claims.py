@@ -1,7 +1,5 @@
 """What a visitor uploaded becomes the member's at sign-in."""
 
-from typing import Any
-
 from django.dispatch import receiver
 
 from accounts.claims import visitor_claimed
@@ -12,7 +10,7 @@ from uploads.signals import uploads_merged
 
 
 @receiver(visitor_claimed)
-def hand_over(visitor: Visitor, user: User, **_: Any) -> None:
+def hand_over(visitor: Visitor, user: User, **_: object) -> None:
     """Of a file that the member has too, the member's stays."""
     theirs = dict(Upload.objects.filter(owner_user=user, deleted_at=None).values_list("sha256", "pk"))
     for twin in Upload.objects.filter(owner_visitor=visitor, deleted_at=None, sha256__in=theirs):

@@ -4,8 +4,6 @@ Attempts from such a browser have a limit of their own, so that failures elsewhe
 The cookie is no authentication. It is signed with the password's hash, so that a new password invalidates it.
 """
 
-from typing import Any
-
 from allauth.account.signals import password_changed, password_reset, password_set
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in
@@ -30,7 +28,7 @@ def nonce_of(request: HttpRequest, email: str) -> str:
 
 
 @receiver([user_logged_in, password_changed, password_reset, password_set])
-def grant(request: HttpRequest | None, user: User, **_: Any) -> None:
+def grant(request: HttpRequest | None, user: User, **_: object) -> None:
     """Give the browser a device cookie with the response to this request."""
     if request is not None:
         request.device_cookie_for = user  # type: ignore[attr-defined]

@@ -1,7 +1,6 @@
 """Where members are signed in: a row for each browser, noted when it signs in and at most once an hour after that."""
 
 from contextlib import suppress
-from typing import Any
 
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.signals import user_logged_in
@@ -42,7 +41,7 @@ def note_when_due(request: HttpRequest) -> None:
 
 
 @receiver(user_logged_in)
-def note_sign_in(request: HttpRequest | None, user: User, **_: Any) -> None:
+def note_sign_in(request: HttpRequest | None, user: User, **_: object) -> None:
     if request is not None:
         _note(request, user)
 

@@ -121,7 +121,7 @@ class ObservedModelAdmin(ModelTestAdmin, LanguageModelAdmin):
         return listed
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         model = self.get_object(request, object_id)
         known = statistics_of([model.pk]).get(model.pk, CallStatistics()) if model is not None else None

@@ -1,7 +1,5 @@
 """What a visitor battled and reported becomes the member's at sign-in."""
 
-from typing import Any
-
 from django.db import IntegrityError, transaction
 from django.dispatch import receiver
 
@@ -14,7 +12,7 @@ from common.db.execution import violates
 
 
 @receiver(visitor_claimed)
-def hand_over(visitor: Visitor, user: User, **_: Any) -> None:
+def hand_over(visitor: Visitor, user: User, **_: object) -> None:
     Session.objects.filter(owner_visitor=visitor).update(owner_user=user, owner_visitor=None)
     before, after = Actor(visitor=visitor).key, Actor(user=user).key
     file_votes_under(after, Vote.objects.filter(voter=before))

@@ -43,7 +43,7 @@ class AggregationRunAdmin(ReadOnlyAdmin):
         aggregate = self.admin_site.admin_view(require_POST(self.aggregate_now))
         return [path("aggregate/", aggregate, name="leaderboard_aggregate_now"), *super().get_urls()]
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> Any:
         may_aggregate = _may_aggregate(request)
         return super().changelist_view(request, {**(extra_context or {}), "may_aggregate": may_aggregate})
 

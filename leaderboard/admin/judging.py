@@ -142,12 +142,12 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
         return len(review.orders)
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         extra = {"decision": DecisionForm(), "may_judge": request.user.has_perm(MAY_JUDGE)}
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **extra})
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> Any:
         may_judge = request.user.has_perm(MAY_JUDGE)
         return super().changelist_view(request, {**(extra_context or {}), "may_judge": may_judge})
 

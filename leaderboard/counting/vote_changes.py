@@ -92,12 +92,12 @@ def _counted(vote: Vote, **changes: Any) -> CountedVote:
 
 
 @receiver(relabelling_begins)
-def hold_the_tallies(**_: Any) -> None:
+def hold_the_tallies(**_: object) -> None:
     tallies.lock()
 
 
 @receiver(labels_change)
-def refile(changes: list[LabelChange], **_: Any) -> None:
+def refile(changes: list[LabelChange], **_: object) -> None:
     """Votes that were taken by a run go to the boards of their new labels. Raises TalliesDisagree."""
     after = {change.vote_id: change.after for change in changes}
     votes = list(Vote.objects.filter(pk__in=after).order_by("pk"))
@@ -120,7 +120,7 @@ def refile(changes: list[LabelChange], **_: Any) -> None:
 
 
 @receiver(voter_changes)
-def rename_voter(votes: VoteQuerySet, voter: str, **_: Any) -> None:
+def rename_voter(votes: VoteQuerySet, voter: str, **_: object) -> None:
     """Counted votes move with their voter, so that they can still be taken away. Raises TalliesDisagree."""
     tallies.lock()
     taken = list(votes.exclude(processing=Processing.PENDING))

@@ -27,7 +27,7 @@ class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return actions
 
     def delete_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         row = self.get_object(request, object_id)
         if not self.has_delete_permission(request, row):  # before a message names the row

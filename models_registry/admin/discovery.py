@@ -43,7 +43,7 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return [path("<int:provider_id>/discover/", view, name="models_registry_discover"), *super().get_urls()]
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         provider: Provider | None = self.get_object(request, object_id)
         waiting = CatalogueChange.objects.waiting().filter(model__provider=provider).count() if provider else 0

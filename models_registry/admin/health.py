@@ -46,7 +46,7 @@ class HealthAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         ] + super().get_urls()
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         model = self.get_object(request, object_id)
         breakers = Breaker.objects.about(model.pk, model.provider_id).open() if model is not None else []

@@ -56,7 +56,7 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
         queryset: QuerySet[LanguageModel] = super().get_queryset(request)
         return queryset.annotate(newest_version=Subquery(family.values("version")[:1])).prefetch_related("prices")
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> Any:
         proposals = CatalogueChange.objects.waiting().count()
         return super().changelist_view(request, {**(extra_context or {}), "proposals": proposals})
 

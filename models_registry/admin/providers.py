@@ -49,7 +49,7 @@ class ProviderAdmin(SecretFieldsAdmin, DiscoverAdmin, RegistryAdmin):
     ]
 
     def add_view(
-        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         """First a page to choose from, then the form, filled in."""
         preset = PRESETS.get(request.GET.get("preset", ""))

@@ -1,7 +1,6 @@
 """`manage.py create_api_token EMAIL`: a member's key to the API, shown once."""
 
 from datetime import timedelta
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
@@ -18,7 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("--scopes", default="read,battle,vote", help=f"of {', '.join(Scope.values)}")
         parser.add_argument("--expires", type=int, metavar="DAYS", help="days until it expires (default: never)")
 
-    def handle(self, *args: Any, email: str, name: str, scopes: str, expires: int | None, **options: Any) -> None:
+    def handle(self, *args: object, email: str, name: str, scopes: str, expires: int | None, **options: object) -> None:
         user = User.objects.filter(email__iexact=email, is_active=True).first()
         if user is None:
             raise CommandError(f"No active member has the e-mail address {email}.")

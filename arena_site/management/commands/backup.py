@@ -3,7 +3,6 @@
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -17,7 +16,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="a new file, readable by its owner only; - is standard output")
 
-    def handle(self, *args: Any, file: Path, **options: Any) -> None:
+    def handle(self, *args: object, file: Path, **options: object) -> None:
         manifest = write_backup(sys.stdout.buffer) if str(file) == "-" else _write(file)
         self.stderr.write(
             f"{manifest.rows:,} rows of {len(manifest.tables)} tables and {manifest.uploads:,} uploads. SECRET_KEY and "

@@ -3,7 +3,6 @@
 import hashlib
 import os
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
@@ -32,7 +31,7 @@ class Command(BaseCommand):
             help="collect no static files, which an image has, and say what to do next",
         )
 
-    def handle(self, *args: Any, compose: bool, **options: Any) -> None:
+    def handle(self, *args: object, compose: bool, **options: object) -> None:
         for warning in check_removed_settings():
             self.stdout.write(str(warning.msg))  # `make up` shows the standard output only
         heartbeat.forget_all()

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -26,7 +26,7 @@ class Command(BaseCommand):
             help="restore without the provider keys that ARENA_ENCRYPTION_KEYS does not decrypt",
         )
 
-    def handle(self, *args: Any, file: Path, forget_unreadable_keys: bool, **options: Any) -> None:
+    def handle(self, *args: object, file: Path, forget_unreadable_keys: bool, **options: object) -> None:
         try:
             with opened(file) as backup:
                 manifest = restore_backup(backup, name=file.name, forget_unreadable_keys=forget_unreadable_keys)

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
@@ -12,6 +11,6 @@ class Command(BaseCommand):
     help = "End the arena that runs on this data directory, or what a killed one left behind."
     requires_system_checks: list[str] = []
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         os.chdir(settings.BASE_DIR)
         os.execv(sys.executable, [sys.executable, "-m", "arena_site.supervisor", "stop"])  # noqa: S606

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
@@ -12,7 +11,7 @@ class Command(BaseCommand):
     help = "Run the whole arena in the foreground: services, workers, web. Ctrl-C stops it."
     requires_system_checks: list[str] = []
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         # The launcher knows no Django; it takes this process over rather than carry Django around for days.
         os.chdir(settings.BASE_DIR)
         os.execv(sys.executable, [sys.executable, "-m", "arena_site.supervisor"])  # noqa: S606

@@ -1,7 +1,5 @@
 """Label votes again after the rules have changed."""
 
-from typing import Any
-
 from django.core.management.base import BaseCommand, CommandParser
 
 from battles.labels.relabel import reclassify
@@ -13,8 +11,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--all", action="store_true", help="label every vote, also those of today's rules")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        changed = reclassify(everything=options["all"], progress=self._say)
+    def handle(self, *args: object, **options: object) -> None:
+        changed = reclassify(everything=bool(options["all"]), progress=self._say)
         self.stdout.write(f"{changed} votes moved to other boards.")
 
     def _say(self, done: int, of: int) -> None:

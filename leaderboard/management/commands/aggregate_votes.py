@@ -1,7 +1,5 @@
 """`manage.py aggregate_votes`: bring the board up to date now."""
 
-from typing import Any
-
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.aggregation import job
@@ -11,7 +9,7 @@ from leaderboard.counting import schedule
 class Command(BaseCommand):
     help = "Count the pending votes and publish a snapshot, without waiting for the schedule."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         run = job.aggregate(slot=schedule.new_slot())
         if run is None:
             raise CommandError("Another run is under way. Try again in a moment.")

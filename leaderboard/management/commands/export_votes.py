@@ -24,7 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--prompts", action="store_true", help="with prompts and answers, where there is consent")
 
     def handle(
-        self, *args: Any, file: Path, ending: str | None, snapshot: str, since: str, prompts: bool, **options: Any
+        self, *args: object, file: Path, ending: str | None, snapshot: str, since: str, prompts: bool, **options: object
     ) -> None:
         ending = ending or file.suffix.removeprefix(".")
         if ending not in WRITERS:

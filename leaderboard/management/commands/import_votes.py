@@ -44,7 +44,7 @@ class Command(BaseCommand):
             help="store nothing: print as JSON what plain maximum likelihood makes of the table",
         )
 
-    def handle(self, *args: Any, file: Path, reference: bool, **options: Any) -> None:
+    def handle(self, *args: object, file: Path, reference: bool, **options: Any) -> None:
         try:
             if reference:
                 from leaderboard.imports.reference import fit_table
@@ -64,7 +64,7 @@ class Command(BaseCommand):
 
     def _import(
         self, file: Path, *, as_models: Path | None, slug: str, title: str, source: str, licence: str, replace: bool,
-        **options: Any,
+        **options: object,
     ) -> None:  # fmt: skip
         about = About(slug or slug_of(file), title[:120], source[:300], licence[:120])
         if not re.fullmatch(r"[-a-z0-9_]{1,60}", about.slug):

@@ -1,7 +1,5 @@
 """`manage.py rebuild_tallies`: count again from the log of votes."""
 
-from typing import Any
-
 from django.core.management.base import BaseCommand
 
 from leaderboard.counting import tallies
@@ -10,7 +8,7 @@ from leaderboard.counting import tallies
 class Command(BaseCommand):
     help = "Count every processed vote again; in a sound database there is nothing to change."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         wrong = tallies.rebuild()
         if wrong:
             self.stdout.write(f"{wrong} tallies were wrong and are right now. The next snapshot will show it.")

@@ -2,7 +2,6 @@
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rest_framework.renderers import JSONRenderer
@@ -31,7 +30,7 @@ class Command(BaseCommand):
         )
 
     def handle(
-        self, *args: Any, snapshot: str | None, export: Path | None, standings: Path | None, **options: Any
+        self, *args: object, snapshot: str | None, export: Path | None, standings: Path | None, **options: object
     ) -> None:
         if (snapshot is None) == (standings is None):
             raise CommandError("Which snapshot? Name its id, or the file that --standings names.")

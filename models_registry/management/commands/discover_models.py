@@ -1,7 +1,5 @@
 """`manage.py discover_models PROVIDER`: what an endpoint serves, and adding some of it."""
 
-from typing import Any
-
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 
@@ -19,7 +17,9 @@ class Command(BaseCommand):
         parser.add_argument("--active", action="store_true", help="register them as active: battles draw them at once")
         parser.add_argument("--refresh", action="store_true", help="ask again, even if the list is less than a day old")
 
-    def handle(self, *args: Any, provider: str, add: list[str], active: bool, refresh: bool, **options: Any) -> None:
+    def handle(
+        self, *args: object, provider: str, add: list[str], active: bool, refresh: bool, **options: object
+    ) -> None:
         found = _provider(provider)
         try:
             offers = {offer.upstream_name: offer for offer in discovery.catalogue_of(found, refresh=refresh).offers}

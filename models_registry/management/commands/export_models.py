@@ -1,7 +1,5 @@
 """`manage.py export_models > models.yaml`: the registry in the words of the models file."""
 
-from typing import Any
-
 from django.core.management.base import BaseCommand
 
 from models_registry.config.models_file import export_models
@@ -10,5 +8,5 @@ from models_registry.config.models_file import export_models
 class Command(BaseCommand):
     help = "Write every model's newest version as YAML that import_models reads. Stored keys are not in it."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         self.stdout.write(export_models(), ending="")

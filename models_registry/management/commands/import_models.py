@@ -2,7 +2,6 @@
 
 import hashlib
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -26,7 +25,7 @@ class Command(BaseCommand):
             help="Do nothing when this very text was imported last, so that what was changed in the admin stays.",
         )
 
-    def handle(self, *args: Any, file: Path, if_changed: bool, **options: Any) -> None:
+    def handle(self, *args: object, file: Path, if_changed: bool, **options: object) -> None:
         try:
             text = read_text(file)
             digest = hashlib.sha256(text.encode()).hexdigest()
