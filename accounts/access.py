@@ -5,7 +5,6 @@ A stream of answers is not asked again: its address holds a signed word that onl
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any
 
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
@@ -14,8 +13,9 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
+from django_htmx.middleware import HtmxDetails
 
-from accounts.actor import Actor
+from accounts.actor import Actor, ActorRequest
 from accounts.bans import refuse_the_banned
 from accounts.errors import SignInNeeded
 from common.db.execution import AWAY
@@ -67,6 +67,10 @@ def needs_second_factor(request: HttpRequest) -> bool:
     return not is_mfa_enabled(request.user)
 
 
+class PageRequest(ActorRequest):
+    htmx: HtmxDetails
+
+
 class AccessMiddleware:
     """Admits to pages; the API does when it knows whose token it was sent (ActorAuthentication)."""
 
@@ -76,14 +80,14 @@ class AccessMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         return self.get_response(request)
 
-    def process_view(self, request: Any, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
+    def process_view(self, request: PageRequest, view: object, args: object, kwargs: object) -> HttpResponse | None:
         """Django passes to nobody what is raised here."""
         try:
             return self._stopped(request, is_api=hasattr(view, "cls"))
         except (ArenaError, *AWAY) as error:
             return page_for_exception(request, error)
 
-    def _stopped(self, request: Any, *, is_api: bool) -> HttpResponse | None:
+    def _stopped(self, request: PageRequest, *, is_api: bool) -> HttpResponse | None:
         route = _route(request)
         if route.startswith("admin/") and route != "admin/logout/" and needs_second_factor(request):
             messages.warning(request, _("Set up a second factor: the administration opens with it."))

@@ -1,11 +1,12 @@
 """allauth, told how the arena wants it."""
 
-from typing import Any, cast
+from typing import cast
 
 from allauth.account.adapter import DefaultAccountAdapter
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.forms import Form
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
@@ -24,25 +25,25 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         "invited_under_another_address": _("Your invitation is for another e-mail address."),
     }
 
-    def populate_username(self, request: Any, user: Any) -> None:
+    def populate_username(self, request: HttpRequest, user: User) -> None:
         """There are no user names: the e-mail address is the only name."""
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """allauth's own counters, too, are by network and know no address."""
         return network_word(request)
 
-    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+    def pre_authenticate(self, request: HttpRequest, **credentials: str) -> None:
         """In place of allauth's counter, which says nothing of how long to wait. Raises TooManyRequests."""
         self._sign_in_keys = rate_limit.keys_of(request, credentials.get("email", ""))
         rate_limit.count(self._sign_in_keys)
 
-    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
+    def authenticate(self, request: HttpRequest, **credentials: str) -> User | None:
         user: User | None = super().authenticate(request, **credentials)
         if user is not None:
             rate_limit.give_back(self._sign_in_keys)
         return user
 
-    def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:
+    def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: str) -> None:
         """allauth calls it when a password was set anew by e-mail."""
         rate_limit.forget(credentials.get("email", ""))
 
@@ -64,7 +65,7 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             raise ValidationError(self.error_messages["invited_under_another_address"])
         return str(super().clean_email(email))
 
-    def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
+    def save_user(self, request: HttpRequest, user: User, form: Form, commit: bool = True) -> User:
         """The account and the use of its invitation are stored together or not at all.
 
         Raises InvitationUsed.

@@ -1,7 +1,5 @@
 """What pages need to know about whoever reads them."""
 
-from typing import Any
-
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
@@ -9,7 +7,7 @@ from django.utils.functional import SimpleLazyObject
 from accounts.access import Access, may_battle
 
 
-def admission(request: HttpRequest) -> dict[str, Any]:
+def admission(request: HttpRequest) -> dict[str, object]:
     """`has_to_sign_in`: in order to battle; looked up by pages that ask for it. `is_private`: for members alone."""
 
     def has_to_sign_in() -> bool:

@@ -7,7 +7,6 @@ hold links that sign in, so they must not be in Valkey, nor be lost with it.
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage, EmailMultiAlternatives, get_connection
@@ -18,6 +17,7 @@ from kombu.exceptions import OperationalError
 from accounts.models import OutgoingEmail
 from accounts.outgoing_email import FIELDS
 from accounts.tasks import send_email
+from common.payload_types import JsonObject
 from common.valkey.connections import UNREACHABLE, while_a_person_waits
 
 logger = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ def _wake(email_id: int) -> None:
         logger.warning("no worker was woken for e-mail %s: %s", email_id, error)
 
 
-def _as_json(message: EmailMessage) -> dict[str, Any]:
+def _as_json(message: EmailMessage) -> JsonObject:
     if message.attachments:
         raise ValueError("e-mails with attachments are not queued")
     alternatives = message.alternatives if isinstance(message, EmailMultiAlternatives) else []

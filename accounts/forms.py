@@ -1,7 +1,7 @@
 """What members type into their account's pages."""
 
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 from allauth.account.forms import SignupForm
 from allauth.core import context
@@ -49,6 +49,14 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
         return cast(tuple[User | None, HttpResponse | None], super().try_save(request))
 
 
+class NewToken(TypedDict):
+    """Keyword arguments of actions.issue_token, but for the user."""
+
+    name: str
+    scopes: list[Scope]
+    expires_at: datetime | None
+
+
 class TokenForm(forms.Form):
     name = forms.CharField(label=_("What it is for"), max_length=100)
     scopes = forms.MultipleChoiceField(
@@ -65,8 +73,7 @@ class TokenForm(forms.Form):
         return [Scope(scope) for scope in self.cleaned_data["scopes"]]
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """As actions.issue_token takes it."""
+    def asked(self) -> NewToken:
         days = self.cleaned_data["days"]
         expires_at: datetime | None = timezone.now() + timedelta(days=int(days)) if days else None
         return {

@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 import pgtrigger
@@ -174,7 +174,7 @@ class Invitation(models.Model):
         return hashlib.sha256(token.encode()).hexdigest()
 
     @classmethod
-    def issue(cls, *, email: str, expires_at: Any, created_by: User) -> tuple["Invitation", str]:
+    def issue(cls, *, email: str, expires_at: datetime, created_by: User) -> tuple["Invitation", str]:
         """A new row and the token itself, which nobody can read again."""
         token = secrets.token_urlsafe(32)
         digest = cls.digest_of(token)
@@ -229,7 +229,9 @@ class ApiToken(models.Model):
         return hashlib.sha256(token.encode()).hexdigest()
 
     @classmethod
-    def issue(cls, *, user: User, name: str, scopes: list[Scope], expires_at: Any = None) -> tuple["ApiToken", str]:
+    def issue(
+        cls, *, user: User, name: str, scopes: list[Scope], expires_at: datetime | None = None
+    ) -> tuple["ApiToken", str]:
         """A new row and the token itself, which nobody can read again."""
         token = cls.PREFIX + secrets.token_urlsafe(32)
         row = cls.objects.create(

@@ -2,7 +2,6 @@
 
 import logging
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage, EmailMultiAlternatives, get_connection
@@ -10,6 +9,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from accounts.models import OutgoingEmail
+from common.payload_types import JsonObject
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ def send_due() -> None:
         send(email_id)
 
 
-def _as_message(stored: dict[str, Any]) -> EmailMessage:
+def _as_message(stored: JsonObject) -> EmailMessage:
     plain = {name: stored[name] for name in FIELDS}
     message = EmailMultiAlternatives(**plain, headers=stored["headers"])
     for content, mimetype in stored["alternatives"]:

@@ -1,7 +1,7 @@
 """Everything the arena knows of a member: to be taken along, and to be forgotten."""
 
 import json
-from typing import Any, cast
+from typing import cast
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.dispatch import Signal
@@ -13,6 +13,7 @@ from accounts.models import User
 from accounts.payloads import token_summary
 from accounts.sign_in.sessions import signed_in
 from common.errors import NotSignedIn
+from common.payload_types import JsonObject
 from common.valkey import limits
 
 # Sent with `user`; a receiver gives {name: plain data} of what its app holds of them.
@@ -23,8 +24,8 @@ asked_for_everything = Signal()
 account_goes = Signal()
 
 
-def everything_about(user: User) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def everything_about(user: User) -> JsonObject:
+    found: JsonObject = {
         "exported_at": timezone.now(),
         "account": {
             "email": user.email,
@@ -46,7 +47,7 @@ def everything_about(user: User) -> dict[str, Any]:
         "bans": list(user.bans.order_by("pk").values("reason", "created_at", "expires_at", "lifted_at")),
     }
     for _receiver, held in asked_for_everything.send(sender=User, user=user):
-        found.update(cast(dict[str, Any], held))
+        found.update(cast(JsonObject, held))
     return found
 
 

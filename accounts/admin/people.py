@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
@@ -20,6 +20,7 @@ from accounts.errors import NeedsAdministrator
 from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, User, Visitor
 from common.admin.estimated_count import EstimatingPaginator
 from common.admin.secret_fields import SecretFieldsAdmin
+from common.payload_types import JsonObject
 
 
 class BanForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -70,15 +71,17 @@ class BanAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def get_readonly_fields(self, request: HttpRequest, obj: Ban | None = None) -> list[str]:
         return [] if obj is None else self.get_fields(request, obj)
 
-    def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        form = super().get_form(request, *args, **kwargs)
+    def get_form(
+        self, request: HttpRequest, obj: Ban | None = None, change: bool = False, **kwargs: Any
+    ) -> type["forms.ModelForm[Ban]"]:
+        form = super().get_form(request, obj, change, **kwargs)
         form.by = request.user  # type: ignore[attr-defined]
         return form
 
     def has_delete_permission(self, request: HttpRequest, obj: Ban | None = None) -> bool:
         return False
 
-    def save_model(self, request: HttpRequest, obj: Ban, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Ban, form: object, change: bool) -> None:
         if not change:
             actions.ban(obj, by=request.user)  # type: ignore[arg-type]
 
@@ -126,13 +129,13 @@ class InvitationAdmin(SecretFieldsAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Invitation | None = None) -> list[str]:
         return [] if obj is None else self.get_fields(request, obj)
 
-    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+    def get_changeform_initial_data(self, request: HttpRequest) -> JsonObject:
         return {"expires_at": timezone.now() + timedelta(days=14)}
 
     def has_delete_permission(self, request: HttpRequest, obj: Invitation | None = None) -> bool:
         return False
 
-    def save_model(self, request: HttpRequest, obj: Invitation, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Invitation, form: object, change: bool) -> None:
         if change:
             return
         row, token = actions.invite(by=request.user, email=obj.email, expires_at=obj.expires_at)  # type: ignore[arg-type]
@@ -176,7 +179,7 @@ class ApiTokenAdmin(SecretFieldsAdmin, DeletionsWrittenDown):
     def get_readonly_fields(self, request: HttpRequest, obj: ApiToken | None = None) -> list[str]:
         return [] if obj is None else self.get_fields(request, obj)
 
-    def save_model(self, request: HttpRequest, obj: ApiToken, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: ApiToken, form: object, change: bool) -> None:
         if change:
             return
         row, token = ApiToken.issue(
@@ -206,10 +209,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
 

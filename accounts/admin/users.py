@@ -1,5 +1,6 @@
 """Members in the administration: their rights, their passwords, the browsers in which they are signed in."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -8,7 +9,8 @@ from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse
 from django.utils.formats import date_format
 from django.utils.html import format_html_join
 from django.utils.safestring import mark_safe
@@ -69,17 +71,19 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
             return fieldsets
         return [(None, {"fields": ["email"]}), *fieldsets[1:]]
 
-    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: User, form: "ModelForm[User]", change: bool) -> None:
         super().save_model(request, obj, form, change)
         said = form.cleaned_data
         changed = [name for name in form.changed_data if not name.startswith("password")]
-        rights = {name: said[name] for name in ("is_active", "is_staff", "is_superuser") if name in changed}
+        rights: dict[str, object] = {
+            name: said[name] for name in ("is_active", "is_staff", "is_superuser") if name in changed
+        }
         rights |= {name: [str(one) for one in said[name]] for name in ("groups", "user_permissions") if name in changed}
         action = "change user" if change else "add user"
         audit.record(request.user, action, f"user {obj.pk}", changed=changed, **rights)  # type: ignore[arg-type]
 
     @transaction.atomic
-    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
         """Django's page; it is written down when there is another password, or none any more."""
         before = self._password_of(request, id)
         response = super().user_change_password(request, id, form_url)
@@ -99,7 +103,9 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         for user in queryset:
             self.delete_model(request, user)
 
-    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+    def get_deleted_objects(
+        self, objs: Sequence[User] | QuerySet[User], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
         """Whoever may delete an account may delete what goes with it: actions.delete_account says what that is."""
         listed, counts, _refused, protected = super().get_deleted_objects(objs, request)
         return listed, counts, set(), protected

@@ -1,7 +1,7 @@
 """The API's two doors: a bearer token, or the browser's own cookies (then with CSRF protection)."""
 
 from datetime import timedelta
-from typing import Any, cast
+from typing import cast
 
 from django.db.models.functions import Now
 from django.middleware.csrf import get_token
@@ -75,7 +75,7 @@ class HasScope(BasePermission):
     And for which of them no token will do: `in_browser = ("DELETE",)`.
     """
 
-    def has_permission(self, request: Request, view: Any) -> bool:
+    def has_permission(self, request: Request, view: object) -> bool:
         if request.method in getattr(view, "in_browser", ()):
             return IsMemberInBrowser().has_permission(request, view)
         actor = cast(ActorRequest, request._request).actor
@@ -88,7 +88,7 @@ class HasScope(BasePermission):
 class IsMemberInBrowser(BasePermission):
     """Whoever finds a token must not be able to make himself another, with more scopes or a longer life."""
 
-    def has_permission(self, request: Request, view: Any) -> bool:
+    def has_permission(self, request: Request, view: object) -> bool:
         actor = cast(ActorRequest, request._request).actor
         if actor.scopes is not None:
             raise NotInBrowser
