@@ -28,7 +28,7 @@ class PromptField(forms.CharField):
         super().__init__(strip=False, required=False, widget=forms.Textarea(attrs={"rows": 3}), **kwargs)
         self.validators = []
 
-    def clean(self, value: Any) -> str:
+    def clean(self, value: str | None) -> str:
         try:
             return accepted_prompt(value or "")
         except InvalidInput as error:
@@ -38,10 +38,10 @@ class PromptField(forms.CharField):
 class IdsField(forms.MultipleChoiceField):
     """Ids in the order in which they were chosen, without empty ones. Which may be had knows the action."""
 
-    def to_python(self, value: Any) -> list[str]:
+    def to_python(self, value: object) -> list[str]:
         return [public_id for public_id in super().to_python(value) if public_id]
 
-    def valid_value(self, value: Any) -> bool:
+    def valid_value(self, value: object) -> bool:
         return True
 
 

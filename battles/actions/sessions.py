@@ -1,7 +1,7 @@
 """People look after their sessions."""
 
 import logging
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -23,7 +23,12 @@ from uploads.models import Upload
 logger = logging.getLogger(__name__)
 
 
-def update_session(session: Session, **changes: Any) -> None:
+class SessionChanges(TypedDict, total=False):
+    title: str
+    archived: bool
+
+
+def update_session(session: Session, **changes: Unpack[SessionChanges]) -> None:
     """`title` and `archived` are the person's own."""
     Session.objects.filter(pk=session.pk).update(**changes)
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from django.db.models import Aggregate, Count, FloatField, Q
 from django.db.models.functions import Now
 
 from battles.models import Call
+from common.payload_types import JsonObject
 from models_registry.providers import FailureCode
 
 WINDOW = timedelta(hours=24)
@@ -77,5 +77,5 @@ def statistics_of(model_ids: Iterable[int], *, within: timedelta = WINDOW) -> di
             total_p95=_Percentile("total_ms", 0.95),
         )
     )
-    rows: list[dict[str, Any]] = [dict(row) for row in found]
+    rows: list[JsonObject] = [dict(row) for row in found]
     return {row.pop("model_id"): CallStatistics(**row) for row in rows}

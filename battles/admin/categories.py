@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
@@ -27,10 +28,10 @@ class LinesField(forms.CharField):
 
     widget = forms.Textarea(attrs={"rows": 8, "cols": 40})
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> object:
         return "\n".join(value) if isinstance(value, list) else value
 
-    def to_python(self, value: Any) -> Any:
+    def to_python(self, value: object) -> Any:
         lines = (" ".join(line.split()) for line in (super().to_python(value) or "").splitlines())
         return list(dict.fromkeys(line for line in lines if line))
 
@@ -123,13 +124,13 @@ class CategoryAdmin(RegistryAdmin):
             *super().get_urls(),
         ]
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
         return ["slug"] if obj is not None else []
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False  # votes are filed under it, and its name stays known
 
-    def save_model(self, request: HttpRequest, obj: Category, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Category, form: "forms.ModelForm[Category]", change: bool) -> None:
         super().save_model(request, obj, form, change)
         self.write_down(request, form, obj, change=change)
 
@@ -161,7 +162,7 @@ class CategoryAdmin(RegistryAdmin):
         return " · ".join(part for part in parts if part)
 
 
-def _filed_under(prompt: str) -> dict[str, Any]:
+def _filed_under(prompt: str) -> dict[str, object]:
     labels = classify([prompt])
     fitting = [category for category in Category.objects.all() if category.rule.holds([prompt], labels.language)]
     return {

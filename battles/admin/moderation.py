@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
@@ -46,7 +47,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
             raise ValidationError(_("“%(line)s” is longer than %(most)d characters."), params=words)
         return patterns
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         cleaned = super().clean() or {}
         kind, patterns = cleaned.get("kind"), cleaned.get("patterns", [])
         if kind and kind != ModerationRule.Kind.ENDPOINT:
@@ -119,7 +120,7 @@ class ModerationRuleAdmin(RegistryAdmin):
             *super().get_urls(),
         ]
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False  # verdicts name it: switch it off
 
     def try_text(self, request: HttpRequest) -> HttpResponse:
@@ -138,7 +139,9 @@ class ModerationRuleAdmin(RegistryAdmin):
         status = 422 if form.errors else 200
         return TemplateResponse(request, "admin/battles/moderationrule/try.html", context, status=status)
 
-    def save_model(self, request: HttpRequest, obj: ModerationRule, form: Any, change: bool) -> None:
+    def save_model(
+        self, request: HttpRequest, obj: ModerationRule, form: "forms.ModelForm[ModerationRule]", change: bool
+    ) -> None:
         super().save_model(request, obj, form, change)
         self.write_down(request, form, obj, change=change)
 
@@ -160,6 +163,8 @@ class ModerationEndpointAdmin(RegistryAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return super().has_add_permission(request) and not ModerationEndpoint.objects.exists()
 
-    def save_model(self, request: HttpRequest, obj: ModerationEndpoint, form: Any, change: bool) -> None:
+    def save_model(
+        self, request: HttpRequest, obj: ModerationEndpoint, form: "forms.ModelForm[ModerationEndpoint]", change: bool
+    ) -> None:
         super().save_model(request, obj, form, change)
         self.write_down(request, form, obj, change=change)

@@ -13,6 +13,7 @@ from battles.prompting.prompt import accepted_prompt
 from battles.prompting.proof_of_work import MOST_OF_A_PROOF
 from common.api.fields import ChoiceField
 from common.errors import InvalidInput
+from common.payload_types import JsonObject
 from common.text.storable import has_unstorable
 from models_registry.models import LanguageModel
 
@@ -50,7 +51,7 @@ class FiltersSerializer(serializers.Serializer[None]):
             )
         return super().to_internal_value(data)
 
-    def validate(self, filters: dict[str, Any]) -> Filters:
+    def validate(self, filters: JsonObject) -> Filters:
         sizes = {name: float(filters[name]) for name in ("min_size_b", "max_size_b") if name in filters}
         return Filters(filters.get("license_kind", ""), **sizes, needs_images=filters.get("needs_images", False))
 

@@ -1,6 +1,6 @@
 """The second door to the same room: sessions and battles for programs."""
 
-from typing import Any, cast
+from typing import cast
 
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
@@ -8,6 +8,7 @@ from rest_framework import status
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 from rest_framework.viewsets import ViewSet
 
 from accounts.actor import Actor, ActorRequest, known_actor
@@ -39,16 +40,16 @@ from battles.sessions.export import session_file
 from battles.sessions.payloads import consent_asked_of, session_detail, session_summary
 from common.api_responses import PayloadResponse, paginated
 from common.errors import NotFound
-from common.payload_types import Page
+from common.payload_types import JsonObject, Page
 
 
 def _actor(request: Request) -> Actor:
     return cast(ActorRequest, request._request).actor
 
 
-def _valid(serializer: Any) -> dict[str, Any]:
+def _valid(serializer: Serializer[None]) -> JsonObject:
     serializer.is_valid(raise_exception=True)
-    return cast("dict[str, Any]", serializer.validated_data)
+    return cast(JsonObject, serializer.validated_data)
 
 
 def _asks_for(request: Request, name: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Set
 from dataclasses import asdict, dataclass, field, replace
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext
@@ -14,6 +14,7 @@ from battles.models import NUMBERS, Battle, Position
 from battles.prompting import sampling
 from battles.prompting.messages import room_of
 from common.errors import InvalidInput
+from common.payload_types import JsonObject
 from common.text.storable import has_unstorable, storable
 from models_registry.drawable_cache import Roster
 from models_registry.models import LanguageModel
@@ -54,7 +55,7 @@ class Filters:
         return model.size_b is not None and (self.min_size_b or 0) <= model.size_b <= (self.max_size_b or float("inf"))
 
     @property
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """What is not asked for is left out: `Filters(**filters.as_json) == filters`."""
         return {name: wanted for name, wanted in asdict(self).items() if wanted not in ("", None, False)}
 

@@ -1,13 +1,13 @@
 """What each side is sent: its own history, in OpenAI's message format."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
 
 from battles.models import Answer, Side, Turn
 from models_registry.models import LanguageModel
-from models_registry.providers.base import TOKENS_OF_AN_IMAGE, Message, images_in, text_in
+from models_registry.providers.base import TOKENS_OF_AN_IMAGE, Content, Message, images_in, text_in
 
 # A cautious guess for every language: most have more characters per token.
 CHARACTERS_PER_TOKEN = 3
@@ -41,7 +41,7 @@ def messages_for(
     return messages
 
 
-def content_of(turn: Turn, material: Mapping[str, Material]) -> str | list[dict[str, Any]]:
+def content_of(turn: Turn, material: Mapping[str, Material]) -> Content:
     """The turn's files and then its prompt; the same for every side."""
     if not turn.attached:
         return turn.prompt
@@ -51,7 +51,7 @@ def content_of(turn: Turn, material: Mapping[str, Material]) -> str | list[dict[
     return [{"type": "text", "text": text}, *images] if images else text
 
 
-def length_of(content: str | list[dict[str, Any]]) -> int:
+def length_of(content: Content) -> int:
     """Characters, or what takes as much room."""
     message = {"content": content}
     return len(text_in(message)) + images_in(message) * TOKENS_OF_AN_IMAGE * CHARACTERS_PER_TOKEN

@@ -1,7 +1,6 @@
 """What a page's stream carries: the same events as the API's, as fragments that htmx puts where they belong."""
 
 from collections.abc import AsyncIterator
-from typing import Any
 
 import msgspec
 from django.utils.html import escape
@@ -73,7 +72,7 @@ def _fragment(token: StreamToken, event: TurnEvent, words: dict[str, str]) -> st
 
 def _as_api_event(numbered: Numbered) -> bytes:
     event = numbered.event
-    data: dict[str, Any] = {"side": event.side} if event.side else {}
+    data: dict[str, str] = {"side": event.side} if event.side else {}
     match event.name:
         case "text":
             data["text"] = event.value

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
-from typing import Any
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -14,6 +13,7 @@ from django.utils.safestring import SafeString
 from battles.models import Answer, Call, CallQuerySet, Turn
 from battles.prompting.messages import CHARACTERS_PER_TOKEN, length_of
 from battles.worker.concurrency import take_slots
+from common.payload_types import JsonObject
 from common.valkey import counters
 from models_registry import spending
 from models_registry.encryption import KeyUnreadable
@@ -56,7 +56,7 @@ class Question:
     most_tokens: int = 0
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> JsonObject:
         sent = self.model.sent_parameters
         return sent | dict.fromkeys(CAPS & sent.keys(), self.most_tokens) if self.most_tokens else sent
 

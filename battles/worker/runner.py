@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 import uvloop
 from celery.signals import worker_shutting_down
@@ -76,7 +76,7 @@ class Engine:
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
 
-    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+    def _do(self, work: Coroutine[object, None, None]) -> None:
         """Until it is done. What is asked for before the end is known to it; after it, nothing begins."""
         with self._gate:
             begun = None if self._closing else self._submit(work)
@@ -85,7 +85,7 @@ class Engine:
         else:
             begun.result()
 
-    def _submit(self, work: Coroutine[Any, Any, None]) -> "Future[None]":
+    def _submit(self, work: Coroutine[object, None, None]) -> "Future[None]":
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     async def _open(self) -> None:
@@ -117,7 +117,7 @@ class Engine:
         finally:
             self._running.pop(claimed.turn_id, None)
 
-    async def _aside(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+    async def _aside(self, work: Callable[[], Coroutine[object, None, None]], name: str) -> None:
         """A call that no turn waits for; given up when the process ends."""
         with _one_of(self._asides):
             try:

@@ -33,10 +33,10 @@ class PriceInline(admin.TabularInline):  # type: ignore[type-arg]
     def since(self, price: Price) -> Any:
         return "" if price._state.adding else price.valid_from
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: LanguageModel | None = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: LanguageModel | None = None) -> bool:
         return False
 
 
@@ -97,7 +97,7 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
                 fixed += ["provider", "upstream_name", "system_prompt", "parameters"]
         return fixed
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: LanguageModel | None = None) -> bool:
         has_votes = obj is not None and obj.has_votes
         return not has_votes and super().has_delete_permission(request, obj)
 

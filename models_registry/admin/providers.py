@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Model, QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -107,7 +107,7 @@ class ProviderAdmin(SecretFieldsAdmin, DiscoverAdmin, RegistryAdmin):
             outcomes.forgive(obj)
         self.write_down(request, form, obj, change=change)
 
-    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+    def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> Any:
         """A new provider has neither a state nor a key to remove."""
         hidden = {"can_be_called", "key_state", "remove_key", "probed_at"} if obj is None else set()
         return [

@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Protocol, TypeAlias
+
+from common.payload_types import JsonObject
 
 logger = logging.getLogger(__name__)
 
@@ -14,7 +16,8 @@ logger = logging.getLogger(__name__)
 # seconds nothing more is needed: pieces that come meanwhile may be read together, which costs less.
 Receive = Callable[[str, str], float]
 # `role` and `content` as OpenAI has them: a text, or parts of which the others are images.
-Message = dict[str, Any]
+Content: TypeAlias = str | list[JsonObject]
+Message: TypeAlias = JsonObject
 # The most that an image of at most 1568 pixels a side is billed as: width · height / 750 at Anthropic (3,279), a token
 # for 28 · 28 pixels at Qwen and Mistral (3,136), 1,536 patches · 2.46 at OpenAI (3,779).
 TOKENS_OF_AN_IMAGE = 5_000
@@ -87,7 +90,7 @@ class ChatRequest:
     key: str = field(repr=False)
     model: str
     messages: list[Message] = field(repr=False)
-    parameters: dict[str, Any]
+    parameters: JsonObject
     deadlines: dict[str, float]
     finish_reason_required: bool = True
 
