@@ -1,8 +1,6 @@
 """What the whole administration is called, and other packages' pages in it: without what nobody has to see, and with
 an entry in the audit log for whatever is changed."""
 
-from typing import Any
-
 from allauth.account.admin import EmailAddressAdmin
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -23,7 +21,7 @@ admin.site.unregister([Authenticator, EmailAddress, Group])
 
 @admin.register(Group)
 class AuditedGroupAdmin(ChangesWrittenDown, GroupAdmin):
-    def state_of(self, row: Group) -> dict[str, Any]:
+    def state_of(self, row: Group) -> dict[str, object]:
         return {"permissions": [str(permission) for permission in row.permissions.all()]}
 
 
@@ -31,10 +29,10 @@ class AuditedGroupAdmin(ChangesWrittenDown, GroupAdmin):
 class AuditedEmailAddressAdmin(ChangesWrittenDown, EmailAddressAdmin):  # type: ignore[misc]
     """Whose address opens an account is for administrators to say, and to answer for."""
 
-    def subject_of(self, row: Any) -> str:
+    def subject_of(self, row: EmailAddress) -> str:
         return f"user {row.user_id}"
 
-    def state_of(self, row: EmailAddress) -> dict[str, Any]:
+    def state_of(self, row: EmailAddress) -> dict[str, object]:
         return {"primary": row.primary, "verified": row.verified}
 
     @admin.action(description=EmailAddressAdmin.make_verified.short_description, permissions=["change"])
@@ -55,7 +53,7 @@ class SecondFactorAdmin(SecretFieldsAdmin, DeletionsWrittenDown):
     search_fields = ["user__email"]
     fields = ["user", "type", "created_at", "last_used_at"]
 
-    def subject_of(self, row: Any) -> str:
+    def subject_of(self, row: Authenticator) -> str:
         return f"user {row.user_id}: {row.type}"
 
     def has_add_permission(self, request: HttpRequest) -> bool:

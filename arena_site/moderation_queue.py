@@ -21,7 +21,7 @@ from accounts.admin.people import ReadOnlyAdmin
 from accounts.errors import NeedsAdministrator
 from accounts.models import User
 from battles import actions
-from battles.models import ModerationCase, ModerationCaseQuerySet, Turn, Vote
+from battles.models import ModerationCase, ModerationCaseQuerySet, ModerationVerdict, Turn, Vote
 from battles.queries import read_battle
 from leaderboard.actions import retract_votes
 from leaderboard.admin.judging import MAY_JUDGE, BecauseForm
@@ -42,7 +42,7 @@ class BanForm(BecauseForm):
         super().__init__(*args, **kwargs)
         self.fields["because"].help_text = _("Shown to whoever is blocked.")
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         said = super().clean() or {}
         days = said.pop("days", "")
         return {**said, "until": timezone.now() + timedelta(days=int(days)) if days else None}
@@ -63,8 +63,8 @@ class WhoFlaggedFilter(admin.SimpleListFilter):
     title = gettext_lazy("who flagged it")
     parameter_name = "by"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("people", gettext_lazy("reported by people")), ("rules", gettext_lazy("flagged by rules"))]
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
+        return [("people", _("reported by people")), ("rules", _("flagged by rules"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[ModerationCase]) -> QuerySet[ModerationCase]:
         match self.value():
@@ -79,8 +79,8 @@ class HiddenFilter(admin.SimpleListFilter):
     title = gettext_lazy("whether it is hidden")
     parameter_name = "hidden"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("1", gettext_lazy("hidden"))]
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
+        return [("1", _("hidden"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[ModerationCase]) -> QuerySet[ModerationCase]:
         return queryset.filter(battle__hidden_at__isnull=False) if self.value() == "1" else queryset
@@ -117,7 +117,7 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
         return "; ".join(said)
 
     @staticmethod
-    def _words(verdict: Any) -> str:
+    def _words(verdict: ModerationVerdict) -> str:
         score = "" if verdict.score is None else f", {verdict.score:.2f}"
         return f"{_(verdict.category)} ({verdict.get_action_display()}{score})"
 

@@ -1,7 +1,5 @@
 """Refusals that Django itself makes: as JSON for programs, as a page for people."""
 
-from typing import Any
-
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
@@ -38,7 +36,7 @@ class NoSuchAddress(APIView):
 
     schema = None
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         raise NotFound(_("There is no such address. Those that exist end in a slash and are listed at /api/v1/docs/."))
 
 

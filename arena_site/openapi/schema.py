@@ -114,7 +114,7 @@ class ArenaSchema(AutoSchema):
     @property
     def scope(self) -> str:
         """What a token needs; "" where none will do."""
-        view: Any = self.view
+        view = self.view
         if IsMemberInBrowser in view.permission_classes or self.method in getattr(view, "in_browser", ()):
             return ""
         return str(getattr(view, "scopes", {}).get(self.method, Scope.READ))
@@ -199,20 +199,20 @@ class ArenaSchema(AutoSchema):
             refusals += [TooLarge, UnsupportedMediaType]
         return list(dict.fromkeys([*refusals, *said.refuses, TooManyRequests, ServiceAway]))
 
-    def _is_list_view(self, serializer: Any = None) -> bool:
+    def _is_list_view(self, serializer: object = None) -> bool:
         return False  # lists are described as what they are
 
 
 class ArenaGenerator(SchemaGenerator):
     """Gives ArenaSchema to each view itself: as DRF's default it would be imported with the first ViewSet."""
 
-    def create_view(self, callback: Any, method: str, request: Any = None) -> Any:
+    def create_view(self, callback: object, method: str, request: object = None) -> object:
         view = super().create_view(callback, method, request)  # type: ignore[no-untyped-call]
         self._set_schema_to_view(view, ArenaSchema())  # type: ignore[no-untyped-call]
         return view
 
 
-def _as_refused(error: type[ArenaError]) -> dict[str, Any]:
+def _as_refused(error: type[ArenaError]) -> ErrorPayload:
     return {"code": error.code, "detail": str(error.message)}
 
 

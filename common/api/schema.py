@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from rest_framework.serializers import BaseSerializer
 
 from common.api.pagination import ArenaPagination
 from common.errors import ArenaError
+from common.payload_types import JsonObject
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Parameter:
 
     name: str
     description: str
-    schema: Mapping[str, Any]
+    schema: JsonObject
     required: bool = False
     location: str = "query"
 
@@ -43,8 +43,8 @@ class Operation:
     files: tuple[type | File, ...] = ()
     status: int = 200
     also: tuple[int, ...] = ()
-    takes: type[BaseSerializer[Any]] | None = None
-    example: Mapping[str, Any] | None = None
+    takes: type[BaseSerializer[None]] | None = None
+    example: JsonObject | None = None
     parameters: tuple[Parameter, ...] = ()
     refuses: tuple[type[ArenaError], ...] = ()
 
@@ -55,7 +55,7 @@ Operations = Mapping[tuple[type, str], Operation]
 TEXT = {"type": "string"}
 
 
-def one_of(*words: str) -> dict[str, Any]:
+def one_of(*words: str) -> JsonObject:
     return {"type": "string", "enum": list(words)}
 
 
