@@ -2,7 +2,6 @@
 
 import math
 import re
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
@@ -57,7 +56,7 @@ def validate_model_slug(slug: str) -> None:
         raise ValidationError(_("Use lower-case letters, digits, dots, hyphens and underscores."))
 
 
-def validate_parameters(parameters: Any) -> None:
+def validate_parameters(parameters: object) -> None:
     if not isinstance(parameters, dict):
         raise ValidationError(_('Write an object such as {"temperature": 0.7}.'))
     for name, value in parameters.items():

@@ -1,7 +1,7 @@
 """Changing a contestant: what it says may not change once people have voted on it, so that makes a new version."""
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
 from django.db import transaction
 
@@ -12,7 +12,7 @@ _OWN = {"id", "slug", "version", "retired_at", "has_votes", "created_at"}
 
 
 @transaction.atomic
-def revise(pk: int, changes: dict[str, Any]) -> LanguageModel:
+def revise(pk: int, changes: Mapping[str, object]) -> LanguageModel:
     """Apply `changes` (attribute name → value) and return the row that carries them now.
 
     That is a new version, and the old one is retired, when the model has votes and one of
@@ -29,7 +29,7 @@ def revise(pk: int, changes: dict[str, Any]) -> LanguageModel:
     return current
 
 
-def _next_version(current: LanguageModel, changed: dict[str, Any]) -> LanguageModel:
+def _next_version(current: LanguageModel, changed: Mapping[str, object]) -> LanguageModel:
     newest = LanguageModel.objects.newest_of(current.family) or current
     inherited = {
         field.attname: getattr(current, field.attname)

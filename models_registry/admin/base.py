@@ -38,7 +38,7 @@ class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
             return HttpResponseRedirect("../change/")
         return super().delete_view(request, object_id, extra_context)
 
-    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+    def delete_model(self, request: HttpRequest, obj: Model) -> None:
         audit.record(request.user, f"delete {self._kind}", obj)  # type: ignore[arg-type]
         super().delete_model(request, obj)
 

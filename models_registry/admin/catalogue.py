@@ -1,6 +1,6 @@
 """Where an administrator accepts or dismisses what a provider's list says differently of our models."""
 
-from typing import Any
+from typing import cast
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from accounts.admin.people import ReadOnlyAdmin
+from accounts.models import User
 from models_registry.catalogue import changes
 from models_registry.models import CatalogueChange
 
@@ -44,5 +45,5 @@ class CatalogueChangeAdmin(ReadOnlyAdmin):
         )
 
 
-def _person(request: HttpRequest) -> Any:
-    return request.user
+def _person(request: HttpRequest) -> User:
+    return cast(User, request.user)

@@ -1,11 +1,9 @@
 """The page that shows what a provider's endpoint serves, to be chosen from."""
 
-from typing import Any
-
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -32,7 +30,7 @@ class PickForm(forms.Form):
         widget=forms.RadioSelect,
     )
 
-    def __init__(self, data: Any, *, offers: list[Offer]) -> None:
+    def __init__(self, data: QueryDict | None, *, offers: list[Offer]) -> None:
         super().__init__(data)
         self.fields["names"].choices = [(offer.upstream_name, offer.upstream_name) for offer in offers]  # type: ignore[attr-defined]
 
@@ -104,7 +102,7 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return HttpResponseRedirect(f"{listed}?provider__id__exact={provider.pk}")
 
 
-def _rows(provider: Provider, catalogue: Catalogue, search: str) -> list[dict[str, Any]]:
+def _rows(provider: Provider, catalogue: Catalogue, search: str) -> list[dict[str, object]]:
     """The offers whose names have every word of `search`, with the model of ours that each is."""
     known, words = discovery.registered(provider), search.lower().split()
     return [

@@ -1,10 +1,11 @@
 """The window onto the registry for administrators."""
 
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import OuterRef, QuerySet, Subquery
-from django.forms import ModelForm
+from django.forms import BaseModelFormSet, ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -30,7 +31,7 @@ class PriceInline(admin.TabularInline):  # type: ignore[type-arg]
     verbose_name_plural = _("prices, US dollars per million tokens (the newest is in force)")
 
     @admin.display(description=_("since"))
-    def since(self, price: Price) -> Any:
+    def since(self, price: Price) -> datetime | str:
         return "" if price._state.adding else price.valid_from
 
     def has_change_permission(self, request: HttpRequest, obj: LanguageModel | None = None) -> bool:
@@ -56,7 +57,7 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
         queryset: QuerySet[LanguageModel] = super().get_queryset(request)
         return queryset.annotate(newest_version=Subquery(family.values("version")[:1])).prefetch_related("prices")
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> Any:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         proposals = CatalogueChange.objects.waiting().count()
         return super().changelist_view(request, {**(extra_context or {}), "proposals": proposals})
 
@@ -101,7 +102,9 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
         has_votes = obj is not None and obj.has_votes
         return not has_votes and super().has_delete_permission(request, obj)
 
-    def save_model(self, request: HttpRequest, obj: LanguageModel, form: "ModelForm[Any]", change: bool) -> None:
+    def save_model(
+        self, request: HttpRequest, obj: LanguageModel, form: "ModelForm[LanguageModel]", change: bool
+    ) -> None:
         if change:
             changed = set(form.changed_data) - {"make_version"}
             fields = {"provider_id" if name == "provider" else name for name in changed}
@@ -115,7 +118,13 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
             super().save_model(request, obj, form, change)
         self.write_down(request, form, obj, change=change)
 
-    def save_formset(self, request: HttpRequest, form: "ModelForm[Any]", formset: Any, change: bool) -> None:
+    def save_formset(
+        self,
+        request: HttpRequest,
+        form: "ModelForm[LanguageModel]",
+        formset: "BaseModelFormSet[Price, ModelForm[Price]]",
+        change: bool,
+    ) -> None:
         super().save_formset(request, form, formset, change)
         for price in formset.new_objects:
             audit.record(request.user, "add price", price.model, price=str(price))  # type: ignore[arg-type]

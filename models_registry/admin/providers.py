@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from common.admin.secret_fields import SecretFieldsAdmin
+from common.payload_types import JsonObject
 from common.text.money import dollars, plain
 from models_registry.admin.base import RegistryAdmin
 from models_registry.admin.discovery import DiscoverAdmin
@@ -76,7 +77,7 @@ class ProviderAdmin(SecretFieldsAdmin, DiscoverAdmin, RegistryAdmin):
         }  # fmt: skip
         return TemplateResponse(request, "admin/models_registry/provider/choose_preset.html", context)
 
-    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+    def get_changeform_initial_data(self, request: HttpRequest) -> JsonObject:
         preset = PRESETS.get(request.GET.get("preset", ""))
         if preset is None:
             return {}
@@ -101,7 +102,7 @@ class ProviderAdmin(SecretFieldsAdmin, DiscoverAdmin, RegistryAdmin):
         queryset: QuerySet[Provider] = super().get_queryset(request)
         return queryset.annotate(models_served=Count("models"), spent=spent_by_provider_today())
 
-    def save_model(self, request: HttpRequest, obj: Provider, form: "ModelForm[Any]", change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Provider, form: "ModelForm[Provider]", change: bool) -> None:
         super().save_model(request, obj, form, change)
         if change and {"key", "base_url", "api_key_env"} & set(form.changed_data):
             outcomes.forgive(obj)

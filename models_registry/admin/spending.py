@@ -1,7 +1,5 @@
 """What was spent today, and the switch that stops it."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -27,7 +25,7 @@ class ChargeAdmin(ReadOnlyAdmin):
         switch = self.admin_site.admin_view(require_POST(self.switch_paid_calls))
         return [path("paid-calls/", switch, name="models_registry_switch_paid_calls"), *super().get_urls()]
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> Any:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         about_money = {
             "spending_today": [
                 (_("provider"), Charge.objects.totals(today(), "provider__name")),

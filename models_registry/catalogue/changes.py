@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit
 from accounts.models import User
+from common.payload_types import JsonObject
 from common.text.money import plain
 from models_registry import versions
 from models_registry.models import LanguageModel, Provider
@@ -28,7 +28,7 @@ def propose(provider: Provider, offers: Sequence[Offer]) -> int:
     if not offers:
         return 0
     listed = provider.models.exclude(status=LanguageModel.Status.RETIRED).select_for_update(of=("self",))
-    found: dict[tuple[int, str], tuple[dict[str, Any], dict[str, Any]]] = {
+    found: dict[tuple[int, str], tuple[JsonObject, JsonObject]] = {
         (model.pk, kind): (before, after)
         for model in listed.prefetch_related("prices").order_by("pk")
         for kind, before, after in _differences(model, find(offers, model.upstream_name))
@@ -50,11 +50,11 @@ def propose(provider: Provider, offers: Sequence[Offer]) -> int:
     return len(CatalogueChange.objects.bulk_create(fresh))
 
 
-def _was_dismissed(last: CatalogueChange | None, after: dict[str, Any]) -> bool:
+def _was_dismissed(last: CatalogueChange | None, after: JsonObject) -> bool:
     return last is not None and last.state == State.DISMISSED and last.after == after
 
 
-def _differences(model: LanguageModel, offer: Offer | None) -> Iterable[tuple[str, dict[str, Any], dict[str, Any]]]:
+def _differences(model: LanguageModel, offer: Offer | None) -> Iterable[tuple[str, JsonObject, JsonObject]]:
     """(kind, before, after) of everything that an offer says and the registry says otherwise."""
     if offer is None:
         yield Kind.GONE, {}, {}
@@ -69,7 +69,7 @@ def _differences(model: LanguageModel, offer: Offer | None) -> Iterable[tuple[st
         yield Kind.CONTEXT, before_tokens, {"tokens": offer.context_length}
 
 
-def _price(input_per_million: Decimal, output_per_million: Decimal) -> dict[str, Any]:
+def _price(input_per_million: Decimal, output_per_million: Decimal) -> JsonObject:
     return {"input": plain(input_per_million), "output": plain(output_per_million)}
 
 

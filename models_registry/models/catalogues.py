@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -12,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from common.payload_types import JsonObject
 from common.text.money import dollars, plain
 from models_registry.providers.catalogue import Offer
 
@@ -112,7 +112,7 @@ class CatalogueChange(models.Model):
         return gettext("The provider does not list it any more: retire it.")
 
 
-def _price_words(price: dict[str, Any]) -> str:
+def _price_words(price: JsonObject) -> str:
     """US dollars per million tokens, as Price says it."""
     if not price:
         return gettext("not known")

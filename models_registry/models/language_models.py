@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
+from common.payload_types import JsonObject
 from common.text import redaction
 from models_registry import encryption
 from models_registry.models.availability import Obstacles
@@ -251,7 +252,7 @@ class LanguageModel(models.Model):
         super().save(*args, **kwargs)
 
     @property
-    def sent_parameters(self) -> dict[str, Any]:
+    def sent_parameters(self) -> JsonObject:
         """What goes with a request, as its provider wants it. Always with a cap: no call can cost without end."""
         is_capped = not CAPS.isdisjoint(self.parameters)
         cap = {} if is_capped else {"max_tokens": settings.ARENA_MAX_TOKENS}

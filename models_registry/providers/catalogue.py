@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 
 from django.utils.functional import Promise
 
+from common.payload_types import Json, JsonObject
 from common.text.storable import storable
 
 MILLION = Decimal(1_000_000)
@@ -56,13 +57,13 @@ class Offer:
     def has_price(self) -> bool:
         return self.price_input is not None and self.price_output is not None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Without what is not said; Offer.from_json reads it."""
         said = {name: value for name, value in vars(self).items() if value not in (None, "", ()) and value is not False}
         return {name: str(value) if isinstance(value, Decimal) else value for name, value in said.items()}
 
     @classmethod
-    def from_json(cls, said: dict[str, Any]) -> "Offer":
+    def from_json(cls, said: JsonObject) -> "Offer":
         kinds: dict[str, Callable[[Any], Any]] = {
             **dict.fromkeys(("size_b", "price_input", "price_output"), Decimal),
             **dict.fromkeys(("abilities", "other_names"), tuple),
@@ -70,7 +71,7 @@ class Offer:
         return cls(**{name: kinds.get(name, lambda same: same)(value) for name, value in said.items()})
 
 
-def read(payload: Any) -> list[Offer]:
+def read(payload: Json) -> list[Offer]:
     """The models of a list, by name, each once; what cannot write text is left out. Raises NotACatalogue."""
     items = payload
     if isinstance(payload, dict):  # Ollama's own list is called `models`; llama.cpp has both, and says more in `data`
@@ -80,7 +81,7 @@ def read(payload: Any) -> list[Offer]:
     offers: dict[str, Offer] = {}
     for item in items:
         name = _text(item, "id", "model", "name").removeprefix("models/")  # Gemini's
-        if name and _writes_text(item):
+        if name and isinstance(item, dict) and _writes_text(item):
             offers.setdefault(name, _offer(name, item))
     if items and not offers and not any(isinstance(item, dict) for item in items):
         raise NotACatalogue
@@ -99,7 +100,7 @@ def find(offers: Iterable[Offer], upstream_name: str) -> Offer | None:
     return by_name[max(snapshots)] if snapshots else None
 
 
-def _offer(name: str, item: dict[str, Any]) -> Offer:
+def _offer(name: str, item: dict[str, Json]) -> Offer:
     # Groq; Mistral; OpenRouter; vLLM; Anthropic; llama.cpp (what it was started with, what it was trained for); Ollama
     contexts = [item.get(key) for key in ("context_window", "max_context_length", "context_length", "max_model_len")]
     meta, details = _table(item, "meta"), _table(item, "details")
@@ -129,7 +130,7 @@ def _offer(name: str, item: dict[str, Any]) -> Offer:
     )
 
 
-def _writes_text(item: dict[str, Any]) -> bool:
+def _writes_text(item: dict[str, Json]) -> bool:
     writes = _texts(_table(item, "architecture").get("output_modalities"))
     chats = _table(item, "capabilities").get("completion_chat")  # Mistral
     does = _texts(item.get("capabilities"))  # Ollama
@@ -141,7 +142,7 @@ def _writes_text(item: dict[str, Any]) -> bool:
     )
 
 
-def _abilities(item: dict[str, Any]) -> tuple[str, ...]:
+def _abilities(item: dict[str, Json]) -> tuple[str, ...]:
     """In the words of LanguageModel.Ability."""
     reads = _texts(_table(item, "architecture").get("input_modalities"))
     takes, does = _texts(item.get("supported_parameters")), _texts(item.get("capabilities"))
@@ -154,7 +155,7 @@ def _abilities(item: dict[str, Any]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _price(said: Any) -> Decimal | None:
+def _price(said: Json) -> Decimal | None:
     """From US dollars per token, as text. A negative one means that it depends (on where a router sends the prompt)."""
     try:
         price = Decimal(str(said)) * MILLION
@@ -163,7 +164,7 @@ def _price(said: Any) -> Decimal | None:
     return price.quantize(Decimal("1e-6")).normalize() if price.is_finite() and 0 <= price <= DEAREST else None
 
 
-def _size(parameters: Any, words: Any) -> Decimal | None:
+def _size(parameters: Json, words: Json) -> Decimal | None:
     """Billions, from llama.cpp's number of parameters or Ollama's “3.2B”."""
     if _is_count(parameters) and parameters < MOST_PARAMETERS:
         return (Decimal(parameters) / 10**9).quantize(Decimal("0.001"))
@@ -173,21 +174,21 @@ def _size(parameters: Any, words: Any) -> Decimal | None:
     return (Decimal(match[1]) / (1 if match[2] == "B" else 1000)).quantize(Decimal("0.001"))
 
 
-def _is_count(said: Any) -> TypeGuard[int]:
+def _is_count(said: Json) -> TypeGuard[int]:
     return isinstance(said, int) and not isinstance(said, bool) and said > 0
 
 
-def _text(item: Any, *keys: str) -> str:
+def _text(item: Json, *keys: str) -> str:
     """The first of these keys that has a text."""
     said = [item.get(key) for key in keys] if isinstance(item, dict) else []
     text = next((value for value in said if isinstance(value, str) and value.strip()), "")
     return storable(text).strip() if len(text) <= LONGEST_NAME else ""
 
 
-def _texts(said: Any) -> list[str]:
+def _texts(said: Json) -> list[str]:
     return [text for text in said if isinstance(text, str)] if isinstance(said, list) else []
 
 
-def _table(item: dict[str, Any], key: str) -> dict[str, Any]:
+def _table(item: dict[str, Json], key: str) -> dict[str, Json]:
     said = item.get(key)
     return said if isinstance(said, dict) else {}

@@ -3,12 +3,12 @@
 import json
 import logging
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
 from django.utils.translation import gettext_lazy as _
 
+from common.payload_types import Json
 from common.text import redaction
 from models_registry.providers import connections
 from models_registry.providers.catalogue import CatalogueRefused, NotACatalogue, Offer, read
@@ -104,7 +104,7 @@ def _read(body: bytes) -> list[Offer]:
     if body.lstrip()[:1] == b"<":
         raise CatalogueRefused(_("The server answered with a web page. Is this the address of its API?"))
     try:
-        payload: Any = json.loads(body)
+        payload: Json = json.loads(body)
     except (ValueError, RecursionError):
         raise CatalogueRefused(_("The server's answer is not JSON. Is this the address of its API?")) from None
     try:

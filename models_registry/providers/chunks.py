@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from common.payload_types import JsonObject
 from models_registry.providers.base import FailureCode, ProviderError
 
 # Of one call; far beyond any model's context.
@@ -53,7 +54,7 @@ class TokenCounts(NamedTuple):
     reasoning: int | None
 
     @classmethod
-    def of(cls, usage: dict[str, Any]) -> "TokenCounts":
+    def of(cls, usage: JsonObject) -> "TokenCounts":
         prompt, completion, total = (_count(usage, f"{name}_tokens") for name in ("prompt", "completion", "total"))
         details = usage.get("completion_tokens_details")
         reasoning = _count(details, "reasoning_tokens") if isinstance(details, dict) else None
@@ -64,7 +65,7 @@ class TokenCounts(NamedTuple):
         return cls(prompt, written, reasoning)
 
 
-def _count(usage: dict[str, Any], name: str) -> int | None:
+def _count(usage: JsonObject, name: str) -> int | None:
     """Return a number of tokens; None for any other value, such as NaN, a negative or an impossibly large number."""
     value = usage.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -7,11 +7,12 @@ in public bug reports. What a provider refuses fails every call, so what it does
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+from common.payload_types import JsonObject
 
 
 class ProviderKind(models.TextChoices):
@@ -48,13 +49,13 @@ class Dialect:
     # Some refuse to be asked for the usage, and send it anyway.
     asks_for_usage: bool = True
 
-    def body(self, upstream_name: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    def body(self, upstream_name: str, parameters: JsonObject) -> JsonObject:
         """What is sent beside the model, the messages and `stream`."""
         unsent = self.left_out(upstream_name, parameters)
         sent = {self._name_of(name): value for name, value in parameters.items() if name not in unsent}
         return sent | ({"stream_options": {"include_usage": True}} if self.asks_for_usage else {})
 
-    def left_out(self, upstream_name: str, parameters: dict[str, Any]) -> list[str]:
+    def left_out(self, upstream_name: str, parameters: JsonObject) -> list[str]:
         """Which of `parameters` are not sent, because they would be refused or ignored."""
         unsent = set() if self.takes is None else parameters.keys() - CAPS - self.takes
         if self.but_not and self.but_not[0].match(upstream_name):

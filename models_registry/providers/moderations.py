@@ -11,6 +11,7 @@ from typing import Any
 
 import aiohttp
 
+from common.payload_types import JsonObject
 from common.text import redaction
 from common.text.storable import storable
 from models_registry.providers import connections
@@ -85,7 +86,7 @@ def _read(said: bytes) -> Judgement:
     return Judgement(scores, storable(version)[:200] if isinstance(version, str) else "")
 
 
-def _scores(result: dict[str, Any]) -> list[tuple[str, float]]:
+def _scores(result: JsonObject) -> list[tuple[str, float]]:
     said = result.get("category_scores") or result["categories"]
     found = [(str(category), float(score)) for category, score in said.items() if isinstance(score, bool | int | float)]
     return [(category, score) for category, score in found if math.isfinite(score)]

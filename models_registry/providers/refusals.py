@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from random import SystemRandom
-from typing import Any
 
 from models_registry.providers.base import FailureCode, ProviderError
 
@@ -41,7 +40,7 @@ def refusal(status: int, body: str, *, retry_after: float | None = None) -> Prov
     return ProviderError(_code_of(status, body), f"HTTP {status}: {body}", retry_after=retry_after)
 
 
-def error_event(error: Any) -> ProviderError:
+def error_event(error: object) -> ProviderError:
     """Return the error for an `error` in a stream that had begun well. Its `code` may be an HTTP status."""
     try:
         words = error if isinstance(error, str) else json.dumps(error)

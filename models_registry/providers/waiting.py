@@ -3,12 +3,12 @@
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import TypeVar
 
 Answer = TypeVar("Answer")
 
 
-def wait_for(ask: Callable[[], Coroutine[Any, Any, Answer]], *, seconds: float) -> Answer:
+def wait_for(ask: Callable[[], Coroutine[object, None, Answer]], *, seconds: float) -> Answer:
     """What `ask` comes to, on an event loop of its own. Raises what it raises, and TimeoutError when it is late.
 
     A name lookup cannot be cancelled: a thread that is still in one after the deadline is left behind.
