@@ -1,7 +1,6 @@
 """What staff change about the boards: whether votes count, and when they are counted. All of it is audited."""
 
-from typing import Any
-
+from celery import Task
 from celery.exceptions import CeleryError
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -106,7 +105,7 @@ def ask_for_run(*, by: User) -> None:
     transaction.on_commit(lambda: _hand_to_a_worker(tasks.aggregate_votes, slot))
 
 
-def _hand_to_a_worker(task: Any, *arguments: str) -> None:
+def _hand_to_a_worker(task: "Task[..., object]", *arguments: str) -> None:
     try:
         task.delay(*arguments)
     except (OperationalError, CeleryError, OSError):

@@ -2,7 +2,6 @@
 
 from functools import cache
 from itertools import groupby
-from typing import Any
 
 from django.conf import settings
 from django.core.paginator import Paginator
@@ -161,7 +160,7 @@ def _compared_models() -> list[tuple[str, str]]:
     return list(LanguageModel.objects.public().values_list("slug", "name"))
 
 
-def _choices() -> dict[str, list[Any]]:
+def _choices() -> dict[str, object]:
     """Which boards there are, and what they can be filtered by."""
     public = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).order_by()
     said = set(public.values_list("organization", "license", "license_kind"))

@@ -1,7 +1,5 @@
 """A window onto runs, standings and tallies; nothing here is edited by hand."""
 
-from typing import Any
-
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
@@ -23,7 +21,7 @@ class BoardFilter(admin.SimpleListFilter):
     title = gettext_lazy("board")
     parameter_name = "scope"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
         return [(run.scope, run.scope) for run in AggregationRun.objects.newest_of_each_board().only("scope")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AggregationRun]) -> QuerySet[AggregationRun]:
@@ -43,7 +41,7 @@ class AggregationRunAdmin(ReadOnlyAdmin):
         aggregate = self.admin_site.admin_view(require_POST(self.aggregate_now))
         return [path("aggregate/", aggregate, name="leaderboard_aggregate_now"), *super().get_urls()]
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> Any:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         may_aggregate = _may_aggregate(request)
         return super().changelist_view(request, {**(extra_context or {}), "may_aggregate": may_aggregate})
 

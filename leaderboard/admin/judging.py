@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.admin.people import ReadOnlyAdmin
 from accounts.errors import NeedsAdministrator
+from accounts.models import User
 from battles.admin.evidence import VoteAdmin
 from battles.models import Vote, VoteQuerySet
 from common.admin.estimated_count import LargeListAdmin
@@ -147,7 +148,7 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
         extra = {"decision": DecisionForm(), "may_judge": request.user.has_perm(MAY_JUDGE)}
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **extra})
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> Any:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         may_judge = request.user.has_perm(MAY_JUDGE)
         return super().changelist_view(request, {**(extra_context or {}), "may_judge": may_judge})
 
@@ -171,7 +172,7 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
         return redirect("admin:leaderboard_anomalyreview_change", pk)
 
 
-def _judge(request: HttpRequest) -> Any:
+def _judge(request: HttpRequest) -> User:
     if not request.user.has_perm(MAY_JUDGE):
         raise PermissionDenied
-    return request.user
+    return cast(User, request.user)

@@ -1,11 +1,11 @@
 """Looking for voters whose votes do not look like anyone's, with what makes them stand out and what it does."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from django.db import connection
 
+from common.payload_types import JsonObject
 from leaderboard.counting import method, reviews
 from leaderboard.counting.vote_arrays import BoardVotes, OrderedVotes, read_board, read_in_order
 from leaderboard.models import OVERALL, AnomalyReview
@@ -119,7 +119,7 @@ def _refresh(board: BoardVotes) -> None:
         review.save(update_fields=["effect"])
 
 
-def _effect(with_them: Counts, without: Counts) -> list[dict[str, Any]]:
+def _effect(with_them: Counts, without: Counts) -> list[JsonObject]:
     """The models whose scores change most: [{"model", "score": [with, without], "rank": [with, without]}]."""
     lines = [fit_snapshot(counts, method.parameters()).lines for counts in (with_them, without)]
     moved = [

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Self
+from typing import NamedTuple, Self, TypedDict, Unpack, cast
 
 import numpy as np
 from django.db import DatabaseError
 
+from common.payload_types import JsonObject
 from leaderboard.aggregation import sampling_plan
 from leaderboard.aggregation.pair_weights import Plan
 from leaderboard.counting import method, stars
@@ -28,7 +29,7 @@ from leaderboard.rating.board_fit import Tastes
 from leaderboard.rating.bradley_terry import mirrored
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.elo import START
-from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
+from leaderboard.rating.snapshot_fit import SnapshotFit, StyleColumns, Styled, fit_snapshot
 from leaderboard.rating.style_control import Scaling
 
 logger = logging.getLogger(__name__)
@@ -41,7 +42,29 @@ _STYLE_COLUMNS = (
     "style_score", "style_ci_low", "style_ci_high", "style_rank", "style_rank_best", "style_rank_worst",
 )  # fmt: skip
 
-Lines = dict[int, dict[str, Any]]
+
+class EarlierLine(NamedTuple):
+    """What a snapshot may take over from the line of an earlier one."""
+
+    design_effect: float
+    style: StyleColumns
+
+
+# By the models' ids.
+Lines = dict[int, EarlierLine]
+
+
+class RunFacts(TypedDict, total=False):
+    """Columns of a run that its caller knows."""
+
+    tallies_checksum: str
+    votes_counted: int
+    votes_excluded: dict[str, int]
+    votes_taken: int
+    last_order: int
+    last_change: int
+    public_id: str
+    facts: JsonObject
 
 
 @dataclass(frozen=True)
@@ -90,7 +113,7 @@ class Due:
     effort: Effort
 
 
-def new_run(slot: str, scope: str, state: str, started_at: datetime, **facts: Any) -> AggregationRun:
+def new_run(slot: str, scope: str, state: str, started_at: datetime, **facts: Unpack[RunFacts]) -> AggregationRun:
     """Return a run of today's method that is not stored yet; AggregationRun.finish says when it was over."""
     return AggregationRun(
         slot=slot,
@@ -164,7 +187,7 @@ class _Reading:
 
     def published(self, fit: SnapshotFit, live: "LiveFigures") -> Published:
         board, run = self.due.board, self.due.run
-        run.method = method.WITH_SIDES if (fit.facts["side_bias"] or {}).get("applied") else method.NAME
+        run.method = method.WITH_SIDES if fit.corrects_side_bias else method.NAME
         run.facts = _facts(run, fit, self.due.earlier, self.due.effort)
         if board.scope == COMPARE:
             run.facts["stars"] = stars.means(board.last_star)
@@ -179,12 +202,12 @@ class _Reading:
 def _lines_of(earlier: AggregationRun) -> Lines:
     """What a snapshot may take over from an earlier one, by the models' ids."""
     lines = earlier.standings.values("model_id", "design_effect", *_STYLE_COLUMNS)
-    return {line.pop("model_id"): line for line in lines}
+    return {line.pop("model_id"): EarlierLine(line.pop("design_effect"), cast(StyleColumns, line)) for line in lines}
 
 
 def _tastes(board: BoardVotes, earlier: AggregationRun, before: Lines) -> Tastes:
     """Of a model that has none yet: the median."""
-    known = {model: line["design_effect"] for model, line in before.items()}
+    known = {model: line.design_effect for model, line in before.items()}
     usual = float(np.median(list(known.values()))) if known else 1.0
     of_bias = (earlier.facts.get("side_bias") or {}).get("design_effect", 1.0)
     return Tastes(np.array([known.get(model.pk, usual) for model in board.models]), of_bias)
@@ -196,10 +219,10 @@ def _frozen_scaling(earlier: AggregationRun | None) -> Scaling | None:
     return style and Scaling(np.array(style["scaling"]["mean"]), np.array(style["scaling"]["sd"]))
 
 
-def _facts(run: AggregationRun, fit: SnapshotFit, earlier: AggregationRun | None, effort: Effort) -> dict[str, Any]:
+def _facts(run: AggregationRun, fit: SnapshotFit, earlier: AggregationRun | None, effort: Effort) -> JsonObject:
     """What the fit found, and which snapshots found what it took over."""
     old = earlier.facts if earlier else {}
-    facts = {
+    facts: JsonObject = {
         **fit.facts,
         "design_effects_of": run.public_id if effort.voters else old.get("design_effects_of"),
         "thorough": effort.style and effort.voters,
@@ -230,9 +253,9 @@ def _standing(
     live: LiveFigures,
 ) -> Standing:
     model = board.models[place]
-    line = dict(fit.lines[place])
+    line = fit.lines[place]
     if run.facts.get("style_of", run.public_id) != run.public_id and model.pk in before:
-        line |= {name: before[model.pk][name] for name in _STYLE_COLUMNS}
+        line = {**line, **before[model.pk].style}
     return Standing(
         run=run,
         model=model,

@@ -81,7 +81,6 @@ def publish(board: ImportedBoard) -> AggregationRun:
     counts, parameters = table.ballots.counts, method.parameters()
     styled = Styled(table.ballots, _frozen_scaling(board)) if table.has_style else None
     fit = fit_snapshot(counts, parameters, voters=table.ballots.of_voters, styled=styled, with_flip=True)
-    has_bias = bool((fit.facts["side_bias"] or {}).get("applied"))
     public_id = new_public_id()
     run = new_run(
         f"imported: {public_id}",
@@ -96,7 +95,7 @@ def publish(board: ImportedBoard) -> AggregationRun:
         votes_counted=counts.total,
         facts={**fit.facts, **_looked_at_afresh(public_id, fit)},
     )
-    run.method = method.WITH_SIDES if has_bias else method.NAME
+    run.method = method.WITH_SIDES if fit.corrects_side_bias else method.NAME
     run.finish(schedule.database_now())
     run.save(force_insert=True)
     Standing.objects.bulk_create(

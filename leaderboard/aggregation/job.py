@@ -8,7 +8,6 @@ Overall has a row for every run; another board only where its run published some
 from collections import defaultdict
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Max
@@ -23,6 +22,7 @@ from leaderboard.aggregation.fit_boards import (
     Effort,
     LiveFigures,
     Published,
+    RunFacts,
     fit_boards,
     is_stale,
     is_to_be_thorough,
@@ -89,7 +89,7 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
     newest = {run.scope: run for run in AggregationRun.objects.newest_of_each_board() if is_of_the_arena(run.scope)}
     _settle(newest.get(OVERALL), now=started_at)
     taken = tallies.count_pending()
-    moment = {"last_order": _last_order(), "last_change": _last_change()}
+    moment: RunFacts = {"last_order": _last_order(), "last_change": _last_change()}
     last_star = _count_stars(newest.get(COMPARE))
     excluded = _votes_excluded()
     # Also boards whose last vote was set aside.
@@ -98,7 +98,10 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
     due, unchanged = [], []
     for scope, board in boards.items():
         earlier = newest.get(scope)
-        facts = {**(moment if is_of_votes(scope) else _moment_of_stars(board)), **_counted(board, excluded[scope])}
+        facts: RunFacts = {
+            **(moment if is_of_votes(scope) else _moment_of_stars(board)),
+            **_counted(board, excluded[scope]),
+        }
         facts["votes_taken"] = taken if scope == OVERALL else _more_than_before(facts, earlier)
         if _is_news(facts, earlier, now=started_at) or (scope == OVERALL and not only_if_changed):
             run = new_run(slot, scope, State.DONE, started_at, **facts)
@@ -120,7 +123,7 @@ def _count_stars(earlier: AggregationRun | None) -> int:
     return last
 
 
-def _moment_of_stars(board: BoardVotes) -> dict[str, int]:
+def _moment_of_stars(board: BoardVotes) -> RunFacts:
     """Comparisons are numbered among themselves; what they stood after is not a change, but the last star."""
     return {"last_order": board.counts.total, "last_change": board.last_star}
 
@@ -163,7 +166,7 @@ def _copy(standings: list[Standing]) -> None:
             copy.write_row([getattr(standing, field.attname) for field in fields])
 
 
-def _counted(board: BoardVotes, excluded: dict[str, int]) -> dict[str, Any]:
+def _counted(board: BoardVotes, excluded: dict[str, int]) -> RunFacts:
     return {
         "tallies_checksum": board.counts.checksum,
         "votes_counted": board.counts.total,
@@ -171,21 +174,21 @@ def _counted(board: BoardVotes, excluded: dict[str, int]) -> dict[str, Any]:
     }
 
 
-def _more_than_before(facts: dict[str, Any], earlier: AggregationRun | None) -> int:
+def _more_than_before(facts: RunFacts, earlier: AggregationRun | None) -> int:
     """Votes filed under this board since its last snapshot, counted or not."""
     before = earlier.votes_counted + sum(earlier.votes_excluded.values()) if earlier else 0
     now: int = facts["votes_counted"] + sum(facts["votes_excluded"].values())
     return max(0, now - before)
 
 
-def _is_news(facts: dict[str, Any], earlier: AggregationRun | None, *, now: datetime) -> bool:
+def _is_news(facts: RunFacts, earlier: AggregationRun | None, *, now: datetime) -> bool:
     if earlier is None:
         return bool(facts["votes_counted"])
     same = ["tallies_checksum", "votes_excluded"]
     if earlier.scope == COMPARE:
         same.append("last_change")  # the mean stars
     return (
-        any(getattr(earlier, name) != facts[name] for name in same)
+        any(getattr(earlier, name) != facts.get(name) for name in same)
         or earlier.parameters_hash != method.parameters_hash()
         or is_stale(earlier, now=now)
     )

@@ -1,12 +1,14 @@
 """What the fit of a snapshot found beside the standings, as sentences' parts for its page."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.utils.formats import get_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from common.payload_types import JsonObject
 from leaderboard.boards.table import whole
+from leaderboard.rating.snapshot_fit import FlipFacts, Interval, MisfitFacts, SideBiasFacts, StyleFacts
 
 STYLE_FEATURES = {
     "tokens": gettext_lazy("Longer answers"),
@@ -22,7 +24,7 @@ class Fact(NamedTuple):
     hint: str = ""
 
 
-def describe_facts(facts: dict[str, Any], names: dict[str, str]) -> list[Fact]:
+def describe_facts(facts: JsonObject, names: dict[str, str]) -> list[Fact]:
     """The numbers of AggregationRun.facts (see rating.snapshot_fit.SnapshotFit); what is missing is left out.
 
     names: what people call whom the facts name, by id.
@@ -37,7 +39,7 @@ def describe_facts(facts: dict[str, Any], names: dict[str, str]) -> list[Fact]:
     ]
 
 
-def drawn_how_often(facts: dict[str, Any], names: dict[str, str]) -> list[tuple[str, str]]:
+def drawn_how_often(facts: JsonObject, names: dict[str, str]) -> list[tuple[str, str]]:
     """(model, its chance of being in the next battle) as the snapshot's plan had it, the likeliest first."""
     shares: dict[str, float] = facts.get("sampling_shares") or {}
     by_share = sorted(shares.items(), key=lambda share: (-share[1], share[0]))
@@ -51,7 +53,7 @@ def _dispersion(phi: list[float] | None) -> list[Fact]:
     return [Fact(_("Dispersion φ"), ", ".join(_number(value) for value in phi), hint)]
 
 
-def _misfit(misfit: dict[str, Any] | None) -> list[Fact]:
+def _misfit(misfit: MisfitFacts | None) -> list[Fact]:
     if not misfit or misfit["df"] <= 0:
         return []
     hint = _("χ² %(chi2)s, degrees of freedom: %(df)s; about 1 where the scores explain every pair's votes")
@@ -59,18 +61,21 @@ def _misfit(misfit: dict[str, Any] | None) -> list[Fact]:
     return [Fact(_("Misfit χ²/df"), _number(misfit["chi2"] / misfit["df"]), hint % values)]
 
 
-def _first_place(flip: dict[str, Any] | None, names: dict[str, str]) -> list[Fact]:
+def _first_place(flip: FlipFacts | None, names: dict[str, str]) -> list[Fact]:
     if not flip:
         return []
-    said = {name: names.get(flip[name], flip[name]) for name in ("winner", "loser", "first")}
+    said = {
+        name: names.get(model, model)
+        for name, model in (("winner", flip["winner"]), ("loser", flip["loser"]), ("first", flip["first"]))
+    }
     hint = _("all for %(winner)s against %(loser)s; then %(first)s would be first") % said
     return [Fact(_("Votes that would change the first place"), whole(flip["votes"]), hint)]
 
 
-def _side_bias(bias: dict[str, Any] | None) -> list[Fact]:
+def _side_bias(bias: SideBiasFacts | None) -> list[Fact]:
     if not bias:
         return []
-    value = _value_with_interval({**bias, "value": bias["points"]}, places=1)
+    value = _value_with_interval({"value": bias["points"], "low": bias["low"], "high": bias["high"]}, places=1)
     hint = _("scores are corrected for it") if bias["applied"] else _("too small or too unsure to correct scores for")
     return [Fact(_("Points for sitting left"), value, hint)]
 
@@ -82,7 +87,7 @@ def _design_effect(largest: float | None) -> list[Fact]:
     return [Fact(_("Largest design effect"), _number(largest), hint)]
 
 
-def _style(style: dict[str, Any] | None) -> list[Fact]:
+def _style(style: StyleFacts | None) -> list[Fact]:
     if not style:
         return []
     hint = _("log-odds per standard deviation of the difference")
@@ -99,8 +104,9 @@ def _style(style: dict[str, Any] | None) -> list[Fact]:
     ]
 
 
-def _value_with_interval(found: dict[str, Any], *, places: int) -> str:
-    values = {name: _number(found[name], places=places) for name in ("value", "low", "high")}
+def _value_with_interval(found: Interval, *, places: int) -> str:
+    numbers = {"value": found["value"], "low": found["low"], "high": found["high"]}
+    values = {name: _number(number, places=places) for name, number in numbers.items()}
     return _("%(value)s (%(low)s to %(high)s)") % values
 
 

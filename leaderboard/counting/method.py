@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from typing import Any
 
+from common.payload_types import JsonObject
 from leaderboard.rating import elo
 
 NAME = "bradley-terry-2"
@@ -15,7 +15,7 @@ OFFSET = 1500.0
 LISTED_FROM_VOTES, ESTABLISHED_FROM_VOTES = 5, 30
 
 
-def parameters() -> dict[str, Any]:
+def parameters() -> JsonObject:
     return {
         "listed_from_votes": LISTED_FROM_VOTES,
         "established_from_votes": ESTABLISHED_FROM_VOTES,

@@ -6,13 +6,13 @@ until a newer decision.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.db import transaction
 from django.db.models.functions import Now
 
 from accounts.models import User
 from battles.models import Vote, VoteQuerySet
+from common.payload_types import JsonObject
 from leaderboard.counting import tallies
 from leaderboard.counting.vote_changes import put_back, set_aside
 from leaderboard.errors import ReviewIsDecided
@@ -29,8 +29,8 @@ class Suspect:
     last_order: int
     log_e: float
     crossed: int
-    evidence: dict[str, Any]
-    effect: list[dict[str, Any]]
+    evidence: JsonObject
+    effect: list[JsonObject]
 
 
 @transaction.atomic

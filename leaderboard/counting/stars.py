@@ -6,12 +6,12 @@ Who sits at the lower number counts as left.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from django.db import connection
 from django.db.models import Max
 
 from battles.models import StarRating
+from common.payload_types import JsonObject
 from leaderboard.export_rows import VoteRow
 from leaderboard.models import COMPARE, AggregationRun
 from leaderboard.rating.mean_stars import mean_stars
@@ -70,7 +70,7 @@ def recount(last: int) -> None:
         cursor.execute(_RECOUNT, {"last_star": last})
 
 
-def means(last: int) -> dict[str, dict[str, Any]]:
+def means(last: int) -> dict[str, JsonObject]:
     """By the models' ids: their mean stars as leaderboard.rating.mean_stars says them."""
     given: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     with connection.cursor() as cursor:

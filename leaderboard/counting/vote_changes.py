@@ -5,7 +5,7 @@ Votes that no run has taken yet are in no tally and no snapshot: the next run co
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.db import transaction
 from django.db.models import Case, F, Value, When
@@ -64,8 +64,16 @@ def _write(
         replay_elo()
 
 
+class VoteState(TypedDict):
+    """Columns of a vote that VoteChange keeps."""
+
+    excluded_reason: str
+    categories: list[str]
+    language: str
+
+
 def _remember(
-    votes: Iterable[Vote], kind: str, after: Callable[[Vote], dict[str, Any]], because: str = "", by: User | None = None
+    votes: Iterable[Vote], kind: str, after: Callable[[Vote], VoteState], because: str = "", by: User | None = None
 ) -> None:
     VoteChange.objects.bulk_create(
         [
@@ -75,7 +83,7 @@ def _remember(
     )
 
 
-def _standing(vote: Vote) -> dict[str, Any]:
+def _standing(vote: Vote) -> VoteState:
     return {
         "excluded_reason": vote.excluded_reason,
         "categories": list(vote.categories),
@@ -83,7 +91,12 @@ def _standing(vote: Vote) -> dict[str, Any]:
     }
 
 
-def _counted(vote: Vote, **changes: Any) -> CountedVote:
+class Relabelled(TypedDict, total=False):
+    categories: tuple[str, ...]
+    language: str
+
+
+def _counted(vote: Vote, **changes: Unpack[Relabelled]) -> CountedVote:
     facts = CountedVote(
         vote.voter, vote.model_left_id, vote.model_right_id, vote.choice, vote.mode, tuple(vote.categories),
         vote.language,

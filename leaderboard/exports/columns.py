@@ -21,10 +21,10 @@ class Table:
     """What a file's columns are called, and a row's cells in their order."""
 
     columns: tuple[str, ...]
-    flat: Callable[[Any], tuple[Any, ...]]
+    flat: Callable[[Any], tuple[object, ...]]
 
 
-def flat(row: VoteRow) -> tuple[Any, ...]:
+def flat(row: VoteRow) -> tuple[object, ...]:
     """The row's cells in the order of COLUMNS; None where the style is not known."""
     facts = tuple([getattr(row, name) for name in _FACTS])
     if row.style is None:
@@ -32,13 +32,13 @@ def flat(row: VoteRow) -> tuple[Any, ...]:
     return (*facts, *msgspec.structs.astuple(row.style.left), *msgspec.structs.astuple(row.style.right))
 
 
-def flat_with_prompts(row: VoteWithPrompts) -> tuple[Any, ...]:
+def flat_with_prompts(row: VoteWithPrompts) -> tuple[object, ...]:
     """The same, then the consent and the turns, these as JSON."""
     turns = None if row.turns is None else msgspec.json.encode(row.turns).decode()
     return (*flat(row), row.consent, turns)
 
 
-def nested(cells: Mapping[str, Any]) -> dict[str, Any]:
+def nested(cells: Mapping[str, object]) -> dict[str, object]:
     """The mirror of `flat`, as the JSON object of a row: its cells may still be text."""
     row = {name: cells[name] for name in _FACTS if name in cells}
     sides = {side: {count: cells.get(f"style_{side}_{count}") for count in STYLE_COUNTS} for side in SIDES}

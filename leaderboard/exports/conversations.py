@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -62,5 +62,5 @@ def _conversations(orders: list[int]) -> dict[int, Conversation]:
     return {order: Conversation(consent, turns[battle]) for battle, (order, consent) in agreed.items()}
 
 
-def _by_side(turn: Turn) -> dict[str, Any]:
+def _by_side(turn: Turn) -> dict[str, str]:
     return {answer.side.position: answer.text for answer in turn.answers.all()}

@@ -1,6 +1,6 @@
 """Rows of an export as Arrow's columns, and back."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
@@ -37,13 +37,13 @@ def schema_of(table: Table) -> Schema:
     return Schema([Field(name, _TYPES.get(name, DataType.string())) for name in table.columns])
 
 
-def record_batch(rows: list[Any], table: Table) -> RecordBatch:
+def record_batch(rows: Sequence[object], table: Table) -> RecordBatch:
     cells = zip(*(table.flat(row) for row in rows), strict=True)
     columns = [_array(list(column), name) for name, column in zip(table.columns, cells, strict=True)]
     return RecordBatch(columns, schema=schema_of(table))
 
 
-def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+def read_rows(path: Path) -> Iterator[dict[str, object]]:
     """Each row's cells by column. Raises NotParquet and OSError."""
     with path.open("rb") as file:
         if file.read(4) != _MAGIC:

@@ -3,7 +3,6 @@
 import csv
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -44,7 +43,7 @@ def _from_csv(path: Path) -> Iterator[VoteRow]:
             yield msgspec.convert(nested(plain), VoteRow, strict=False)
 
 
-def _value(name: str, cell: str | None) -> Any:
+def _value(name: str, cell: str | None) -> str | list[str] | None:
     text = without_quote(cell or "")
     if name == "categories":
         return text.split(";") if text else []

@@ -4,18 +4,19 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeGuard
 
 import msgspec
 import numpy as np
 
+from common.payload_types import JsonObject
 from leaderboard.counting import method
 from leaderboard.export_rows import STYLE_COUNTS, VoteRow
 from leaderboard.models.imported import SCOPE as IMPORTED
 from leaderboard.rating.ballots import Ballots, Gathering
 from leaderboard.rating.board_fit import Tastes
 from leaderboard.rating.elo import START, after_vote
-from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
+from leaderboard.rating.snapshot_fit import FitLine, SnapshotFit, Styled, fit_snapshot
 from leaderboard.rating.style_control import Scaling
 
 AGREES_TO = 1e-6
@@ -34,7 +35,7 @@ class CannotRecompute(ValueError):
 
 class PublishedMethod(msgspec.Struct):
     name: str
-    parameters: dict[str, Any]
+    parameters: JsonObject
 
 
 class Published(msgspec.Struct):
@@ -47,9 +48,9 @@ class Published(msgspec.Struct):
     last_order: int
     votes_counted: int
     votes_excluded: dict[str, int]
-    facts: dict[str, Any]
-    results: list[dict[str, Any]]
-    collecting: list[dict[str, Any]]
+    facts: JsonObject
+    results: list[JsonObject]
+    collecting: list[JsonObject]
     votes_renamed_since: int
 
     @property
@@ -66,7 +67,7 @@ class Published(msgspec.Struct):
         """A category's or a language's Elo is that of Overall, and moved by votes that are not in its export."""
         return self.board == "overall" or self.board.startswith(IMPORTED)
 
-    def name_of(self, line: dict[str, Any]) -> str:
+    def name_of(self, line: JsonObject) -> str:
         """What the export calls the line's model."""
         return str(line["model"]["name" if self.board.startswith(IMPORTED) else "id"])
 
@@ -116,8 +117,8 @@ def recompute(published: Published, rows: Iterable[VoteRow]) -> list[str]:
         *_unequal("the board", "collecting", _collecting(published), _unscored(counts.names, fit)),
         *(f"{name}: has no vote." for name in sorted(lines.keys() - set(counts.names))),
     ]
-    for fact in fit.facts:
-        differences += _unequal("the board", fact, published.facts.get(fact), fit.facts[fact])
+    for fact, found in fit.facts.items():
+        differences += _unequal("the board", fact, published.facts.get(fact), found)
     for name, computed in zip(counts.names, fit.lines, strict=True):
         differences += _compare_line(name, lines.get(name), computed, with_style=published.is_styled_afresh)
         if name in lines and name in votes.elo:
@@ -153,7 +154,7 @@ def _style_of(row: VoteRow) -> list[int] | None:
     return [getattr(side, count) for side in (row.style.left, row.style.right) for count in STYLE_COUNTS]
 
 
-def _fit(published: Published, ballots: Ballots, lines: Mapping[str, dict[str, Any]]) -> SnapshotFit:
+def _fit(published: Published, ballots: Ballots, lines: Mapping[str, JsonObject]) -> SnapshotFit:
     style = published.facts.get("style") if published.is_styled_afresh else None
     scaling = style and Scaling(np.array(style["scaling"]["mean"]), np.array(style["scaling"]["sd"]))
     return fit_snapshot(
@@ -165,7 +166,7 @@ def _fit(published: Published, ballots: Ballots, lines: Mapping[str, dict[str, A
     )
 
 
-def _published_tastes(published: Published, names: list[str], lines: Mapping[str, dict[str, Any]]) -> Tastes:
+def _published_tastes(published: Published, names: list[str], lines: Mapping[str, JsonObject]) -> Tastes:
     """Nobody's score or bound depends on the design effect of a model without a score."""
     effects = [lines[name]["design_effect"] if name in lines else 1.0 for name in names]
     of_bias = (published.facts.get("side_bias") or {}).get("design_effect", 1.0)
@@ -180,15 +181,13 @@ def _unscored(names: list[str], fit: SnapshotFit) -> dict[str, int]:
     return {name: line["votes"] for name, line in zip(names, fit.lines, strict=True) if line["score"] is None}
 
 
-def _compare_line(
-    name: str, published: dict[str, Any] | None, computed: dict[str, Any], *, with_style: bool
-) -> Iterator[str]:
+def _compare_line(name: str, published: JsonObject | None, computed: FitLine, *, with_style: bool) -> Iterator[str]:
     if published is None:
         if computed["score"] is not None:
             yield f"{name}: is not on the board, and the votes give it {computed['score']}."
         return
     for column in _LINE:
-        yield from _unequal(name, column, published.get(column), computed[column])
+        yield from _unequal(name, column, published.get(column), computed.get(column))
     if with_style:
         said = published.get("style") or dict.fromkeys(_STYLE)
         is_rank_alone = said["rank"] is not None and said.get("rank_best") is None  # as before there were ranges
@@ -196,7 +195,7 @@ def _compare_line(
             yield from _unequal(name, f"style {column}", said[column], computed.get(f"style_{column}"))
 
 
-def _unequal(whose: str, what: str, published: Any, computed: Any) -> Iterator[str]:
+def _unequal(whose: str, what: str, published: object, computed: object) -> Iterator[str]:
     """One sentence for each number, of nested ones too, that is not the same to AGREES_TO."""
     if isinstance(published, Mapping) and isinstance(computed, Mapping):
         for name in sorted(published.keys() | computed.keys()):
@@ -208,8 +207,11 @@ def _unequal(whose: str, what: str, published: Any, computed: Any) -> Iterator[s
         yield f"{whose}: {what} was published as {published}, and the votes give {computed}."
 
 
-def _agree(published: Any, computed: Any) -> bool:
-    numbers = [type(value) in (int, float) for value in (published, computed)]
-    if all(numbers):
+def _agree(published: object, computed: object) -> bool:
+    if _is_number(published) and _is_number(computed):
         return math.isclose(published, computed, rel_tol=0, abs_tol=AGREES_TO)
     return bool(published == computed)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return type(value) in (int, float)

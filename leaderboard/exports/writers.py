@@ -4,16 +4,15 @@ import csv
 import io
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
 from leaderboard.boards.csv_file import neutral
 from leaderboard.exports.columns import VOTES, Table
 
-Batches = Iterable[list[Any]]
+Batches = Iterable[Sequence[object]]
 
 _PIECE = 1 << 16
 _QUOTED = re.compile(r"'+")
@@ -47,7 +46,7 @@ def without_quote(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _is_formula(cell) else cell
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> object:
     match value:
         case str():
             return f"'{value}" if _is_formula(value) else value

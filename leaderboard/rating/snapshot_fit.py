@@ -1,11 +1,11 @@
 """All that a snapshot says of a board, from the board's votes as numbers and the method's parameters alone."""
 
-from collections.abc import Mapping
 from dataclasses import astuple, dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
+from common.payload_types import JsonObject
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import Board, SeatedFit, Tastes, fit_seats
 from leaderboard.rating.bradley_terry import Flags, NotConnected, Tally
@@ -16,8 +16,82 @@ from leaderboard.rating.questions import misfit, votes_to_flip_first
 from leaderboard.rating.ranks import rank_board, rank_established
 from leaderboard.rating.style_control import FEATURES, Scaling, StyleFit, fit_style, scaling_of
 
-Line = dict[str, Any]
-Facts = dict[str, Any]
+
+class MisfitFacts(TypedDict):
+    chi2: float
+    df: int
+    ratio: float | None
+
+
+class FlipFacts(TypedDict):
+    votes: int
+    winner: str
+    loser: str
+    first: str
+
+
+class SideBiasFacts(TypedDict):
+    points: float
+    low: float
+    high: float
+    z: float
+    design_effect: float
+    applied: bool
+
+
+class Interval(TypedDict):
+    value: float
+    low: float
+    high: float
+
+
+class ScalingFacts(TypedDict):
+    mean: list[float]
+    sd: list[float]
+
+
+class StyleFacts(TypedDict):
+    coefficients: dict[str, Interval]
+    dropped: list[str]
+    scaling: ScalingFacts
+    separating: NotRequired[list[str]]
+
+
+class FitFacts(TypedDict):
+    phi: list[float]
+    misfit: MisfitFacts
+    side_bias: SideBiasFacts | None
+    largest_design_effect: float
+    flips_first: NotRequired[FlipFacts | None]
+    style: NotRequired[StyleFacts]
+
+
+class StyleColumns(TypedDict, total=False):
+    style_score: float | None
+    style_ci_low: float | None
+    style_ci_high: float | None
+    style_rank: int | None
+    style_rank_best: int | None
+    style_rank_worst: int | None
+
+
+class FitLine(StyleColumns):
+    """Columns of a standing that follow from the votes."""
+
+    score: float | None
+    ci_low: float | None
+    ci_high: float | None
+    design_effect: float
+    group: int
+    rank: int | None
+    rank_best: int | None
+    rank_worst: int | None
+    votes: int
+    wins: int
+    losses: int
+    ties: int
+    both_bad: int
+    preliminary: bool
 
 
 class Styled(NamedTuple):
@@ -41,14 +115,19 @@ class SnapshotFit:
     for, or nobody is established. "separating": which of the dropped tell every winner; missing where none does.
     """
 
-    lines: list[Line]
-    facts: Facts
+    lines: list[FitLine]
+    facts: FitFacts
     board: Board
+
+    @property
+    def corrects_side_bias(self) -> bool:
+        bias = self.facts["side_bias"]
+        return bias is not None and bias["applied"]
 
 
 def fit_snapshot(
     counts: Counts,
-    parameters: Mapping[str, Any],
+    parameters: JsonObject,
     *,
     voters: VoterVotes | None = None,
     tastes: Tastes | None = None,
@@ -71,7 +150,7 @@ def fit_snapshot(
     )
     board = seated.board
     tally = Tally.of_seats(counts.n.astype(np.float64), bias=_corrected_bias(seated))
-    facts: Facts = {
+    facts: FitFacts = {
         "phi": board.phi.tolist(),
         "misfit": _misfit(tally, board),
         "side_bias": _side_bias(seated),
@@ -91,12 +170,12 @@ def _corrected_bias(seated: SeatedFit) -> float:
     return seated.side_bias.theta if seated.side_bias and seated.corrected else 0.0
 
 
-def _misfit(tally: Tally, board: Board) -> Facts:
+def _misfit(tally: Tally, board: Board) -> MisfitFacts:
     found = misfit(tally, board)
     return {"chi2": found.chi2, "df": found.df, "ratio": found.ratio}
 
 
-def _flip(tally: Tally, board: Board, names: list[str]) -> Facts | None:
+def _flip(tally: Tally, board: Board, names: list[str]) -> FlipFacts | None:
     found = votes_to_flip_first(tally, board)
     if found is None:
         return None
@@ -108,7 +187,7 @@ def _flip(tally: Tally, board: Board, names: list[str]) -> Facts | None:
     }
 
 
-def _side_bias(seated: SeatedFit) -> Facts | None:
+def _side_bias(seated: SeatedFit) -> SideBiasFacts | None:
     found = seated.side_bias
     if found is None:
         return None
@@ -122,7 +201,7 @@ def _side_bias(seated: SeatedFit) -> Facts | None:
     }
 
 
-def _lines(counts: Counts, board: Board) -> list[Line]:
+def _lines(counts: Counts, board: Board) -> list[FitLine]:
     ranks = rank_board(board)
     won, ties, both_bad = counts.wins, counts.ties.sum(axis=1), counts.both_bad.sum(axis=1)
     wins, losses, votes = won.sum(axis=1), won.sum(axis=0), counts.votes_of_each
@@ -149,10 +228,10 @@ def _lines(counts: Counts, board: Board) -> list[Line]:
 
 class _Style(NamedTuple):
     of_board: StyleFit
-    facts: Facts
+    facts: StyleFacts
 
 
-def _fit_style(styled: Styled, board: Board, parameters: Mapping[str, Any]) -> _Style | None:
+def _fit_style(styled: Styled, board: Board, parameters: JsonObject) -> _Style | None:
     """Of the largest group. None where nobody is established."""
     votes = styled.votes
     scaling = styled.scaling or scaling_of(votes.features, times=votes.n.astype(np.float64))
@@ -171,11 +250,11 @@ def _fit_style(styled: Styled, board: Board, parameters: Mapping[str, Any]) -> _
     except NotConnected:
         return None
     half = Z * fit.errors
-    coefficients = {
+    coefficients: dict[str, Interval] = {
         feature: {"value": value, "low": value - reach, "high": value + reach}
         for feature, value, reach in zip(FEATURES, fit.coefficients.tolist(), half.tolist(), strict=True)
     }
-    facts: Facts = {
+    facts: StyleFacts = {
         "coefficients": coefficients,
         "dropped": _which(fit.dropped),
         "scaling": {"mean": scaling.mean.tolist(), "sd": scaling.sd.tolist()},
@@ -189,7 +268,7 @@ def _which(features: Flags) -> list[str]:
     return [feature for feature, is_one in zip(FEATURES, features, strict=True) if is_one]
 
 
-def _dress(lines: list[Line], fit: StyleFit) -> None:
+def _dress(lines: list[FitLine], fit: StyleFit) -> None:
     """Write the style columns; ranked among those that have a score."""
     scored = np.flatnonzero(np.isfinite(fit.score))
     inside = np.ix_(scored, scored)
