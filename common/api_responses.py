@@ -1,7 +1,7 @@
 """Responses of the API whose type says what they carry."""
 
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from django.db.models import Model, QuerySet
 from rest_framework.request import Request
@@ -16,10 +16,27 @@ M = TypeVar("M", bound=Model)
 
 
 class PayloadResponse(Generic[Payload], Response):  # in this order: DRF's own __class_getitem__ forgets the type
-    """JSON response. A view's return annotation names its payload; arena_site.openapi reads it from there."""
+    """JSON response. A view's return annotation names status and payload; arena_site.openapi reads them from there."""
 
-    def __init__(self, data: Payload, *, status: int = 200) -> None:
-        super().__init__(data, status=status)
+    status: ClassVar = 200
+
+    def __init__(self, data: Payload) -> None:
+        super().__init__(data, status=self.status)
+
+
+class Created(PayloadResponse[Payload]):
+    status = 201
+
+
+class Accepted(PayloadResponse[Payload]):
+    status = 202
+
+
+class NoContent(Response):
+    status: ClassVar = 204
+
+    def __init__(self) -> None:
+        super().__init__(status=self.status)
 
 
 def paginated(

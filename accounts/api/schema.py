@@ -18,7 +18,6 @@ OPERATIONS: Operations = {
             "In a browser whose person has just typed the password again, at /accounts/reauthenticate/. What you wrote "
             "and uploaded goes, and all that says who you were; your votes stay, without a name."
         ),
-        status=204,
         refuses=(ConfirmFirst, LastAdministrator),
     ),
     (Export, "get"): Operation(
@@ -32,12 +31,11 @@ OPERATIONS: Operations = {
         description="In a browser only. `last_seen_at` is noted once an hour.",
     ),
     (OtherBrowsers, "delete"): Operation(
-        summary="Sign out every browser but this one", description="In a browser only. It works at once.", status=204
+        summary="Sign out every browser but this one", description="In a browser only. It works at once."
     ),
     (Browser, "delete"): Operation(
         summary="Sign out a browser",
         description="In a browser only, and one that is not this one. It works at once.",
-        status=204,
         refuses=(ThisBrowser,),
     ),
     (Tokens, "get"): Operation(
@@ -49,10 +47,7 @@ OPERATIONS: Operations = {
         description="In a browser only: no token can make, see or revoke tokens.",
         takes=NewTokenSerializer,
         example={"name": "nightly battles", "scopes": ["read", "battle", "vote"]},
-        status=201,
         refuses=(TooManyTokens,),
     ),
-    (Token, "delete"): Operation(
-        summary="Revoke a token", description="In a browser only. It stops working at once.", status=204
-    ),
+    (Token, "delete"): Operation(summary="Revoke a token", description="In a browser only. It stops working at once."),
 }

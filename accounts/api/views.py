@@ -6,9 +6,7 @@ from typing import cast
 from allauth.account.internal.flows.reauthentication import is_reauthentication_required
 from django.contrib.auth import logout
 from django.http import HttpResponse
-from rest_framework import status
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts import actions
@@ -27,7 +25,7 @@ from accounts.payload_types import (
 from accounts.payloads import browser_summary, person, token_summary
 from accounts.personal_data import everything_as_a_file
 from accounts.sign_in.sessions import signed_in
-from common.api_responses import PayloadResponse, paginated
+from common.api_responses import Created, NoContent, PayloadResponse, paginated
 from common.errors import NotFound
 from common.payload_types import Page
 
@@ -44,14 +42,14 @@ class Me(APIView):
     def get(self, request: Request) -> PayloadResponse[PersonPayload]:
         return PayloadResponse(person(_actor(request)))
 
-    def delete(self, request: Request) -> Response:
+    def delete(self, request: Request) -> NoContent:
         """A browser that somebody left open is not enough."""
         if is_reauthentication_required(request._request, app=""):
             raise ConfirmFirst
         user = cast(User, request.user)
         actions.delete_account(user)
         logout(request._request)
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        return NoContent()
 
 
 class Export(APIView):
@@ -68,12 +66,12 @@ class Tokens(APIView):
         return paginated(ApiToken.objects.held_by(cast(User, request.user)), request, token_summary)
 
     @idempotent
-    def post(self, request: Request) -> PayloadResponse[NewlyMadeTokenPayload]:
+    def post(self, request: Request) -> Created[NewlyMadeTokenPayload]:
         asked = NewTokenSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         row, token = actions.issue_token(user=cast(User, request.user), **asked.validated_data)
-        new_token: NewlyMadeTokenPayload = {**token_summary(row), "token": ShownOnce(token)}
-        return PayloadResponse(new_token, status=status.HTTP_201_CREATED)
+        payload: NewlyMadeTokenPayload = {**token_summary(row), "token": ShownOnce(token)}
+        return Created(payload)
 
 
 class Browsers(APIView):
@@ -89,31 +87,31 @@ class Browsers(APIView):
 class OtherBrowsers(APIView):
     permission_classes = [IsMemberInBrowser]
 
-    def delete(self, request: Request) -> Response:
+    def delete(self, request: Request) -> NoContent:
         user = cast(User, request.user)
         actions.sign_out(SignIn.objects.exclude(session=request._request.session.session_key), of=user, by=user)
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        return NoContent()
 
 
 class Browser(APIView):
     permission_classes = [IsMemberInBrowser]
 
-    def delete(self, request: Request, public_id: str) -> Response:
+    def delete(self, request: Request, public_id: str) -> NoContent:
         user = cast(User, request.user)
         row = SignIn.objects.filter(user=user, public_id=public_id)
         if row.filter(session=request._request.session.session_key).exists():
             raise ThisBrowser
         if not actions.sign_out(row, of=user, by=user):
             raise NotFound
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        return NoContent()
 
 
 class Token(APIView):
     permission_classes = [IsMemberInBrowser]
 
-    def delete(self, request: Request, public_id: str) -> Response:
+    def delete(self, request: Request, public_id: str) -> NoContent:
         row = ApiToken.objects.held_by(cast(User, request.user)).filter(public_id=public_id).first()
         if row is None:
             raise NotFound
         row.revoke()
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        return NoContent()

@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import product
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from drf_spectacular.generators import SchemaGenerator
@@ -20,7 +20,7 @@ from accounts.api.authentication import IsMemberInBrowser
 from accounts.errors import Banned, IdempotencyKeyReused, StillRunning
 from accounts.models import Scope
 from common.api.schema import LIMIT, OFFSET, TEXT, File, Operation, Operations, Parameter
-from common.api_responses import PayloadResponse
+from common.api_responses import NoContent, PayloadResponse
 from common.errors import (
     ArenaError,
     InvalidInput,
@@ -58,9 +58,10 @@ class NamedTwice(ValueError):
     """What is taken and what is given would be the same component."""
 
 
-class Payload(NamedTuple):
-    """TypedDict of an operation's JSON, or of each item of a list."""
+class Body(NamedTuple):
+    """JSON of a response: its TypedDict, or that of each item of a list; None for nothing."""
 
+    status: int
     shape: type | None
     is_list: bool = False
 
@@ -82,14 +83,22 @@ class Payload(NamedTuple):
         }
 
 
-def payload_of(view: type, method: str) -> Payload:
-    """Read the type of PayloadResponse in the method's return annotation, alone or in a union."""
+def bodies_of(view: type, method: str) -> list[Body]:
+    """Read the bodies from the method's return annotation, which names one response or a union of them."""
     annotation = get_type_hints(getattr(view, method))["return"]
-    for response in (annotation, *get_args(annotation)):
-        if get_origin(response) is PayloadResponse:
-            [shape] = get_args(response)
-            return Payload(get_args(shape)[0], is_list=True) if get_origin(shape) is Page else Payload(shape)
-    return Payload(None)
+    is_union = get_origin(annotation) in (Union, UnionType)
+    return [body for response in (get_args(annotation) if is_union else [annotation]) for body in _body(response)]
+
+
+def _body(annotation: Any) -> Iterator[Body]:
+    """Nothing for a File, which the apps describe."""
+    response = get_origin(annotation) or annotation
+    if issubclass(response, NoContent):
+        yield Body(response.status, None)
+    elif issubclass(response, PayloadResponse):
+        [shape] = get_args(annotation)
+        is_list = get_origin(shape) is Page
+        yield Body(response.status, get_args(shape)[0] if is_list else shape, is_list)
 
 
 class ArenaSchema(AutoSchema):
@@ -108,8 +117,12 @@ class ArenaSchema(AutoSchema):
         return getattr(self.view, "action", None) or str(self.method).lower()
 
     @property
-    def payload(self) -> "Payload":
-        return payload_of(type(self.view), self._handler)
+    def bodies(self) -> list[Body]:
+        return bodies_of(type(self.view), self._handler)
+
+    @property
+    def is_list(self) -> bool:
+        return any(body.is_list for body in self.bodies)
 
     @property
     def scope(self) -> str:
@@ -136,7 +149,7 @@ class ArenaSchema(AutoSchema):
 
     def get_operation_id(self) -> str:
         words = [word.replace("-", "_").replace(".", "_") for word in self._tokenize_path()]
-        verb = "list" if self.payload.is_list else self.method_mapping[self.method.lower()]
+        verb = "list" if self.is_list else self.method_mapping[self.method.lower()]
         return "_".join([*words, verb])
 
     def get_request_serializer(self) -> Any:
@@ -148,7 +161,7 @@ class ArenaSchema(AutoSchema):
 
     def get_override_parameters(self) -> list[Any]:
         said = self.operation
-        parameters = [*said.parameters, *([LIMIT, OFFSET] if self.payload.is_list else ())]
+        parameters = [*said.parameters, *([LIMIT, OFFSET] if self.is_list else ())]
         described = {one.name for one in parameters}
         parameters += [
             Parameter(name, "Its id.", TEXT, required=True, location="path")
@@ -167,24 +180,21 @@ class ArenaSchema(AutoSchema):
     def get_response_serializers(self) -> Any:
         said = self.operation
         found: dict[tuple[int, str], OpenApiResponse] = {}
-        for status, (media_type, schema) in product((said.status, *said.also), self._bodies()):
-            found[status, media_type] = OpenApiResponse(schema, said.summary)
+        for body in self.bodies:
+            found[body.status, "application/json"] = OpenApiResponse(body.schema(), said.summary)
+        for file in said.files:
+            if isinstance(file, File):
+                media_type, schema = file.media_type.partition(";")[0], {"type": "string"}
+            else:
+                media_type, schema = "application/json", _reference(file)
+            found[said.status, media_type] = OpenApiResponse(schema, said.summary)
+        if not found:
+            found[said.status, "application/json"] = OpenApiResponse(None, said.summary)
         for status, errors in _by_status(self._refusals()).items():
             words = "\n".join(f"- `{error.code}`: {error.message}" for error in errors)
             examples = [OpenApiExample(error.code, value=_as_refused(error)) for error in errors]
             found[status, "application/json"] = OpenApiResponse(_reference(ErrorPayload), words, examples=examples)
         return found
-
-    def _bodies(self) -> Iterator[tuple[str, JsonObject | None]]:
-        """Yield each media type with its schema."""
-        files, payload = self.operation.files, self.payload
-        if payload.shape is not None or not files:
-            yield "application/json", payload.schema()
-        for one in files:
-            if isinstance(one, File):
-                yield one.media_type.partition(";")[0], {"type": "string"}
-            else:
-                yield "application/json", _reference(one)
 
     def _refusals(self) -> list[type[ArenaError]]:
         said = self.operation
@@ -235,7 +245,7 @@ def add_shapes(result: JsonObject, **_: object) -> JsonObject:
     """drf-spectacular's hook: add the components that the operations refer to."""
     shapes: set[type] = {ErrorPayload}
     for described, operation in OPERATIONS.items():
-        given = (payload_of(*described).shape, *operation.files)
+        given = (*(body.shape for body in bodies_of(*described)), *operation.files)
         shapes.update(shape for shape in given if isinstance(shape, type))
     ordered = sorted(shapes, key=_component)
     _references, components = msgspec.json.schema_components(ordered, ref_template=_REFERENCE)

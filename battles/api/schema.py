@@ -58,7 +58,6 @@ OPERATIONS: Operations = {
         description=_HOW_TO_START,
         takes=StartBattleSerializer,
         example={"prompt": "Name three rivers."},
-        status=201,
         refuses=_STARTING,
     ),
     (SessionViewSet, "retrieve"): Operation(
@@ -83,7 +82,6 @@ OPERATIONS: Operations = {
                 {"type": "boolean", "default": False},
             ),
         ),
-        status=204,
     ),
     (SessionViewSet, "restore"): Operation(
         summary="Bring back a session that was just deleted",
@@ -95,7 +93,6 @@ OPERATIONS: Operations = {
         description=_HOW_TO_START,
         takes=StartBattleSerializer,
         example={"prompt": "Name three lakes."},
-        status=201,
         refuses=_STARTING,
     ),
     (SessionViewSet, "consent"): Operation(
@@ -105,7 +102,6 @@ OPERATIONS: Operations = {
     (SessionViewSet, "withdraw_consent"): Operation(
         summary="Withdraw every consent to publish prompts and answers",
         description="That of all your battles so far. Exports that begin later leave them out; battles and votes stay.",
-        status=204,
     ),
     (SessionViewSet, "export"): Operation(
         summary="A session as a file",
@@ -124,7 +120,6 @@ OPERATIONS: Operations = {
         "`stream_url`.",
         takes=PromptSerializer,
         example={"prompt": "Which of them is the longest?"},
-        status=201,
         refuses=(
             errors.StillAnswering,
             errors.BattleIsVoid,
@@ -168,7 +163,6 @@ OPERATIONS: Operations = {
         description="When every side has answered: the battle's `can_vote` says so. A vote is final.",
         takes=CastVoteSerializer,
         example={"choice": "left"},
-        status=201,
         refuses=(
             errors.AlreadyVoted,
             errors.StillAnswering,
@@ -194,12 +188,10 @@ OPERATIONS: Operations = {
     (BattleViewSet, "withdraw"): Operation(
         summary="Withdraw a published battle",
         description="Its page is gone at once, and that address never comes back.",
-        status=204,
     ),
     (BattleViewSet, "consent"): Operation(
         summary="Withdraw the consent to publish a battle's prompts and answers",
         description="Exports that begin later leave them out; the battle and its vote stay as they are.",
-        status=204,
     ),
     (BattleViewSet, "report"): Operation(
         summary="Report a battle to the moderators",
@@ -207,8 +199,6 @@ OPERATIONS: Operations = {
         "sent again, it is given back with status 200.",
         takes=ReportBattleSerializer,
         example={"reason": "One of the answers insults people."},
-        also=(200,),
-        status=201,
         refuses=(TooManyRequests,),
     ),
     (ShareViewSet, "retrieve"): Operation(

@@ -4,10 +4,8 @@ from typing import cast
 
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
-from rest_framework import status
 from rest_framework.decorators import action
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.viewsets import ViewSet
 
@@ -38,7 +36,7 @@ from battles.payloads import shown_battle, shown_share
 from battles.queries import find_battle, find_whole_battle, read_battle
 from battles.sessions.export import session_file
 from battles.sessions.payloads import consent_asked_of, session_detail, session_summary
-from common.api_responses import PayloadResponse, paginated
+from common.api_responses import Created, NoContent, PayloadResponse, paginated
 from common.errors import NotFound
 from common.payload_types import JsonObject, Page
 
@@ -82,12 +80,12 @@ class SessionViewSet(ViewSet):
         return paginated(found.with_known_names().with_battle_count().latest_first(), request, session_summary)
 
     @idempotent
-    def create(self, request: Request) -> PayloadResponse[SessionPayload]:
+    def create(self, request: Request) -> Created[SessionPayload]:
         asked = StartBattleSerializer(data=request.data)
         said = _valid(asked)
         actor = known_actor(cast(ActorRequest, request._request))
         battle = actions.start_session(actor=actor, prompt=said["prompt"], wish=asked.wish, proof=said["proof"])
-        return PayloadResponse(session_detail(battle.session, [battle]), status=status.HTTP_201_CREATED)
+        return Created(session_detail(battle.session, [battle]))
 
     def retrieve(self, request: Request, public_id: str) -> PayloadResponse[SessionPayload]:
         return PayloadResponse(session_detail(self.get_object()))
@@ -99,13 +97,13 @@ class SessionViewSet(ViewSet):
             actions.update_session(session, **changes)
         return PayloadResponse(session_detail(self.get_object()))
 
-    def destroy(self, request: Request, public_id: str) -> Response:
+    def destroy(self, request: Request, public_id: str) -> NoContent:
         """For a minute it can be had back, unless it is to go for good: then also what was thrown away before."""
         if _asks_for(request, "for_good"):
             actions.delete_session(self._find(Session.objects.of(_actor(request))))
         else:
             actions.discard_session(self.get_object())
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        return NoContent()
 
     @action(detail=True, methods=["post"])
     @idempotent
@@ -114,23 +112,23 @@ class SessionViewSet(ViewSet):
 
     @action(detail=True, methods=["post"])
     @idempotent
-    def battles(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
+    def battles(self, request: Request, public_id: str) -> Created[BattlePayload]:
         session = self.get_object()
         asked = StartBattleSerializer(data=request.data)
         said = _valid(asked)
         battle = actions.start_battle(
             actor=_actor(request), session=session, prompt=said["prompt"], wish=asked.wish, proof=said["proof"]
         )
-        return PayloadResponse(shown_battle(battle), status=status.HTTP_201_CREATED)
+        return Created(shown_battle(battle))
 
     @action(detail=False, methods=["get"])
     def consent(self, request: Request) -> PayloadResponse[ConsentPayload]:
         return PayloadResponse(consent_asked_of(_actor(request)))
 
     @consent.mapping.delete
-    def withdraw_consent(self, request: Request) -> Response:
+    def withdraw_consent(self, request: Request) -> NoContent:
         actions.withdraw_every_consent(_actor(request))
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        return NoContent()
 
     @action(detail=True, methods=["get"])
     def export(self, request: Request, public_id: str) -> HttpResponse:
@@ -157,11 +155,11 @@ class BattleViewSet(ViewSet):
 
     @action(detail=True, methods=["post"])
     @idempotent
-    def messages(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
+    def messages(self, request: Request, public_id: str) -> Created[BattlePayload]:
         battle = self.get_object()
         data = _valid(PromptSerializer(data=request.data))
         actions.follow_up(actor=_actor(request), battle=battle, prompt=data["prompt"], attachments=data["attachments"])
-        return PayloadResponse(_sees(battle), status=status.HTTP_201_CREATED)
+        return Created(_sees(battle))
 
     @action(detail=True, methods=["get"])
     def stream(self, request: Request, public_id: str) -> HttpResponse:
@@ -187,15 +185,15 @@ class BattleViewSet(ViewSet):
 
     @action(detail=True, methods=["post"])
     @idempotent
-    def vote(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
+    def vote(self, request: Request, public_id: str) -> Created[BattlePayload]:
         battle = self.get_object()
         choice = Vote.Choice(_valid(CastVoteSerializer(data=request.data))["choice"])
         vote = actions.cast_vote(actor=_actor(request), battle=battle, choice=choice)
-        return PayloadResponse(shown_battle(vote.battle), status=status.HTTP_201_CREATED)
+        return Created(shown_battle(vote.battle))
 
     @action(detail=True, methods=["post"])
     @idempotent
-    def report(self, request: Request, public_id: str) -> PayloadResponse[ReportPayload]:
+    def report(self, request: Request, public_id: str) -> Created[ReportPayload] | PayloadResponse[ReportPayload]:
         battle = Battle.objects.seen_by(_actor(request), public_id)
         if battle is None:
             raise NotFound
@@ -203,7 +201,7 @@ class BattleViewSet(ViewSet):
         actor = known_actor(cast(ActorRequest, request._request))
         report, is_new = actions.report(actor=actor, battle=battle, reason=reason)
         shown: ReportPayload = {"battle": public_id, "reason": report.reason, "created_at": report.created_at}
-        return PayloadResponse(shown, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
+        return Created(shown) if is_new else PayloadResponse(shown)
 
     @action(detail=True, methods=["post"])
     @idempotent
@@ -218,14 +216,14 @@ class BattleViewSet(ViewSet):
         return PayloadResponse(shown_share(actions.publish(battle=self.get_object())))
 
     @publish.mapping.delete
-    def withdraw(self, request: Request, public_id: str) -> Response:
+    def withdraw(self, request: Request, public_id: str) -> NoContent:
         actions.withdraw(battle=self.get_object())
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        return NoContent()
 
     @action(detail=True, methods=["delete"])
-    def consent(self, request: Request, public_id: str) -> Response:
+    def consent(self, request: Request, public_id: str) -> NoContent:
         actions.withdraw_consent(Battle.objects.filter(pk=self.get_object().pk))
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        return NoContent()
 
 
 class AnswerViewSet(ViewSet):

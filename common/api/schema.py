@@ -32,8 +32,8 @@ class File:
 class Operation:
     """One method at one address.
 
-    The JSON that comes with `status`, or any of `also`, is in the return annotation of the view's method.
-    files: what else comes: Files, and of a File of JSON the TypedDict that it holds.
+    The JSON and its status are in the return annotation of the view's method.
+    files: what else comes with `status`: Files, and of a file of JSON the TypedDict that it holds.
     takes: the JSON body; `example`: one that works as it stands.
     refuses: beside what everything refuses (see arena_site.openapi.schema).
     """
@@ -42,7 +42,6 @@ class Operation:
     description: str = ""
     files: tuple[type | File, ...] = ()
     status: int = 200
-    also: tuple[int, ...] = ()
     takes: type[BaseSerializer[None]] | None = None
     example: JsonObject | None = None
     parameters: tuple[Parameter, ...] = ()

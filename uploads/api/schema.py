@@ -19,8 +19,6 @@ OPERATIONS: Operations = {
             "are the same upload."
         ),
         takes=NewUploadSerializer,
-        status=201,
-        also=(202,),
         refuses=(
             errors.FileTooLarge,
             errors.UnknownFileType,
@@ -36,7 +34,6 @@ OPERATIONS: Operations = {
     (UploadViewSet, "destroy"): Operation(
         summary="Delete a file",
         description="The file and its text are gone for good; prompts that used it say so.",
-        status=204,
         refuses=(errors.IsBeingAnswered,),
     ),
     (UploadViewSet, "text"): Operation(

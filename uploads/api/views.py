@@ -4,17 +4,15 @@ from typing import cast
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
-from rest_framework import status
 from rest_framework.decorators import action
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.actor import Actor, ActorRequest, known_actor
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope
-from common.api_responses import PayloadResponse, paginated
+from common.api_responses import Accepted, Created, NoContent, PayloadResponse, paginated
 from common.errors import NotFound
 from common.payload_types import Page
 from uploads import actions, downloads
@@ -46,21 +44,21 @@ class UploadViewSet(ViewSet):
         return paginated(found, request, upload_summary)
 
     @idempotent
-    def create(self, request: Request) -> PayloadResponse[UploadPayload]:
+    def create(self, request: Request) -> Created[UploadPayload] | Accepted[UploadPayload]:
         file = request.FILES.get("file")
         if not isinstance(file, UploadedFile):
             raise NoFile
         actor = known_actor(cast(ActorRequest, request._request))
         upload = actions.keep_upload(actor=actor, content=file.read(), name=file.name or "")
         is_read = upload.state != Upload.State.EXTRACTING
-        return PayloadResponse(upload_summary(upload), status=201 if is_read else 202)
+        return Created(upload_summary(upload)) if is_read else Accepted(upload_summary(upload))
 
     def retrieve(self, request: Request, public_id: str) -> PayloadResponse[UploadPayload]:
         return PayloadResponse(upload_summary(self.get_object()))
 
-    def destroy(self, request: Request, public_id: str) -> Response:
+    def destroy(self, request: Request, public_id: str) -> NoContent:
         delete_upload(self.get_object())
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        return NoContent()
 
     @action(detail=True, methods=["get"])
     def text(self, request: Request, public_id: str) -> HttpResponse:
