@@ -12,7 +12,16 @@ from tools.messages.messages import APPS, templates
 from tools.messages.unmarked import sentences_in_program, words_in_template
 
 # Commands, and what starts an arena, speak English to whoever sits at the machine; so does the API's documentation.
-ENGLISH = ("management", "supervisor", "embedded", "backups", "api_operations.py", "api_shapes.py", "migrations")
+ENGLISH = (
+    "management",
+    "supervisor",
+    "embedded",
+    "backups",
+    "api_operations.py",
+    "api_shapes.py",
+    "payload_types.py",
+    "migrations",
+)
 
 
 def programs() -> Iterator[Path]:
