@@ -16,6 +16,7 @@ from django.core.management import CommandError, get_commands, load_command_clas
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from arena_site.removed_settings import IGNORED, REFUSED
 from tests.arena_site.compose import services
 
 ROOT: Path = settings.BASE_DIR
@@ -25,7 +26,9 @@ SHELL = ("sh", "bash", "")
 PATH = re.compile(
     r"(?:[\w.-]+/)+(?:[\w.-]+\.(?:py|md|yaml|yml|txt|json|html|sh|toml))?|[\w-]+\.(?:py|yaml|toml|example)"
 )
-VARIABLE = re.compile(r"(?:ARENA|POSTGRES|OLLAMA|DATABASE|REDIS|SECRET|EMAIL|COMPOSE|VALKEY)_[A-Z0-9_…]*[A-Z0-9…]")
+VARIABLE = re.compile(
+    r"(?<![A-Z_])(?:ARENA|POSTGRES|OLLAMA|DATABASE|REDIS|SECRET|EMAIL|COMPOSE|VALKEY)_[A-Z0-9_…]*[A-Z0-9…]"
+)
 
 
 class WrongUsage(Exception):
@@ -198,10 +201,15 @@ def variables(document: Document) -> set[str]:
     return found
 
 
+def is_removed(name: str) -> bool:
+    return any(re.fullmatch(pattern, name.replace("…", "X")) for pattern in IGNORED | REFUSED)
+
+
 def unknown_names(document: Document) -> Iterator[str]:
     tools = {"ARENA_BENCH_PYTHON"}  # of `make bench`, not of an arena
     for name in sorted(variables(document) - known_variables() - tools):
-        yield f"{name} is no setting"
+        if not (document.path.name == "CHANGELOG.md" and is_removed(name)):
+            yield f"{name} is no setting"
     for said in document.said:
         if PATH.fullmatch(said) and not is_there(said, document.path.parent):
             yield f"{said}: there is no such file"

@@ -7,7 +7,8 @@ from celery.schedules import crontab
 
 from arena_site.settings.api import *  # noqa: F403
 from arena_site.settings.arena import *  # noqa: F403
-from arena_site.settings.env import BASE_DIR, data_dir, load_env, redis_url_for
+from arena_site.settings.env import BASE_DIR as BASE_DIR
+from arena_site.settings.env import data_dir, load_env, redis_url_for
 
 env = load_env()
 ARENA_DATA_DIR = data_dir(env)

@@ -36,7 +36,7 @@ def read_env_file() -> None:
 
 
 def data_dir(env: environ.Env) -> Path:
-    return BASE_DIR / env.str("ARENA_DATA_DIR", default=".arena")
+    return Path(BASE_DIR, env.str("ARENA_DATA_DIR", default=".arena"))
 
 
 def service_file_values(directory: Path) -> dict[str, str]:
