@@ -7,7 +7,6 @@ from functools import wraps
 from typing import ParamSpec, TypeVar, cast
 
 from django.db import transaction
-from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from rest_framework.renderers import JSONRenderer
@@ -53,16 +52,13 @@ def idempotent(method: Callable[P, R]) -> Callable[P, R]:
     return wrapped
 
 
-def forget_results(owners: Iterable[User | Visitor], *, about: list[str], refusal: ArenaError) -> None:
-    """What these people were answered about sessions with their battles, or about single battles.
+def forget_results(owners: Iterable[User | Visitor]) -> None:
+    """Delete the stored results of these people: they may quote text that is deleted or hidden.
 
-    about: public ids of either. A request that is repeated is told the refusal, and not carried out again.
+    A request that is repeated afterwards is carried out anew. Requests that run have no result and are left alone:
+    they hold their rows' locks, and may wait for one of the caller's.
     """
-    # A session is told of with its battles when it begins, and then there is one.
-    told_of = Q(body__id__in=about) | Q(body__session__in=about) | Q(body__battles__0__id__in=about)
-    IdempotencyKey.objects.filter(told_of, actor__in=keys_of(*owners)).update(
-        status=refusal.http_status, body=refusal.as_json()
-    )
+    IdempotencyKey.objects.filter(actor__in=keys_of(*owners), status__isnull=False).delete()
 
 
 def _hash(request: Request) -> str:

@@ -15,8 +15,8 @@ from accounts.api.idempotency import forget_results
 from accounts.errors import NeedsAdministrator
 from accounts.models import Ban, User, Visitor
 from battles.actions.turns import stop
-from battles.errors import BattleIsHidden, NothingToStop
-from battles.models import Battle, BattleQuerySet, ModerationCase, ModerationCaseQuerySet, Session, Turn
+from battles.errors import NothingToStop
+from battles.models import Battle, ModerationCase, ModerationCaseQuerySet, Session, Turn
 from battles.prompting.prompt import title_of
 from battles.streaming.control import forget_streams
 
@@ -46,14 +46,10 @@ def hide_battles(cases: ModerationCaseQuerySet, *, by: User, because: str) -> li
     firsts = _first_turns(settled)
     titled = [first.battle.session_id for first in firsts if first.battle.session.title == title_of(first.prompt)]
     Session.objects.filter(pk__in=titled).update(title="")
-    _forget_answers_about(Battle.objects.filter(moderation_case__in=settled))
+    hidden = Battle.objects.filter(moderation_case__in=settled)
+    sessions = Session.objects.filter(battles__in=hidden).select_related("owner_user", "owner_visitor")
+    forget_results({session.owner for session in sessions if session.owner is not None})
     return settled
-
-
-def _forget_answers_about(battles: BattleQuerySet) -> None:
-    hidden = list(battles.select_related("session__owner_user", "session__owner_visitor"))
-    owners = {battle.session.owner for battle in hidden if battle.session.owner is not None}
-    forget_results(owners, about=[battle.public_id for battle in hidden], refusal=BattleIsHidden())
 
 
 @transaction.atomic

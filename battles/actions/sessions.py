@@ -15,7 +15,6 @@ from battles.models import Answer, Attachment, Battle, Session, Share, StarRatin
 from battles.signals import voter_changes
 from battles.streaming.control import forget_streams
 from battles.worker.turn_store import end_at_once
-from common.errors import NotFound
 from common.ids import new_public_id
 from uploads.deletion import delete_upload
 from uploads.models import Upload
@@ -103,7 +102,7 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     Share.objects.filter(battle__session=session).delete()
     withdraw_consent(Battle.objects.filter(session=session))
     if session.owner is not None:
-        forget_results([session.owner], about=[session.public_id], refusal=NotFound())
+        forget_results([session.owner])
     Session.objects.filter(pk=session.pk).update(owner_user=None, owner_visitor=None, title="", discarded_at=None)
 
 
