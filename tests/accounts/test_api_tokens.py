@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
+from accounts.forms import TokenForm
 from accounts.models import ApiToken, Scope, User
 from tests import make
 
@@ -158,3 +159,8 @@ def test_the_command_explains_what_it_cannot_do(arguments: list[str], sentence: 
     with pytest.raises(CommandError, match=sentence):
         create(*arguments)
     assert not ApiToken.objects.exists()
+
+
+def test_token_form_hides_benchmark_scope():
+    offered = [scope for scope, _label in TokenForm.base_fields["scopes"].choices]
+    assert offered == ["read", "battle", "vote", "export"]
