@@ -115,7 +115,7 @@ def test_hiding_a_battle_deletes_stored_results_of_its_owner(at_work: Client):
     decide(at_work, "hide", case)
     assert IdempotencyKey.objects.get() == running
     repeated = post(f"battles/{battle['id']}/stop/", "two")
-    assert (repeated.status_code, repeated.json()["code"]) == (409, "battle_hidden")
+    assert (repeated.status_code, repeated.json()["code"]) == (409, "nothing_to_stop")
 
 
 def test_a_title_that_its_owner_gave_stays(at_work: Client):
