@@ -1,6 +1,8 @@
 """Settings of Django and its libraries that every way of running the arena shares."""
 
 import os
+from pathlib import Path
+from sysconfig import get_path
 from typing import Any
 
 from celery.schedules import crontab
@@ -27,7 +29,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.postgres",
     "django.contrib.sessions",
-    "django.contrib.staticfiles",
+    "arena_site.static_files.SiteStaticFilesConfig",
     "allauth",
     "allauth.account",
     "allauth.mfa",
@@ -166,13 +168,15 @@ CELERY_BEAT_SCHEDULE = {
 
 STATIC_URL = "/static/"
 STATIC_ROOT = ARENA_DATA_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "static"]
-MEDIA_ROOT = ARENA_DATA_DIR / "uploads"
-STATICFILES_FINDERS = [
-    "django.contrib.staticfiles.finders.FileSystemFinder",
-    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "arena_site.static_files.PackagedFilesFinder",
+# Two installed packages have scripts that pages load. They are found without importing the packages; see
+# arena_site.static_files for what is left out of their directories.
+_PACKAGES = Path(get_path("purelib"))
+STATICFILES_DIRS: list[Path | tuple[str, Path]] = [
+    BASE_DIR / "static",
+    ("plotly", _PACKAGES / "plotly/package_data"),
+    ("swagger-ui", _PACKAGES / "drf_spectacular_sidecar/static/drf_spectacular_sidecar/swagger-ui-dist"),
 ]
+MEDIA_ROOT = ARENA_DATA_DIR / "uploads"
 # Uploaded files: in a directory, or in a bucket. boto3 reads its endpoint, region and keys from AWS's own variables.
 ARENA_S3_BUCKET = env.str("ARENA_S3_BUCKET", default="")
 STORAGES = {

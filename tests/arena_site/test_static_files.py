@@ -1,28 +1,40 @@
-"""Files that browsers load: our own and, of two packages, a few that are named."""
+"""Files that browsers load: our own, and a few out of two installed packages."""
 
 import subprocess
 import sys
+from pathlib import Path
 
-from django.contrib.staticfiles import finders
+from django.core.management import call_command
 
-from arena_site.static_files import PackagedFilesFinder
+from arena_site.management.commands.prepare import static_fingerprint
 
 
-def test_of_other_packages_only_what_is_named_is_served():
-    served = [f"{storage.prefix}/{path}" for path, storage in PackagedFilesFinder().list([])]
-    assert served == [
+def test_collected_package_files_are_those_that_pages_load(tmp_path: Path, settings):
+    settings.STATIC_ROOT = tmp_path
+    call_command("collectstatic", interactive=False, verbosity=0)
+    collected = {file for file in tmp_path.rglob("*") if file.is_file()}
+    packaged = {str(file.relative_to(tmp_path)) for file in collected if file.parts[-2] in ("plotly", "swagger-ui")}
+    assert packaged == {
         "plotly/plotly.min.js",
+        "swagger-ui/LICENSE",
         "swagger-ui/swagger-ui-bundle.js",
         "swagger-ui/swagger-ui.css",
-        "swagger-ui/swagger-ui.css.map",
-    ]
-    assert finders.find("plotly/plotly.min.js").endswith("package_data/plotly.min.js")
-    assert finders.find("plotly/widgetbundle.js") is None
-    assert finders.find("swagger-ui/oauth2-redirect.html") is None
-    assert len(finders.find("plotly/plotly.min.js", find_all=True)) == 1
+        "swagger-ui/swagger-ui.css.map",  # the stylesheet names it
+    }
+    assert tmp_path / "admin/css/base.css" in collected
+    assert not [file for file in collected if "datasets" in file.parts or "templates" in file.parts]
 
 
-def test_a_process_that_serves_pages_imports_neither_the_chart_library_nor_the_schemas_reader():
+def test_fingerprint_changes_with_a_static_file(tmp_path: Path, settings):
+    settings.STATICFILES_DIRS = [tmp_path]
+    file = tmp_path / "own.css"
+    file.write_text("a {}")
+    before = static_fingerprint()
+    file.write_text("a { color: red }")
+    assert static_fingerprint() != before
+
+
+def test_web_process_imports_neither_plotly_nor_spectacular():
     """They cost a web process megabytes, and most of them never serve either."""
     program = (
         "import arena_site.asgi, sys; from django.urls import get_resolver; get_resolver().url_patterns; "

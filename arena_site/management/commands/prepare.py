@@ -4,6 +4,7 @@ import hashlib
 import os
 from pathlib import Path
 
+from django.apps import apps
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
@@ -97,8 +98,9 @@ class Command(BaseCommand):
 def static_fingerprint() -> str:
     """Changes with any static file's name, size or time."""
     digest = hashlib.sha256()
+    ignored = apps.get_app_config("staticfiles").ignore_patterns  # type: ignore[attr-defined]
     for finder in get_finders():
-        for path, storage in finder.list([]):
+        for path, storage in finder.list(ignored):
             found = Path(storage.path(path)).stat()
             digest.update(f"{path} {found.st_size} {found.st_mtime_ns}\n".encode())
     return digest.hexdigest()
