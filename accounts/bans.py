@@ -8,11 +8,11 @@ from django.utils.translation import gettext as _
 from accounts.actor import Actor
 from accounts.errors import Banned
 from accounts.models import Ban
+from common.cache import TTLCached
 from common.client_ip import month_of, network_word
-from common.fresh import Fresh
 
 # There are few bans and many votes: nobody's vote asks the database for them.
-in_force = Fresh(lambda: list(Ban.objects.in_force()), for_s=2, changed_by=(Ban,))
+in_force = TTLCached(lambda: list(Ban.objects.in_force()), ttl_s=2, invalidated_by=(Ban,))
 
 
 def refuse_the_banned(actor: Actor, request: HttpRequest) -> None:

@@ -1,7 +1,7 @@
 """Limits that administrators chose, which replace those of the settings."""
 
 from accounts.models import Limit
-from common.fresh import Fresh
+from common.cache import TTLCached
 
 
 def read_limits() -> dict[tuple[str, str], str]:
@@ -9,4 +9,4 @@ def read_limits() -> dict[tuple[str, str], str]:
     return {(limit.action, limit.who): limit.rate for limit in Limit.objects.all()}
 
 
-in_force = Fresh(read_limits, for_s=5, changed_by=(Limit,))
+in_force = TTLCached(read_limits, ttl_s=5, invalidated_by=(Limit,))

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from common.fresh import Fresh
+from common.cache import TTLCached
 from models_registry.models import Breaker, LanguageModel, Price, Provider
 from models_registry.models.availability import Obstacles
 from models_registry.models.ledger import PaidCallsHalt
@@ -29,7 +29,7 @@ def _look_up() -> Roster:
 
 
 # A hundred battles that begin at once would otherwise read all models, prices and breakers a hundred times.
-looked_up = Fresh(_look_up, for_s=1, changed_by=(LanguageModel, Provider, Price, Breaker, PaidCallsHalt))
+looked_up = TTLCached(_look_up, ttl_s=1, invalidated_by=(LanguageModel, Provider, Price, Breaker, PaidCallsHalt))
 
 
 def read() -> Roster:

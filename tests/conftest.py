@@ -108,29 +108,29 @@ def _the_language_is_chosen_anew() -> None:
 @pytest.fixture(autouse=True)
 def _models_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """One test's models are not the next one's, and many change them behind the ORM's signals."""
-    monkeypatch.setattr(drawable_cache.looked_up, "for_s", 0.0)
-    drawable_cache.looked_up.forget()
+    monkeypatch.setattr(drawable_cache.looked_up, "ttl_s", 0.0)
+    drawable_cache.looked_up.invalidate()
 
 
 @pytest.fixture(autouse=True)
 def _categories_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """One test's categories are not the next one's."""
-    monkeypatch.setattr(custom_categories.rules, "for_s", 0.0)
-    custom_categories.rules.forget()
+    monkeypatch.setattr(custom_categories.rules, "ttl_s", 0.0)
+    custom_categories.rules.invalidate()
 
 
 @pytest.fixture(autouse=True)
 def _bans_and_limits_are_looked_up_anew() -> None:
     """One test's are not the next one's."""
-    bans.in_force.forget()
-    chosen_limits.in_force.forget()
+    bans.in_force.invalidate()
+    chosen_limits.in_force.invalidate()
 
 
 @pytest.fixture
 def nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is blocked, limits and rules are looked up once, however long it takes to count questions."""
     for looked_up in (bans.in_force, chosen_limits.in_force, policy.current):
-        monkeypatch.setattr(looked_up, "for_s", 3600)
+        monkeypatch.setattr(looked_up, "ttl_s", 3600)
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def limits_are_slow_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _moderation_is_looked_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """One test's rules are not the next one's, nor is an endpoint that was away."""
-    policy.current.forget()
+    policy.current.invalidate()
     monkeypatch.setattr(endpoint, "_away_until", 0.0)
 
 

@@ -17,15 +17,15 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from arena_site.operations import facts
+from common.cache import TTLCached
 from common.client_ip import is_in_networks
-from common.fresh import Fresh
 from common.valkey import counters, heartbeat
 from common.valkey.connections import UNREACHABLE
 from models_registry.models import Breaker
 
 logger = logging.getLogger(__name__)
 
-_page = Fresh(lambda: generate_latest(ArenaCollector()), for_s=5)
+_page = TTLCached(lambda: generate_latest(ArenaCollector()), ttl_s=5)
 
 
 @require_safe

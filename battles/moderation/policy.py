@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from battles.models import Action, ModerationEndpoint, ModerationRule
 from battles.text.matching import Matcher, NotAPattern
-from common.fresh import Fresh
+from common.cache import TTLCached
 from models_registry.models import Provider
 
 logger = logging.getLogger(__name__)
@@ -44,4 +44,4 @@ def _matched(rules: list[ModerationRule]) -> list[tuple[ModerationRule, Matcher]
     return matched
 
 
-current = Fresh(_read, for_s=5, changed_by=(ModerationRule, ModerationEndpoint, Provider))
+current = TTLCached(_read, ttl_s=5, invalidated_by=(ModerationRule, ModerationEndpoint, Provider))

@@ -34,7 +34,7 @@ Samples = dict[tuple[str, tuple[str, ...]], float]
 def _counted_anew() -> None:
     counters._unsaid.clear()
     counters._levels.clear()
-    metrics._page.forget()
+    metrics._page.invalidate()
 
 
 def read(text: str) -> Samples:
@@ -47,7 +47,7 @@ def read(text: str) -> Samples:
 
 
 def ask(client: Client, **options: Any) -> Samples:
-    metrics._page.forget()
+    metrics._page.invalidate()
     response = client.get("/metrics", **options)
     assert response.status_code == 200
     assert response["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
@@ -133,12 +133,12 @@ def test_queue_money_and_breakers_are_in_the_numbers(client: Client, settings: A
 def test_asking_costs_as_many_queries_for_many_battles_as_for_one(
     client: Client, django_assert_num_queries: Callable, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(metrics._page, "for_s", 3600)
+    monkeypatch.setattr(metrics._page, "ttl_s", 3600)
     models = [make.model() for _ in range(2)]
     for number in (1, 8):
         for _ in range(number):
             make.battle(*models)
-        metrics._page.forget()
+        metrics._page.invalidate()
         with django_assert_num_queries(10):
             client.get("/metrics")
     with django_assert_num_queries(0):  # a moment later
