@@ -9,12 +9,12 @@ from django.http import HttpRequest
 
 from accounts.models import Scope, User, Visitor
 from common.client_ip import network48_word, network_word
-from common.compiled import Compiled
+from common.prepared import PreparedQuery
 from common.valkey import limits
 
 VISITOR_COOKIE = settings.ARENA_VISITOR_COOKIE
 _signer = signing.Signer(salt="accounts.visitor")
-_unclaimed = Compiled(lambda key: Visitor.objects.filter(key=key, claimed_by=None), str)
+_unclaimed = PreparedQuery(lambda key: Visitor.objects.filter(key=key, claimed_by=None), str)
 
 
 class Networks(TypedDict):

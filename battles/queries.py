@@ -13,8 +13,8 @@ from django.db.models import Model, QuerySet
 from accounts.actor import Actor
 from battles.labels.duplicates import repeats_too_often
 from battles.models import Answer, Battle, BattleQuerySet, Session, Side, Turn
-from common.compiled import Compiled, fill_related
 from common.db.execution import one_snapshot
+from common.prepared import PreparedQuery, set_prefetched
 from models_registry.models import Price
 
 M = TypeVar("M", bound=Model)
@@ -39,17 +39,17 @@ def _parts(battles_in: str) -> list[Callable[[Any], QuerySet[Any]]]:
     ]
 
 
-_of_battle = [Compiled(build, int) for build in _parts("battle")]
-_of_session = [Compiled(build, int) for build in _parts("battle__session")]
+_of_battle = [PreparedQuery(build, int) for build in _parts("battle")]
+_of_session = [PreparedQuery(build, int) for build in _parts("battle__session")]
 _prices = _of_battle[1]
-_to_ask = Compiled(
+_to_ask = PreparedQuery(
     lambda pk: Side.objects.select_related("model__provider").filter(battle=pk).order_by("position"), int
 )
-_battle = Compiled(lambda pk: _joined().filter(pk=pk), int)
-_battles = Compiled(lambda session: _joined().filter(session=session).order_by("pk"), int)
-_of_user = Compiled(lambda id, user: _joined().of_user(user).filter(public_id=id), str, int)
-_of_visitor = Compiled(lambda id, visitor: _joined().of_visitor(visitor).filter(public_id=id), str, int)
-_locked = Compiled(
+_battle = PreparedQuery(lambda pk: _joined().filter(pk=pk), int)
+_battles = PreparedQuery(lambda session: _joined().filter(session=session).order_by("pk"), int)
+_of_user = PreparedQuery(lambda id, user: _joined().of_user(user).filter(public_id=id), str, int)
+_of_visitor = PreparedQuery(lambda id, visitor: _joined().of_visitor(visitor).filter(public_id=id), str, int)
+_locked = PreparedQuery(
     lambda pk: _joined().annotate(repeats_too_often=repeats_too_often()).select_for_update(of=("self",)).filter(pk=pk),
     int,
 )
@@ -120,16 +120,16 @@ def _fill(
     answers_of = _grouped(answers, lambda answer: answer.turn_id)
     _fill_prices(sides, prices)
     for turn in turns:
-        fill_related(turn, "answers", answers_of[turn.pk])
+        set_prefetched(turn, "answers", answers_of[turn.pk])
     for battle in battles:
-        fill_related(battle, "sides", sides_of[battle.pk])
-        fill_related(battle, "turns", turns_of[battle.pk])
+        set_prefetched(battle, "sides", sides_of[battle.pk])
+        set_prefetched(battle, "turns", turns_of[battle.pk])
 
 
 def _fill_prices(sides: Iterable[Side], prices: Iterable[Price]) -> None:
     prices_of = _grouped(prices, lambda price: price.model_id)
     for side in sides:
-        fill_related(side.model, "prices", prices_of[side.model_id])
+        set_prefetched(side.model, "prices", prices_of[side.model_id])
 
 
 def _grouped(rows: Iterable[M], parent: Callable[[M], int]) -> dict[int, list[M]]:

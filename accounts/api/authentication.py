@@ -16,15 +16,15 @@ from accounts import access
 from accounts.actor import Actor, ActorRequest, actor_of, network_limit_keys, networks_of
 from accounts.errors import NotInBrowser
 from accounts.models import ApiToken, Scope, User
-from common.compiled import Compiled
 from common.errors import NotAllowed, NotSignedIn
+from common.prepared import PreparedQuery
 from common.valkey import limits
 
 # A busy token's row is not written, and not waited for, with every request.
 NOTED_AT_MOST_EVERY = timedelta(minutes=1)
 NOT_COUNTED = _("Unknown API tokens are refused for a moment: part of the arena is away. Please try again.")
 
-_usable = Compiled(lambda digest: ApiToken.objects.usable().select_related("user").filter(digest=digest), str)
+_usable = PreparedQuery(lambda digest: ApiToken.objects.usable().select_related("user").filter(digest=digest), str)
 
 
 class ActorAuthentication(BaseAuthentication):

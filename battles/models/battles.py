@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from accounts.actor import Actor
 from battles.models.turns import Answer, Turn
 from battles.text.labels import UNDETERMINED
-from common.compiled import fill_related
 from common.ids import new_public_id
+from common.prepared import set_prefetched
 from models_registry.models import LanguageModel
 
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ class Battle(models.Model):
     def remember(self, *, sides: "list[Side]", turns: list[Turn], answers: list[Answer]) -> None:
         """What battles.queries would find of a battle that was just made: nobody has voted, and these are its parts."""
         self._state.fields_cache["vote"] = self._state.fields_cache["share"] = None
-        fill_related(self, "sides", sides)
-        fill_related(self, "turns", turns)
+        set_prefetched(self, "sides", sides)
+        set_prefetched(self, "turns", turns)
         for turn in turns:
-            fill_related(turn, "answers", [answer for answer in answers if answer.turn_id == turn.pk])
+            set_prefetched(turn, "answers", [answer for answer in answers if answer.turn_id == turn.pk])
 
     @property
     def vote_or_none(self) -> "Vote | None":

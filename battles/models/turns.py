@@ -10,9 +10,9 @@ from django.db.models import F, Q
 from django.db.models.functions import JSONObject, Now
 from django.utils.translation import gettext_lazy as _
 
-from common.compiled import Compiled
 from common.db.fields import SafeHtmlField
 from common.ids import new_public_id
+from common.prepared import PreparedQuery
 from models_registry.models import Charge
 from uploads.models import Upload
 from uploads.payload_types import UploadKind
@@ -145,7 +145,7 @@ class Turn(models.Model):
         return all(answer.can_be_judged for answer in self.answers.all())
 
 
-_with_session = Compiled(
+_with_session = PreparedQuery(
     lambda pk: Turn.objects.with_attachments().select_related("battle__session").filter(pk=pk), int
 )
 

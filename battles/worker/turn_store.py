@@ -19,16 +19,18 @@ from battles.queries import read_sides_to_ask
 from battles.text.self_identification import names_itself
 from battles.worker import call_store
 from battles.worker.call_store import PreparedCall, Question, Said
-from common.compiled import Compiled
+from common.prepared import PreparedQuery
 from models_registry.providers import FailureCode
 
 LEASE = timedelta(seconds=10)
 MOST_ATTEMPTS = 2
 _random = SystemRandom()
 
-_held = Compiled(lambda pk, fence: Turn.objects.held(pk, fence).only("pk").select_for_update(), int, int)
-_unfinished = Compiled(lambda turn: Answer.objects.unfinished().filter(turn=turn).select_related("charge__price"), int)
-_said_in = Compiled(lambda turn: Answer.objects.filter(turn=turn).only("state", "text"), int)
+_held = PreparedQuery(lambda pk, fence: Turn.objects.held(pk, fence).only("pk").select_for_update(), int, int)
+_unfinished = PreparedQuery(
+    lambda turn: Answer.objects.unfinished().filter(turn=turn).select_related("charge__price"), int
+)
+_said_in = PreparedQuery(lambda turn: Answer.objects.filter(turn=turn).only("state", "text"), int)
 
 
 class Overtaken(Exception):

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from accounts import audit
 from accounts.models import User
-from common.compiled import Compiled
+from common.prepared import PreparedQuery
 from models_registry import breaker_rule as rule
 from models_registry.models import Breaker, LanguageModel, Provider
 from models_registry.providers.base import FailureCode
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 # A probe whose worker died is made again after this.
 PROBE_LEASE = timedelta(minutes=5)
 # A healthy model has none of these: its answers lock no row.
-_to_forget = Compiled(
+_to_forget = PreparedQuery(
     lambda model, provider: (
         Breaker.objects.about(model, provider).troubled().filter(probe_at=None).order_by("pk").select_for_update()
     ),

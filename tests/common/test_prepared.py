@@ -1,4 +1,4 @@
-"""Queries compiled once say what the querysets they were made of say."""
+"""Prepared queries return the rows of the querysets they were built from."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,40 +8,40 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from battles.models import Answer, Session
-from common.compiled import Compiled, fill_related
+from common.prepared import PreparedQuery, set_prefetched
 from tests import make
 
 pytestmark = pytest.mark.django_db
 
 
-def test_it_asks_for_the_values_it_is_given_each_time():
+def test_prepared_query_uses_the_values_of_each_call():
     sessions = [Session.objects.create(title=title) for title in ("tides", "salt", "tides")]
-    titled = Compiled(lambda title, pk: Session.objects.filter(title=title, pk__gte=pk).order_by("pk"), str, int)
+    titled = PreparedQuery(lambda title, pk: Session.objects.filter(title=title, pk__gte=pk).order_by("pk"), str, int)
     assert titled("tides", 0) == [sessions[0], sessions[2]]
     assert titled("tides", sessions[1].pk) == [sessions[2]]
     assert titled("' OR 1=1 --", 0) == []
 
 
-def test_rows_come_with_what_was_joined_annotated_and_deferred():
+def test_prepared_rows_keep_joins_and_deferred_fields():
     battle = make.battle(make.model(), make.model())
     plain = Answer.objects.select_related("side__model").defer("reasoning").filter(turn__battle=battle.pk)
-    compiled = Compiled(
+    prepared = PreparedQuery(
         lambda pk: Answer.objects.select_related("side__model").defer("reasoning").filter(turn__battle=pk), int
     )
-    for found, known in zip(compiled(battle.pk), plain, strict=True):
+    for found, known in zip(prepared(battle.pk), plain, strict=True):
         assert {**vars(found), "_state": None} == {**vars(known), "_state": None}
         assert found.get_deferred_fields() == {"reasoning"}
-        with CaptureQueriesContext(connection) as questions:
+        with CaptureQueriesContext(connection) as queries:
             assert found.side.model == known.side.model
-        assert not questions.captured_queries
+        assert not queries.captured_queries
 
 
 @pytest.mark.django_db(transaction=True)
-def test_each_thread_asks_over_its_own_connection():
+def test_prepared_query_uses_each_threads_own_connection():
     user = User.objects.create_user(email="ada@example.org", password="")
-    by_id = Compiled(lambda pk: User.objects.filter(pk=pk), int)
+    by_id = PreparedQuery(lambda pk: User.objects.filter(pk=pk), int)
 
-    def ask() -> tuple[list[User], int]:
+    def run() -> tuple[list[User], int]:
         try:
             return by_id(user.pk), connection.connection.info.backend_pid
         finally:
@@ -49,22 +49,22 @@ def test_each_thread_asks_over_its_own_connection():
 
     assert by_id(user.pk) == [user]
     with ThreadPoolExecutor(1) as thread:
-        found, backend = thread.submit(ask).result()
+        found, backend = thread.submit(run).result()
     assert found == [user]
     assert backend != connection.connection.info.backend_pid
 
 
-def test_a_value_that_the_query_would_change_is_refused():
-    shouted = Compiled(lambda title: Session.objects.filter(title__startswith=title), str)
+def test_value_changed_by_the_query_raises_type_error():
+    by_prefix = PreparedQuery(lambda title: Session.objects.filter(title__startswith=title), str)
     with pytest.raises(TypeError, match="Session"):
-        shouted("tides")
+        by_prefix("tides")
 
 
-def test_what_was_filled_in_asks_nothing_both_ways():
+def test_set_prefetched_leaves_no_query_both_ways():
     battle = make.battle(make.model(), make.model())
     sides = list(battle.sides.all())
-    fill_related(battle, "sides", sides)
-    with CaptureQueriesContext(connection) as questions:
+    set_prefetched(battle, "sides", sides)
+    with CaptureQueriesContext(connection) as queries:
         assert list(battle.sides.all()) == sides
         assert {side.battle for side in battle.sides.all()} == {battle}
-    assert not questions.captured_queries
+    assert not queries.captured_queries

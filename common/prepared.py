@@ -1,0 +1,83 @@
+"""Querysets whose SQL is written once per process, for queries that run many times a second with other ids.
+
+Django writes the SQL of a queryset again at each evaluation. For a row with its relations that takes three times as
+long as PostgreSQL's answer and the building of the objects together (figures: docs/adr/0026). Used by `battles.queries`
+(battles with their parts), `battles.worker.turn_store` and `battles.models.turns` (a worker's turn), `accounts.actor` and
+`accounts.api.authentication` (the actor of a request), and `models_registry.health.outcomes` (breakers after a call).
+"""
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from types import SimpleNamespace
+from typing import Any, Generic, TypeVar
+
+from django.db import connections
+from django.db.models import Model, QuerySet
+from django.db.models.query import ModelIterable
+
+M = TypeVar("M", bound=Model)
+
+# Sentinels, found again among the parameters of the compiled query; every integer field accepts these integers.
+_SENTINELS: dict[type, tuple[Any, ...]] = {
+    int: tuple(2_147_000_111 + place for place in range(4)),
+    str: tuple(f"the value of place {place}" for place in range(4)),
+}
+
+
+class PreparedQuery(Generic[M]):
+    """`PreparedQuery(lambda pk: Book.objects.select_related("author").filter(pk=pk), int)(7)` returns a list of books.
+
+    build: from one value of each of `kinds` (int or str) to a queryset without prefetch_related. It is called once per
+        process: settings or a time that it reads stay as they were then.
+    """
+
+    def __init__(self, build: Callable[..., QuerySet[M]], *kinds: type[int] | type[str]) -> None:
+        self._build, self._kinds = build, kinds
+        self._compiled: _CompiledQuery | None = None
+
+    def __call__(self, *values: int | str) -> list[M]:
+        if self._compiled is None:  # two threads may both compile: the results are equal
+            self._compiled = self._compile()
+        return self._compiled.run(values)
+
+    def _compile(self) -> "_CompiledQuery":
+        sentinels = [_SENTINELS[kind][place] for place, kind in enumerate(self._kinds)]
+        return _CompiledQuery(self._build(*sentinels), sentinels)
+
+
+class _CompiledQuery:
+    def __init__(self, queryset: QuerySet[Any], sentinels: list[int | str]) -> None:
+        self._db = queryset.db
+        self._compiler = queryset.query.get_compiler(self._db)
+        self._sql, parameters = self._compiler.as_sql()
+        self._parameters = list(parameters)
+        # (index of a parameter, index of its value, its type: psycopg has integer types of a column's width)
+        self._slots = [
+            (number, sentinels.index(parameter), type(parameter))
+            for number, parameter in enumerate(self._parameters)
+            if isinstance(parameter, int | str) and parameter in sentinels
+        ]
+        if {value for _, value, _ in self._slots} != set(range(len(sentinels))):
+            raise TypeError(f"{queryset.model.__name__}: a value was changed on its way to a parameter")
+
+    def run(self, values: tuple[int | str, ...]) -> list[Any]:
+        parameters = self._parameters.copy()
+        for number, value, parameter_type in self._slots:
+            parameters[number] = parameter_type(values[value])
+        compiler = copy(self._compiler)
+        compiler.connection = connections[self._db]  # this thread's
+        compiler.as_sql = lambda *_, **__: (self._sql, tuple(parameters))
+        # The attributes of a queryset that ModelIterable reads.
+        query = SimpleNamespace(get_compiler=lambda using: compiler)
+        queryset: Any = SimpleNamespace(db=self._db, query=query, _known_related_objects={})
+        return list(ModelIterable(queryset))
+
+
+def set_prefetched(instance: Model, name: str, rows: Sequence[Model]) -> None:
+    """Store `rows` as prefetch_related would: `instance.<name>.all()` then runs no query."""
+    manager = getattr(instance, name)
+    related = manager.all()
+    related._result_cache, related._prefetch_done = list(rows), True
+    instance.__dict__.setdefault("_prefetched_objects_cache", {})[name] = related
+    for row in rows:
+        manager.field.set_cached_value(row, instance)
