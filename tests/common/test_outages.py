@@ -1,4 +1,4 @@
-"""While the database is away for long, requests do not queue up behind each other to learn of it."""
+"""During a long outage of the database, requests fail at once instead of waiting behind each other."""
 
 import threading
 from collections.abc import Iterator
@@ -20,9 +20,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def database(monkeypatch: pytest.MonkeyPatch) -> Iterator[DatabaseWrapper]:
-    """With a pool, of which nobody waits for longer than two seconds, and no server behind it."""
-    monkeypatch.setattr(base, "outage", base.Outage())
-    monkeypatch.setattr(base, "PATIENCE_S", 0.0)
+    """With a pool that times out after two seconds, and no server behind it."""
+    monkeypatch.setattr(base, "breaker", base.CircuitBreaker())
+    monkeypatch.setattr(base, "GRACE_S", 0.0)
     settings = dict(connections["default"].settings_dict)
     settings["OPTIONS"] = {**settings["OPTIONS"], "pool": {"min_size": 0, "max_size": 2, "timeout": 2}}
     database = DatabaseWrapper(settings, alias="of outages")
@@ -31,7 +31,7 @@ def database(monkeypatch: pytest.MonkeyPatch) -> Iterator[DatabaseWrapper]:
     database.close_pool()
 
 
-def borrow(database: DatabaseWrapper) -> Any:
+def connect(database: DatabaseWrapper) -> Any:
     return database.get_new_connection({})
 
 
@@ -40,46 +40,46 @@ def come_back(database: DatabaseWrapper) -> None:
     database.pool.timeout = 60
 
 
-def test_in_a_long_outage_everybody_is_told_at_once(database: DatabaseWrapper):
+def test_long_outage_fails_requests_at_once(database: DatabaseWrapper):
     with pytest.raises(PoolTimeout):
-        borrow(database)
+        connect(database)
     for _ in range(3):
-        with pytest.raises(psycopg.OperationalError, match="is being looked for"):
-            borrow(database)
+        with pytest.raises(psycopg.OperationalError, match="the database is away"):
+            connect(database)
 
 
-def test_everybody_waits_as_long_as_it_may_be_a_restart(database: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(base, "PATIENCE_S", 60.0)
+def test_requests_wait_during_the_grace_period(database: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(base, "GRACE_S", 60.0)
     for _ in range(2):
         with pytest.raises(PoolTimeout):
-            borrow(database)
+            connect(database)
 
 
-def test_it_ends_when_the_database_is_back_though_nobody_asks(database: DatabaseWrapper):
+def test_breaker_closes_without_a_request(database: DatabaseWrapper):
     with pytest.raises(PoolTimeout):
-        borrow(database)
+        connect(database)
     come_back(database)
-    wait_for(lambda: base.outage._since is None, within=30)
-    with ThreadPoolExecutor(2) as people:
-        lent = list(people.map(lambda _: borrow(database), range(2)))
+    wait_for(lambda: base.breaker._opened_at is None, within=30)
+    with ThreadPoolExecutor(2) as threads:
+        lent = list(threads.map(lambda _: connect(database), range(2)))
     assert [connection.execute("SELECT 1").fetchone() for connection in lent] == [(1,), (1,)]
     for connection in lent:
         database.pool.putconn(connection)
 
 
-def test_that_all_connections_are_lent_is_no_outage(database: DatabaseWrapper):
+def test_exhausted_pool_does_not_open_the_breaker(database: DatabaseWrapper):
     come_back(database)
-    lent = [borrow(database) for _ in range(2)]
+    lent = [connect(database) for _ in range(2)]
     database.pool.timeout = 0.5
     with pytest.raises(PoolTimeout):
-        borrow(database)
-    assert base.outage._since is None
+        connect(database)
+    assert base.breaker._opened_at is None
     for connection in lent:
         database.pool.putconn(connection)
 
 
-def test_a_pool_that_is_closed_is_not_looked_after_any_more(database: DatabaseWrapper):
+def test_closed_pool_ends_the_probe(database: DatabaseWrapper):
     with pytest.raises(PoolTimeout):
-        borrow(database)
+        connect(database)
     database.close_pool()
-    wait_for(lambda: "outage" not in {thread.name for thread in threading.enumerate()}, within=30)
+    wait_for(lambda: "database-probe" not in {thread.name for thread in threading.enumerate()}, within=30)

@@ -1,8 +1,7 @@
-"""The ENGINE of the settings: lends no connection that a restart of the server broke, and in a long outage lets nobody
-wait in vain.
+"""Django's PostgreSQL backend, with a pool that survives a restart of the server and fails fast in an outage.
 
-Django can have the pool check what it lends, but the pool then pauses longer after each broken connection it meets
-and gives up before it has met a dozen.
+Django can have the pool check the connections it lends, but the pool then pauses longer after each broken connection
+and gives up before it has met a dozen. Measured: docs/adr/0033.
 """
 
 import logging
@@ -24,76 +23,78 @@ class DatabaseWrapper(base.DatabaseWrapper):
     pool: Any
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        lend = super().get_new_connection
+        connect = super().get_new_connection
         if not self.pool:
-            return lend(conn_params)
-        with outage.noticed(self.pool):
-            return _one_that_answers(self.pool, lambda: lend(conn_params))
+            return connect(conn_params)
+        with breaker.guard(self.pool):
+            return _working_connection(self.pool, lambda: connect(conn_params))
 
 
-# From the first who waited in vain on; a restart is mostly over by then, and everybody waits for that.
-PATIENCE_S = 3.0
+# A restart is mostly over within this time after the first timeout: until then requests wait as usual.
+GRACE_S = 3.0
 
 
-class Outage:
-    """Begins when somebody waited in vain for a server that refuses; a thread then looks for the server, and ends it.
-    While it lasts for long everybody is told at once: threads that wait would keep the next ones waiting."""
+class CircuitBreaker:
+    """Fail requests for a connection at once during a long outage; waiting threads would hold up all others.
+
+    Opens on a pool timeout caused by refused connections; a background thread probes the server and closes it.
+    """
 
     def __init__(self) -> None:
-        self._since: float | None = None
-        self._begins = threading.Lock()
+        self._opened_at: float | None = None
+        self._lock = threading.Lock()
 
     @contextmanager
-    def noticed(self, pool: Any) -> Iterator[None]:
-        """Around asking `pool` for a connection. Raises OperationalError for who does not wait."""
-        since = self._since
-        if since is not None and time.monotonic() - since >= PATIENCE_S:
-            raise psycopg.OperationalError("the database is away, and is being looked for")
-        refused_before = _refused(pool)
+    def guard(self, pool: Any) -> Iterator[None]:
+        """Wrap a request to `pool` for a connection. Raises OperationalError while open for longer than GRACE_S."""
+        opened_at = self._opened_at
+        if opened_at is not None and time.monotonic() - opened_at >= GRACE_S:
+            raise psycopg.OperationalError("the database is away; connections are refused until it answers a probe")
+        errors_before = _connection_errors(pool)
         try:
             yield
         except PoolTimeout:
-            if _refused(pool) > refused_before:  # otherwise all connections are lent
-                self._begin(pool)
+            if _connection_errors(pool) > errors_before:  # otherwise all connections are in use
+                self._open(pool)
             raise
 
-    def _begin(self, pool: Any) -> None:
-        with self._begins:
-            if self._since is None:
-                self._since = time.monotonic()
-                threading.Thread(target=self._look_for_it, args=[pool], name="outage", daemon=True).start()
+    def _open(self, pool: Any) -> None:
+        with self._lock:
+            if self._opened_at is None:
+                self._opened_at = time.monotonic()
+                threading.Thread(target=self._probe, args=[pool], name="database-probe", daemon=True).start()
 
-    def _look_for_it(self, pool: Any) -> None:
+    def _probe(self, pool: Any) -> None:
         try:
             while not pool.closed:  # as it is when the process ends
                 with suppress(psycopg.OperationalError):
-                    pool.putconn(_one_that_answers(pool, pool.getconn))
+                    pool.putconn(_working_connection(pool, pool.getconn))
                     logger.warning("the database is back")
                     return
-        finally:  # whatever happened: nobody is refused whom nobody would ever admit again
-            self._since = None
+        finally:  # also after an unexpected error: without a probe nothing else would close the breaker
+            self._opened_at = None
 
 
-outage = Outage()
+breaker = CircuitBreaker()
 
 
-def _one_that_answers(pool: Any, lend: Callable[[], Any]) -> Any:
-    """A connection. Where one is broken, all that lie idle are looked at before another is lent."""
-    connection = lend()
-    if _answers(connection):
+def _working_connection(pool: Any, get: Callable[[], Any]) -> Any:
+    """Return a connection from `get`. If the first one is broken, have the pool check all idle ones before the next."""
+    connection = get()
+    if _is_working(connection):
         return connection
     pool.putconn(connection)
     pool.check()
-    return lend()
+    return get()
 
 
-def _refused(pool: Any) -> int:
-    """How many of its attempts to connect have failed so far."""
+def _connection_errors(pool: Any) -> int:
+    """Return how many attempts of the pool to connect have failed so far."""
     return int(pool.get_stats().get("connections_errors", 0))
 
 
-def _answers(connection: Any) -> bool:
-    """An idle connection on which something lies to be read was mostly closed by the server."""
+def _is_working(connection: Any) -> bool:
+    """Run a query only if the idle socket has data to read: mostly the server has closed it."""
     try:
         poll = select.poll()
         poll.register(connection.pgconn.socket, select.POLLIN)
