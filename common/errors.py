@@ -82,7 +82,7 @@ class TooLarge(ArenaError):
     code = "too_large"
     message = _("This is more than can be sent at once.")
     http_status = 413
-    page = "too_large.html"  # also where Django has not seen the request
+    page = "too_large.html"  # shows nothing of the form, which Django has not read
 
 
 class UnsupportedMediaType(ArenaError):

@@ -1,4 +1,4 @@
-"""More than can be sent at once is refused in words, on a page and inside one."""
+"""Bodies that are too long are refused with 413, by Django or, far beyond its limit, while they arrive."""
 
 import pytest
 from django.test import Client
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(("headers", "retarget"), [({}, None), ({"HX-Request": "true"}, "#notices")])
-def test_a_prompt_that_is_far_too_long_is_no_bad_request(client: Client, headers: dict[str, str], retarget: str | None):
+def test_too_long_prompt_returns_413(client: Client, headers: dict[str, str], retarget: str | None):
     much, form = "prompt=" + "x" * 1_200_000, "application/x-www-form-urlencoded"
     refused = client.post("/", much, form, headers=headers)
     assert refused.status_code == 413
@@ -18,10 +18,15 @@ def test_a_prompt_that_is_far_too_long_is_no_bad_request(client: Client, headers
 
 
 @pytest.mark.django_db(transaction=True)
-def test_whoever_sends_far_more_than_is_even_read_sees_a_page_in_their_language(reader: Reader):
+def test_body_beyond_the_limit_gets_a_plain_sentence(reader: Reader):
     refused = reader.post("/", data={"prompt": "x" * 3_000_000}, headers={"Accept-Language": "fr"})
-    assert (refused.status_code, refused.headers["content-type"]) == (413, "text/html; charset=utf-8")
-    assert '<html lang="fr"' in refused.text
-    assert "C’est plus que ce qui peut être envoyé" in refused.text
-    notice = reader.post("/", data={"prompt": "x" * 3_000_000}, headers={"HX-Request": "true"})
-    assert (notice.status_code, notice.text) == (413, "This is more than can be sent at once.")
+    assert (refused.status_code, refused.headers["content-type"]) == (413, "text/plain; charset=utf-8")
+    assert refused.text == "C’est plus que ce qui peut être envoyé en une fois."
+    assert (refused.headers["connection"], refused.headers["cache-control"]) == ("close", "private, no-store")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_api_body_beyond_the_limit_gets_a_json_error(reader: Reader):
+    refused = reader.api("POST", "sessions/", {"prompt": "x" * 3_000_000})
+    assert refused.status_code == 413
+    assert refused.json() == {"code": "too_large", "detail": "This is more than can be sent at once."}

@@ -61,7 +61,7 @@ def send_without_token(page: Page) -> None:
 
 
 def send_too_much(page: Page) -> None:
-    page.evaluate("document.querySelector('#composer [name=mode]').value = 'very much '.repeat(500_000)")
+    page.evaluate("document.querySelector('#composer [name=mode]').value = 'very much '.repeat(150_000)")
     page.locator("#prompt").fill(PROMPT)
     with page.expect_navigation():
         page.evaluate(PLAINLY)
