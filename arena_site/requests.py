@@ -18,8 +18,8 @@ logger = logging.getLogger(__name__)
 HEADER = "X-Request-ID"
 # What these parts of an address hold opens something.
 _KEYS_IN_ADDRESSES = ("token", "key", "uidb36")
-# What requests are counted as, by how their address begins; any other is a page.
-_DOORS = {
+# Parts of the site by which requests are counted, by the beginning of their path; all others are pages.
+_HANDLERS = {
     "/api/": "api", "/stream/": "streams", "/leaderboard/stream/": "streams", "/admin/": "admin",
     "/livez": "monitoring", "/readyz": "monitoring", "/metrics": "monitoring",
 }  # fmt: skip
@@ -46,9 +46,9 @@ class RequestMiddleware:
 
 def _note(request: HttpRequest, status: int, *, seconds: float) -> None:
     path, ms = path_to_log(request), round(seconds * 1000, 1)
-    door = next((name for start, name in _DOORS.items() if request.path.startswith(start)), "pages")
-    counters.add("requests", door, f"{status // 100}xx")
-    counters.observe("request", door, ms=ms)
+    handler = next((name for start, name in _HANDLERS.items() if request.path.startswith(start)), "pages")
+    counters.add("requests", handler, f"{status // 100}xx")
+    counters.observe("request", handler, ms=ms)
     facts = {"method": request.method, "path": path, "status": status, "ms": ms, "actor": _actor_kind(request)}
     logger.log(logging.ERROR if status >= 500 else logging.INFO, "request", extra=facts)
 

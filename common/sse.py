@@ -42,10 +42,10 @@ def response(request: HttpRequest, events: AsyncIterator[bytes], *, person: str)
 
 
 async def _counted(events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    counters.raise_level("streams")
+    counters.add_to_gauge("streams")
     try:
         async with aclosing(events):  # type: ignore[type-var]  # generators, all of them
             async for piece in events:
                 yield piece
     finally:
-        counters.raise_level("streams", -1)
+        counters.add_to_gauge("streams", -1)

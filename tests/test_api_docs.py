@@ -47,11 +47,11 @@ def test_the_calls_with_curl_work_one_after_the_other(site: str, token: str, fak
 def test_the_program_in_python_prints_what_was_said_and_the_names(site: str, token: str, fake_provider: FakeProvider):
     (program,) = [text for language, text in PAGE.blocks if language == "python"]
     environment = {**os.environ, "ARENA": site, "TOKEN": token}
-    others = counters._levels["streams"]
+    others = counters._gauges["streams"]
     with subprocess.Popen(
         [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as playing:
-        wait_for(lambda: counters._levels["streams"] > others or playing.poll() is not None, within=60)
+        wait_for(lambda: counters._gauges["streams"] > others or playing.poll() is not None, within=60)
         fake_provider.go_on()
         said, complaints = playing.communicate(timeout=60)
     assert complaints == ""

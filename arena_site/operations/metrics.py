@@ -66,7 +66,7 @@ def _counted() -> list[Metric]:
     """What all processes counted in Valkey."""
     counted = counters.read()
     requests = CounterMetricFamily(
-        "arena_requests", "Requests by what was asked and the class of its status.", labels=["door", "status"]
+        "arena_requests", "Requests by part of the site and class of status.", labels=["handler", "status"]
     )
     calls = CounterMetricFamily(
         "arena_calls", "Calls to models that ended, by how: done, stopped, or the code of a failure.",
@@ -75,22 +75,26 @@ def _counted() -> list[Metric]:
     for family, name in ((requests, "requests"), (calls, "calls")):
         for labels, number in sorted(counted.get(name, {}).items()):
             family.add_metric(labels, number)
-    streams = GaugeMetricFamily("arena_streams", "Open streams of server-sent events.", counters.levels()["streams"])
-    heard = GaugeMetricFamily("arena_process_heard", "Whether a background process is heard.", labels=["process"])
+    streams = GaugeMetricFamily("arena_streams", "Open streams of server-sent events.", counters.gauges()["streams"])
+    up = GaugeMetricFamily("arena_process_up", "Whether a background process sends heartbeats.", labels=["process"])
     missing = heartbeat.missing()
     for process in heartbeat.EXPECTED:
-        heard.add_metric([process], process not in missing)
+        up.add_metric([process], process not in missing)
     return [
         requests,
         calls,
         _histogram(
-            counted, "request", "arena_request_seconds", "How long requests took; of a stream, its beginning.", "door"
+            counted,
+            "request",
+            "arena_request_duration_seconds",
+            "Time to answer requests; to begin streams.",
+            "handler",
         ),
         _histogram(
             counted, "first_token", "arena_first_token_seconds", "From the call to the answer's first words.", "model"
         ),
         streams,
-        heard,
+        up,
     ]
 
 
@@ -136,7 +140,7 @@ def _of_battles() -> list[Metric]:
 def _of_money_and_models() -> list[Metric]:
     cost = GaugeMetricFamily(
         "arena_cost_today_dollars", "US dollars since midnight UTC; the provider \"\" is the site.",
-        labels=["provider", "what"],
+        labels=["provider", "state"],
     )  # fmt: skip
     cap = GaugeMetricFamily("arena_budget_dollars", "What a day may cost.", labels=["provider"])
     for spending in facts.spending_today():

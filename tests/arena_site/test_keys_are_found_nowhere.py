@@ -97,7 +97,7 @@ def whole_valkey() -> str:
 
 def administration(admin: Client) -> str:
     """The lists of everything that knows of providers and calls, each page they lead to, and the metrics."""
-    counters.hand_over()
+    counters.flush()
     seen = [admin.get("/admin/").text, admin.get("/metrics").text]
     for model in (
         "models_registry/provider", "models_registry/languagemodel", "models_registry/cataloguechange",

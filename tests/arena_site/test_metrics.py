@@ -32,8 +32,8 @@ Samples = dict[tuple[str, tuple[str, ...]], float]
 
 @pytest.fixture(autouse=True)
 def _counted_anew() -> None:
-    counters._unsaid.clear()
-    counters._levels.clear()
+    counters._pending.clear()
+    counters._gauges.clear()
     metrics._page.invalidate()
 
 
@@ -61,7 +61,7 @@ def test_a_battle_is_found_in_the_numbers(fake_provider: FakeProvider, reader: R
     for _ in range(2):
         battle = reader.wait_until_answered(reader.start_battle())
     reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "tie"})
-    counters.hand_over()
+    counters.flush()
     found = ask(client)
     assert found["arena_battles_today", ("blind", "open")] == 1
     assert found["arena_battles_today", ("blind", "voted")] == 1
@@ -71,7 +71,10 @@ def test_a_battle_is_found_in_the_numbers(fake_provider: FakeProvider, reader: R
     assert sum(found["arena_first_token_seconds_count", labels] for labels in first_tokens) == 4
     assert found["arena_requests_total", ("api", "2xx")] >= 5
     assert found["arena_requests_total", ("streams", "2xx")] == 2
-    assert found["arena_request_seconds_bucket", ("api", "+Inf")] == found["arena_request_seconds_count", ("api",)]
+    assert (
+        found["arena_request_duration_seconds_bucket", ("api", "+Inf")]
+        == found["arena_request_duration_seconds_count", ("api",)]
+    )
     assert found["arena_streams", ()] == 0
     assert found["arena_up", ("postgresql",)] == found["arena_up", ("valkey",)] == 1
 
@@ -87,11 +90,11 @@ def test_a_call_that_is_stored_a_second_time_since_the_first_was_lost_is_counted
         raise OperationalError
     with transaction.atomic():
         call_store.close(call, call_store.Said(texts=["one"]))
-    assert [number for name, number in counters._unsaid.items() if name.startswith("calls")] == [1]
+    assert [number for name, number in counters._pending.items() if name.startswith("calls")] == [1]
 
 
 def open_streams(client: Client) -> float:
-    counters.hand_over()
+    counters.flush()
     return ask(client)["arena_streams", ()]
 
 

@@ -11,8 +11,8 @@ from common.valkey.connections import UNREACHABLE, connection
 
 @pytest.fixture(autouse=True)
 def _nothing_counted_yet() -> None:
-    counters._unsaid.clear()
-    counters._levels.clear()
+    counters._pending.clear()
+    counters._gauges.clear()
 
 
 def test_counts_add_up_over_threads_and_times_they_are_handed_over():
@@ -26,15 +26,15 @@ def test_counts_add_up_over_threads_and_times_they_are_handed_over():
             thread.start()
         for thread in threads:
             thread.join()
-        counters.hand_over()
-    counters.hand_over()
+        counters.flush()
+    counters.flush()
     assert counters.read() == {"calls": {("ada", "done"): 800}}
 
 
 def test_a_time_is_in_its_bucket_and_in_the_sum():
     for ms in (3.4, 50, 50.1, 31_000):
         counters.observe("wait", "ada", ms=ms)
-    counters.hand_over()
+    counters.flush()
     assert counters.read() == {
         "wait.50": {("ada",): 2}, "wait.100": {("ada",): 1}, "wait.inf": {("ada",): 1}, "wait.sum": {("ada",): 31_103},
     }  # fmt: skip
@@ -48,28 +48,28 @@ def test_what_was_counted_while_valkey_was_away_is_handed_over_later(monkeypatch
     with monkeypatch.context() as patched:
         patched.setattr(counters, "connection", away)
         with pytest.raises(redis.ConnectionError):
-            counters.hand_over()
+            counters.flush()
     counters.add("requests", "pages", "2xx")
-    counters.hand_over()
+    counters.flush()
     assert counters.read() == {"requests": {("pages", "2xx"): 2}}
 
 
 def test_levels_of_processes_add_up_until_they_are_not_heard_any_more(monkeypatch: pytest.MonkeyPatch):
-    counters.raise_level("streams", 3)
-    counters.hand_over()
-    connection().hset(counters.LEVELS_KEY, "streams\x1fanother", f"4 {2**40}")
-    connection().hset(counters.LEVELS_KEY, "streams\x1fa dead one", "9 1000")
-    assert counters.levels()["streams"] == 7
-    counters.raise_level("streams", -3)
-    counters.hand_over()
-    assert counters.levels()["streams"] == 4
+    counters.add_to_gauge("streams", 3)
+    counters.flush()
+    connection().hset(counters.GAUGES_KEY, "streams\x1fanother", f"4 {2**40}")
+    connection().hset(counters.GAUGES_KEY, "streams\x1fa dead one", "9 1000")
+    assert counters.gauges()["streams"] == 7
+    counters.add_to_gauge("streams", -3)
+    counters.flush()
+    assert counters.gauges()["streams"] == 4
 
 
 @pytest.mark.usefixtures("full_valkey")
 def test_a_full_valkey_loses_no_count():
     counters.add("requests", "pages", "2xx")
     with pytest.raises(UNREACHABLE):
-        counters.hand_over()
+        counters.flush()
     connection().config_set("maxmemory", 0)
-    counters.hand_over()
+    counters.flush()
     assert counters.read() == {"requests": {("pages", "2xx"): 1}}
