@@ -1,4 +1,4 @@
-"""Django's ASGI handler, made for many requests at once in one process."""
+"""ASGI handler that runs each request in one thread of a pool; figures: docs/adr/0040."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,28 +18,27 @@ from django.urls import set_script_prefix
 
 
 class SiteHandler(ASGIHandler):
-    """A request takes one thread, once, and a stream takes none.
+    """Run a request in one thread from its first signal to its last; run streams on the event loop alone.
 
-    The middleware runs synchronously, in the view's own thread: as coroutines, each one would hop to a thread and
-    back twice per request. So do the signals around a request, for which Django hops four times. There are as many
-    threads as the process has database connections, so that a crowd waits for a thread and not, with a time limit,
-    for a connection. Whoever asks whether the process lives does not wait in that crowd, which is a long one while the
-    database is away.
+    Django's handler changes threads for every synchronous middleware, the view and the signals around them, and gives
+    each request and each open stream a thread of its own. Here the threads are as many as the process has database
+    connections: requests of a crowd queue for a thread, not for a connection, which has a timeout. `/livez` has its own
+    thread, because that queue is long while the database is away.
     """
 
     def __init__(self) -> None:
         BaseHandler.__init__(self)
         self.load_middleware(is_async=False)
-        self._respond_in_a_thread = self._in_threads(settings.ARENA_DATABASE_POOL, "request")
-        self._respond_apart = self._in_threads(1, "livez")
+        self._respond_in_thread = self._in_threads(settings.ARENA_DATABASE_POOL, "request")
+        self._respond_to_livez = self._in_threads(1, "livez")
 
     def _in_threads(self, number: int, name: str) -> Callable[[Any, HttpRequest], Awaitable[HttpResponseBase]]:
         return sync_to_async(self._respond, thread_sensitive=False, executor=ThreadPoolExecutor(number, name))
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        # Not ASGIHandler's: that gives each request, and each open stream, a thread of its own.
+        # Does not call ASGIHandler's, which gives each request and each open stream a thread of its own.
         if scope["type"] != "http":
-            raise ValueError(f"the arena speaks HTTP, not {scope['type']}")
+            raise ValueError(f"only HTTP is supported, not {scope['type']}")
         await self.handle(scope, receive, send)
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
@@ -56,7 +55,7 @@ class SiteHandler(ASGIHandler):
                 await self.send_response(response, send)
 
     async def _answer(self, scope: Any, request: HttpRequest) -> HttpResponseBase:
-        respond = self._respond_apart if request.path_info == "/livez" else self._respond_in_a_thread
+        respond = self._respond_to_livez if request.path_info == "/livez" else self._respond_in_thread
         return await respond(scope, request)
 
     def _respond(self, scope: Any, request: HttpRequest) -> HttpResponseBase:
@@ -68,13 +67,13 @@ class SiteHandler(ASGIHandler):
             if isinstance(response, FileResponse):
                 response.block_size = self.chunk_size
             if not response.streaming:
-                response.close()  # the signal that it is finished, and what the request has open
+                response.close()  # sends request_finished and closes the request's files
             return response
         finally:
-            connections.close_all()  # back to the pool, from the thread that borrowed it
+            connections.close_all()  # returns them to the pool; connections belong to the thread
 
     async def _stream(self, response: HttpResponseBase, receive: Any, send: Any) -> None:
-        """Until it ends, or the reader leaves."""
+        """Send the response until it ends or the client disconnects."""
         leaving = asyncio.create_task(self.listen_for_disconnect(receive))
         sending = asyncio.create_task(self.send_response(response, send))
         try:
@@ -83,6 +82,6 @@ class SiteHandler(ASGIHandler):
             leaving.cancel()
             sending.cancel()
             _, ended = await asyncio.gather(leaving, sending, return_exceptions=True)
-            await sync_to_async(response.close)()  # in the thread that read, and asked the database for, its pieces
+            await sync_to_async(response.close)()  # in the thread that iterated over it and used its connection
         if isinstance(ended, Exception):
             raise ended
