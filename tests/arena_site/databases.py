@@ -9,6 +9,7 @@ from django.db import connection
 from psycopg import sql
 
 from tests.services import CREATE_SITE_ROLE
+from tests.waiting import wait_for
 
 
 @contextmanager
@@ -19,8 +20,15 @@ def database_without_tables() -> Iterator[str]:
         cursor.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
         cursor.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     yield urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
+    wait_for(lambda: not _has_sessions_of_other_roles(name))  # which this role may not end
     with connection.cursor() as cursor:
         cursor.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def _has_sessions_of_other_roles(name: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_stat_activity WHERE datname = %s AND usename <> current_user", [name])
+        return cursor.fetchone() is not None
 
 
 def url_of_site_role(url: str) -> str:

@@ -15,6 +15,7 @@ from django.conf import settings as site_settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
+from psycopg import sql
 
 from accounts.models import AuditEntry
 from arena_site.backups.archive import MANIFEST, TABLES
@@ -23,7 +24,7 @@ from leaderboard.aggregation import job
 from leaderboard.boards.queries import BoardQuery, read_board
 from models_registry.models import Provider
 from tests import make
-from tests.arena_site.databases import database_without_tables
+from tests.arena_site.databases import database_without_tables, url_of_site_role
 from tests.leaderboard.ballots import cast, cast_many, contestants
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -75,7 +76,7 @@ def manage(database: str, data_dir: Path, *command: str, given: bytes = b"") -> 
         [sys.executable, "-W", "ignore", "manage.py", *command, "--settings", "arena_site.settings.test"],
         cwd=site_settings.BASE_DIR,
         env=os.environ | {"DATABASE_URL": database, "ARENA_DATA_DIR": str(data_dir)},
-        input=given, capture_output=True, timeout=120,
+        input=given, capture_output=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
@@ -106,11 +107,19 @@ def test_an_arena_that_came_back_goes_on(backup: Path):
     assert read_board(BoardQuery())["votes_counted"] == 13
 
 
-def test_a_database_without_tables_becomes_the_same_arena(backup: Path, tmp_path: Path):
-    with database_without_tables() as elsewhere:
+def test_empty_database_of_another_owner_is_restored(backup: Path, tmp_path: Path):
+    with database_without_tables() as database:
+        with psycopg.connect(database) as connection:
+            for right in ("CREATE ON DATABASE {}", "ALL ON SCHEMA public"):
+                statement = sql.SQL("GRANT " + right + " TO arena_site")
+                connection.execute(statement.format(sql.Identifier(connection.info.dbname)))
+        elsewhere = url_of_site_role(database)
         other, again = tmp_path / "other", tmp_path / "again.zip"
         manage(elsewhere, other, "restore", "-", given=backup.read_bytes())
         again.write_bytes(manage(elsewhere, other, "backup", "-"))
+        with psycopg.connect(database) as connection:
+            owners = connection.execute("SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'")
+            assert owners.fetchall() == [("arena_site",)]
     before, after = rows_of(backup), rows_of(again)
     assert len(after.pop(f"{TABLES}accounts_auditentry")) == len(before.pop(f"{TABLES}accounts_auditentry")) + 1
     assert after == before
