@@ -8,6 +8,7 @@ makers' rules.
 from typing import cast
 
 from django.conf import settings
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -122,7 +123,8 @@ def _stream_url(battle: Battle, live: Turn | None, stream_format: Format) -> str
         return None
     places = PAIR if battle.takes_vote else [side.position for side in battle.sides.all()]
     person = person_word(battle.session.person)
-    return f"/stream/{sign(StreamToken(battle.public_id, live.index, stream_format, live.round, places, person))}/"
+    token = StreamToken(battle.public_id, live.index, stream_format, live.round, places, person)
+    return reverse("battles:stream", args=[sign(token)])
 
 
 def _turn(turn: Turn, battle: Battle, sides: dict[int, Side], *, is_revealed: bool) -> TurnPayload:

@@ -15,12 +15,13 @@ from common.valkey import limits
 from uploads import extraction, storage
 from uploads.errors import FileTooLarge, NoFile, QuotaReached, UnknownFileType
 from uploads.file_names import harmless_name
+from uploads.limits import MAX_FILE_MB
 from uploads.models import Upload, UploadQuerySet
 from uploads.reading.findings import MOST_CHARACTERS, Reason, Text
 from uploads.reading.sniffing import PDF, FileType, decoded, type_of
 from uploads.tasks import wake_after_commit
 
-MOST_BYTES = 20_000_000
+MOST_BYTES = MAX_FILE_MB * 1_000_000
 
 
 def keep_upload(*, actor: Actor, content: bytes, name: str) -> Upload:

@@ -1,8 +1,10 @@
 """Refusals a person can cause with a file."""
 
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from common.errors import ArenaError, InvalidInput, ServiceAway, TooLarge, UnsupportedMediaType
+from uploads.limits import MAX_FILE_MB
 
 
 class NoFile(InvalidInput):
@@ -13,7 +15,7 @@ class NoFile(InvalidInput):
 
 
 class FileTooLarge(TooLarge):
-    message = _("The file is larger than 20 MB.")
+    message = format_lazy(_("The file is larger than {megabytes} MB."), megabytes=MAX_FILE_MB)
 
 
 class UnknownFileType(UnsupportedMediaType):

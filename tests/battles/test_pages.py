@@ -6,8 +6,9 @@ import pytest
 from django.test import Client
 
 from accounts.actor import VISITOR_COOKIE
-from battles.models import Answer, Battle, Session, Turn, Vote
+from battles.models import Answer, Attachment, Battle, Session, Turn, Vote
 from tests import make
+from uploads.limits import MAX_FILE_MB
 
 
 @pytest.fixture
@@ -154,3 +155,13 @@ def test_a_new_person_signs_up_by_e_mail_alone(client: Client):
     response = client.post("/accounts/signup/", {"email": "grace@example.org", "password1": "wool-lamp-river-9"})
     assert response.status_code == 302
     assert b"grace@example.org" in client.get("/accounts/email/").content
+
+
+def test_new_battle_page_states_the_limits(client: Client, settings):
+    settings.ARENA_PROMPT_CHARACTERS = 123
+    page = client.get("/").content.decode()
+    assert 'data-limit="123"' in page
+    assert f'data-at-most="{Attachment.MOST}"' in page
+    assert f"At most {Attachment.MOST} files go with a prompt." in page
+    assert f"at most {MAX_FILE_MB} MB each. You can also drop or paste them." in page
+    assert f"<p>The file is larger than {MAX_FILE_MB} MB.</p>" in page

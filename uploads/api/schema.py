@@ -5,6 +5,7 @@ from common.errors import NotFound, TooManyRequests
 from uploads import errors
 from uploads.api.serializers import NewUploadSerializer
 from uploads.api.views import UploadViewSet
+from uploads.limits import MAX_FILE_MB
 
 OPERATIONS: Operations = {
     (UploadViewSet, "list"): Operation(
@@ -14,9 +15,9 @@ OPERATIONS: Operations = {
     (UploadViewSet, "create"): Operation(
         summary="Upload a file",
         description=(
-            "PDF, text of any kind in UTF-8 or UTF-16, PNG, JPEG, WebP or GIF, at most 20 MB; its content decides, not "
-            "its name. 202 while it is being read: fetch the upload until its `state` is `ready`. The same bytes again "
-            "are the same upload."
+            "PDF, text of any kind in UTF-8 or UTF-16, PNG, JPEG, WebP or GIF, at most "
+            f"{MAX_FILE_MB} MB; its content decides, not its name. 202 while it is being read: fetch the upload until "
+            "its `state` is `ready`. The same bytes again are the same upload."
         ),
         takes=NewUploadSerializer,
         refuses=(

@@ -1,0 +1,1 @@
+MAX_FILE_MB = 20
