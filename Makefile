@@ -32,9 +32,11 @@ bench: $(BIN)/.dev ## Measure speed and memory; BENCH="--only cpu" for a part
 bench-ratings: $(BIN)/.dev ## Check and time the ratings on simulated votes; BENCH="--quick" in a minute
 	@$(BIN)/python -m tools.bench.ratings $(BENCH)
 
-lint: $(BIN)/.dev ## Format, style, types, layers, migrations, the API's schema, deployment settings
+lint: $(BIN)/.dev ## Format, style, templates, types, layers, migrations, the API's schema, deployment settings
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
+	@find templates */templates -name '*.html' | xargs $(BIN)/djade --check --target-version 5.2
+	@$(BIN)/python tools/template_lines.py
 	@$(BIN)/mypy .
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m tools.style_limits

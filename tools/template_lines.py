@@ -1,0 +1,20 @@
+"""Check that no template has a line of more than 120 characters: djade formats templates, but does not break lines."""
+
+import sys
+from pathlib import Path
+
+MAX_COLUMNS = 120
+
+
+def long_lines(root: Path) -> list[str]:
+    """Return "path:line: n characters" for each line that is too long."""
+    return [
+        f"{path.relative_to(root)}:{number}: {len(line)} characters"
+        for path in sorted(root.glob("templates/**/*.html")) + sorted(root.glob("*/templates/**/*.html"))
+        for number, line in enumerate(path.read_text().splitlines(), start=1)
+        if len(line) > MAX_COLUMNS
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit("\n".join(long_lines(Path(__file__).parent.parent)) or 0)
