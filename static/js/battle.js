@@ -46,12 +46,14 @@ function battleIn(target) {
   return target instanceof Element && target.matches(".battle") ? target : null;
 }
 
+const milestone = (battle) => battle.dataset.milestone.trim();
+
 function keep(battle, { quietly = false } = {}) {
   const at = quietly ? document.activeElement : focused();
   kept.push({
     quietly,
     id: battle.id,
-    milestone: battle.dataset.milestone,
+    milestone: milestone(battle),
     revealed: battle.querySelector(".reveal") !== null,
     hadFocus: battle.contains(at) || (!quietly && at?.matches("[data-follow-up]")),
     scrolled: [...panesIn(battle)].map((pane) => pane.scrollTop),
@@ -82,10 +84,10 @@ function goOn(before) {
   if (!battle) return;
   panesIn(battle).forEach((pane, index) => (pane.scrollTop = before.scrolled[index] ?? 0));
   battle.querySelectorAll(".panes").forEach((panes, index) => (panes.scrollLeft = before.swiped[index] ?? 0));
-  if (battle.dataset.milestone !== before.milestone) {
+  if (milestone(battle) !== before.milestone) {
     barSince = performance.now();
     if (!before.quietly) {
-      announce(battle.dataset.milestone);
+      announce(milestone(battle));
       showNews(battle, before);
     }
   }
