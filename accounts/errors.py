@@ -19,12 +19,12 @@ class StillRunning(ArenaError):
 
 class TooManyTokens(ArenaError):
     code = "too_many_tokens"
-    message = _("You have as many tokens as one person can have. Please revoke one first.")
+    message = _("You have reached the maximum number of tokens. Revoke one first.")
     http_status = 409
 
 
 class NotInBrowser(NotAllowed):
-    message = _("This is done in the browser, not with a token.")
+    message = _("Do this in the browser; a token cannot.")
 
 
 class SignInNeeded(NotSignedIn):
@@ -33,7 +33,7 @@ class SignInNeeded(NotSignedIn):
 
 class InvitationUsed(ArenaError):
     code = "invitation_used"
-    message = _("This invitation was used already, or is not open any more. Please ask for another.")
+    message = _("This invitation was already used or has expired. Ask for a new one.")
     http_status = 409
 
 
@@ -55,10 +55,10 @@ class ThisBrowser(ArenaError):
 
 class LastAdministrator(ArenaError):
     code = "last_administrator"
-    message = _("You are this arena's only administrator. Please make somebody else one first.")
+    message = _("You are this arena's only administrator. Make another member an administrator first.")
     http_status = 409
 
 
 class ConfirmFirst(NotAllowed):
     code = "reauthentication_required"
-    message = _("Please confirm who you are first at /accounts/reauthenticate/, then repeat this within five minutes.")
+    message = _("Confirm your identity at /accounts/reauthenticate/ first, then repeat this within five minutes.")

@@ -15,7 +15,7 @@ from accounts.actor import network_limit_keys
 from accounts.models import Scope, User
 from common.valkey import limits
 
-NOT_COUNTED = _("Signing up is paused for a moment: part of the arena is away. Please try again.")
+NOT_COUNTED = _("Signing up is temporarily unavailable. Please try again.")
 LIFETIMES = {"30": _("30 days"), "90": _("90 days"), "365": _("a year"), "": _("until it is revoked")}
 # Without Scope.BENCHMARK, until there are benchmark runs.
 SCOPE_HINTS = {

@@ -106,7 +106,7 @@ class Ban(models.Model):
     user = models.ForeignKey(User, models.CASCADE, null=True, blank=True, related_name="bans")
     visitor = models.ForeignKey(Visitor, models.CASCADE, null=True, blank=True, related_name="bans")
     network = models.CharField(
-        max_length=32, blank=True, help_text=_("As a visitor's page shows it; everybody in it is blocked.")
+        max_length=32, blank=True, help_text=_("As shown on a visitor's page. Blocks every visitor and member in it.")
     )
     reason = models.CharField(max_length=500, help_text=_("Shown to whoever is blocked."))
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, editable=False, related_name="bans_made")
@@ -147,7 +147,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 class Invitation(models.Model):
     """A link with which one person signs up, once. Only its token's digest is stored: the link is shown once."""
 
-    email = models.EmailField(_("for"), blank=True, help_text=_("Empty: for whoever has the link."))
+    email = models.EmailField(_("for"), blank=True, help_text=_("Empty: anyone with the link can use it."))
     digest = models.CharField(max_length=64, unique=True, editable=False)
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, editable=False, related_name="invitations_made")
     created_at = models.DateTimeField(db_default=Now())

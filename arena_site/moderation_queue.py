@@ -96,7 +96,7 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
         "battle__public_id", "reports__reason", "verdicts__category", "battle__session__owner_user__email",
         "user__email", "reason",
     ]  # fmt: skip
-    search_help_text = gettext_lazy("A battle's id, a category, words of a report, somebody's e-mail address.")
+    search_help_text = gettext_lazy("A battle's id, a category, words of a report, or an e-mail address.")
     ordering = ["-state", "flagged_at", "pk"]
     list_per_page = 50
     actions = ["dismiss", "hide", "exclude_votes", "ban", "show_again"]

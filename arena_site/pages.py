@@ -13,7 +13,7 @@ from common.errors import ArenaError, InvalidInput, NotAllowed, NotFound, TooLar
 
 class CsrfRefused(NotAllowed):
     code = "csrf_failed"
-    message = _("Your form was open for too long or came from another site. Please go back and send it again.")
+    message = _("Your form has expired or came from another site. Go back and send it again.")
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -27,7 +27,7 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
 
 class WentWrong(ArenaError):
     code = "server_error"
-    message = _("Something went wrong on our side. It was written down.")
+    message = _("Something went wrong on our side. The error was logged.")
     http_status = 500
 
 
@@ -37,7 +37,7 @@ class NoSuchAddress(APIView):
     schema = None
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
-        raise NotFound(_("There is no such address. Those that exist end in a slash and are listed at /api/v1/docs/."))
+        raise NotFound(_("This address does not exist. Addresses end in a slash and are listed at /api/v1/docs/."))
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -115,7 +115,7 @@ def _answer(side: str, *, state: str = "done", html: str = "", error: bool = Fal
         "state": state,
         "text": html,
         "html": html,
-        "error_message": _("This side could not answer.") if error else "",
+        "error_message": _("This model could not answer.") if error else "",
         **more,
     }
 

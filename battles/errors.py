@@ -10,21 +10,20 @@ from common.payload_types import ErrorPayload, JsonObject
 
 class TooFewModels(ArenaError):
     code = "too_few_models"
-    message = _("Fewer than two models can be drawn at the moment. An administrator has to add or wake one.")
+    message = _("Fewer than two models can be drawn at the moment. An administrator has to add or activate a model.")
     http_status = 503
 
 
 class BudgetReached(ArenaError):
     code = "budget_reached"
-    message = _("You have used up what you may spend here today. It begins anew at midnight UTC.")
+    message = _("You have reached your budget for today. It resets at midnight UTC.")
     http_status = 429
 
 
 class ModelsOverBudget(ArenaError):
     code = "models_over_budget"
     message = _(
-        "The arena's budget for the models of this battle is used up for today. Please vote on what they said, or take "
-        "others."
+        "The models of this battle have reached their budget for today. Vote on their answers, or choose other models."
     )
     http_status = 503
 
@@ -33,10 +32,7 @@ class ProofRequired(ArenaError):
     """`challenge` is to be solved; after `retry_after` seconds battles begin without."""
 
     code = "proof_required"
-    message = _(
-        "Many battles began from your network within an hour, so browsers have to show that they are no robots, which "
-        "takes JavaScript and a secure connection. Sign in, or come back later."
-    )
+    message = _("Too many battles from your network. Enable JavaScript over HTTPS to continue, or sign in.")
     http_status = 429
 
     def __init__(self, challenge: JsonObject, *, retry_after: float) -> None:
@@ -59,13 +55,13 @@ class StillAnswering(ArenaError):
 
 class AlreadyVoted(ArenaError):
     code = "already_voted"
-    message = _("This battle has its vote already; it cannot be changed.")
+    message = _("You have already voted on this battle. A vote cannot be changed.")
     http_status = 409
 
 
 class BattleIsVoid(ArenaError):
     code = "battle_void"
-    message = _("A side could not answer, so this battle does not count. Please start a new one.")
+    message = _("One model failed, so this battle does not count. Please start a new one.")
     http_status = 409
 
 
@@ -77,13 +73,13 @@ class BattleIsHidden(ArenaError):
 
 class TakesNoVote(ArenaError):
     code = "takes_no_vote"
-    message = _("Only a battle of two takes a vote. Where many are compared, give the answers stars.")
+    message = _("Votes are for battles of two models. In a comparison, give the answers stars.")
     http_status = 409
 
 
 class TakesNoStars(ArenaError):
     code = "takes_no_stars"
-    message = _("Only complete answers take stars, where many models are compared.")
+    message = _("Stars are for complete answers in a comparison.")
     http_status = 409
 
 
@@ -95,46 +91,46 @@ class NotVotedYet(ArenaError):
 
 class TooManyTurns(ArenaError):
     code = "too_many_turns"
-    message = _("This battle has as many turns as a battle can have. Please start a new one.")
+    message = _("This battle has reached the maximum number of turns. Please start a new one.")
     http_status = 409
 
 
 class ImagesNotSeen(ArenaError):
     code = "images_not_seen"
-    message = _("The models of this battle were not chosen to see pictures. Start a new battle with the picture.")
+    message = _("The models of this battle may not accept images. Start a new battle with the image.")
     http_status = 409
 
 
 class NothingToRegenerate(ArenaError):
     code = "nothing_to_regenerate"
-    message = _("Only a follow-up in which a side failed can be asked again, not a finished or a stopped one.")
+    message = _("Only a failed follow-up can be retried.")
     http_status = 409
 
 
 class AlreadyRegenerated(ArenaError):
     code = "already_regenerated"
-    message = _("This follow-up was asked again already. Vote on the turns before it, or ask something else.")
+    message = _("This follow-up was already retried. Vote on the earlier turns, or ask something else.")
     http_status = 409
 
 
 class NothingToStop(ArenaError):
     code = "nothing_to_stop"
-    message = _("Nothing is being answered.")
+    message = _("No answer is in progress.")
     http_status = 409
 
 
 class PromptRefused(InvalidInput):
     code = "prompt_refused"
-    message = _("Your prompt was not sent: this arena does not take what it is about.")
+    message = _("Your prompt was not sent: this arena does not allow its topic.")
     keeps_what_was_stored = True  # the verdict
 
 
 class NotExamined(ServiceAway):
     code = "moderation_away"
-    message = _("Prompts cannot be looked at for a moment, so no new ones are taken. Please try again.")
+    message = _("Moderation is unavailable. Please try again shortly.")
 
 
 class TooLateToRestore(ArenaError):
     code = "too_late"
-    message = _("It is too late: the session is deleted.")
+    message = _("The session is already deleted.")
     http_status = 404

@@ -36,7 +36,7 @@ from models_registry.payloads import model_summary
 
 # Before the vote a failed side says nothing about why: refusals differ between providers.
 NEUTRAL_ERROR = "failed"
-NEUTRAL_MESSAGE = _("This side could not answer.")
+NEUTRAL_MESSAGE = _("This model could not answer.")
 _PLACES = (*Position.values, *NUMBERS)
 
 

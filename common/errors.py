@@ -15,7 +15,7 @@ class ArenaError(Exception):
     """A refusal with a stable code, a sentence for the person, and the HTTP status it answers with."""
 
     code = "refused"
-    message: str | Promise = _("This cannot be done.")
+    message: str | Promise = _("This is not possible.")
     http_status = 400
     page = "error.html"
     # Whether what was stored before it was raised stays, where a request's changes are one transaction.
@@ -53,12 +53,12 @@ class ArenaError(Exception):
 
 class InvalidInput(ArenaError):
     code = "invalid"
-    message = _("Some of what was sent cannot be used.")
+    message = _("Some values are invalid.")
 
 
 class NotFound(ArenaError):
     code = "not_found"
-    message = _("There is nothing here, or it belongs to somebody else.")
+    message = _("This does not exist, or you do not have access.")
     http_status = 404
 
 
@@ -80,26 +80,26 @@ class NotAllowed(ArenaError):
 
 class TooLarge(ArenaError):
     code = "too_large"
-    message = _("This is more than can be sent at once.")
+    message = _("The request is too large.")
     http_status = 413
     page = "too_large.html"  # shows nothing of the form, which Django has not read
 
 
 class UnsupportedMediaType(ArenaError):
     code = "unsupported_media_type"
-    message = _("Send JSON and say so in Content-Type (application/json); for a file, multipart/form-data.")
+    message = _("Unsupported Content-Type. Send application/json, or multipart/form-data for a file.")
     http_status = 415
 
 
 class TooManyRequests(ArenaError):
     code = "rate_limited"
-    message = _("That was too often. Please wait a little.")
+    message = _("Too many requests. Please wait a moment.")
     http_status = 429
 
 
 class ServiceAway(ArenaError):
     code = "service_unavailable"
-    message = _("Something the arena needs is away for a moment. Please try again.")
+    message = _("The arena is temporarily unavailable. Please try again.")
     http_status = 503
 
     def __init__(self, message: str | Promise = "", *, retry_after: float = 5) -> None:
@@ -107,5 +107,5 @@ class ServiceAway(ArenaError):
 
 
 class DatabaseAway(ServiceAway):
-    message = _("The arena cannot read or store anything for a moment. What was stored is safe. Please try again.")
+    message = _("The database is temporarily unavailable. Your data is safe. Please try again.")
     page = "away.html"  # asks the database nothing

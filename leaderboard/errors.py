@@ -19,7 +19,7 @@ class NoSuchModel(NotFound):
 
 class VoteDoesNotCount(ArenaError):
     code = "vote_does_not_count"
-    message = _("This vote does not count already.")
+    message = _("This vote is already excluded.")
     http_status = 409
 
 
@@ -37,5 +37,5 @@ class TalliesDisagree(ArenaError):
 
 class ReviewIsDecided(ArenaError):
     code = "review_is_decided"
-    message = _("This is what was decided already.")
+    message = _("This decision was already made.")
     http_status = 409

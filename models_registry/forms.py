@@ -24,7 +24,7 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
         max_length=500,
         validators=[validate_provider_key],
         widget=forms.PasswordInput(render_value=False, attrs={"autocomplete": "new-password"}),
-        help_text=_("Stored encrypted and never shown again. Leave empty to keep what is there."),
+        help_text=_("Stored encrypted and never shown again. Leave empty to keep the stored key."),
     )
     remove_key = forms.BooleanField(label=_("Remove the stored key"), required=False)
 
@@ -36,10 +36,12 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
         ]  # fmt: skip
         help_texts = {
             "base_url": _("An OpenAI-compatible endpoint, such as https://api.openai.com/v1."),
-            "needs_key": _("Without it, the provider's models are drawn while its server answers."),
+            "needs_key": _("If unchecked, the provider's models are used whenever its server responds."),
             "api_key_env": _("Where the key is read from when none is stored here, such as OPENAI_API_KEY."),
-            "calls_at_once": _("Further calls wait a little, then fail. Empty: as many as come."),
-            "daily_budget": _("Until midnight UTC; then its models with a price are not drawn. Empty: no cap."),
+            "calls_at_once": _("Further calls wait, then fail. Empty: no limit."),
+            "daily_budget": _(
+                "Per day (UTC). When it is reached, the provider's paid models are not used. Empty: no limit."
+            ),
             "connect_s": _("Deadlines in seconds. Empty: the site's own."),
         }
 
@@ -91,9 +93,9 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
         ]  # fmt: skip
         help_texts = {
             "slug": _("The model's id in addresses and in the models file. It cannot be changed later."),
-            "upstream_name": _("What the provider calls this model."),
-            "calls_at_once": _("Beside its provider's own limit. Empty: as many as come."),
-            "weight": _("How often it is drawn compared with the others; 0 is never."),
+            "upstream_name": _("The provider's name for this model."),
+            "calls_at_once": _("In addition to its provider's limit. Empty: no limit."),
+            "weight": _("How often it is chosen compared with other models; 0 means never."),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -104,7 +106,7 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
         following = {"version": self.instance.version + 1}
         self.fields["make_version"].label = _("Make version %(version)d of it") % following
         self.fields["make_version"].help_text = _(
-            "With what you change here: it starts without votes, and this version is retired and keeps its own."
+            "The new version starts without votes. This version is retired and keeps its votes."
         )
 
     def clean(self) -> dict[str, Any]:
@@ -112,7 +114,7 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
         if self.instance.has_votes and self._says_otherwise(cleaned) and not cleaned.get("make_version"):
             self.add_error(
                 "make_version",
-                _("People have voted on what this model says: tick this to change it in a new version, or undo it."),
+                _("This model has votes. Tick this to save the change as a new version, or undo the change."),
             )
         return cleaned
 

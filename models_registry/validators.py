@@ -42,7 +42,7 @@ def validate_endpoint(url: str) -> None:
         raise ValidationError(_("The URL may not contain a user, a query or a fragment."))
     if zone_of_url(url) is Zone.FORBIDDEN:
         raise ValidationError(
-            _("No provider may have this address. A server on this machine has the address 127.0.0.1.")
+            _("This address is not allowed for a provider. Use 127.0.0.1 for a server on this machine.")
         )
 
 
@@ -76,7 +76,7 @@ def validate_parameters(parameters: object) -> None:
 def validate_provider_key(key: str) -> None:
     """A key travels in an HTTP header: visible ASCII only. The message never repeats it."""
     if not re.fullmatch(r"[!-~]+", key):
-        raise ValidationError(_("A key has only letters, digits and signs, without spaces."))
+        raise ValidationError(_("A key contains only letters, digits and signs, without spaces."))
 
 
 def _can_be_sent(value: object) -> bool:

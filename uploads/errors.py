@@ -19,20 +19,18 @@ class FileTooLarge(TooLarge):
 
 
 class UnknownFileType(UnsupportedMediaType):
-    message = _(
-        "This is none of the files that can be used: PDF, text of any kind (in UTF-8 or UTF-16), PNG, JPEG, WebP, GIF."
-    )
+    message = _("Unsupported file type. Supported: PDF, text (UTF-8 or UTF-16), PNG, JPEG, WebP, GIF.")
 
 
 class QuotaReached(ArenaError):
     code = "quota_reached"
-    message = _("There is no room left for your files. Delete some that you no longer need, or send a smaller one.")
+    message = _("Your storage is full. Delete files that you no longer need, or upload a smaller one.")
     http_status = 409
 
 
 class StorageFull(ServiceAway):
     code = "storage_full"
-    message = _("The arena has no room for files at the moment. Yours was not kept; please try again later.")
+    message = _("File storage is full. Your file was not saved. Please try again later.")
 
     def __init__(self, message: str = "", *, retry_after: float = 300) -> None:
         super().__init__(message, retry_after=retry_after)
@@ -40,12 +38,12 @@ class StorageFull(ServiceAway):
 
 class StorageAway(ServiceAway):
     code = "storage_away"
-    message = _("The arena's storage for files is away for a moment. Yours was not kept; please try again.")
+    message = _("File storage is temporarily unavailable. Your file was not saved. Please try again.")
 
 
 class NotReadYet(ArenaError):
     code = "upload_not_ready"
-    message = _("A file is still being read. Please wait a moment.")
+    message = _("A file is still being processed. Please wait a moment.")
     http_status = 409
 
 
@@ -57,5 +55,5 @@ class CannotBeRead(ArenaError):
 
 class IsBeingAnswered(ArenaError):
     code = "upload_in_use"
-    message = _("Models are answering about this file. Please wait for them, then delete it.")
+    message = _("Models are still using this file. Wait until they have answered, then delete it.")
     http_status = 409

@@ -5,16 +5,16 @@ from django.utils.translation import gettext_lazy as _
 from uploads.reading.findings import Reason
 
 WORDS = {
-    Reason.ENCRYPTED: _("It is protected with a password. Save it without one and upload that."),
+    Reason.ENCRYPTED: _("The file is protected by a password. Upload a copy without one."),
     Reason.NO_TEXT: _(
-        "It has no text: its pages seem to be scanned. Upload the pages as pictures, or with their text."
+        "The file has no text; its pages seem to be scanned. Upload the pages as images, or a version with text."
     ),
-    Reason.TOO_MANY_PAGES: _("It has more than 1,000 pages. Upload the part you ask about."),
-    Reason.TOO_LONG: _("It has more than a million characters. Upload the part you ask about."),
-    Reason.TOO_DEMANDING: _("Reading it takes more time or memory than there is for one file."),
-    Reason.TOO_MANY_PIXELS: _("It has more than 24 megapixels. Upload a smaller version."),
+    Reason.TOO_MANY_PAGES: _("The file has more than 1,000 pages. Upload a part of it."),
+    Reason.TOO_LONG: _("The file has more than a million characters. Upload a part of it."),
+    Reason.TOO_DEMANDING: _("The file is too large to process."),
+    Reason.TOO_MANY_PIXELS: _("The image has more than 24 megapixels. Upload a smaller one."),
     Reason.DAMAGED: _("It is damaged."),
-    Reason.INTERRUPTED: _("Reading it was interrupted. Please upload it again."),
+    Reason.INTERRUPTED: _("Processing was interrupted. Please upload the file again."),
 }
 
 

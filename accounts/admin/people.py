@@ -85,7 +85,7 @@ class BanAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         if not change:
             actions.ban(obj, by=request.user)  # type: ignore[arg-type]
 
-    @admin.action(description=_("Lift: they may take part again"), permissions=["change"])
+    @admin.action(description=_("Lift: the block ends"), permissions=["change"])
     def lift(self, request: HttpRequest, queryset: QuerySet[Ban]) -> None:
         try:
             with transaction.atomic():
@@ -144,7 +144,7 @@ class InvitationAdmin(SecretFieldsAdmin):
         sentence = _("Copy the link now, it will not be shown again: {}")
         messages.warning(request, format_html(str(sentence), format_html("<code>{}</code>", link)))
 
-    @admin.action(description=_("Revoke: the links open nothing any more"), permissions=["change"])
+    @admin.action(description=_("Revoke: the links stop working"), permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[Invitation]) -> None:
         for invitation in queryset:
             actions.revoke_invitation(by=request.user, invitation=invitation)  # type: ignore[arg-type]
@@ -190,7 +190,7 @@ class ApiTokenAdmin(SecretFieldsAdmin, DeletionsWrittenDown):
         sentence = _("Copy the token now, it will not be shown again: {}")
         messages.warning(request, format_html(str(sentence), format_html("<code>{}</code>", token)))
 
-    @admin.action(description=_("Revoke: the tokens stop working at once"), permissions=["change"])
+    @admin.action(description=_("Revoke: the tokens stop working immediately"), permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
         usable = queryset.filter(revoked_at=None)
         for token in usable:

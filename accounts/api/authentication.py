@@ -22,7 +22,7 @@ from common.valkey import limits
 
 # A busy token's row is not written, and not waited for, with every request.
 NOTED_AT_MOST_EVERY = timedelta(minutes=1)
-NOT_COUNTED = _("Unknown API tokens are refused for a moment: part of the arena is away. Please try again.")
+NOT_COUNTED = _("API tokens cannot be checked at the moment. Please try again.")
 
 _usable = PreparedQuery(lambda digest: ApiToken.objects.usable().select_related("user").filter(digest=digest), str)
 

@@ -9,7 +9,7 @@ from accounts.sign_in import device_cookies
 from common.client_ip import network_word
 from common.valkey import limits
 
-NOT_COUNTED = _("Signing in is paused for a moment: part of the arena is away. Please try again.")
+NOT_COUNTED = _("Signing in is temporarily unavailable. Please try again.")
 
 
 def keys_of(request: HttpRequest, email: str) -> limits.Keys:

@@ -26,10 +26,9 @@ from models_registry.spending import OverBudget
 from uploads.models import Upload
 
 CHOSEN_OVER_BUDGET = _(
-    "The arena's budget for the models of this battle is used up for today. Choose others, or come back after midnight "
-    "UTC."
+    "The models of this battle have reached their budget for today. Choose others, or come back after midnight UTC."
 )
-DRAWN_OVER_BUDGET = _("The arena's budget for models is used up for today. It begins anew at midnight UTC.")
+DRAWN_OVER_BUDGET = _("The arena has reached its budget for today. It resets at midnight UTC.")
 _random = SystemRandom()
 BLIND = Wish()
 

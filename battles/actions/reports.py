@@ -12,7 +12,7 @@ from common.text.storable import has_unstorable
 from common.valkey import limits
 
 MOST_CHARACTERS = Report._meta.get_field("reason").max_length or 0
-NOT_COUNTED = gettext_lazy("Reports cannot be taken for a moment: part of the arena is away. Please try again.")
+NOT_COUNTED = gettext_lazy("Reporting is temporarily unavailable. Please try again.")
 
 
 def report(*, actor: Actor, battle: Battle, reason: str) -> tuple[Report, bool]:
@@ -38,11 +38,11 @@ def report(*, actor: Actor, battle: Battle, reason: str) -> tuple[Report, bool]:
 def _accepted(reason: str) -> str:
     reason = reason.strip()
     if not reason:
-        problem = _("Say in a few words what is wrong.")
+        problem = _("Describe the problem in a few words.")
     elif len(reason) > MOST_CHARACTERS:
-        problem = _("At most %(most)d characters are possible.") % {"most": MOST_CHARACTERS}
+        problem = _("Use at most %(most)d characters.") % {"most": MOST_CHARACTERS}
     elif has_unstorable(reason):
-        problem = _("This contains a character that is not text (NUL or half of a surrogate pair).")
+        problem = _("This contains an invalid character (NUL or half of a surrogate pair).")
     else:
         return reason
     raise InvalidInput(problem, fields={"reason": [problem]})

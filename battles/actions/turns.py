@@ -84,7 +84,7 @@ def _check_that_they_can_read(battle: Battle, sides: Iterable[Side], needs: Need
     if needs.images and not see:
         raise ImagesNotSeen
     if not all(replace(needs, images=False).met_by(side.model) for side in sides):
-        raise refused(_("These files hold more than the models of this battle can read."))
+        raise refused(_("These files are too long for the models of this battle. Attach fewer or shorter files."))
 
 
 def ask(turn: Turn, turns: Iterable[Turn], sides: Iterable[Side], *, person: str) -> list[Answer]:

@@ -41,8 +41,8 @@ class CategoryForm(forms.ModelForm):  # type: ignore[type-arg]
         label=_("Words or phrases"),
         required=False,
         help_text=_(
-            "One a line; a prompt with any of them fits. Capitals make no difference. “contract” is found as a "
-            "whole word only, “contract*” also in “contracts” and “contractor”."
+            "One per line; a prompt with any of them matches. Case is ignored. “contract” matches the whole word "
+            "only, “contract*” also “contracts” and “contractor”."
         ),
     )
 
@@ -62,7 +62,7 @@ class CategoryForm(forms.ModelForm):  # type: ignore[type-arg]
             "slug": _("The board's address. It cannot be changed later."),
             "description": _("Shown to readers of the board: what is filed here?"),
             "is_active": _(
-                "Without it, no further votes are filed here; those that were stay until votes are filed again."
+                "If unchecked, no new votes are filed here. Existing ones stay until votes are filed again."
             ),
             "languages": _("Two-letter codes separated by commas, such as “en, fr”. Empty: any language."),
             "fewest_characters": _("Of all the person's prompts in a battle. 0: any length."),
@@ -81,7 +81,7 @@ class CategoryForm(forms.ModelForm):  # type: ignore[type-arg]
             raise ValidationError(_("At most %(most)d words or phrases."), params={"most": MOST_PHRASES})
         for phrase in phrases:
             if len(phrase.removesuffix("*").strip()) < 2:
-                raise ValidationError(_("“%(phrase)s” is too short to tell anything."), params={"phrase": phrase})
+                raise ValidationError(_("“%(phrase)s” is too short."), params={"phrase": phrase})
             if len(phrase) > 80:
                 raise ValidationError(_("“%(phrase)s” is longer than 80 characters."), params={"phrase": phrase})
         return phrases
@@ -90,7 +90,7 @@ class CategoryForm(forms.ModelForm):  # type: ignore[type-arg]
         languages = [language.strip().lower() for language in self.cleaned_data["languages"]]
         for language in languages:
             if not _LANGUAGE.fullmatch(language):
-                raise ValidationError(_("“%(code)s” is no two-letter code."), params={"code": language})
+                raise ValidationError(_("“%(code)s” is not a two-letter code."), params={"code": language})
         return languages
 
 
@@ -112,7 +112,7 @@ class CategoryAdmin(RegistryAdmin):
         (
             _("What is filed here"),
             {
-                "description": _("Everything that is given has to fit. Votes that are not counted yet follow at once."),
+                "description": _("All conditions must match. Votes that are not counted yet are updated immediately."),
                 "fields": ["phrases", "languages", "fewest_characters", "fewest_turns"],
             },
         ),

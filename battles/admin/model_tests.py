@@ -60,7 +60,7 @@ class ModelTestAdmin(HealthAdmin):
             test_id = model_tests.leave_request(model, form.cleaned_data["prompt"])
             tasks.wake_model_test(test_id)
         except (OperationalError, *UNREACHABLE):
-            messages.error(request, gettext("The queue is away for a moment: try again."))
+            messages.error(request, gettext("The queue is temporarily unavailable. Try again."))
             return self._page(request, model, form, status=503)
         audit.record(request.user, "test model", model)  # type: ignore[arg-type]
         return redirect("admin:battles_model_test", model.pk, test_id)
@@ -71,7 +71,7 @@ class ModelTestAdmin(HealthAdmin):
         try:
             test = model_tests.read(test_id)
         except UNREACHABLE:
-            messages.error(request, gettext("The queue is away for a moment: try again."))
+            messages.error(request, gettext("The queue is temporarily unavailable. Try again."))
             return self._page(request, model, ModelTestForm(), status=503)
         stream = ""
         if test is not None and not test.is_over:

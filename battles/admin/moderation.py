@@ -60,8 +60,8 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         """Add an error where every prompt would wait for this rule."""
         if seconds_to_read(matchers, patterns) > MAX_RULE_S:
             problem = _(
-                "Looking for this in a long prompt takes more than %(most)d ms. Use fewer or simpler expressions: "
-                "repetitions such as “{0,100}” take the longest."
+                "Searching a long prompt takes more than %(most)d ms. Use fewer or simpler expressions; repetitions "
+                "such as “{0,100}” are slowest."
             )
             self.add_error("patterns", ValidationError(problem, params={"most": MAX_RULE_S * 1000}))
 
@@ -69,8 +69,8 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         try:
             return rule.matcher
         except NotAPattern as error:
-            fits_anything = _("“%(line)s” has nothing to look for, or fits every text.")
-            problem = _("“%(line)s” is no expression: %(problem)s.") if str(error) else fits_anything
+            fits_anything = _("“%(line)s” is empty or matches every text.")
+            problem = _("“%(line)s” is not a valid expression: %(problem)s.") if str(error) else fits_anything
             self.add_error("patterns", ValidationError(problem, params={"line": line, "problem": str(error)}))
             return None
 
@@ -82,9 +82,9 @@ class TryForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 8, "cols": 100, "dir": "auto"}),
     )
     ask_endpoint = forms.BooleanField(
-        label=_("Send it to the moderation endpoint, too"),
+        label=_("Also send it to the moderation endpoint"),
         required=False,
-        help_text=_("It leaves the arena then, and may cost something."),
+        help_text=_("The text is sent to the moderation provider and may incur costs."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -106,8 +106,8 @@ class ModerationRuleAdmin(RegistryAdmin):
             _("What is looked for"),
             {
                 "description": _(
-                    "“Refuse” sends nothing to any model and says the category. “Warn” says it after sending. “Log” "
-                    "shows nothing. All three leave a verdict in the queue. Nothing is ever rewritten."
+                    "“Refuse” does not send the prompt and shows the category. “Warn” sends it and shows the "
+                    "category. “Log” shows nothing. All three add a case to the queue. Prompts are never changed."
                 ),
                 "fields": ["kind", "patterns", "threshold"],
             },

@@ -102,5 +102,5 @@ class ChangeSessionSerializer(serializers.Serializer[None]):
 
     def validate_title(self, title: str) -> str:
         if has_unstorable(title):
-            raise serializers.ValidationError(_("The title contains a character that is not text."))
+            raise serializers.ValidationError(_("The title contains an invalid character."))
         return title

@@ -166,7 +166,7 @@ class BattleViewSet(ViewSet):
         """307 to the live turn's events; 404 when nothing is being answered."""
         url = _sees(self.get_object())["stream_url"]
         if url is None:
-            raise NotFound(_("Nothing is being answered; fetch the battle."))
+            raise NotFound(_("No answer is in progress; fetch the battle."))
         return HttpResponse(status=307, headers={"Location": url})
 
     @action(detail=True, methods=["post"])

@@ -8,15 +8,15 @@ from battles.models import Category
 BUILT_IN = {
     "coding": (_("Coding"), _("asks for, shows or is about program code")),
     "maths": (_("Maths"), _("asks for a calculation, an equation or a proof")),
-    "creative-writing": (_("Creative writing"), _("asks for a story, a poem or anything else to be invented")),
+    "creative-writing": (_("Creative writing"), _("asks for a story, a poem or other creative text")),
     "instruction-following": (
         _("Instruction following"),
-        _("says how the answer has to look, so that anybody can check it"),
+        _("sets checkable rules for the form of the answer"),
     ),
-    "hard-prompt": (_("Hard prompts"), _("asks to weigh, derive or design, in a technical matter or at length")),
+    "hard-prompt": (_("Hard prompts"), _("asks for demanding reasoning or design, technical or at length")),
     "long-prompt": (_("Long prompts"), _("has about 500 tokens or more")),
     "images": (_("Images"), _("comes with a picture")),
-    "multi-turn": (_("Multi-turn"), _("goes on for more than one turn")),
+    "multi-turn": (_("Multi-turn"), _("starts a conversation of more than one turn")),
 }
 
 

@@ -38,7 +38,7 @@ class ModerationRule(models.Model):
         ENDPOINT = "endpoint", _("categories of the moderation endpoint")
 
     category = models.CharField(
-        _("category"), max_length=80, help_text=_("Told to people whose prompt is refused: “it is about …”.")
+        _("category"), max_length=80, help_text=_("Shown to people whose prompt is refused or flagged.")
     )
     kind = models.CharField(_("kind"), max_length=12, choices=Kind, default=Kind.PHRASES)
     patterns = ArrayField(models.CharField(max_length=300), verbose_name=_("what is looked for"))
@@ -85,7 +85,7 @@ class ModerationEndpoint(models.Model):
     id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
     provider = models.ForeignKey(
         Provider, models.PROTECT, related_name="+", verbose_name=_("provider"),
-        help_text=_("Its address, key and address rules are used; what it serves is not drawn for that."),
+        help_text=_("Its address and key are used. Its models are not chosen for battles because of this."),
     )  # fmt: skip
     model = models.CharField(_("model"), max_length=200, blank=True, default="omni-moderation-latest")
     seconds = models.FloatField(
@@ -97,7 +97,7 @@ class ModerationEndpoint(models.Model):
     refuses_when_away = models.BooleanField(
         _("no battles while it is away"),
         default=False,
-        help_text=_("Otherwise battles go on by the rules alone, and the log says so."),
+        help_text=_("If unchecked, battles continue with the rules alone, and a warning is logged."),
     )
     is_active = models.BooleanField(_("in use"), default=True)
 

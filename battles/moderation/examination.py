@@ -34,7 +34,7 @@ def examine(
         findings += endpoint.judged(rules, passages)
     if (refusing := refusing_one(findings)) is not None:
         _keep_refusal(actor, findings, battle)
-        sentence = _("Your prompt was not sent: it is about “%(category)s”, which this arena does not take.")
+        sentence = _("Your prompt was not sent: this arena does not allow “%(category)s”.")
         sentence %= {"category": refusing.rule.category_words}
         raise PromptRefused(sentence, fields={"prompt": [sentence]})
     return findings

@@ -25,21 +25,19 @@ def chosen_uploads(actor: Actor, ids: Sequence[str]) -> list[Upload]:
     if not ids:
         return []
     if len(ids) > Attachment.MOST:
-        raise refused(
-            _("At most %(most)d files go with a prompt; these are %(n)d.") % {"most": Attachment.MOST, "n": len(ids)}
-        )
+        raise refused(_("Attach at most %(most)d files; these are %(n)d.") % {"most": Attachment.MOST, "n": len(ids)})
     if len(set(ids)) < len(ids):
         raise refused(_("Attach each file once."))
     mine = Upload.objects.owned_by(actor).kept().select_related("extraction").defer("extraction__image")
     known = {upload.public_id: upload for upload in mine.filter(public_id__in=[i for i in ids if i.isprintable()])}
     if len(known) < len(ids):
-        raise refused(_("One of the files is not there, or was deleted."))
+        raise refused(_("One of the files does not exist or was deleted."))
     for upload in known.values():
         require_ready(upload)
     uploads = [known[public_id] for public_id in ids]
     characters = sum(upload.characters or 0 for upload in uploads)
     if characters > settings.ARENA_ATTACHED_CHARACTERS:
-        sentence = _("The files have %(characters)s characters; at most %(most)s go with a prompt.")
+        sentence = _("The files have %(characters)s characters; the limit is %(most)s per prompt.")
         raise refused(sentence % grouped(characters=characters, most=settings.ARENA_ATTACHED_CHARACTERS))
     return uploads
 

@@ -23,14 +23,12 @@ Mode = Battle.Mode
 
 # From so many who could have been drawn, the filter does not tell who was.
 FEWEST_IN_A_NARROWED_POOL = 3
-FEW_SEE = _(
-    "Too few models that see pictures can be drawn now. Leave the pictures out, or choose such a model yourself."
-)
-FEW_READ_SO_MUCH = _("Too few models that can be drawn now read as much as these files hold. Attach less.")
+FEW_SEE = _("Too few available models accept images. Remove the images, or choose such a model yourself.")
+FEW_READ_SO_MUCH = _("These files are too long for the available models. Attach fewer or shorter files.")
 # How many models a person may choose, and what is said to anybody who chooses otherwise.
 CHOICES: dict[str, tuple[range, Promise]] = {
-    Mode.BLIND: (range(1), _("In a blind battle both models are drawn; name none.")),
-    Mode.SIDE_BY_SIDE: (range(1, 3), _("Choose two models, or one to which another is drawn.")),
+    Mode.BLIND: (range(1), _("Models of a blind battle are chosen at random. Do not name any.")),
+    Mode.SIDE_BY_SIDE: (range(1, 3), _("Choose two models, or one and let another be chosen at random.")),
     Mode.COMPARE: (range(2, len(NUMBERS) + 1), _("Choose two to six models.")),
     Mode.DIRECT: (range(1, 2), _("Choose one model.")),
 }
@@ -129,7 +127,7 @@ class Contest:
             if not needs.met_by(model):
                 raise _refused("attachments", _too_much_for(model, needs))
         if wish.filters.as_json and wish.mode != Mode.BLIND:
-            raise _refused("filters", _("Only the draw of a blind battle can be narrowed."))
+            raise _refused("filters", _("Filters apply to blind battles only."))
         everybody = [model for model in roster.payable if wish.filters.keeps(model) and model not in chosen]
         candidates = [model for model in everybody if needs.met_by(model)]
         healthy = {model.pk for model in roster.drawable}
@@ -162,7 +160,7 @@ class Contest:
         if self.files_exclude and self.is_drawn and len(self.candidates) < self._fewest:
             raise _refused("attachments", FEW_SEE if self.needs.images else FEW_READ_SO_MUCH)
         if self.filters.as_json and len(self.candidates) < FEWEST_IN_A_NARROWED_POOL:
-            raise _refused("filters", _("Fewer than three models are left to draw from. Please ask for less."))
+            raise _refused("filters", _("Your filters leave fewer than three models. Remove a filter."))
         if self.is_drawn and len(self.chosen) + len(self.candidates) < 2:
             raise TooFewModels(retry_after=sampling.RETRY_AFTER_S)
 
@@ -210,13 +208,13 @@ def _why_not_this(slug: str, model: LanguageModel | None) -> str:
         return gettext("There is no model “%(model)s”.") % {"model": storable(slug[:120])}
     if model.status != LanguageModel.Status.ACTIVE:
         return gettext("%(model)s is %(status)s.") % {"model": model, "status": model.get_status_display()}
-    return gettext("%(model)s cannot be asked at the moment.") % {"model": model}
+    return gettext("%(model)s is unavailable at the moment.") % {"model": model}
 
 
 def _too_much_for(model: LanguageModel, needs: Needs) -> str:
     if needs.images and not model.sees_images:
-        return gettext("%(model)s does not see pictures.") % {"model": model}
-    return gettext("These files hold more than %(model)s can read.") % {"model": model}
+        return gettext("%(model)s does not accept images.") % {"model": model}
+    return gettext("These files are too long for %(model)s.") % {"model": model}
 
 
 def _refused(name: str, *sentences: str | Promise) -> InvalidInput:

@@ -16,11 +16,11 @@ def accepted_prompt(prompt: str) -> str:
     if not prompt:
         problem = _("Write a prompt first.")
     elif len(prompt) > most:
-        problem = _("Your prompt has %(characters)s characters; at most %(most)s are possible.") % grouped(
+        problem = _("Your prompt has %(characters)s characters; the limit is %(most)s.") % grouped(
             characters=len(prompt), most=most
         )
     elif has_unstorable(prompt):
-        problem = _("Your prompt contains a character that is not text (NUL or half of a surrogate pair).")
+        problem = _("Your prompt contains an invalid character (NUL or half of a surrogate pair).")
     else:
         return prompt
     raise InvalidInput(problem, fields={"prompt": [problem]})

@@ -209,7 +209,7 @@ def feedback(request: PageRequest, public_id: str) -> HttpResponse:
     if form.is_valid():
         actions.give_feedback(battle=battle, tags=form.tags, comment=form.cleaned_data["comment"])
         if not request.htmx:
-            messages.success(request, _("Kept, thank you."))
+            messages.success(request, _("Feedback saved. Thank you."))
             return redirect(battle)
     return render(request, "battles/feedback_said.html", {"form": form}, status=200 if form.is_valid() else 422)
 

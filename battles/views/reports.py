@@ -27,5 +27,5 @@ def report(request: PageRequest, public_id: str) -> HttpResponse:
         return render(request, page, context, status=422)
     if request.htmx:
         return render(request, "battles/report.html", {"battle": {"id": public_id}, "is_reported": True})
-    messages.success(request, _("Thank you. A moderator will look at it."))
+    messages.success(request, _("Thank you. A moderator will review it."))
     return redirect(battle if battle.public_id == public_id else battle.share)

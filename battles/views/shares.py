@@ -68,14 +68,14 @@ def withdraw(request: PageRequest, public_id: str) -> HttpResponse:
 def withdraw_consent(request: PageRequest, public_id: str) -> HttpResponse:
     battle = get_battle_or_404(request, public_id)
     actions.withdraw_consent(Battle.objects.filter(pk=battle.pk))
-    messages.success(request, _("Later files leave out what was asked and answered in this battle."))
+    messages.success(request, _("Consent withdrawn. Later files leave out the prompts and answers of this battle."))
     return redirect(battle)
 
 
 @require_POST
 def withdraw_every_consent(request: PageRequest) -> HttpResponse:
     actions.withdraw_every_consent(request.actor)
-    messages.success(request, _("Nothing that you asked so far is in later files."))
+    messages.success(request, _("Consent withdrawn. Later files leave out all of your prompts so far."))
     return redirect("battles:sessions")
 
 

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 # Beside those that Django has words for.
 SECONDS = ngettext_lazy("%(num)d second", "%(num)d seconds", "num")
-NOT_COUNTED = _("New battles are paused for a moment: part of the arena is away. Voting goes on. Please try again.")
+NOT_COUNTED = _("New battles are temporarily unavailable. Voting still works.")
 
 
 # For each counter (KEYS) its amount and its window in seconds (ARGV): either all of them are incremented, or, where one

@@ -47,11 +47,11 @@ return 0
 
 class TooManyStreams(TooManyRequests):
     code = "too_many_streams"
-    message = _("Too many live streams are open here at the moment. Answers can be fetched when they are complete.")
+    message = _("The server has too many live streams open. Fetch the answers when they are complete.")
 
 
 class TooManyOfOnePerson(TooManyStreams):
-    message = _("You have too many live streams open already. Close one, or fetch the answers when they are complete.")
+    message = _("You have too many live streams open. Close one, or fetch the answers when they are complete.")
 
 
 class Slot:

@@ -134,7 +134,7 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
             "model": _("%(model)s took %(observed).0f of %(votes)d votes; %(expected).0f were to be expected"),
             "favourite": _("who was likelier to win took %(observed).0f of %(votes)d votes, not %(expected).0f"),
             "ties": _("%(observed)d of %(votes)d votes were ties; %(expected).0f were to be expected"),
-            "chance": _("the %(votes)d votes look like pressing buttons by chance"),
+            "chance": _("the %(votes)d votes look random"),
         }[review.evidence["kind"]]
         return str(sentence % review.evidence)
 
@@ -154,7 +154,7 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
 
     def look(self, request: HttpRequest) -> HttpResponse:
         actions.look_for_anomalies(by=_judge(request))
-        messages.success(request, _("All voters are being looked at. Reload in a moment."))
+        messages.success(request, _("Checking all voters for anomalies. Reload in a moment."))
         return redirect("admin:leaderboard_anomalyreview_changelist")
 
     def decide(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -168,7 +168,7 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
             except NeedsAdministrator as refusal:
                 messages.error(request, refusal.detail)
         else:
-            messages.error(request, _("Say why, so that others can follow it."))
+            messages.error(request, _("Give a reason for other administrators."))
         return redirect("admin:leaderboard_anomalyreview_change", pk)
 
 

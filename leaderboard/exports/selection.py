@@ -60,7 +60,7 @@ def open_export(*, snapshot: str = "", since: str = "", prompts: bool = False) -
     prompts: with what was asked and answered, where there is consent. Raises NoSuchSnapshot and InvalidInput.
     """
     if snapshot and since:
-        raise InvalidInput(_("Ask for a snapshot or for what came since, not for both."))
+        raise InvalidInput(_("Choose either a snapshot or a start, not both."))
     if prompts and not settings.ARENA_PUBLISH_PROMPTS:
         raise _no_prompts(_("This arena does not publish prompts."))
     if snapshot:
@@ -83,7 +83,7 @@ def open_star_export(*, snapshot: str = "", since: str = "") -> StarExport:
     Raises NoSuchSnapshot and InvalidInput.
     """
     if snapshot and since:
-        raise InvalidInput(_("Ask for a snapshot or for what came since, not for both."))
+        raise InvalidInput(_("Choose either a snapshot or a start, not both."))
     if snapshot:
         run = run_of(snapshot)
         if run.scope != COMPARE:

@@ -18,7 +18,7 @@ from models_registry.models import LanguageModel
 
 class BoardExists(ArenaError):
     code = "board_exists"
-    message = _("There is such a board already. Say that its votes are to be replaced, or choose another name.")
+    message = _("This board already exists. Choose to replace its votes, or use another name.")
     http_status = 409
 
 

@@ -23,8 +23,8 @@ class PickForm(forms.Form):
     status = forms.ChoiceField(
         label=_("Register them as"),
         choices=[
-            (LanguageModel.Status.DRAFT, _("drafts: nobody sees them before you activate them")),
-            (LanguageModel.Status.ACTIVE, _("active: battles draw them at once")),
+            (LanguageModel.Status.DRAFT, _("drafts: hidden until you activate them")),
+            (LanguageModel.Status.ACTIVE, _("active: available in battles immediately")),
         ],
         initial=LanguageModel.Status.DRAFT,
         widget=forms.RadioSelect,
@@ -91,8 +91,8 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         status = LanguageModel.Status(form.cleaned_data["status"])
         added = discovery.add_offered(provider, form.cleaned_data["names"], status=status, by=request.user)  # type: ignore[arg-type]
         sentence = ngettext(
-            "%(n)d model was added. Test it, and say more about it here.",
-            "%(n)d models were added. Open one to test it and to say more about it.",
+            "%(n)d model was added. Test it and complete its entry here.",
+            "%(n)d models were added. Test them and complete their entries here.",
             len(added),
         )
         messages.success(request, sentence % {"n": len(added)})

@@ -62,11 +62,11 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
         return super().changelist_view(request, {**(extra_context or {}), "proposals": proposals})
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        said = _("What it is called and what is sent to it. This is what people vote on.")
+        said = _("The model's name and the request sent to it. Votes refer to these values.")
         if obj is not None and obj.has_votes:
-            said = _("This model has votes, so what it says changes only in a new version with a rating of its own.")
+            said = _("This model has votes, so a change needs a new version with its own rating.")
         if obj is not None and obj.version < obj.newest_version:
-            said = _("A newer version exists: what this one says stays as it was.")
+            said = _("A newer version exists. This one cannot be changed.")
         state = ["drawn_now", "which_version", "has_votes", "retired_at"] if obj is not None else []
         is_fixed = obj is not None and obj.has_votes and obj.version == obj.newest_version
         new_version = ["make_version"] if is_fixed else []
@@ -142,14 +142,14 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
     def which_version(self, model: Any) -> str:
         return gettext("%(this)d of %(newest)d") % {"this": model.version, "newest": model.newest_version}
 
-    @admin.action(description=_("Activate: battles may draw them"), permissions=["change"])
+    @admin.action(description=_("Activate: allow them in battles"), permissions=["change"])
     def activate(self, request: HttpRequest, queryset: QuerySet[LanguageModel]) -> None:
         set_status(request, queryset, LanguageModel.Status.ACTIVE)
 
-    @admin.action(description=_("Pause: not drawn until activated again"), permissions=["change"])
+    @admin.action(description=_("Pause: exclude them from battles until activated again"), permissions=["change"])
     def pause(self, request: HttpRequest, queryset: QuerySet[LanguageModel]) -> None:
         set_status(request, queryset, LanguageModel.Status.PAUSED)
 
-    @admin.action(description=_("Retire: not drawn any more, votes and standing stay"), permissions=["change"])
+    @admin.action(description=_("Retire: exclude them from battles; votes and standing stay"), permissions=["change"])
     def retire(self, request: HttpRequest, queryset: QuerySet[LanguageModel]) -> None:
         set_status(request, queryset, LanguageModel.Status.RETIRED)

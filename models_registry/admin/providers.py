@@ -90,7 +90,7 @@ class ProviderAdmin(SecretFieldsAdmin, DiscoverAdmin, RegistryAdmin):
         """On to its models, unless somebody asked for something else."""
         if {"_continue", "_addanother", "_popup"} & request.POST.keys():
             return super().response_add(request, obj, post_url_continue)
-        sentence = gettext("“%(provider)s” was added. Now ask it which models it serves.") % {"provider": obj}
+        sentence = gettext("“%(provider)s” was added. Now get its list of models.") % {"provider": obj}
         messages.success(request, sentence)
         return redirect("admin:models_registry_discover", obj.pk)
 

@@ -41,10 +41,10 @@ class ChargeAdmin(ReadOnlyAdmin):
             raise PermissionDenied
         if "allow" in request.POST:
             spending.allow_paid_calls(by=request.user)
-            messages.success(request, _("Paid models may be called again."))
+            messages.success(request, _("Paid models can be called again, unless ARENA_PAID_CALLS forbids it."))
         else:
             spending.halt_paid_calls(by=request.user)
-            messages.success(request, _("No paid model is called any more; calls under way end by themselves."))
+            messages.success(request, _("Calls to paid models are stopped. Calls in progress finish."))
         return redirect("admin:models_registry_charge_changelist")
 
 

@@ -29,7 +29,7 @@ def _service(kind: ProviderKind, base_url: str, api_key_env: str, page: str) -> 
     return Preset(kind, str(kind.label), base_url, api_key_env, hint)
 
 
-_OWN = _("A server of your own, without a key: start it, and correct the address if it runs elsewhere.")
+_OWN = _("Your own server, without a key. Start it, and change the address if it runs elsewhere.")
 PRESETS = {
     preset.kind.value: preset
     for preset in [
@@ -48,8 +48,8 @@ PRESETS = {
         Preset(ProviderKind.LM_STUDIO, "LM Studio", "http://127.0.0.1:1234/v1", "", _OWN),
         Preset(
             ProviderKind.OTHER, "", "", "",
-            _("Any server that speaks OpenAI's chat completions: its documentation says the base URL, which usually "
-              "ends with /v1. Tick “needs a key” if it wants one."),
+            _("Any server with OpenAI's chat completions API. Its documentation gives the base URL, which usually "
+                "ends with /v1. Tick “needs a key” if it requires one."),
         ),
     ]
 }  # fmt: skip

@@ -109,7 +109,7 @@ class CatalogueChange(models.Model):
                 return f"{_price_words(self.before)} → {_price_words(self.after)}"
             case self.Kind.CONTEXT:
                 return f"{self.before.get('tokens') or gettext('not known')} → {self.after['tokens']}"
-        return gettext("The provider does not list it any more: retire it.")
+        return gettext("The provider no longer lists it. Consider retiring it.")
 
 
 def _price_words(price: JsonObject) -> str:

@@ -75,7 +75,7 @@ _STATUS = {
     401: _("The provider refused the key (HTTP %(status)d). Enter it again on the provider's page."),
     403: _("The provider refused the key (HTTP %(status)d). Enter it again on the provider's page."),
     404: _("There is no list of models at this address (HTTP 404). The base URL may lack its “/v1”."),
-    429: _("The provider takes no more requests for now (HTTP 429). Try again later."),
+    429: _("The provider's rate limit is reached (HTTP 429). Try again later."),
 }
 
 
@@ -84,7 +84,7 @@ def _check_status(status: int) -> None:
         return
     if 300 <= status < 400:
         raise CatalogueRefused(
-            _("The server sends us to another address (HTTP %(status)d). Enter the address it moved to."), status=status
+            _("The server redirects to another address (HTTP %(status)d). Enter the new address."), status=status
         )
     broken = _("The provider reported an error (HTTP %(status)d). Try again later.")
     declined = _("The server declined to list its models (HTTP %(status)d).")
@@ -115,7 +115,7 @@ def _read(body: bytes) -> list[Offer]:
 
 def _unreachable(error: Exception, host: str) -> CatalogueRefused:
     if connections.was_refused(error):
-        return CatalogueRefused(_("“%(host)s” has an address that this arena does not call."), host=host)
+        return CatalogueRefused(_("This arena does not allow calls to “%(host)s”."), host=host)
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return CatalogueRefused(_("There is no server called “%(host)s”."), host=host)
     if isinstance(error, aiohttp.ClientSSLError):

@@ -13,7 +13,7 @@ def test_too_long_prompt_returns_413(client: Client, headers: dict[str, str], re
     much, form = "prompt=" + "x" * 1_200_000, "application/x-www-form-urlencoded"
     refused = client.post("/", much, form, headers=headers)
     assert refused.status_code == 413
-    assert "This is more than can be sent at once." in refused.text
+    assert "The request is too large." in refused.text
     assert refused.headers.get("HX-Retarget") == retarget
 
 
@@ -29,4 +29,4 @@ def test_body_beyond_the_limit_gets_a_plain_sentence(reader: Reader):
 def test_api_body_beyond_the_limit_gets_a_json_error(reader: Reader):
     refused = reader.api("POST", "sessions/", {"prompt": "x" * 3_000_000})
     assert refused.status_code == 413
-    assert refused.json() == {"code": "too_large", "detail": "This is more than can be sent at once."}
+    assert refused.json() == {"code": "too_large", "detail": "The request is too large."}

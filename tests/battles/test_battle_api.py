@@ -56,8 +56,8 @@ def test_a_program_battles_votes_and_sees_the_names(token_reader: Reader):
         ("", "Write a prompt first."),
         (" \n\t ", "Write a prompt first."),
         ("x" * 30_000, "Your prompt has 30,000 characters; at most 20,000 are possible."),
-        ("a\x00b", "Your prompt contains a character that is not text (NUL or half of a surrogate pair)."),
-        ("a\ud800b", "Your prompt contains a character that is not text (NUL or half of a surrogate pair)."),
+        ("a\x00b", "Your prompt contains an invalid character (NUL or half of a surrogate pair)."),
+        ("a\ud800b", "Your prompt contains an invalid character (NUL or half of a surrogate pair)."),
     ],
 )
 def test_a_prompt_that_cannot_be_used_is_refused_in_a_sentence(reader: Reader, prompt: str, sentence: str):

@@ -16,9 +16,9 @@ from tests import make
 pytestmark = pytest.mark.django_db(transaction=True)
 
 Mode = Battle.Mode
-PAIR = "Choose two models, or one to which another is drawn."
-NARROW = "Fewer than three models are left to draw from. Please ask for less."
-ONLY_BLIND = "Only the draw of a blind battle can be narrowed."
+PAIR = "Choose two models, or one and let another be chosen at random."
+NARROW = "Your filters leave fewer than three models. Remove a filter."
+ONLY_BLIND = "Filters apply to blind battles only."
 OPEN = {"license_kind": "open"}
 
 
@@ -36,7 +36,7 @@ def refused(client: Client, **body: object) -> dict[str, list[str]]:
 @pytest.mark.parametrize(
     ("body", "field", "sentence"),
     [
-        ({"models": ["m0"]}, "models", "In a blind battle both models are drawn; name none."),
+        ({"models": ["m0"]}, "models", "Models of a blind battle are chosen at random. Do not name any."),
         ({"mode": "side_by_side"}, "models", PAIR),
         ({"mode": "side_by_side", "models": ["m0", "m1", "m2"]}, "models", PAIR),
         ({"mode": "compare", "models": ["m0"]}, "models", "Choose two to six models."),

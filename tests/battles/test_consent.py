@@ -172,7 +172,7 @@ def test_all_consent_is_withdrawn_at_once_and_nobody_elses(client: Client):
     other = begin(Client(), consent=consent.version())
     assert "answered in 2 battles may be published" in client.get("/sessions/").text
     answer = client.post("/sessions/consent/withdraw/", follow=True).text
-    assert "Nothing that you asked so far is in later files." in answer
+    assert "Consent withdrawn. Later files leave out all of your prompts so far." in answer
     assert "may be published" not in client.get("/sessions/").text
     assert list(Battle.objects.with_consent()) == [other]
     for battle in mine:

@@ -126,7 +126,7 @@ def test_side_by_side_says_where_its_vote_counts(client: Client):
     answer(battle)
     assert "it counts on the board for side by side" in page_of(battle, client)
     client.post(f"/battles/{battle.public_id}/vote/", {"choice": "right"})
-    assert "You found the right answer better." in page_of(battle, client)
+    assert "You preferred the right answer." in page_of(battle, client)
 
 
 def test_the_session_page_asks_as_much_for_six_models_as_for_two(client: Client, django_assert_max_num_queries):

@@ -10,12 +10,12 @@ from battles.models import Answer, Vote
 from tests import make
 
 SAID = {
-    "identity_leak": "an answer gave away a model’s name.",
-    "moderation": "its prompt was set aside by a moderator.",
+    "identity_leak": "an answer revealed a model’s name.",
+    "moderation": "a moderator excluded its prompt.",
     "duplicate_prompt": "the same prompt was voted on too often.",
-    "incomplete": "an answer was stopped before its end.",
-    "operator": "the operator set it aside.",
-    "over_daily_cap": "as many votes as count in a day had already come from you or your network.",
+    "incomplete": "an answer was stopped.",
+    "operator": "the operator excluded it.",
+    "over_daily_cap": "you or your network reached the daily limit.",
 }
 
 

@@ -24,7 +24,7 @@ def test_a_failed_follow_up_says_why_only_after_the_vote(reader: Reader, fake_pr
     battle = reader.wait_until_answered(reader.battle(battle["id"]))
     failed = battle["turns"][1]["answers"]
     assert [(answer["error"], answer["error_message"]) for answer in failed] == [
-        ("failed", "This side could not answer.")
+        ("failed", "This model could not answer.")
     ] * 2
     reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "tie"})
     failed = reader.battle(battle["id"])["turns"][1]["answers"]
@@ -56,7 +56,7 @@ def test_an_answer_that_grew_too_long_says_after_the_vote_that_it_was_cut(reader
     Call.objects.filter(pk=Call.objects.first().pk).update(finish_reason="length")
     assert "cut off" not in reader.get(f"/s/{battle['session']}/").text
     reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "left"})
-    assert reader.get(f"/s/{battle['session']}/").text.count("cut off at the longest answer allowed") == 1
+    assert reader.get(f"/s/{battle['session']}/").text.count("cut off at the length limit") == 1
 
 
 def test_style_counts_the_answers_tokens_without_its_reasoning(reader: Reader, fake_provider: FakeProvider):

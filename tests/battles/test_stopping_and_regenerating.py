@@ -156,7 +156,7 @@ def test_the_page_offers_it_once_and_says_what_the_vote_is_on(fake_provider: Fak
     failed = reader.wait_until_answered(reader.battle(battle["id"]))
     assert (failed["state"], failed["can_vote"], failed["can_regenerate"]) == ("awaiting_vote", True, True)
     page = f"/s/{failed['session']}/"
-    assert "Ask it once more" in reader.get(page).text
+    assert "Retry" in reader.get(page).text
     LanguageModel.objects.update(upstream_name="honest")
 
     again = reader.post(f"/battles/{battle['id']}/regenerate/", headers={"HX-Request": "true"})
@@ -166,7 +166,7 @@ def test_the_page_offers_it_once_and_says_what_the_vote_is_on(fake_provider: Fak
     whole = reader.wait_until_answered(reader.battle(battle["id"]))
     assert [answer["text"] for answer in whole["turns"][1]["answers"]] == [f"and {PAUSE} four? "] * 2
     assert whole["can_regenerate"] is False
-    assert "Ask it once more" not in reader.get(page).text
+    assert "Retry" not in reader.get(page).text
     refused = reader.api("POST", f"battles/{battle['id']}/regenerate/")
     assert (refused.status_code, refused.json()["code"]) == (409, "nothing_to_regenerate")
 

@@ -109,8 +109,8 @@ def test_the_call_is_logged_without_its_text_and_paid_from_the_budget(admin: Rea
     [
         ("status-500", "The provider reported an error.", CANARY),
         ("status-404", "The provider rejected the request.", CANARY),
-        ("html", "The provider sent something that is not an answer.", "hello"),
-        ("empty", "The model ended without saying anything.", ""),
+        ("html", "The provider's response was not an answer.", "hello"),
+        ("empty", "The model returned an empty answer.", ""),
     ],
 )
 def test_a_failure_is_said_plainly_and_in_the_providers_words(
@@ -125,7 +125,7 @@ def test_a_failure_is_said_plainly_and_in_the_providers_words(
 
 def test_what_came_before_a_failure_is_shown(admin: Reader, fake_provider: FakeProvider):
     shown = result_of(admin, make.model("cut-after-2", at=fake_provider.base_url))
-    assert "The answer broke off before its end." in shown
+    assert "The connection broke before the answer was complete." in shown
     assert "one two " in shown
 
 
@@ -144,7 +144,7 @@ def test_a_test_over_the_budget_asks_nobody(admin: Reader, fake_provider: FakePr
     Price.objects.create(model=model, input_per_million=10, output_per_million=100)
     PaidCallsHalt.objects.create(pk=1)
     shown = result_of(admin, model)
-    assert "The budget for this model is used up for now." in shown
+    assert "The budget for this model is used up." in shown
     assert not fake_provider.calls
 
 

@@ -28,7 +28,7 @@ def test_preset_models_test_weight_battle_vote_board(arena: Arena, page: Page, b
     page.get_by_label("Name:").fill("The machine in the cellar")
     page.get_by_label("Base URL:").fill(arena.services["ARENA_LOCAL_MODEL_URL"])
     page.get_by_role("button", name="Save", exact=True).click()
-    page.get_by_role("button", name="Ask what it serves").click()
+    page.get_by_role("button", name="Get the list of models").click()
     page.get_by_label("smollm2-135m").check()
     page.get_by_role("button", name="Add the ticked models").click()
 

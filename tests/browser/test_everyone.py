@@ -50,7 +50,7 @@ def test_a_battle_from_the_first_tab_to_the_names_by_keyboard_alone(
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
     expect(page.locator(".reveal")).to_be_focused()
-    expect(page.locator(".said")).to_contain_text("You found the right answer better.")
+    expect(page.locator(".said")).to_contain_text("You preferred the right answer.")
 
 
 def test_enter_while_models_answer_says_that_the_words_wait(echoing: Arena, fake_provider: FakeProvider, page: Page):
@@ -80,7 +80,7 @@ def test_what_is_pressed_says_what_became_of_it_and_leaves_the_focus_at_the_news
     page.wait_for_url("**/s/**")
     expect(page.locator(".answer", has_text="one two")).to_have_count(2)
     hand.press(page.get_by_role("button", name="Stop"))
-    expect(said).to_have_text("Stopped. Vote on what is there.")
+    expect(said).to_have_text("Stopped. You can vote on the partial answers.")
     expect(page.locator(".vote")).to_be_focused()
     hand.press(page.get_by_role("button", name="Tie"))
     expect(page.locator(".reveal")).to_be_focused()
@@ -93,7 +93,7 @@ def test_what_is_pressed_says_what_became_of_it_and_leaves_the_focus_at_the_news
     hand.press(page.locator("summary", has_text="Report"))
     hand.write(page.get_by_label("What is wrong with this battle?"), "It is rude.")
     hand.press(page.get_by_role("button", name="Send the report"))
-    expect(page.get_by_text("Thank you. A moderator will look at it.")).to_be_focused()
+    expect(page.get_by_text("Thank you. A moderator will review it.")).to_be_focused()
 
 
 def test_without_javascript_no_box_is_offered_that_loses_what_is_typed(
@@ -123,11 +123,11 @@ def test_without_javascript_from_the_prompt_to_the_names_of_a_second_battle(echo
     page.get_by_role("button", name="Follow up with both").click()
     expect(page.locator(".answer", has_text="four five six")).to_have_count(2)  # the page looks again by itself
     page.get_by_role("button", name="Left is better").click()
-    expect(page.locator(".said")).to_contain_text("You found the left answer better.")
+    expect(page.locator(".said")).to_contain_text("You preferred the left answer.")
     page.locator("summary", has_text="Say why").click()
     page.locator(".tag", has_text="clear").first.click()
     page.get_by_role("button", name="Save").click()
-    expect(page.locator("#notices")).to_have_text("Kept, thank you.")
+    expect(page.locator("#notices")).to_have_text("Feedback saved. Thank you.")
     expect(page.get_by_role("button", name="Dismiss")).to_have_count(0)
     page.get_by_role("link", name="Next battle").click()
     page.locator("#prompt").fill("seven eight nine")

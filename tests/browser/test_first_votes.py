@@ -36,7 +36,7 @@ def test_vote_that_fails_keeps_choice_for_next_try(echoing: Arena, page: Page):
     ):
         spoil()
         choice.click()
-        expect(page.locator(".vote [role=alert]")).to_contain_text("Your vote did not get through. Please try again.")
+        expect(page.locator(".vote [role=alert]")).to_contain_text("Your vote was not saved. Please try again.")
         expect(choice).to_be_focused()
         expect(page.locator("#notices .notice")).to_have_count(0)
         look(page, "vote-failed")
@@ -144,7 +144,7 @@ def test_stop_stays_where_it_is_and_pressed_too_often_does_not_vote(
     page.locator(".vote").wait_for()
     page.mouse.click(*at)
     page.get_by_role("button", name="Left is better").dblclick()
-    expect(page.locator(".said")).to_contain_text("You found the left answer better.")
+    expect(page.locator(".said")).to_contain_text("You preferred the left answer.")
     page.wait_for_timeout(300)
     expect(page.locator(".reveal")).to_be_focused()
 

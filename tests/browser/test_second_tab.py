@@ -41,7 +41,7 @@ def follow_up(page: Page, prompt: str = "four five six") -> None:
 
 def test_a_second_tab_shows_at_once_what_is_done_in_the_first(echoing: Arena, fake_provider: FakeProvider, page: Page):
     ask(page, echoing, "one two three")
-    second, said = typing(page.context.new_page(), page.url), "This session went on in another tab."
+    second, said = typing(page.context.new_page(), page.url), "This session changed in another tab."
     box = second.locator("#composer")
     place = box.bounding_box()["y"]
 

@@ -33,7 +33,7 @@ def test_from_a_preset_over_an_answer_that_grows_to_a_model_that_is_drawn(
     hand.write(page.get_by_label("Name:"), "The other server")
     hand.write(page.get_by_label("Base URL:"), fake_provider.base_url.replace("/v1", f"/{hand.name}/v1"))
     hand.press(page.get_by_role("button", name="Save", exact=True))
-    hand.press(page.get_by_role("button", name="Ask what it serves"))
+    hand.press(page.get_by_role("button", name="Get the list of models"))
     hand.tick(page.get_by_label("slow"))
     hand.press(page.get_by_role("button", name="Add the ticked models"))
     hand.press(page.get_by_role("link", name="Test this model"))

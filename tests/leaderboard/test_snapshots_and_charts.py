@@ -107,7 +107,7 @@ def test_a_snapshot_says_who_is_drawn_how_often(client):
     cast_many(ada, bob, left=6)
     run = publish()
     page = client.get(f"/leaderboard/snapshots/{run.public_id}/").content.decode()
-    assert "Who is drawn how often" in page
+    assert "How often each model is chosen" in page
     assert f"{run.public_id}/#drawn" in client.get("/leaderboard/").content.decode()
 
 

@@ -82,7 +82,7 @@ def test_from_preset_to_a_model_in_three_forms(admin: Client, fake_provider: Fak
     assert said(asked) == ["The provider serves 2 models."]
     assert Provider.objects.get().is_answering
     chosen = admin.post(discover_page(provider), {"add": "1", "names": ["maker/two"], "status": "active"}, follow=True)
-    assert said(chosen) == ["1 model was added. Test it, and say more about it here."]
+    assert said(chosen) == ["1 model was added. Test it and complete its entry here."]
     assert (
         chosen.request["PATH_INFO"] == f"/admin/models_registry/languagemodel/{LanguageModel.objects.get().pk}/change/"
     )
@@ -100,7 +100,7 @@ def test_from_preset_to_a_model_in_three_forms(admin: Client, fake_provider: Fak
 
 def test_looking_at_the_page_asks_nobody(admin: Client, fake_provider: FakeProvider):
     page = admin.get(discover_page(make.provider(fake_provider.base_url))).content.decode()
-    assert "Ask what it serves" in page
+    assert "Get the list of models" in page
     assert not fake_provider.list_requests
     assert not Catalogue.objects.exists()
 

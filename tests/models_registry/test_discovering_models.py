@@ -137,7 +137,7 @@ def test_the_daily_refresh_proposes_what_differs_and_changes_nothing(fake_provid
     assert proposals() == [
         ("price", "not known → $1 in, $2 out"),
         ("context", "4096 → 8192"),
-        ("gone", "The provider does not list it any more: retire it."),
+        ("gone", "The provider no longer lists it. Consider retiring it."),
     ]
     model.refresh_from_db()
     assert (model.context_length, model.price) == (4096, None)

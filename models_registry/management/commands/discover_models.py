@@ -14,7 +14,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("provider", help="its name, base URL or number")
         parser.add_argument("--add", nargs="+", metavar="NAME", default=[], help="register these, as drafts")
-        parser.add_argument("--active", action="store_true", help="register them as active: battles draw them at once")
+        parser.add_argument(
+            "--active", action="store_true", help="register them as active: available in battles immediately"
+        )
         parser.add_argument("--refresh", action="store_true", help="ask again, even if the list is less than a day old")
 
     def handle(
