@@ -16,23 +16,23 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Arena",
     "DESCRIPTION": (
-        "Blind battles between language models, votes, and boards that anybody can recompute.\n\n"
+        "Blind battles between language models, votes, and boards that anyone can recompute.\n\n"
         "A program sends a token with every call, `Authorization: Bearer arena_…`; members make them under "
-        "*Account → API tokens*. Here, calls are tried as the person who is signed in, or with a token after "
-        "*Authorize*. Each names the token's scope that it needs. A refusal is always `{code, detail, fields?}`; what "
-        "belongs to somebody else is 404. A `POST` with an `Idempotency-Key` can be repeated."
+        "*Account → API tokens*. Try-it-out uses your session, or a token after *Authorize*. Each operation names the "
+        "token scope that it requires. An error is always `{code, detail, fields?}`; an object that you may not see is "
+        "404. A `POST` with an `Idempotency-Key` can be repeated."
     ),
     "TAGS": [
-        {"name": "sessions", "description": "Start battles; find, rename, export and delete what was said."},
-        {"name": "battles", "description": "Follow up, stop, vote, publish: all that is done in one."},
-        {"name": "answers", "description": "Stars, where many models are compared."},
-        {"name": "shares", "description": "Battles that somebody published, for whoever has the address."},
-        {"name": "uploads", "description": "Files that go with prompts, and what models are sent of them."},
-        {"name": "models", "description": "Who is asked."},
-        {"name": "boards", "description": "Which boards there are."},
-        {"name": "leaderboard", "description": "How models stand, and how that was computed."},
+        {"name": "sessions", "description": "Start battles; find, rename, export and delete sessions."},
+        {"name": "battles", "description": "Follow up, stop, vote, publish."},
+        {"name": "answers", "description": "Stars for the answers of a comparison."},
+        {"name": "shares", "description": "Published battles, for anyone with the link."},
+        {"name": "uploads", "description": "Files attached to prompts, and their text as models receive it."},
+        {"name": "models", "description": "Models that can be chosen."},
+        {"name": "boards", "description": "All boards."},
+        {"name": "leaderboard", "description": "Standings of models, and the computation behind them."},
         {"name": "exports", "description": "The votes behind the boards, under pseudonyms."},
-        {"name": "me", "description": "Who asks: the account, its tokens and browsers."},
+        {"name": "me", "description": "Your account, its tokens and browsers."},
     ],
     "VERSION": "v1",
     "OAS_VERSION": "3.1.0",

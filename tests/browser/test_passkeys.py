@@ -29,7 +29,7 @@ def test_a_member_adds_a_passkey_and_signs_in_with_it_alone(echoing: Arena, hand
     hand.write(page.get_by_label("Password"), PASSWORD)
     page.keyboard.press("Enter")
     hand.write(page.get_by_label("Name"), "This laptop")
-    hand.tick(page.get_by_label("Sign in with it alone"))
+    hand.tick(page.get_by_label("Passwordless"))
     hand.press(page.get_by_role("main").get_by_role("button", name="Add"))
     page.wait_for_url("**/recovery-codes/**")
     hand.press(menu.get_by_role("link", name="Sign out"))

@@ -12,8 +12,7 @@ from django.conf import settings
 from tools.messages.messages import messages
 
 LANGUAGES = [code for code, _name in settings.LANGUAGES if code != "en"]
-# Nothing of ours is in it: what allauth says in English, in the arena's words. Written by hand; other languages say it
-# in their arena's words, too.
+# Written by hand: only corrections of allauth's English messages that are wrong for an arena.
 ENGLISH = "en"
 # The history of a catalogue is Git's: a date inside would change with every run.
 NO_DATE = datetime(2000, 1, 1, tzinfo=UTC)
@@ -43,7 +42,7 @@ def read(language: str) -> Catalog:
 
 
 def extracted() -> Catalog:
-    """Every message of the arena, and those of allauth that it words anew; untranslated."""
+    """Return every message of the arena, and those of allauth that it corrects; untranslated."""
     catalog = Catalog()
     for message in messages():
         wanted = (message.singular, message.plural) if message.plural else message.singular
