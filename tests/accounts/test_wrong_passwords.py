@@ -224,7 +224,7 @@ def test_what_is_counted_names_no_address_and_no_network(member: User):
 def test_while_nobody_can_count_nobody_guesses(member: User, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("common.valkey.limits._script", lambda _: (_ for _ in ()).throw(ConnectionError("away")))
     refused = from_network(1).post(LOGIN, {"login": member.email, "password": RIGHT})
-    assert (refused.status_code, "Signing in is paused" in refused.text) == (503, True)
+    assert (refused.status_code, "Signing in is temporarily unavailable" in refused.text) == (503, True)
 
 
 @pytest.mark.usefixtures("limits_are_slow_once")

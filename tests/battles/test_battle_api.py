@@ -55,7 +55,7 @@ def test_a_program_battles_votes_and_sees_the_names(token_reader: Reader):
     [
         ("", "Write a prompt first."),
         (" \n\t ", "Write a prompt first."),
-        ("x" * 30_000, "Your prompt has 30,000 characters; at most 20,000 are possible."),
+        ("x" * 30_000, "Your prompt has 30,000 characters; the limit is 20,000."),
         ("a\x00b", "Your prompt contains an invalid character (NUL or half of a surrogate pair)."),
         ("a\ud800b", "Your prompt contains an invalid character (NUL or half of a surrogate pair)."),
     ],

@@ -153,8 +153,8 @@ def test_the_page_offers_to_withdraw_what_was_agreed_to_and_says_when_it_was(cli
     assert "Withdraw consent" in client.get(page).text
     answer = client.post(f"/battles/{battle.public_id}/consent/withdraw/", follow=True).text
     battle.refresh_from_db()
-    assert "Later files leave out what was asked" in answer
-    assert f"You withdrew it on {date_format(localtime(battle.consent_withdrawn_at))}" in answer
+    assert "Later files leave out the prompts" in answer
+    assert f"You withdrew your consent on {date_format(localtime(battle.consent_withdrawn_at))}" in answer
     assert "Withdraw consent" not in answer
     assert "consent-given" not in client.get(begin(client).session.get_absolute_url()).text
 

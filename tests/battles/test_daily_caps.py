@@ -89,7 +89,7 @@ def test_page_says_why_a_vote_beyond_the_cap_does_not_count(models: tuple[Any, A
     client = make.browser(actor)
     client.post(f"/battles/{battle.public_id}/vote/", {"choice": "left"})
     page = client.get(battle.session.get_absolute_url()).text
-    assert "kept but not counted:" in page
+    assert "This vote does not count:" in page
     assert "you or your network reached the daily limit." in page
     assert Vote.objects.get(battle=battle).excluded_reason == OVER
 

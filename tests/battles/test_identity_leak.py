@@ -38,8 +38,8 @@ def test_a_vote_on_an_answer_with_a_name_is_kept_and_not_counted(
     page = client.post(f"/battles/{battle.public_id}/vote/", {"choice": "left"}, follow=True).content.decode()
     vote = Vote.objects.get()
     assert (vote.excluded_reason, vote.counts) == ("identity_leak", False)
-    assert "This vote is kept but not counted" in page
-    assert "an answer gave away a model’s name" in page
+    assert "This vote does not count" in page
+    assert "an answer revealed a model’s name" in page
     assert client.get(f"/api/v1/battles/{battle.public_id}/").json()["vote"]["excluded_reason"] == "identity_leak"
     assert not EloRating.objects.exists()
 

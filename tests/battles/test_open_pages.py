@@ -77,7 +77,7 @@ def test_a_blind_draw_is_narrowed_on_the_page(client: Client):
     assert set(Side.objects.values_list("model__license_kind", flat=True)) == {"open"}
     refused = client.post("/", {"prompt": "hello", "size": "large"})
     assert refused.status_code == 422
-    assert "Fewer than three models are left" in refused.content.decode()
+    assert "Your filters leave fewer than three models" in refused.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_stars_are_given_without_a_script_and_with_one(client: Client):
 def test_side_by_side_says_where_its_vote_counts(client: Client):
     battle = start(client, mode="side_by_side", models=["ant", "bee"])
     answer(battle)
-    assert "it counts on the board for side by side" in page_of(battle, client)
+    assert "It counts on the side-by-side board" in page_of(battle, client)
     client.post(f"/battles/{battle.public_id}/vote/", {"choice": "right"})
     assert "You preferred the right answer." in page_of(battle, client)
 

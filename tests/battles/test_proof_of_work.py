@@ -191,7 +191,7 @@ def test_without_a_script_the_page_says_to_sign_in_or_to_come_back_and_when(clie
     for _ in range(3):
         response = client.post("/", {"prompt": "what I typed"})
     assert response.status_code == 429
-    assert "Sign in, or come back later." in response.text
+    assert "Too many battles from your network." in response.text
     assert "Try again in 60 minutes." in response.text
     assert "what I typed</textarea>" in response.text
     assert 'href="/accounts/login/">Sign in' in response.text

@@ -228,7 +228,7 @@ def test_in_a_private_arena_published_battles_are_for_members(settings):
     assert colleague.get(address(battle)).status_code == 200
     client = Client()
     client.force_login(member.user)
-    assert "Everybody who may sign in here" in client.get(battle.session.get_absolute_url()).text
+    assert "Every member with the link" in client.get(battle.session.get_absolute_url()).text
 
 
 def test_a_published_battle_is_read_with_the_same_questions_however_long_it_is(

@@ -231,7 +231,7 @@ def test_a_void_battle_says_so_in_plain_words(fake_provider: FakeProvider, reade
     battle = reader.wait_until_answered(reader.start_battle())
     assert (battle["state"], battle["can_vote"], battle["can_follow_up"]) == ("void", False, False)
     page = reader.get(f"/s/{battle['session']}/").text
-    assert "there is nothing to vote on and nothing is counted" in page
+    assert "so it does not count" in page
     for path, body in (("vote/", {"choice": "left"}), ("messages/", {"prompt": "go on"}), ("regenerate/", None)):
         refused = reader.api("POST", f"battles/{battle['id']}/{path}", body)
         assert (refused.status_code, refused.json()["code"]) == (409, "battle_void")

@@ -181,7 +181,7 @@ def test_an_empty_prompt_is_refused(admin: Reader, fake_provider: FakeProvider):
 def test_a_test_that_nobody_knows_says_so(admin: Reader):
     model = make.model()
     shown = admin.get(f"/admin/models_registry/languagemodel/{model.pk}/test/unknown/").text
-    assert "Nobody took this test up" in shown
+    assert "No worker picked up the test" in shown
     assert "data-stream" not in shown
 
 

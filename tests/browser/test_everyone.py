@@ -61,7 +61,7 @@ def test_enter_while_models_answer_says_that_the_words_wait(echoing: Arena, fake
     page.locator("#prompt").fill("and then?")
     page.keyboard.press("Enter")
     told = page.locator(".composer [role=alert]")
-    expect(told).to_contain_text("It is still being answered.")
+    expect(told).to_contain_text("The answers are not complete yet.")
     expect(page.locator("#prompt")).to_have_value("and then?")
     expect(page.locator(".answer", has_text="one two")).to_have_count(2)
     page.get_by_role("button", name="Stop").click()
@@ -106,12 +106,12 @@ def test_without_javascript_no_box_is_offered_that_loses_what_is_typed(
     expect(page.get_by_role("link", name="Next battle")).to_be_visible()
     page.locator("#prompt").fill(f"one two {PAUSE} three")
     page.get_by_role("button", name="Follow up with both").click()
-    expect(page.get_by_text("the box for your next prompt comes with them")).to_be_visible()
+    expect(page.get_by_text("You can type your next prompt then")).to_be_visible()
     for boxes in (page.locator("main").get_by_role("textbox"), page.locator("main textarea:visible")):
         expect(boxes).to_have_count(0)
     fake_provider.go_on()
     expect(page.locator("#prompt")).to_be_visible(timeout=60_000)
-    expect(page.get_by_text("the box for your next prompt comes with them")).to_have_count(0)
+    expect(page.get_by_text("You can type your next prompt then")).to_have_count(0)
     context.close()
 
 

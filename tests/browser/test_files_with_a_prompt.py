@@ -93,7 +93,7 @@ def test_who_sends_before_a_file_has_arrived_is_told_to_wait_until_it_has(arena:
     page.locator("#prompt").fill("What does it say?")
     page.keyboard.press("Enter")
     told = page.locator(".prompt-box [role=alert]")
-    expect(told).to_contain_text("A file is still on its way.")
+    expect(told).to_contain_text("A file is still uploading.")
     while not held:
         page.wait_for_timeout(50)
     held[0].continue_()

@@ -79,7 +79,7 @@ def test_real_models_are_asked_about_a_pdf_and_a_text_and_a_picture_needs_others
     expect(page.locator('.chip[data-state="ready"]')).to_have_count(1)
     page.locator("#prompt").fill("What is on it?")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Too few models that see pictures can be drawn").first).to_be_visible()
+    expect(page.get_by_text("Too few available models accept images").first).to_be_visible()
     expect(page.locator("#prompt")).to_have_value("What is on it?")
 
 

@@ -42,7 +42,7 @@ def test_vote_that_fails_keeps_choice_for_next_try(echoing: Arena, page: Page):
         look(page, "vote-failed")
         mend()
     choice.press("Enter")
-    expect(page.locator(".reveal .said")).to_contain_text("right answer better")
+    expect(page.locator(".reveal .said")).to_contain_text("preferred the right answer")
 
 
 def test_what_was_typed_and_attached_goes_along_from_one_way_to_battle_to_another(echoing: Arena, page: Page):
@@ -157,7 +157,7 @@ def test_a_report_that_is_being_written_survives_the_vote(echoing: Arena, page: 
     expect(page.locator(".said")).to_contain_text("You called it a tie.")
     expect(page.get_by_label("What is wrong with this battle?")).to_have_value("It is rude.")
     page.get_by_role("button", name="Send the report").click()
-    expect(page.get_by_text("A moderator will look at it.")).to_be_visible()
+    expect(page.get_by_text("A moderator will review it.")).to_be_visible()
 
 
 def test_a_report_that_is_being_written_survives_a_follow_up(echoing: Arena, page: Page):

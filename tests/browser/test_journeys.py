@@ -55,7 +55,7 @@ def test_a_suggestion_a_follow_up_a_vote_why_and_a_report(arena: Arena, hand: Ha
     hand.press(page.locator("summary", has_text="Report"))
     hand.write(page.get_by_label("What is wrong with this battle?"), "It is rude.")
     hand.press(page.get_by_role("button", name="Send the report"))
-    expect(page.get_by_text("A moderator will look at it.")).to_be_visible()
+    expect(page.get_by_text("A moderator will review it.")).to_be_visible()
 
 
 def test_models_are_compared_and_get_stars(arena: Arena, hand: Hand):
@@ -130,7 +130,7 @@ def test_a_moderator_decides_on_what_was_reported(arena: Arena, browser: Browser
     visitor.press(visitor.page.locator("summary", has_text="Report"))
     visitor.write(visitor.page.get_by_label("What is wrong with this battle?"), insult)
     visitor.press(visitor.page.get_by_role("button", name="Send the report"))
-    expect(visitor.page.get_by_text("A moderator will look at it.")).to_be_visible()
+    expect(visitor.page.get_by_text("A moderator will review it.")).to_be_visible()
 
     page = hand.page
     sign_in(arena, page)
@@ -150,5 +150,5 @@ def test_a_moderator_decides_on_what_was_reported(arena: Arena, browser: Browser
     hand.press(page.get_by_role("button", name="Go on"))
     expect(page.locator(".messagelist")).to_have_text("1 case is decided.")
     visitor.page.reload()
-    expect(visitor.page.get_by_text("moderators have hidden this battle")).to_be_visible()
+    expect(visitor.page.get_by_text("A moderator has hidden this battle")).to_be_visible()
     visitor.page.context.close()

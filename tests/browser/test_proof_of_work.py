@@ -36,7 +36,7 @@ def test_the_browser_works_and_the_battle_begins(arena: Arena, page: Page):
     page.route("**/proof_worker*", lambda route: held.append(route))
     for text in ("proved", "proved again"):
         begin(page, arena, text)
-        expect(page.get_by_text("One moment, a check against robots")).to_be_visible()
+        expect(page.get_by_text("One moment, checking that you are human")).to_be_visible()
         look(page, "proof-of-work")
         while not held:
             page.wait_for_timeout(50)

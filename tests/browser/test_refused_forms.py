@@ -48,9 +48,9 @@ def with_no_line(page: Page) -> None:
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (without_its_token, "Your form was open for too long"),
+        (without_its_token, "Your form has expired"),
         (with_an_arena_that_breaks, "Something went wrong on our side"),
-        (with_no_line, "The arena did not answer"),
+        (with_no_line, "The arena did not respond"),
     ],
 )
 def test_a_refusal_stands_beside_what_was_typed(arena: Arena, page: Page, spoil: Callable[[Page], None], words: str):
@@ -67,7 +67,7 @@ def test_more_than_can_be_sent_at_once_is_said_so(arena: Arena, page: Page):
     page.goto(arena.url)
     much = "x" * 1_200_000
     send(page, much)
-    refused(page, "This is more than can be sent at once", much)
+    refused(page, "The request is too large", much)
 
 
 def test_who_asks_too_often_is_told_how_long_to_wait(arena: Arena, page: Page):
@@ -84,7 +84,7 @@ def test_a_prompt_waits_in_its_box_for_an_arena_that_starts_anew(arena: Arena, p
     page.goto(arena.url)
     with arena.gone(WEB):
         send(page)
-        refused(page, "The arena did not answer")
+        refused(page, "The arena did not respond")
     wait_for(arena.is_ready, within=120)
     send(page)
     expect(page.locator(".prompt-box [role=alert]")).not_to_contain_text("did not answer")
@@ -99,4 +99,4 @@ def test_the_counter_counts_what_the_arena_does(arena: Arena, page: Page):
     box.fill("x" * 20_001)
     expect(counter).to_have_class(re.compile("over"))
     page.get_by_role("button", name="Start the battle").click()
-    expect(page.get_by_text("Your prompt has 20,001 characters; at most 20,000 are possible.")).to_be_visible()
+    expect(page.get_by_text("Your prompt has 20,001 characters; the limit is 20,000.")).to_be_visible()

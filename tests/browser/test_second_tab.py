@@ -127,7 +127,7 @@ def test_a_session_that_is_deleted_in_one_tab_is_said_to_be_gone_in_the_other_un
     second = typing(page.context.new_page(), page.url)
     page.get_by_text("This session").click()
     page.get_by_role("link", name="Delete").click()
-    gone = second.get_by_text("This session is not here any more")
+    gone = second.get_by_text("This session is gone")
     expect(gone).to_be_visible()
     still_typing(second)
     assert violations(second) == []

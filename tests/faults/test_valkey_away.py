@@ -16,7 +16,7 @@ from tests.site import Reader
 
 pytestmark = pytest.mark.faults
 
-PAUSED = "new battles have to wait"
+PAUSED = "New battles are temporarily unavailable"
 
 
 @pytest.fixture(params=["hung", "gone"])

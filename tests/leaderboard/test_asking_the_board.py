@@ -65,7 +65,7 @@ def test_models_that_never_met_stand_in_separate_tables(client, two_worlds):
     html = client.get(PAGE).content.decode()
     assert html.count("<table") == 2
     assert "Separate group 1" in html
-    assert "have not met those above" in html
+    assert "no direct or indirect comparison" in html
 
 
 def test_a_rank_comes_with_its_range(client):

@@ -109,7 +109,7 @@ def test_head_to_head_counts_both_ways_to_sit_and_tells_apart(client, three):
     assert pair["separation"]["more_votes"] == 0
     assert {line["board"]: line["votes"] for line in pair["boards"]}["category:coding"] == 46
     page = client.get("/leaderboard/compare/silver/gold/").content.decode()
-    assert "The votes tell them apart" in page
+    assert "The difference is statistically significant" in page
 
 
 def test_who_never_met_is_expected_from_others_and_says_how_many_votes_are_needed(client, three):

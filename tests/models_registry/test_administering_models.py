@@ -113,7 +113,7 @@ def test_editing_what_a_voted_model_says_makes_a_new_version_and_says_so(admin: 
 def test_what_a_voted_model_says_is_not_changed_before_somebody_asks_for_a_version(admin: Client):
     old = make.model(slug="gpt", name="GPT", has_votes=True)
     page = admin.post(page_of(old), model_form(old, system_prompt="Be brief.")).content.decode()
-    assert "tick this to change it in a new version" in page
+    assert "Tick this to save the change as a new version" in page
     assert "Be brief." in page
     old.refresh_from_db()
     assert (old.system_prompt, LanguageModel.objects.count()) == ("", 1)

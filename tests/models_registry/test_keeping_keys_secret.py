@@ -77,7 +77,7 @@ def test_a_refused_form_does_not_show_the_key_again(admin: Client):
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "schlüssel"])
 def test_what_cannot_be_a_key_is_refused_without_repeating_it(admin: Client, key: str):
     page = admin.post(ADD, form(key=key)).content.decode()
-    assert "A key has only letters, digits and signs" in page
+    assert "A key contains only letters, digits and signs" in page
     assert key not in page
 
 

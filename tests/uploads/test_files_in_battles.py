@@ -183,10 +183,10 @@ def test_a_file_that_cannot_be_used_is_refused_with_a_reason(reader: Reader, per
 def test_files_that_hold_too_much_are_refused_with_the_count(reader: Reader, person: Actor, settings):
     long = keep(person, b"word " * 1000, "long.txt")
     settings.ARENA_ATTACHED_CHARACTERS = 4000
-    assert "5,000 characters; at most 4,000" in start(reader, long).json()["detail"]
+    assert "5,000 characters; the limit is 4,000" in start(reader, long).json()["detail"]
     settings.ARENA_ATTACHED_CHARACTERS = 10_000
     LanguageModel.objects.filter(slug=LanguageModel.objects.first().slug).update(context_length=3000)
-    assert "Attach less" in start(reader, long).json()["detail"]
+    assert "Attach fewer or shorter files" in start(reader, long).json()["detail"]
     LanguageModel.objects.update(context_length=5000)
     assert start(reader, long).status_code == 201
 

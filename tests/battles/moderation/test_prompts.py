@@ -73,7 +73,7 @@ def test_the_page_refuses_it_beside_the_box_with_what_was_typed(client: Client, 
     rule()
     page = client.post("/", {"prompt": prompt}, headers=headers)
     assert page.status_code == 422
-    assert '<p class="error">Your prompt was not sent: it is about “weapons”' in page.text
+    assert '<p class="error">Your prompt was not sent: this arena does not allow “weapons”' in page.text
     assert prompt in page.text
     assert nothing_was_sent()
 

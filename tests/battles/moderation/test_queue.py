@@ -86,7 +86,7 @@ def test_the_text_of_a_hidden_battle_is_shown_to_nobody_but_staff(at_work: Clien
     pages += [f"/api/v1/sessions/{session.public_id}/", "/api/v1/sessions/"]
     for page in pages:
         assert "rude" not in owner.get(page, follow=True).text, page
-    assert "moderators have hidden this battle" in owner.get(pages[0]).text
+    assert "A moderator has hidden this battle" in owner.get(pages[0]).text
     assert owner.get(api).json()["hidden"] is True
     assert Client().get(share.get_absolute_url()).status_code == 404
     assert "A rude prompt" in at_work.get(f"{QUEUE}{case.pk}/change/").text
@@ -248,7 +248,7 @@ def test_slow_rule_is_refused_when_saved(client: Client):
     slow = "\n".join(f"(?:a{{0,100}}){{9}}{number}" for number in range(40))
     form = {"category": "slow", "kind": "expressions", "patterns": slow, "threshold": "0.5", "action": "block"}
     page = client.post("/admin/battles/moderationrule/add/", form)
-    assert "Looking for this in a long prompt takes more than 50 ms." in page.text
+    assert "Searching a long prompt takes more than 50 ms." in page.text
     assert not ModerationRule.objects.filter(category="slow").exists()
 
 

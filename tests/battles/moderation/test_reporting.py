@@ -52,7 +52,7 @@ def test_a_published_battle_is_reported_by_anybody_who_reads_it(actor: Actor, ba
     assert f"/battles/{share}/report/" in page.get(f"/b/{share}/").text
     thanked = page.post(f"/battles/{share}/report/", {"reason": "Not mine."}, follow=True)
     assert thanked.redirect_chain[-1][0] == f"/b/{share}/"
-    assert "A moderator will look at it" in thanked.text
+    assert "A moderator will review it" in thanked.text
     assert ModerationCase.objects.get().reports.count() == 3
 
 
@@ -69,7 +69,7 @@ def test_the_page_has_a_quiet_form_and_says_thanks(owner: Client, battle: Battle
     assert 'class="reporting"' in owner.get(battle.session.get_absolute_url()).text
     address = f"/battles/{battle.public_id}/report/"
     said = owner.post(address, {"reason": "It is rude."}, headers={"HX-Request": "true"})
-    assert (said.status_code, "A moderator will look at it" in said.text) == (200, True)
+    assert (said.status_code, "A moderator will review it" in said.text) == (200, True)
     assert Report.objects.count() == 1
 
 

@@ -43,7 +43,7 @@ def tried(admin: Client, text: str, **more: str) -> str:
 def test_a_rule_is_tried_on_the_text_as_it_is_read_and_leaves_no_trace(admin: Client):
     rule("block", "build a bomb", "poison")
     page = tried(admin, "How to b\u200build a b-o-m-b?")
-    assert "Refused: it is about “weapons”. No model sees it." in page
+    assert "Refused because of “weapons”. No model receives it." in page
     assert "build a bomb" in page
     assert "poison" not in page
     assert "how to build a b-o-m-b?" in page
@@ -57,8 +57,8 @@ def test_a_rule_is_tried_on_the_text_as_it_is_read_and_leaves_no_trace(admin: Cl
     [
         ("off", "Sent without a warning.", False),
         ("log", "Sent without a warning.", True),
-        ("warn", "Sent, and the person is warned: weapons.", True),
-        ("block", "Refused: it is about “weapons”.", True),
+        ("warn", "Sent with a warning: weapons.", True),
+        ("block", "Refused because of “weapons”.", True),
     ],
 )
 def test_what_would_happen_is_what_the_rules_action_says(admin: Client, action: str, outcome: str, is_in_queue: bool):
@@ -81,7 +81,7 @@ def test_a_text_goes_to_the_endpoint_only_when_that_is_asked(admin: Client, endp
     assert fake_provider.moderated == []
     page = tried(admin, "Draw a knife", ask_endpoint="on")
     assert "the endpoint’s score is 0.90, the rule begins at 0.50" in page
-    assert "Refused: it is about “violence”." in page
+    assert "Refused because of “violence”." in page
     assert len(fake_provider.moderated) == 1
     assert not ModerationCase.objects.exists()
 

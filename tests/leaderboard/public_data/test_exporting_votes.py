@@ -198,7 +198,7 @@ def test_a_command_that_cannot_export_says_why_and_leaves_no_file(tmp_path):
         ([str(tmp_path / "votes.xlsx")], "ends in one of"),
         ([str(tmp_path / "votes.csv"), "--snapshot", "unheard-of"], "no such snapshot"),
         ([str(tmp_path / "nowhere" / "votes.csv")], "cannot be written"),
-        ([str(tmp_path / "votes.csv"), "--snapshot", "a", "--since", "1"], "not for both"),
+        ([str(tmp_path / "votes.csv"), "--snapshot", "a", "--since", "1"], "not both"),
     ]:
         with pytest.raises(CommandError, match=sentence):
             call_command("export_votes", *options)

@@ -49,7 +49,7 @@ def test_a_name_is_known_only_when_it_is_connected_to():
 @pytest.mark.parametrize("host", ["169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]", "0.0.0.0"])
 def test_a_provider_with_a_forbidden_address_is_not_accepted(host: str, settings):
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = True
-    with pytest.raises(ValidationError, match="No provider may have this address"):
+    with pytest.raises(ValidationError, match="This address is not allowed for a provider"):
         validate_endpoint(f"http://{host}:8000/v1")
 
 

@@ -177,10 +177,10 @@ def ask(fake_provider: FakeProvider, fault: str, *, key: str = "k-1", kind: str 
         ("/status-401", "The provider refused the key (HTTP 401)"),
         ("/status-403", "The provider refused the key (HTTP 403)"),
         ("/status-404", "There is no list of models at this address (HTTP 404)"),
-        ("/status-429", "The provider takes no more requests for now (HTTP 429)"),
+        ("/status-429", "The provider's rate limit is reached (HTTP 429)"),
         ("/status-418", "The server declined to list its models (HTTP 418)"),
         ("/status-503", "The provider reported an error (HTTP 503)"),
-        ("/redirect", "The server sends us to another address (HTTP 302)"),
+        ("/redirect", "The server redirects to another address (HTTP 302)"),
         ("/html", "The server answered with a web page"),
         ("/not-json", "The server's answer is not JSON"),
         ("/nested", "The server's answer is not JSON"),
@@ -212,7 +212,7 @@ def test_a_server_that_is_not_there_is_said_to_be_away():
 
 def test_a_private_server_is_not_asked_where_that_is_not_allowed(fake_provider: FakeProvider, settings):
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
-    with pytest.raises(CatalogueRefused, match="has an address that this arena does not call"):
+    with pytest.raises(CatalogueRefused, match="This arena does not allow calls to"):
         ask(fake_provider, "")
     assert not fake_provider.list_requests
 
