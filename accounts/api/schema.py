@@ -10,7 +10,7 @@ from common.errors import TooManyRequests
 OPERATIONS: Operations = {
     (Me, "get"): Operation(
         summary="Who you are",
-        description="A member, or a visitor of whom nothing is known; and what a token may do.",
+        description="A member or an anonymous visitor, and the scopes of the token.",
     ),
     (Me, "delete"): Operation(
         summary="Delete your account",
@@ -21,7 +21,7 @@ OPERATIONS: Operations = {
         refuses=(ConfirmFirst, LastAdministrator),
     ),
     (Export, "get"): Operation(
-        summary="Everything the arena knows of you",
+        summary="All data that the arena has about you",
         description="In a browser only. Your account, tokens, sessions and files; blind battles stay blind.",
         files=(EverythingPayload,),
         refuses=(TooManyRequests,),
@@ -31,11 +31,12 @@ OPERATIONS: Operations = {
         description="In a browser only. `last_seen_at` is noted once an hour.",
     ),
     (OtherBrowsers, "delete"): Operation(
-        summary="Sign out every browser but this one", description="In a browser only. It works at once."
+        summary="Sign out every browser but this one",
+        description="In a browser only. Takes effect immediately.",
     ),
     (Browser, "delete"): Operation(
         summary="Sign out a browser",
-        description="In a browser only, and one that is not this one. It works at once.",
+        description="In a browser only, and one that is not this one. Takes effect immediately.",
         refuses=(ThisBrowser,),
     ),
     (Tokens, "get"): Operation(
@@ -43,11 +44,13 @@ OPERATIONS: Operations = {
         description="In a browser only. Those that are not revoked, also expired ones.",
     ),
     (Tokens, "post"): Operation(
-        summary="Make a token",
-        description="In a browser only: no token can make, see or revoke tokens.",
+        summary="Create a token",
+        description="In a browser only: tokens cannot create, list or revoke tokens.",
         takes=NewTokenSerializer,
         example={"name": "nightly battles", "scopes": ["read", "battle", "vote"]},
         refuses=(TooManyTokens,),
     ),
-    (Token, "delete"): Operation(summary="Revoke a token", description="In a browser only. It stops working at once."),
+    (Token, "delete"): Operation(
+        summary="Revoke a token", description="In a browser only. It stops working immediately."
+    ),
 }

@@ -46,7 +46,7 @@ _AS = Parameter("as", "The file's format.", {**one_of("json", "markdown"), "defa
 OPERATIONS: Operations = {
     (SessionViewSet, "list"): Operation(
         summary="Your sessions, the latest first",
-        description="Those that are not put away. Their battles come with each one: `sessions/{id}/`.",
+        description="Without archived ones. `sessions/{id}/` has the battles of one.",
         parameters=(
             Parameter("search", "Words of the title or of a prompt.", TEXT),
             Parameter("archived", "Those put away instead of the others.", {"type": "boolean", "default": False}),
@@ -65,8 +65,8 @@ OPERATIONS: Operations = {
         description="The oldest first, each as `battles/{id}/` gives it.",
     ),
     (SessionViewSet, "partial_update"): Operation(
-        summary="Rename a session, or put it away",
-        description="What is not sent stays as it is. `archived` false takes it out again.",
+        summary="Rename or archive a session",
+        description="Fields that are not sent stay unchanged. `archived` false restores it to the list.",
         takes=ChangeSessionSerializer,
         example={"title": "About rivers"},
     ),
@@ -85,7 +85,7 @@ OPERATIONS: Operations = {
     ),
     (SessionViewSet, "restore"): Operation(
         summary="Bring back a session that was just deleted",
-        description="Within a minute, with everything that was in it. One that was not deleted stays as it is.",
+        description="Within a minute after deletion, with all of its content. Has no effect on other sessions.",
         refuses=(errors.TooLateToRestore,),
     ),
     (SessionViewSet, "battles"): Operation(
@@ -96,12 +96,12 @@ OPERATIONS: Operations = {
         refuses=_STARTING,
     ),
     (SessionViewSet, "consent"): Operation(
-        summary="The words of consent",
-        description="What `consent` agrees to, to be shown to whoever is asked before a battle is started with it.",
+        summary="The text of the consent",
+        description="The text that `consent` agrees to. Show it to the person before you send `consent`.",
     ),
     (SessionViewSet, "withdraw_consent"): Operation(
         summary="Withdraw every consent to publish prompts and answers",
-        description="That of all your battles so far. Exports that begin later leave them out; battles and votes stay.",
+        description="For all your battles so far. Later exports leave them out; battles and votes stay.",
     ),
     (SessionViewSet, "export"): Operation(
         summary="A session as a file",
@@ -112,10 +112,10 @@ OPERATIONS: Operations = {
     ),
     (BattleViewSet, "retrieve"): Operation(
         summary="A battle",
-        description="While it is being answered, what was said so far is on its `stream_url` alone.",
+        description="While models answer, partial answers are only on its `stream_url`.",
     ),
     (BattleViewSet, "messages"): Operation(
-        summary="Ask every side a follow-up",
+        summary="Send a follow-up to every side",
         description="Each with its own conversation so far, before or after the vote. The answers come on the battle's "
         "`stream_url`.",
         takes=PromptSerializer,
@@ -139,13 +139,13 @@ OPERATIONS: Operations = {
         summary="Leads to the live turn's events; 404 when nothing is being answered", description=_EVENTS, status=307
     ),
     (BattleViewSet, "stop"): Operation(
-        summary="Stop what is being answered",
-        description="On every side; what was said so far stays. A vote on a stopped answer is kept, and not counted.",
+        summary="Stop the answers in progress",
+        description="On every side; partial answers stay. A vote on a stopped answer is stored but not counted.",
         refuses=(errors.NothingToStop,),
     ),
     (BattleViewSet, "regenerate"): Operation(
-        summary="Ask a failed follow-up again",
-        description="Once, where a side failed in the last turn; every side answers it anew.",
+        summary="Retry a failed follow-up",
+        description="Once, if a side failed in the last turn. Every side answers again.",
         refuses=(
             errors.StillAnswering,
             errors.BattleIsVoid,
@@ -159,8 +159,8 @@ OPERATIONS: Operations = {
         ),
     ),
     (BattleViewSet, "vote"): Operation(
-        summary="Vote; the names come with the answer",
-        description="When every side has answered: the battle's `can_vote` says so. A vote is final.",
+        summary="Vote; the response reveals the names",
+        description="Once every side has answered (`can_vote`). A vote is final.",
         takes=CastVoteSerializer,
         example={"choice": "left"},
         refuses=(
@@ -173,25 +173,25 @@ OPERATIONS: Operations = {
         ),
     ),
     (BattleViewSet, "feedback"): Operation(
-        summary="Say more about a vote: tags for either side, a comment",
-        description="What is sent again replaces what was sent before.",
+        summary="Add feedback to a vote: tags for either side, a comment",
+        description="Replaces earlier feedback.",
         takes=FeedbackSerializer,
         example={"tags": {"left": ["accurate", "clear"], "right": ["shallow"]}, "comment": "The right one guesses."},
         refuses=(errors.NotVotedYet,),
     ),
     (BattleViewSet, "publish"): Operation(
-        summary="Publish a battle: a page for whoever has its address",
+        summary="Publish a battle: a page for anyone with the link",
         description="Once the names are known, and nothing is being answered. What is said later is on it when it is "
         "published again, at the same address.",
         refuses=(errors.NotVotedYet, errors.StillAnswering, errors.BattleIsVoid, errors.BattleIsHidden),
     ),
     (BattleViewSet, "withdraw"): Operation(
-        summary="Withdraw a published battle",
-        description="Its page is gone at once, and that address never comes back.",
+        summary="Unpublish a battle",
+        description="Removes its page immediately; the link stops working for good.",
     ),
     (BattleViewSet, "consent"): Operation(
         summary="Withdraw the consent to publish a battle's prompts and answers",
-        description="Exports that begin later leave them out; the battle and its vote stay as they are.",
+        description="Later exports leave them out; the battle and its vote stay.",
     ),
     (BattleViewSet, "report"): Operation(
         summary="Report a battle to the moderators",
@@ -213,8 +213,8 @@ OPERATIONS: Operations = {
         parameters=(_AS,),
     ),
     (AnswerViewSet, "rating"): Operation(
-        summary="Give an answer one to five stars, where many are compared",
-        description="The id is the answer's. What is given again counts instead.",
+        summary="Give an answer of a comparison one to five stars",
+        description="The id is the answer's. A later rating replaces an earlier one.",
         takes=StarsSerializer,
         example={"stars": 4},
         refuses=(errors.TakesNoStars, errors.StillAnswering, TooManyRequests),

@@ -10,14 +10,14 @@ from uploads.limits import MAX_FILE_MB
 OPERATIONS: Operations = {
     (UploadViewSet, "list"): Operation(
         summary="Your files, the newest first",
-        description="Those that are kept. In which sessions one was used: `sessions/?upload=` and its id.",
+        description="Without deleted ones. `sessions/?upload=` with an id lists the sessions that use a file.",
     ),
     (UploadViewSet, "create"): Operation(
         summary="Upload a file",
         description=(
             "PDF, text of any kind in UTF-8 or UTF-16, PNG, JPEG, WebP or GIF, at most "
-            f"{MAX_FILE_MB} MB; its content decides, not its name. 202 while it is being read: fetch the upload until "
-            "its `state` is `ready`. The same bytes again are the same upload."
+            f"{MAX_FILE_MB} MB; its content decides, not its name. 202 while it is being processed: fetch the upload "
+            "until its `state` is `ready`. The same bytes again are the same upload."
         ),
         takes=NewUploadSerializer,
         refuses=(
@@ -30,7 +30,7 @@ OPERATIONS: Operations = {
         ),
     ),
     (UploadViewSet, "retrieve"): Operation(
-        summary="An upload", description="What is known of a file; `state` says how far it was read."
+        summary="An upload", description="The record of a file; `state` tells whether it is ready."
     ),
     (UploadViewSet, "destroy"): Operation(
         summary="Delete a file",
