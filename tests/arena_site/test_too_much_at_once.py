@@ -21,7 +21,7 @@ def test_too_long_prompt_returns_413(client: Client, headers: dict[str, str], re
 def test_body_beyond_the_limit_gets_a_plain_sentence(reader: Reader):
     refused = reader.post("/", data={"prompt": "x" * 3_000_000}, headers={"Accept-Language": "fr"})
     assert (refused.status_code, refused.headers["content-type"]) == (413, "text/plain; charset=utf-8")
-    assert refused.text == "C’est plus que ce qui peut être envoyé en une fois."
+    assert refused.text == "La requête est trop volumineuse."
     assert (refused.headers["connection"], refused.headers["cache-control"]) == ("close", "private, no-store")
 
 

@@ -64,7 +64,7 @@ def test_a_refusal_of_the_api_keeps_its_code_and_says_it_in_the_callers_language
 
 def test_pages_of_refusals_and_faults_are_in_the_readers_language(french: Client):
     assert '<html lang="fr"' in french.get("/nowhere/").text
-    assert "Il n’y a rien ici." in french.get("/nowhere/").text
+    assert "Cette page n’existe pas, ou vous n’y avez pas accès." in french.get("/nowhere/").text
 
 
 def test_the_schema_of_the_api_is_in_english_whoever_asks_first(french: Client):
