@@ -2,8 +2,8 @@
 
 Django writes the SQL of a queryset again at each evaluation. For a row with its relations that takes three times as
 long as PostgreSQL's answer and the building of the objects together (figures: docs/adr/0026). Used by `battles.queries`
-(battles with their parts), `battles.worker.turn_store` and `battles.models.turns` (a worker's turn), `accounts.actor` and
-`accounts.api.authentication` (the actor of a request), and `models_registry.health.outcomes` (breakers after a call).
+(battles with their parts), `battles.worker.turn_store` and `battles.models.turns` (a worker's turn), `accounts.actor`
+and `accounts.api.authentication` (the actor of a request), and `models_registry.health.outcomes` (breakers after a call).
 """
 
 from collections.abc import Callable, Sequence
