@@ -1,9 +1,11 @@
 """Querysets whose SQL is written once per process, for queries that run many times a second with other ids.
 
 Django writes the SQL of a queryset again at each evaluation. For a row with its relations that takes three times as
-long as PostgreSQL's answer and the building of the objects together (figures: docs/adr/0026). Used by `battles.queries`
-(battles with their parts), `battles.worker.turn_store` and `battles.models.turns` (a worker's turn), `accounts.actor`
-and `accounts.api.authentication` (the actor of a request), and `models_registry.health.outcomes` (breakers after a call).
+long as PostgreSQL's answer and the building of the objects together (figures: docs/adr/0026).
+
+Users: `battles.queries` (battles with their parts), `battles.worker.turn_store` and `battles.models.turns` (turns of a
+worker), `accounts.actor` and `accounts.api.authentication` (the actor of a request), `models_registry.health.outcomes`
+(breakers after a call).
 """
 
 from collections.abc import Callable, Sequence
