@@ -18,6 +18,9 @@ class PlaceNumbers(TypedDict):
     elo_change: float | None
 
 
+NOWHERE: PlaceNumbers = {"score": None, "rank": None, "preliminary": None, "elo": None, "elo_change": None}
+
+
 class Spent(TypedDict):
     tokens: int | None
     first_ms: int | None
@@ -41,7 +44,9 @@ def places_of(battles: Iterable[BattlePayload]) -> Places:
     newest = AggregationRun.objects.snapshots(OVERALL).values("pk")[:1]
     lines = Standing.objects.filter(run=newest, model__slug__in=slugs)
     told = lines.values_list("model__slug", "score", "rank", "preliminary")
-    standings = {slug: (score, rank, early) for slug, score, rank, early in told}
+    standings: dict[str, PlaceNumbers] = {
+        slug: {**NOWHERE, "score": score, "rank": rank, "preliminary": early} for slug, score, rank, early in told
+    }
     rated = EloRating.objects.filter(model__slug__in=slugs).select_related("model")
     ratings = {rating.model.slug: rating for rating in rated}
     orders = dict(Vote.objects.filter(battle__public_id__in=voted).values_list("battle__public_id", "order"))
@@ -53,11 +58,8 @@ def places_of(battles: Iterable[BattlePayload]) -> Places:
         moved = [ratings.get(side["model"]["id"]) for side in sides]
         changes = _changes(moved, orders[public_id], vote["choice"])
         for side, rating, change in zip(sides, moved, changes, strict=True):
-            score, rank, preliminary = standings.get(side["model"]["id"], (None, None, None))
             places[public_id, side["side"]] = {
-                "score": score,
-                "rank": rank,
-                "preliminary": preliminary,
+                **standings.get(side["model"]["id"], NOWHERE),
                 "elo": None if rating is None else rating.rating,
                 "elo_change": change,
             }
