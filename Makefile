@@ -91,9 +91,9 @@ $(BIN)/.arena: requirements/arena.txt | $(BIN)/python
 	@$(INSTALL) $<
 	@touch $@
 
-$(BIN)/.dev: requirements/dev.txt requirements/test-votes.txt | $(BIN)/python
+$(BIN)/.dev: requirements/dev.txt | $(BIN)/python
 	@echo "Installing the packages of $< …"
-	@$(INSTALL) $< && $(INSTALL) requirements/test-votes.txt
+	@$(INSTALL) $<
 	@touch $@
 
 .venv-audit/.installed: requirements/supply-chain.txt requirements/pip.txt

@@ -1,42 +1,55 @@
-"""Public vote sets with the results of public implementations, where they are at hand."""
+"""Public vote tables with the results of public implementations, out of tests/data."""
 
+import atexit
 import csv
 import json
-import os
+import lzma
+import shutil
+import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
-from django.conf import settings
 
 from leaderboard.rating.bradley_terry import Floats
 
-FOLDER = Path(os.environ.get("ARENA_REFERENCE_DATA", settings.BASE_DIR / ".." / "shared" / "data"))
+FOLDER = Path(__file__).parents[1] / "data"
+CHATBOT_ARENA = FOLDER / "votes" / "arena_20240814_paircounts.csv"
 Vote = tuple[int, int, str]
 
 
 def reference(name: str) -> dict[str, Any]:
-    """The results on one set; skips the test where the folder is absent."""
-    path = FOLDER / "reference" / f"{name}.json"
-    if not path.exists():
-        pytest.skip(f"no reference votes: set ARENA_REFERENCE_DATA to a folder that has reference/{name}.json")
-    results: dict[str, Any] = json.loads(path.read_text())
+    """Return the results on one table; `ours` is None where no finite maximum exists."""
+    results: dict[str, Any] = json.loads((FOLDER / "reference" / f"{name}.json").read_text())
     results["ours"] = results.get("ours") or results.get("exact_mle")
     return results
 
 
+@cache
+def table_path(name: str) -> Path:
+    """Return the path of a table as plain CSV; a compressed one is unpacked once per process."""
+    plain = FOLDER / "votes" / f"{name}.csv"
+    if plain.exists():
+        return plain
+    unpacked = Path(tempfile.mkdtemp(prefix="arena-votes-"))
+    atexit.register(shutil.rmtree, unpacked)
+    path = unpacked / plain.name
+    path.write_bytes(lzma.decompress(plain.with_suffix(".csv.xz").read_bytes()))
+    return path
+
+
 def votes(name: str) -> Iterator[Vote]:
-    """(a, b, winner) in file order, with the models' places in the reference."""
+    """Yield (a, b, winner) in file order; models are indices into the reference's `models`."""
     place = {model: index for index, model in enumerate(reference(name)["models"])}
-    with (FOLDER / "votes" / f"{name}.csv").open() as lines:
+    with table_path(name).open() as lines:
         for line in csv.DictReader(lines):
             yield place[line["model_a"]], place[line["model_b"]], line["winner"]
 
 
 def counts(name: str) -> tuple[Floats, Floats]:
-    """(wins, ties), shape (models, models) each."""
+    """Return (wins, ties), shape (models, models) each."""
     models = reference(name)["models"]
     wins, ties = np.zeros((2, len(models), len(models)))
     if name.startswith("ref_"):
@@ -46,7 +59,7 @@ def counts(name: str) -> tuple[Floats, Floats]:
         ties += by_outcome[2] + by_outcome[3]
     elif name.endswith("paircounts"):
         place = {model: index for index, model in enumerate(models)}
-        with (FOLDER / "votes" / f"{name}.csv").open() as lines:
+        with table_path(name).open() as lines:
             for line in csv.DictReader(lines):
                 a, b = place[line["model_a"]], place[line["model_b"]]
                 wins[a, b] += int(line["wins_a"])

@@ -6,7 +6,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.leaderboard.public_data.tables import SINGLE, chatbot_arena, table
+from tests.leaderboard import reference_votes
+from tests.leaderboard.public_data.tables import SINGLE, table
 from tools.bench.arena import Bench
 from tools.bench.scenarios import say
 
@@ -32,7 +33,7 @@ def vote_files(bench: Bench) -> None:
         took, peak, said = _run(bench, "recompute_snapshot", snapshot)
         say("newest snapshot exported and recomputed", f"{took:.0f} s", f"{peak} MB of memory")
         assert "agrees" in said, said
-        took, _, said = _run(bench, "import_votes", str(chatbot_arena(folder)), "--slug", "chatbot-arena")
+        took, _, said = _run(bench, "import_votes", str(reference_votes.CHATBOT_ARENA), "--slug", "chatbot-arena")
         say("Chatbot Arena imported, 1.67 million votes as counts", f"{took:.1f} s")
         lines = [(f"model {i % 97}", f"model {(i * 7 + 1) % 97 + 100}", "model_a") for i in range(IMPORTED)]
         took, peak, _ = _run(bench, "import_votes", str(table(folder / "single.csv", SINGLE, *lines)))

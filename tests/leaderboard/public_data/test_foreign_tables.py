@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from leaderboard.imports.reference import fit_table
 from leaderboard.imports.tables import BadLine, NotATable, TableVote, read_table
 from tests.leaderboard import reference_votes
-from tests.leaderboard.public_data.tables import COUNTS, SINGLE, chatbot_arena, table
+from tests.leaderboard.public_data.tables import COUNTS, SINGLE, table
 
 
 def read(path):
@@ -92,7 +92,7 @@ SETS = ["arena_20240814_paircounts", "copilot_arena_examples", "football_intl", 
 @pytest.mark.parametrize("name", SETS)
 def test_the_reference_fit_agrees_with_public_implementations(name, capsys):
     expected = reference_votes.reference(name)
-    call_command("import_votes", str(reference_votes.FOLDER / "votes" / f"{name}.csv"), "--reference")
+    call_command("import_votes", str(reference_votes.table_path(name)), "--reference")
     got = json.loads(capsys.readouterr().out)
     for fact in ("models", "votes", "weak_components", "strong_components", "separable"):
         assert got[fact] == expected[fact]
@@ -109,9 +109,9 @@ def test_the_reference_fit_agrees_with_public_implementations(name, capsys):
         assert np.allclose(got["style"]["coeffs"], others["arena_coeffs"], rtol=0, atol=1e-6)
 
 
-def test_the_chatbot_arena_table_is_fitted_as_other_libraries_fit_it(tmp_path):
+def test_chatbot_arena_fit_equals_other_libraries():
     expected = reference_votes.reference("arena_20240814_paircounts")
-    got = fit_table(chatbot_arena(tmp_path))
+    got = fit_table(reference_votes.CHATBOT_ARENA)
     assert got["models"] == expected["models"]
     for part in ("ratings", "se", "se_arena_compat"):
         assert np.allclose(got["ours"][part], expected["ours"][part], rtol=0, atol=1e-6)

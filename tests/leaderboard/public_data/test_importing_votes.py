@@ -1,6 +1,7 @@
 """Boards made of somebody else's votes."""
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from tests import make
 from tests.leaderboard import reference_votes
 from tests.leaderboard.public_data.exports import export, publish
 from tests.leaderboard.public_data.importing import import_votes
-from tests.leaderboard.public_data.tables import COUNTS, SINGLE, chatbot_arena, table
+from tests.leaderboard.public_data.tables import COUNTS, SINGLE, table
 
 pytestmark = pytest.mark.django_db
 
@@ -122,20 +123,19 @@ def test_an_imported_board_can_be_recomputed_from_its_export(small, tmp_path, en
 
 
 @pytest.mark.parametrize("name", ["llmfao_crowd", "mtbench_human", "football_intl", "copilot_arena_examples"])
-def test_public_tables_can_be_imported_and_recomputed(name, tmp_path, capsys):
-    reference_votes.reference(name)
-    path = reference_votes.FOLDER / "votes" / f"{name}.csv"
-    call_command("import_votes", str(path), "--as-models", "--slug", name, stderr=(tmp_path / "progress").open("a"))
+def test_public_table_is_imported_and_recomputed(name, capsys):
+    path = reference_votes.table_path(name)
+    call_command("import_votes", str(path), "--as-models", "--slug", name, stderr=StringIO())
     run = AggregationRun.objects.get()
     assert run.votes_counted == reference_votes.reference(name)["votes"]
     call_command("recompute_snapshot", run.public_id)
     assert "agrees" in capsys.readouterr().out
 
 
-def test_the_chatbot_arena_table_becomes_a_board(tmp_path):
-    """Every model is established there, so that the board is plain maximum likelihood around 1500."""
+def test_chatbot_arena_table_becomes_established_board():
+    """Every model is established, so the board is plain maximum likelihood around 1500."""
     expected = reference_votes.reference("arena_20240814_paircounts")
-    run = import_votes(chatbot_arena(tmp_path))
+    run = import_votes(reference_votes.CHATBOT_ARENA)
     assert (run.votes_counted, run.standings.count()) == (1_670_250, 129)
     scores = dict(run.standings.values_list("contestant__name", "score"))
     published = [scores[name] - 500 for name in expected["models"]]

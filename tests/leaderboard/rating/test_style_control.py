@@ -33,7 +33,7 @@ def fit(ballots, features, models, **options):
 def test_controlled_scores_and_coefficients_equal_public_implementations(name):
     results = reference_votes.reference(name)["style"]["arena_reg1e-12_unweighted"]
     place = {model: index for index, model in enumerate(reference_votes.reference(name)["models"])}
-    with (reference_votes.FOLDER / "votes" / f"{name}.csv").open() as lines:
+    with reference_votes.table_path(name).open() as lines:
         rows = list(csv.DictReader(lines))
     left, right = (np.array([place[row[side]] for row in rows]) for side in ("model_a", "model_b"))
     features = style_features(
