@@ -24,7 +24,7 @@ stop: $(BIN)/.arena ## Stop a running arena, or what a killed one left behind
 	@$(BIN)/python -m arena_site.supervisor stop
 
 test: lint local-model ## Lint, then run every test
-	@$(BIN)/python -m pytest -q -rs -n 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -q -rs -n 2 --dist loadfile --no-loadscope-reorder --rerun-failed
 
 bench: $(BIN)/.dev ## Measure speed and memory; BENCH="--only cpu" for a part
 	@$(BIN)/python -m tools.bench $(BENCH)
