@@ -12,8 +12,9 @@ from django.contrib.auth.models import Group
 from django.core.cache import cache
 from django.db import connections
 from django.db.backends.postgresql.operations import DatabaseOperations
-from django.test import Client
+from django.test import Client, TransactionTestCase
 from django.utils import timezone, translation
+from pytest_django import DjangoDbBlocker
 
 from accounts import bans, chosen_limits
 from accounts.models import User
@@ -27,7 +28,7 @@ from common.valkey import connections as valkey
 from common.valkey import limits
 from common.valkey.connections import connection, pool
 from models_registry import drawable_cache
-from tests import make
+from tests import database_reset, make
 from tests.fake_provider import FakeProvider
 from tests.site import Reader, answer_worker, serve
 
@@ -48,7 +49,7 @@ def _valkey_is_waited_for() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _tests_may_empty_tables() -> Iterator[None]:
-    """Django empties every table after a test with transactions of its own."""
+    """Allow TRUNCATE, and mostly do without it after tests with transactions of their own."""
     flush = DatabaseOperations.sql_flush
 
     def allowed(self: DatabaseOperations, *what: object, **how: object) -> list[str]:
@@ -56,7 +57,14 @@ def _tests_may_empty_tables() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(DatabaseOperations, "sql_flush", allowed)
+        patched.setattr(TransactionTestCase, "_fixture_teardown", database_reset.reset)
         yield
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+    with django_db_blocker.unblock():
+        database_reset.remember()
 
 
 @pytest.fixture(autouse=True)

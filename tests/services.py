@@ -20,6 +20,8 @@ from arena_site.supervisor.child import Child
 NOBODYS = {"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1/0"}
 # As compose makes it: it owns nothing.
 CREATE_SITE_ROLE = "CREATE ROLE arena_site LOGIN PASSWORD 'tests';"
+# With it tests/database_reset.py deletes rows in any order, without triggers and foreign keys.
+GRANT_RESET = "GRANT SET ON PARAMETER session_replication_role TO arena;"
 _children: list[Child] = []
 _directories: list[Path] = []
 
@@ -35,7 +37,11 @@ def start() -> None:
     _directories.append(directory)
     services = {
         "DATABASE_URL": Postgres(
-            directory / "pg", directory / "pgs", "tests", durable=False, more_statements=f"{CREATE_SITE_ROLE}\n"
+            directory / "pg",
+            directory / "pgs",
+            "tests",
+            durable=False,
+            more_statements=f"{CREATE_SITE_ROLE}\n{GRANT_RESET}\n",
         ),
         "REDIS_URL": Valkey(directory / "valkey", directory / "vks", durable=False),
     }
