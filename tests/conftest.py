@@ -24,6 +24,8 @@ from battles.moderation import endpoint, policy
 from battles.worker import runner as battles_engine
 from battles.worker.runner import Engine
 from common.db.triggers import allow_emptying_sql
+from common.rendering.frames import Rendered
+from common.rendering.renderer import Renderer
 from common.valkey import connections as valkey
 from common.valkey import limits
 from common.valkey.connections import connection, pool
@@ -176,9 +178,21 @@ def _tasks() -> Iterator[list[Executor]]:
         threads.shutdown(cancel_futures=True)
 
 
+class LateRenderer(Renderer):
+    """Start the child process with the first text for it: few tests have one, and a start takes half a second."""
+
+    def start(self) -> None:
+        pass
+
+    async def _exchange(self, text: str) -> Rendered:
+        super().start()
+        return await super()._exchange(text)
+
+
 @pytest.fixture
-def engine(_tasks: list[Executor]) -> Iterator[Engine]:
+def engine(_tasks: list[Executor], monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """A worker's event loop in this process."""
+    monkeypatch.setattr(battles_engine, "Renderer", LateRenderer)
     made = Engine()
     yield made
     made.close()

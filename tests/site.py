@@ -13,6 +13,7 @@ from typing import Any
 import httpx2
 import uvicorn
 from celery.contrib.testing.worker import start_worker
+from celery.worker import state
 
 from arena_site.asgi import application as site_application
 from arena_site.celery import app as celery_app
@@ -54,7 +55,11 @@ def answer_worker() -> Iterator[Executor]:
         celery_app, pool="threads", concurrency=8, queues=["answers", "default"],
         perform_ping_check=False, shutdown_timeout=60,
     ) as worker:  # fmt: skip
-        yield worker.pool.executor
+        try:
+            yield worker.pool.executor
+        finally:
+            state.should_terminate = 0
+            worker.hub.call_soon(lambda: None)  # its loop looks at that when it wakes up, by itself after a second
 
 
 @dataclass

@@ -61,7 +61,7 @@ def test_a_site_has_ended_once_the_streams_that_were_still_read_have():
     over = threading.Event()
 
     def slowly(**_: object) -> None:
-        time.sleep(2)
+        time.sleep(0.5)
         over.set()
 
     request_finished.connect(slowly, sender=OwnHandler)

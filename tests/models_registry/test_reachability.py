@@ -1,11 +1,10 @@
 """A server without a key is drawn from while it answers."""
 
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
-from threading import Thread
+from threading import Barrier, Thread
 
 import pytest
 from django.utils import timezone
@@ -26,8 +25,8 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def server_that_says(reply: bytes) -> Iterator[tuple[str, list[bytes]]]:
-    """Its base URL and the requests it saw; an empty reply accepts and stays silent."""
+def server_that_says(reply: bytes, *, once_all_are_asked: Barrier | None = None) -> Iterator[tuple[str, list[bytes]]]:
+    """Yield its base URL and the requests it saw; an empty reply accepts and stays silent."""
     listener = socket.create_server(("127.0.0.1", 0))
     seen: list[bytes] = []
 
@@ -39,6 +38,8 @@ def server_that_says(reply: bytes) -> Iterator[tuple[str, list[bytes]]]:
                 return
             with conversation:
                 seen.append(conversation.recv(4096))
+                if once_all_are_asked is not None:
+                    once_all_are_asked.wait(60)
                 if reply:
                     conversation.sendall(reply)
                 else:
@@ -93,14 +94,20 @@ def test_a_redirect_is_an_answer_and_is_not_followed():
         assert seen_elsewhere == []
 
 
-def test_silent_servers_cost_one_patience_together():
+@pytest.mark.usefixtures("patient")
+def test_all_servers_are_asked_at_the_same_time():
+    all_are_asked = Barrier(20)
     with ExitStack() as servers:
         for _ in range(20):
-            make.provider(servers.enter_context(server_that_says(b""))[0])
-        started = time.monotonic()
+            server = server_that_says(reply("200 OK"), once_all_are_asked=all_are_asked)
+            make.provider(servers.enter_context(server)[0], is_answering=False)
         probe_keyless_providers()
-        assert time.monotonic() - started < 10 * reachability.PATIENCE_S
-        assert not Provider.objects.filter(is_answering=True).exists()
+    assert Provider.objects.filter(is_answering=True).count() == 20
+
+
+def test_silent_server_is_not_answering():
+    with server_that_says(b"") as (url, _):
+        assert not is_answering(make.provider(url))
 
 
 def test_a_provider_with_a_key_is_not_asked():
