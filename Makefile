@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up stop test lint fuzz bench bench-ratings chaos screenshots messages requirements audit sbom
+.PHONY: help up stop test test-quick lint fuzz bench bench-ratings chaos screenshots messages requirements audit sbom
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -25,6 +25,9 @@ stop: $(BIN)/.arena ## Stop a running arena, or what a killed one left behind
 
 test: lint local-model ## Lint, then run every test
 	@$(BIN)/python -m pytest -q -rs -n 2 --dist loadfile --no-loadscope-reorder --rerun-failed
+
+test-quick: $(BIN)/.dev ## Run the tests without a browser, programs of their own, and long waits
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not (browser or faults or processes or slow)"
 
 bench: $(BIN)/.dev ## Measure speed and memory; BENCH="--only cpu" for a part
 	@$(BIN)/python -m tools.bench $(BENCH)

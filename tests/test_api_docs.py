@@ -44,6 +44,7 @@ def test_the_calls_with_curl_work_one_after_the_other(site: str, token: str, fak
     assert Vote.objects.count() == 1
 
 
+@pytest.mark.processes
 def test_the_program_in_python_prints_what_was_said_and_the_names(site: str, token: str, fake_provider: FakeProvider):
     (program,) = [text for language, text in PAGE.blocks if language == "python"]
     environment = {**os.environ, "ARENA": site, "TOKEN": token}
@@ -53,7 +54,7 @@ def test_the_program_in_python_prints_what_was_said_and_the_names(site: str, tok
     ) as playing:
         wait_for(lambda: counters._gauges["streams"] > others or playing.poll() is not None, within=60)
         fake_provider.go_on()
-        said, complaints = playing.communicate(timeout=60)
+        said, complaints = playing.communicate()
     assert complaints == ""
     assert "event: text" in said
     assert "event: end" in said

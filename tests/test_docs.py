@@ -19,6 +19,8 @@ from tests.documents import FILES, Document, known_variables, problems, shell_li
 from tests.fake_provider import FakeProvider
 from tests.site import Reader
 
+pytestmark = pytest.mark.processes
+
 ROOT: Path = settings.BASE_DIR
 README = Document.read(ROOT / "README.md")
 SPOILED = """

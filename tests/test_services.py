@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from django.conf import settings
+
+pytestmark = pytest.mark.processes
 
 ONE_THAT_EMPTIES_VALKEY = "tests/test_env_example.py"
 
@@ -20,6 +23,6 @@ def test_an_arena_that_runs_in_this_folder_is_left_alone(tmp_path: Path):
         cwd=settings.BASE_DIR, env={
             "PATH": os.environ["PATH"], "ARENA_DATA_DIR": str(tmp_path), "ARENA_ENV_FILE": str(tmp_path / "env"),
         },
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True,
     )  # fmt: skip
     assert shared_out.returncode == 0, shared_out.stdout

@@ -27,7 +27,7 @@ from tests import make
 from tests.arena_site.databases import database_without_tables, url_of_site_role
 from tests.leaderboard.ballots import cast, cast_many, contestants
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 
 KEY = "sk-a-key-that-must-come-back-0001"
 
@@ -76,7 +76,7 @@ def manage(database: str, data_dir: Path, *command: str, given: bytes = b"") -> 
         [sys.executable, "-W", "ignore", "manage.py", *command, "--settings", "arena_site.settings.test"],
         cwd=site_settings.BASE_DIR,
         env=os.environ | {"DATABASE_URL": database, "ARENA_DATA_DIR": str(data_dir)},
-        input=given, capture_output=True, timeout=300,
+        input=given, capture_output=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout

@@ -33,6 +33,7 @@ def dockerfile() -> list[tuple[str, str]]:
     return [(line.split()[0], line.split(maxsplit=1)[1].strip()) for line in text.splitlines() if line.strip()]
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("schema", "file"),
     [
@@ -214,6 +215,7 @@ def test_the_workflow_runs_what_everybody_runs():
     assert workflow["permissions"] == {"contents": "read"}
 
 
+@pytest.mark.processes
 def test_secrets_are_new_each_time_and_of_use():
     first, second = made_secrets(), made_secrets()
     assert set(first) == {*SECRETS, "VALKEY_PASSWORD"}
@@ -225,12 +227,14 @@ def test_secrets_are_new_each_time_and_of_use():
     assert "$" not in "".join(first.values())  # Compose would fill it in
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("script", sorted(path.name for path in (ROOT / "deploy").glob("*.sh")))
 def test_scripts_are_programs(script: str):
     assert os.access(ROOT / "deploy" / script, os.X_OK)
     subprocess.run(["/bin/sh", "-n", ROOT / "deploy" / script], check=True)
 
 
+@pytest.mark.processes
 @pytest.mark.django_db
 def test_models_pulled_by_ollama_are_registered():
     names = "llama3.2 hf.co/Qwen/Qwen3-1.7B_GGUF:Q4_K_M"

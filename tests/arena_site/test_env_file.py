@@ -7,13 +7,15 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+pytestmark = pytest.mark.processes
+
 PORT = "from arena_site.supervisor.site import Site; print(Site.from_environment().port)"
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments], cwd=settings.BASE_DIR, env=environment,
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.arena_site.compose import make_secrets
+
+pytestmark = pytest.mark.processes
 
 
 def test_secrets_file_is_readable_by_its_owner_only(tmp_path: Path):

@@ -54,6 +54,7 @@ def test_every_answer_has_its_security_headers(address: str):
     assert "unsafe" not in policy
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("scope", "subdomains", "preload"),
     [(None, False, False), ("host", False, False), ("subdomains", True, False), ("preload", True, True)],

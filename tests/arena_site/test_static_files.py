@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from django.core.management import call_command
 
 from arena_site.management.commands.prepare import static_fingerprint
@@ -34,6 +35,7 @@ def test_fingerprint_changes_with_a_static_file(tmp_path: Path, settings):
     assert static_fingerprint() != before
 
 
+@pytest.mark.processes
 def test_web_process_imports_neither_plotly_nor_spectacular():
     """They cost a web process megabytes, and most of them never serve either."""
     program = (

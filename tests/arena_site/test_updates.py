@@ -107,7 +107,7 @@ class OldArena:
 
     def python(self, *arguments: str) -> None:
         command = [sys.executable, "-W", "ignore", *arguments]
-        subprocess.run(command, cwd=settings.BASE_DIR, env=self.environment, check=True, timeout=240)
+        subprocess.run(command, cwd=settings.BASE_DIR, env=self.environment, check=True)
 
     @contextmanager
     def running(self, *arguments: str) -> Iterator[None]:

@@ -16,6 +16,8 @@ from uploads.reading import guard
 from uploads.reading.findings import Picture, Reason, Text, Unreadable
 from uploads.reading.guard import read
 
+pytestmark = pytest.mark.processes
+
 REASONS = {
     "many_operators": Reason.TOO_DEMANDING,
     "huge_string": Reason.TOO_DEMANDING,
@@ -80,7 +82,7 @@ def test_the_kernel_ends_a_reader_that_takes_more_than_its_share(crime: str, sta
     limited = "from uploads import extraction_child as child; child.CPU_S = 1; child._limit()"
     ended = subprocess.run(
         [sys.executable, "-c", f"{limited}\n{crime}"],
-        cwd=tmp_path, env={"PYTHONPATH": str(guard.CODE)}, capture_output=True, timeout=60, check=False,
+        cwd=tmp_path, env={"PYTHONPATH": str(guard.CODE)}, capture_output=True, check=False,
     )  # fmt: skip
     assert ended.returncode == status
     assert words in ended.stderr

@@ -4,6 +4,10 @@ import os
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.processes
+
 _OFFLINE = """
 import sys
 
@@ -30,6 +34,6 @@ print(language_of("pourquoi le ciel est-il bleu quand il fait beau"), language_o
 def test_language_detection_loads_no_downloader():
     ended = subprocess.run(
         [sys.executable, "-c", _OFFLINE], env={**os.environ, "PYTHONPATH": "."}, capture_output=True, text=True,
-        timeout=120, check=False,
+        check=False,
     )  # fmt: skip
     assert (ended.stdout.split(), ended.returncode) == (["fr", "en"], 0), ended.stderr
