@@ -1,9 +1,14 @@
 """What every test may ask for."""
 
+import os
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import pgtrigger
 import pytest
@@ -32,13 +37,27 @@ from common.valkey.connections import connection, pool
 from models_registry import drawable_cache
 from tests import database_reset, make
 from tests.fake_provider import FakeProvider
+from tests.faults.running import RUN_DIR
+from tests.scheduling import SharedArenaScheduling, start_order
 from tests.site import Reader, answer_worker, serve
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the directory that the processes of this run share; the first one removes it."""
+    if not hasattr(config, "workerinput"):
+        os.environ[RUN_DIR] = directory = tempfile.mkdtemp(prefix="arena-test-run-", dir="/tmp")
+        Path(directory).chmod(0o711)  # PostgreSQL of a root user runs as nobody
+        config.add_cleanup(lambda: shutil.rmtree(directory))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharedArenaScheduling | None:
+    return SharedArenaScheduling(config, log) if config.getoption("dist") == "loadfile" else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that start whole arenas come first: one of them alone at the end would keep only one process busy.
-    Otherwise the order stays random."""
-    items.sort(key=lambda item: not (item.get_closest_marker("browser") or item.get_closest_marker("faults")))
+    """Run tests with whole arenas first, those that share one after another; otherwise keep the random order."""
+    items.sort(key=start_order)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
+from tests.browser.administration import ADMINISTRATOR
 from tests.browser.arenas import PATIENT
 from tests.browser.axe import WIDE
 from tests.browser.hands import HANDS, Hand, fresh
@@ -22,15 +23,21 @@ ARGUMENTS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One for each module: while Playwright is open, nobody else in this thread can run an event loop."""
+@pytest.fixture(scope="package")
+def playwright() -> Iterator[Playwright]:
+    """For all browser tests of a worker: while it is open, nothing else in this thread can run an event loop."""
     if not Path(CHROMIUM).exists():
         pytest.fail("Chromium is missing: apt-get install chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@pytest.fixture(scope="package")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """One for all browser tests of a worker; each test has contexts of its own."""
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture
@@ -64,8 +71,19 @@ def hand(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Hand]:
     hand.page.context.close()
 
 
-@pytest.fixture(scope="module")
-def echoing(_fake_provider: FakeProvider) -> Iterator[Arena]:
-    """An arena whose two models repeat the prompt, and may pause in it for as long as it takes to look."""
-    with arena_with(_fake_provider, **PATIENT) as arena:
+@pytest.fixture(scope="package")
+def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
+    """One for all files that need no other: its two models repeat the prompt, and may pause in it for any time.
+
+    Its tests make what they need and leave the other tests' data alone.
+    """
+    with arena_with(_fake_provider, **PATIENT, **ADMINISTRATOR) as arena:
+        arena.choose_limit("upload", "visitor", "off")
         yield arena
+
+
+@pytest.fixture(autouse=True)
+def _paused_answers_end(_fake_provider: FakeProvider) -> Iterator[None]:
+    """They would keep the arena busy during later tests."""
+    yield
+    _fake_provider.go_on()

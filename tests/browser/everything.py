@@ -219,5 +219,9 @@ def look_around() -> Everything:
     return seen
 
 
-if __name__ == "__main__":
+def tell() -> None:
     sys.stdout.write(json.dumps(asdict(look_around())))
+
+
+if __name__ == "__main__":
+    tell()

@@ -1,21 +1,13 @@
-"""`python -m tests.browser.injected 0`: payloads in the fields of a running arena that a browser is shown."""
+"""Payloads in the fields of a running arena that a browser is shown; Arena.shell runs these functions."""
 
-import os
-import sys
-
-import django
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
-django.setup()
-
-from accounts.models import User  # noqa: E402
-from battles.models import Battle, Category, Session, Vote  # noqa: E402
-from models_registry.models import LanguageModel  # noqa: E402
-from tests import make  # noqa: E402
-from tests.browser.payloads import PAYLOADS, ROUNDS  # noqa: E402
-from tests.browser.votes import publish  # noqa: E402
-from tests.leaderboard.ballots import cast  # noqa: E402
-from uploads.models import Upload  # noqa: E402
+from accounts.models import User
+from battles.models import Battle, Category, Session, Vote
+from models_registry.models import LanguageModel
+from tests import make
+from tests.browser.payloads import PAYLOADS, ROUNDS
+from tests.browser.votes import publish
+from tests.leaderboard.ballots import cast
+from uploads.models import Upload
 
 
 def one_each(user: User) -> None:
@@ -79,11 +71,9 @@ def several_each(part: int) -> None:
         model.save()
 
 
-if __name__ == "__main__":
-    part = int(sys.argv[1])
-    if part == 0:
-        user = User.objects.get()
-        one_each(user)
-        said_after_votes(user)
-        boards_named()
-    several_each(part)
+def fill(email: str) -> None:
+    """All of them, for the member with that address."""
+    user = User.objects.get(email=email)
+    one_each(user)
+    said_after_votes(user)
+    boards_named()

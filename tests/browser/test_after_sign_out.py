@@ -3,50 +3,49 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect
 
 from tests.browser.arenas import ask
 from tests.browser.conftest import ARGUMENTS, CHROMIUM
-from tests.browser.members import EMAIL, make_member, sign_in
+from tests.browser.members import make_member, sign_in
 from tests.faults.running import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.faults, pytest.mark.timeout(400)]
 
 PROMPT, DRAFT = "The gazelle's private question", "A draft about the okapi"
-SECRETS = [EMAIL, "gazelle", "okapi"]
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(playwright: Playwright) -> Iterator[Browser]:
     """Chromium as people have it, with pages kept whole for going back, which Playwright switches off."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=ARGUMENTS, ignore_default_args=["--disable-back-forward-cache"]
-        )
-        yield browser
-        browser.close()
+    browser = playwright.chromium.launch(
+        executable_path=CHROMIUM, args=ARGUMENTS, ignore_default_args=["--disable-back-forward-cache"]
+    )
+    yield browser
+    browser.close()
 
 
 def kept(page: Page) -> str:
     return page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")
 
 
-def test_going_back_after_sign_out_shows_nothing(echoing: Arena, page: Page):
-    make_member(echoing)
-    sign_in(page, echoing.url)
-    ask(page, echoing, PROMPT)
+def test_going_back_after_sign_out_shows_nothing(arena: Arena, page: Page):
+    email = make_member(arena)
+    secrets = [email, "gazelle", "okapi"]
+    sign_in(page, arena.url, email)
+    ask(page, arena, PROMPT)
     seen = ["/sessions/", "/leaderboard/", "/accounts/email/", "/accounts/data/", "/"]
     for path in seen:
-        page.goto(echoing.url + path)
-        assert any(secret in page.content() for secret in SECRETS), path
+        page.goto(arena.url + path)
+        assert any(secret in page.content() for secret in secrets), path
     page.locator("#prompt").fill(DRAFT)
-    page.goto(f"{echoing.url}/accounts/logout/")
+    page.goto(f"{arena.url}/accounts/logout/")
     page.locator("main").get_by_role("button", name="Sign out").click()
     expect(page.locator(".account-link")).to_have_text("Sign in")
     shown = []
     for _ in range(len(seen) + 4):  # also the battle, and what came before it
         page.go_back()
-        shown += [(page.url, secret) for secret in SECRETS if secret in page.content() + kept(page)]
+        shown += [(page.url, secret) for secret in secrets if secret in page.content() + kept(page)]
         typed = page.locator("textarea").evaluate_all("boxes => boxes.map((box) => box.value).join()")
-        shown += [(page.url, secret) for secret in SECRETS if secret in typed]
+        shown += [(page.url, secret) for secret in secrets if secret in typed]
     assert shown == []

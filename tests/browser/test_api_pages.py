@@ -1,31 +1,15 @@
 """The API's documentation and the page of tokens, in a real browser under the site's policy."""
 
-import shutil
-import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.members import new_address
 from tests.faults.running import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
-
-
-@pytest.fixture(scope="module")
-def arena() -> Iterator[Arena]:
-    directory = Path(tempfile.mkdtemp(prefix="arena-browser-", dir="/tmp"))
-    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
-    arena = Arena(directory / "data")
-    try:
-        arena.start()
-        yield arena
-    finally:
-        arena.stop()
-        shutil.rmtree(directory)
 
 
 def test_the_documentation_shows_every_call_and_tries_one_out(arena: Arena, page: Page):
@@ -54,8 +38,9 @@ def test_on_a_phone_what_a_call_is_stands_below_its_method(arena: Arena, page: P
 
 
 def test_a_member_makes_a_token_copies_it_and_revokes_it(arena: Arena, page: Page):
+    email = new_address()
     page.goto(f"{arena.url}/accounts/signup/")
-    page.locator("input[name=email]").fill("someone@example.org")
+    page.locator("input[name=email]").fill(email)
     page.locator("input[name=password1]").fill("a-good-password-7")
     page.locator("main form").get_by_role("button").click()
     page.wait_for_url(lambda url: "/signup/" not in url)
@@ -65,7 +50,7 @@ def test_a_member_makes_a_token_copies_it_and_revokes_it(arena: Arena, page: Pag
     page.get_by_role("button", name="Make a token").click()
     token = page.get_by_label("Copy your new token now").input_value()
     asked = urllib.request.Request(f"{arena.url}/api/v1/me/", headers={"Authorization": f"Bearer {token}"})
-    assert b"someone@example.org" in urllib.request.urlopen(asked).read()
+    assert email.encode() in urllib.request.urlopen(asked).read()
     page.get_by_role("link", name="API tokens").click()
     expect(page.get_by_label("Copy your new token now")).to_have_count(0)
     expect(page.get_by_text("<b>script</b>")).to_be_visible()

@@ -11,8 +11,8 @@ from tests.faults.running import Arena
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 
-def test_an_answer_from_right_to_left_is_read_so_and_nothing_moves_for_who_wants_no_motion(echoing: Arena, page: Page):
-    ask(page, echoing, "لماذا السماء زرقاء؟")
+def test_an_answer_from_right_to_left_is_read_so_and_nothing_moves_for_who_wants_no_motion(arena: Arena, page: Page):
+    ask(page, arena, "لماذا السماء زرقاء؟")
     written = page.locator(".answer > [id$='-done']").first
     assert written.evaluate("element => getComputedStyle(element).direction") == "rtl"
     assert page.locator(".pane-tabs").evaluate("element => getComputedStyle(element).direction") == "ltr"
@@ -24,14 +24,14 @@ def test_an_answer_from_right_to_left_is_read_so_and_nothing_moves_for_who_wants
 
 
 def test_a_battle_from_the_first_tab_to_the_names_by_keyboard_alone(
-    echoing: Arena, fake_provider: FakeProvider, page: Page
+    arena: Arena, fake_provider: FakeProvider, page: Page
 ):
-    page.goto(f"{echoing.url}/leaderboard/")
+    page.goto(f"{arena.url}/leaderboard/")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#main")).to_be_focused()
-    page.goto(echoing.url)
+    page.goto(arena.url)
     expect(page.locator("#prompt")).to_be_focused()
     page.keyboard.type(f"one two {PAUSE} three")
     page.keyboard.press("Enter")
@@ -53,8 +53,8 @@ def test_a_battle_from_the_first_tab_to_the_names_by_keyboard_alone(
     expect(page.locator(".said")).to_contain_text("You preferred the right answer.")
 
 
-def test_enter_while_models_answer_says_that_the_words_wait(echoing: Arena, fake_provider: FakeProvider, page: Page):
-    page.goto(echoing.url)
+def test_enter_while_models_answer_says_that_the_words_wait(arena: Arena, fake_provider: FakeProvider, page: Page):
+    page.goto(arena.url)
     page.locator("#prompt").fill(f"one two {PAUSE} three")
     page.keyboard.press("Enter")
     page.wait_for_url("**/s/**")
@@ -71,10 +71,10 @@ def test_enter_while_models_answer_says_that_the_words_wait(echoing: Arena, fake
 
 
 def test_what_is_pressed_says_what_became_of_it_and_leaves_the_focus_at_the_news(
-    echoing: Arena, fake_provider: FakeProvider, page: Page
+    arena: Arena, fake_provider: FakeProvider, page: Page
 ):
     hand, said = Hand(page, by_keys=True), page.locator("#announcer")
-    page.goto(echoing.url)
+    page.goto(arena.url)
     hand.write(page.locator("#prompt"), f"one two {PAUSE} three")
     page.keyboard.press("Enter")
     page.wait_for_url("**/s/**")
@@ -97,11 +97,11 @@ def test_what_is_pressed_says_what_became_of_it_and_leaves_the_focus_at_the_news
 
 
 def test_without_javascript_no_box_is_offered_that_loses_what_is_typed(
-    echoing: Arena, fake_provider: FakeProvider, browser: Browser
+    arena: Arena, fake_provider: FakeProvider, browser: Browser
 ):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    ask(page, echoing, "one two three")
+    ask(page, arena, "one two three")
     page.get_by_role("button", name="Tie").click()
     expect(page.get_by_role("link", name="Next battle")).to_be_visible()
     page.locator("#prompt").fill(f"one two {PAUSE} three")
@@ -115,10 +115,10 @@ def test_without_javascript_no_box_is_offered_that_loses_what_is_typed(
     context.close()
 
 
-def test_without_javascript_from_the_prompt_to_the_names_of_a_second_battle(echoing: Arena, browser: Browser):
+def test_without_javascript_from_the_prompt_to_the_names_of_a_second_battle(arena: Arena, browser: Browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    ask(page, echoing, "one two three")
+    ask(page, arena, "one two three")
     page.locator("#prompt").fill("four five six")
     page.get_by_role("button", name="Follow up with both").click()
     expect(page.locator(".answer", has_text="four five six")).to_have_count(2)  # the page looks again by itself

@@ -2,14 +2,13 @@
 
 import base64
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.hands import Hand
 from tests.fake_provider import FakeProvider
-from tests.faults.running import Arena, arena_with
+from tests.faults.running import Arena
 from tests.uploads import pdfs, pictures
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -23,12 +22,6 @@ HAND_OVER = """([kind, name, content, texts]) => {
     : new DragEvent(kind, { dataTransfer: carried, ...options });
   document.getElementById("prompt").dispatchEvent(event);
 }"""
-
-
-@pytest.fixture(scope="module")
-def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
-    with arena_with(_fake_provider, ARENA_LIMIT_UPLOAD_VISITOR="off") as arena:
-        yield arena
 
 
 def hand_over(page: Page, kind: str, name: str, content: bytes, texts: dict[str, str] | None = None) -> None:

@@ -27,8 +27,8 @@ LONG_MOMENTS = "window.setTimeout = ((own) => (what, ms, ...more) => own(what, 1
 SHIFTED = "window.shifts.reduce((sum, [value]) => sum + value, 0)"
 
 
-def test_vote_that_fails_keeps_choice_for_next_try(echoing: Arena, page: Page):
-    ask(page, echoing, "one two three")
+def test_vote_that_fails_keeps_choice_for_next_try(arena: Arena, page: Page):
+    ask(page, arena, "one two three")
     choice = page.get_by_role("button", name="Right is better")
     for spoil, mend in (
         (lambda: page.route("**/vote/", lambda route: route.fulfill(status=500)), lambda: page.unroute("**/vote/")),
@@ -45,8 +45,8 @@ def test_vote_that_fails_keeps_choice_for_next_try(echoing: Arena, page: Page):
     expect(page.locator(".reveal .said")).to_contain_text("preferred the right answer")
 
 
-def test_what_was_typed_and_attached_goes_along_from_one_way_to_battle_to_another(echoing: Arena, page: Page):
-    page.goto(echoing.url)
+def test_what_was_typed_and_attached_goes_along_from_one_way_to_battle_to_another(arena: Arena, page: Page):
+    page.goto(arena.url)
     page.locator("#prompt").fill("What is in it?\nIn two lines.")
     page.locator("[data-attach]").set_input_files(
         {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"Not much."}
@@ -67,9 +67,9 @@ def test_what_was_typed_and_attached_goes_along_from_one_way_to_battle_to_anothe
     expect(page.get_by_role("link", name="notes.txt")).to_be_visible()
 
 
-def test_what_is_being_typed_outlives_a_reload_until_it_is_sent(echoing: Arena, page: Page):
+def test_what_is_being_typed_outlives_a_reload_until_it_is_sent(arena: Arena, page: Page):
     prompt = page.locator("#prompt")
-    page.goto(echoing.url)
+    page.goto(arena.url)
     prompt.fill("A long thought,\nwell put.")
     page.reload()
     expect(prompt).to_have_value("A long thought,\nwell put.")
@@ -82,25 +82,25 @@ def test_what_is_being_typed_outlives_a_reload_until_it_is_sent(echoing: Arena, 
     expect(page.locator(".question")).to_have_text(["A long thought,\nwell put.", "And another?"])
     page.reload()
     expect(prompt).to_have_value("")
-    page.goto(echoing.url)
+    page.goto(arena.url)
     expect(prompt).to_have_value("")
 
 
-def test_a_draft_goes_along_when_one_signs_in_and_is_gone_when_one_signs_out(echoing: Arena, page: Page):
-    make_member(echoing)
-    page.goto(echoing.url)
+def test_a_draft_goes_along_when_one_signs_in_and_is_gone_when_one_signs_out(arena: Arena, page: Page):
+    email = make_member(arena)
+    page.goto(arena.url)
     page.locator("#prompt").fill("Mine.")
-    sign_in(page, echoing.url)
-    page.goto(echoing.url)
+    sign_in(page, arena.url, email)
+    page.goto(arena.url)
     expect(page.locator("#prompt")).to_have_value("Mine.")
-    page.goto(f"{echoing.url}/accounts/logout/")
+    page.goto(f"{arena.url}/accounts/logout/")
     page.locator("main").get_by_role("button", name="Sign out").click()
-    page.wait_for_url(f"{echoing.url}/")
+    page.wait_for_url(f"{arena.url}/")
     expect(page.locator("#prompt")).to_have_value("")
 
 
-def test_a_suggestion_fills_the_box_in_any_way(echoing: Arena, page: Page):
-    page.goto(echoing.url)
+def test_a_suggestion_fills_the_box_in_any_way(arena: Arena, page: Page):
+    page.goto(arena.url)
     page.get_by_role("link", name="Direct chat").click()
     page.get_by_role("button", name="Explain why").click()
     expect(page.locator("#prompt")).to_have_value("Explain why the sky is blue to a curious ten-year-old.")
@@ -109,25 +109,25 @@ def test_a_suggestion_fills_the_box_in_any_way(echoing: Arena, page: Page):
 @pytest.mark.parametrize("width", [1280, 360])
 @pytest.mark.parametrize("words", [3, 400])
 def test_nothing_moves_while_answers_grow_and_when_the_vote_bar_appears(
-    echoing: Arena,
+    arena: Arena,
     page: Page,
     width: int,
     words: int,
 ):
     page.set_viewport_size({"width": width, "height": 800})
     page.add_init_script(WATCH_SHIFTS)
-    ask(page, echoing, "word " * words)
+    ask(page, arena, "word " * words)
     page.wait_for_timeout(500)
     assert page.evaluate(SHIFTED) < 0.02, page.evaluate("window.shifts")
 
 
 @pytest.mark.parametrize("width", [1280, 360])
 def test_stop_stays_where_it_is_and_pressed_too_often_does_not_vote(
-    echoing: Arena, fake_provider: FakeProvider, page: Page, width: int
+    arena: Arena, fake_provider: FakeProvider, page: Page, width: int
 ):
     page.set_viewport_size({"width": width, "height": 800})
     page.add_init_script(LONG_MOMENTS)
-    page.goto(echoing.url)
+    page.goto(arena.url)
     page.locator("#prompt").fill(LONG.replace("word300", f"{PAUSE} word300"))
     page.get_by_role("button", name="Start the battle").click()
     page.wait_for_url("**/s/**")
@@ -149,8 +149,8 @@ def test_stop_stays_where_it_is_and_pressed_too_often_does_not_vote(
     expect(page.locator(".reveal")).to_be_focused()
 
 
-def test_a_report_that_is_being_written_survives_the_vote(echoing: Arena, page: Page):
-    ask(page, echoing, "one two three")
+def test_a_report_that_is_being_written_survives_the_vote(arena: Arena, page: Page):
+    ask(page, arena, "one two three")
     page.locator("summary", has_text="Report").click()
     page.get_by_label("What is wrong with this battle?").fill("It is rude.")
     page.get_by_role("button", name="Tie").click()
@@ -160,8 +160,8 @@ def test_a_report_that_is_being_written_survives_the_vote(echoing: Arena, page: 
     expect(page.get_by_text("A moderator will review it.")).to_be_visible()
 
 
-def test_a_report_that_is_being_written_survives_a_follow_up(echoing: Arena, page: Page):
-    ask(page, echoing, "one two three")
+def test_a_report_that_is_being_written_survives_a_follow_up(arena: Arena, page: Page):
+    ask(page, arena, "one two three")
     page.locator("summary", has_text="Report").click()
     page.get_by_label("What is wrong with this battle?").fill("It is rude.")
     page.locator("#prompt").fill("four five six")
@@ -171,8 +171,8 @@ def test_a_report_that_is_being_written_survives_a_follow_up(echoing: Arena, pag
     expect(page.get_by_label("What is wrong with this battle?")).to_have_value("It is rude.")
 
 
-def test_after_the_names_one_key_leads_to_the_next_battle_of_the_session(echoing: Arena, page: Page):
-    ask(page, echoing, "one two three")
+def test_after_the_names_one_key_leads_to_the_next_battle_of_the_session(arena: Arena, page: Page):
+    ask(page, arena, "one two three")
     page.get_by_role("button", name="Tie").click()
     expect(page.locator(".reveal")).to_be_focused()
     page.keyboard.press("n")
@@ -186,8 +186,8 @@ def test_after_the_names_one_key_leads_to_the_next_battle_of_the_session(echoing
     page.get_by_role("button", name="Tie").wait_for(timeout=60_000)
 
 
-def test_why_is_kept_as_it_is_chosen_and_can_be_changed(echoing: Arena, page: Page):
-    ask(page, echoing, "one two three")
+def test_why_is_kept_as_it_is_chosen_and_can_be_changed(arena: Arena, page: Page):
+    ask(page, arena, "one two three")
     page.get_by_role("button", name="Left is better").click()
     page.get_by_text("Say why").click()
     page.locator(".tag", has_text="clear").first.click()

@@ -26,18 +26,18 @@ def phone(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-def test_no_page_is_wider_than_a_small_phone(phone: Page, echoing: Arena):
+def test_no_page_is_wider_than_a_small_phone(phone: Page, arena: Arena):
     too_wide = {}
     for path in PAGES:
-        phone.goto(echoing.url + path)
+        phone.goto(arena.url + path)
         expect(phone.locator("html")).to_have_attribute("lang", "fr")
         if beyond := phone.evaluate(BEYOND_THE_EDGE):
             too_wide[path] = beyond
     assert too_wide == {}
 
 
-def test_a_battle_from_the_question_to_the_names(phone: Page, echoing: Arena):
-    phone.goto(echoing.url)
+def test_a_battle_from_the_question_to_the_names(phone: Page, arena: Arena):
+    phone.goto(arena.url)
     phone.locator("#prompt").fill("Pourquoi le ciel est-il bleu ?")
     phone.get_by_role("button", name="Lancer le duel").click()
     phone.get_by_role("button", name="Égalité").click(timeout=60_000)
@@ -45,9 +45,9 @@ def test_a_battle_from_the_question_to_the_names(phone: Page, echoing: Arena):
     assert phone.evaluate(BEYOND_THE_EDGE) == 0
 
 
-def test_the_switch_keeps_the_place_there_and_back(hand: Hand, echoing: Arena):
+def test_the_switch_keeps_the_place_there_and_back(hand: Hand, arena: Arena):
     page = hand.page
-    page.goto(echoing.url + "/leaderboard/?search=a")
+    page.goto(arena.url + "/leaderboard/?search=a")
     for language, code in (("Français", "fr"), ("English", "en")):
         hand.press(page.get_by_role("button", name=language))
         expect(page.locator("html")).to_have_attribute("lang", code)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask, play
+from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask, vote
 from tests.browser.members import make_member, sign_in
 from tests.browser.payloads import PAYLOADS, ROUNDS
 from tests.fake_provider import FakeProvider
@@ -30,11 +30,11 @@ FOREIGN_ATTRIBUTES = """() => [...document.querySelectorAll(".answer *")].flatMa
 
 @pytest.fixture(scope="module")
 def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
+    """Its own: models, categories and boards are named by payloads."""
     with arena_with(_fake_provider) as arena:
         # Only those that answer are drawn: the models behind the votes would end a battle void.
-        play(arena, "votes", within=180)
-        make_member(arena)
-        arena.manage("shell", "-c", ONLY_ECHOES_ARE_DRAWN)
+        vote(arena)
+        arena.shell(ONLY_ECHOES_ARE_DRAWN)
         yield arena
 
 
@@ -90,9 +90,11 @@ def test_nothing_runs_from_a_prompt_or_an_answer_while_it_grows_or_after_it(aren
 
 
 def test_nothing_runs_from_names_titles_and_files(arena: Arena, watched: Page):
-    sign_in(watched, arena.url)
+    email = make_member(arena)
+    sign_in(watched, arena.url, email)
+    arena.shell(f"from tests.browser import injected; injected.fill({email!r})")
     for part in range(ROUNDS):
-        play(arena, "injected", str(part), within=300)
+        arena.shell(f"from tests.browser import injected; injected.several_each({part})")
         for address in ("", "charts/", "models/gold/", "compare/gold/silver/", "compare/"):
             look(watched, f"{arena.url}/leaderboard/{address}")
     for page_number in range(1, len(PAYLOADS) // 50 + 2):

@@ -1,25 +1,17 @@
 """What people come for, from end to end: on a desktop with a mouse, on a phone with a finger, with the keys alone."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser, Response, expect
 
-from tests.browser.administration import ADMINISTRATOR, sign_in
+from tests.browser.administration import sign_in
 from tests.browser.axe import violations
 from tests.browser.hands import Hand, fresh
-from tests.fake_provider import FakeProvider
-from tests.faults.running import Arena, arena_with
+from tests.browser.members import new_address
+from tests.faults.running import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 PASSWORD = "a-good-password-1"
-
-
-@pytest.fixture(scope="module")
-def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
-    with arena_with(_fake_provider, **ADMINISTRATOR) as arena:
-        yield arena
 
 
 def begin(hand: Hand, arena: Arena, mode: str = "") -> None:
@@ -94,7 +86,7 @@ def test_two_named_models_are_voted_on_and_one_is_talked_with(arena: Arena, hand
 
 
 def test_somebody_signs_up_archives_a_session_finds_it_again_and_signs_out_and_in(arena: Arena, hand: Hand):
-    page, email = hand.page, f"{hand.name}@example.org"
+    page, email = hand.page, new_address()
     begin(hand, arena)
     send(hand, "Start the battle", "keep this")
     hand.press(page.get_by_role("link", name="Sign in"))

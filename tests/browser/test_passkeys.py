@@ -15,13 +15,12 @@ PLAYED = {
 }  # fmt: skip
 
 
-def test_a_member_adds_a_passkey_and_signs_in_with_it_alone(echoing: Arena, hand: Hand):
-    page, email = hand.page, f"{hand.name}@example.org"
-    make_member(echoing, email)
+def test_a_member_adds_a_passkey_and_signs_in_with_it_alone(arena: Arena, hand: Hand):
+    page, email = hand.page, make_member(arena)
     session = page.context.new_cdp_session(page)
     session.send("WebAuthn.enable")
     session.send("WebAuthn.addVirtualAuthenticator", {"options": PLAYED})
-    sign_in(page, f"http://localhost:{echoing.port}", email)
+    sign_in(page, f"http://localhost:{arena.port}", email)
     menu = page.get_by_role("navigation", name="Account")
     hand.press(page.get_by_role("link", name="Account"))
     hand.press(menu.get_by_role("link", name="Two-factor"))
@@ -40,18 +39,17 @@ def test_a_member_adds_a_passkey_and_signs_in_with_it_alone(echoing: Arena, hand
     expect(page.locator("#prompt")).to_be_focused()
 
 
-def test_where_a_browser_takes_no_passkey_none_is_asked_for(echoing: Arena, browser: Browser):
+def test_where_a_browser_takes_no_passkey_none_is_asked_for(arena: Arena, browser: Browser):
     page = browser.new_page()
-    page.goto(f"{echoing.url}/accounts/login/")  # at an address made of numbers
+    page.goto(f"{arena.url}/accounts/login/")  # at an address made of numbers
     expect(page.locator("#passkey_login")).to_be_hidden()
     page.close()
 
 
-def test_the_code_for_an_authenticator_app_can_be_scanned_in_the_dark(echoing: Arena, browser: Browser):
-    make_member(echoing, "another@example.org")
+def test_the_code_for_an_authenticator_app_can_be_scanned_in_the_dark(arena: Arena, browser: Browser):
     page = browser.new_page(color_scheme="dark")
-    sign_in(page, echoing.url, "another@example.org")
-    page.goto(f"{echoing.url}/accounts/2fa/totp/activate/")
+    sign_in(page, arena.url, make_member(arena))
+    page.goto(f"{arena.url}/accounts/2fa/totp/activate/")
     if page.locator("[name=password]").is_visible():
         page.locator("[name=password]").fill(PASSWORD)
         page.keyboard.press("Enter")

@@ -38,8 +38,8 @@ A_PIECE_COMES_WITH_THE_CLICK = """pane => document.addEventListener("click", () 
 }, { once: true })"""
 
 
-def test_both_answers_are_read_while_they_are_said(echoing: Arena, fake_provider: FakeProvider, page: Page):
-    page.goto(echoing.url)
+def test_both_answers_are_read_while_they_are_said(arena: Arena, fake_provider: FakeProvider, page: Page):
+    page.goto(arena.url)
     page.locator("#prompt").fill(f"one two {PAUSE} three")
     page.get_by_role("button", name="Start the battle").click()
     page.wait_for_url("**/s/**")
@@ -52,9 +52,9 @@ def test_both_answers_are_read_while_they_are_said(echoing: Arena, fake_provider
 
 
 @pytest.mark.parametrize("width", [1280, 360, 320])
-def test_nothing_in_an_answer_makes_the_page_wider(echoing: Arena, page: Page, width: int):
+def test_nothing_in_an_answer_makes_the_page_wider(arena: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 740})
-    ask(page, echoing, ANSWER)
+    ask(page, arena, ANSWER)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     table = page.locator(".answer .wide").first
     assert table.evaluate("frame => frame.scrollWidth > frame.clientWidth && frame.tabIndex === 0")
@@ -62,10 +62,10 @@ def test_nothing_in_an_answer_makes_the_page_wider(echoing: Arena, page: Page, w
 
 
 @pytest.mark.parametrize("width", [1280, 718])
-def test_both_answers_are_printed_whole_and_dark_on_light(echoing: Arena, page: Page, width: int):
+def test_both_answers_are_printed_whole_and_dark_on_light(arena: Arena, page: Page, width: int):
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": width, "height": 740})
-    ask(page, echoing, "One more paragraph.\n\n" * 60)
+    ask(page, arena, "One more paragraph.\n\n" * 60)
     page.emulate_media(color_scheme="dark", media="print")
     answers = page.locator(".answer")
     assert answers.evaluate_all("found => found.every(one => one.scrollHeight <= one.clientHeight)")
@@ -80,17 +80,17 @@ def test_both_answers_are_printed_whole_and_dark_on_light(echoing: Arena, page: 
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_title_from_right_to_left_leaves_room_for_what_is_beside_it(echoing: Arena, page: Page, width: int):
+def test_a_title_from_right_to_left_leaves_room_for_what_is_beside_it(arena: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 740})
-    ask(page, echoing, "ما هي عاصمة فرنسا؟")
+    ask(page, arena, "ما هي عاصمة فرنسا؟")
     title, menu = page.locator("#session-title").bounding_box(), page.locator(".session-tools summary").bounding_box()
     assert title is not None
     assert menu is not None
     assert title["x"] + title["width"] <= menu["x"]
 
 
-def test_formulas_are_drawn_and_paragraphs_read_from_their_own_side(echoing: Arena, page: Page):
-    ask(page, echoing, ANSWER)
+def test_formulas_are_drawn_and_paragraphs_read_from_their_own_side(arena: Arena, page: Page):
+    ask(page, arena, ANSWER)
     formula = page.locator(".answer math[display=block]").first
     assert formula.evaluate("math => math.namespaceURI") == "http://www.w3.org/1998/Math/MathML"
     fraction = formula.locator("mfrac").bounding_box()
@@ -101,9 +101,9 @@ def test_formulas_are_drawn_and_paragraphs_read_from_their_own_side(echoing: Are
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_copy_stands_beside_the_facts_of_an_answer(echoing: Arena, page: Page, width: int):
+def test_copy_stands_beside_the_facts_of_an_answer(arena: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 740})
-    ask(page, echoing, "one two three " * 70)
+    ask(page, arena, "one two three " * 70)
     page.get_by_role("button", name="Tie").click()
     facts = page.locator(".facts").first
     expect(facts).to_contain_text("done after")
@@ -113,9 +113,9 @@ def test_copy_stands_beside_the_facts_of_an_answer(echoing: Arena, page: Page, w
     assert copy["y"] <= first["y"] + first["height"] / 2 <= copy["y"] + copy["height"]
 
 
-def test_code_and_whole_answers_are_copied_as_they_were_written(echoing: Arena, page: Page):
+def test_code_and_whole_answers_are_copied_as_they_were_written(arena: Arena, page: Page):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    ask(page, echoing, ANSWER)
+    ask(page, arena, ANSWER)
     page.get_by_role("button", name="Copy this code").first.click()
     expect(page.locator("#announcer")).to_have_text("Copied.")
     assert page.evaluate("navigator.clipboard.readText()").startswith('print("a line')
@@ -127,9 +127,9 @@ def test_code_and_whole_answers_are_copied_as_they_were_written(echoing: Arena, 
 
 
 def test_a_reader_who_scrolled_up_stays_there_and_jumps_back_to_the_latest(
-    echoing: Arena, fake_provider: FakeProvider, page: Page
+    arena: Arena, fake_provider: FakeProvider, page: Page
 ):
-    page.goto(echoing.url)
+    page.goto(arena.url)
     page.locator("#prompt").fill("\n\n".join(f"part-{number}" + " a" * 12 for number in range(500)) + f" {PAUSE}")
     page.get_by_role("button", name="Start the battle").click()
     page.wait_for_url("**/s/**")
@@ -151,8 +151,8 @@ def test_a_reader_who_scrolled_up_stays_there_and_jumps_back_to_the_latest(
     fake_provider.go_on()
 
 
-def test_a_follow_up_that_is_refused_leaves_the_reader_where_they_were(echoing: Arena, page: Page):
-    ask(page, echoing, "One more paragraph.\n\n" * 60)
+def test_a_follow_up_that_is_refused_leaves_the_reader_where_they_were(arena: Arena, page: Page):
+    ask(page, arena, "One more paragraph.\n\n" * 60)
     left = page.locator(".pane .answer").first
     left.evaluate("answer => answer.scrollTop = 100")
     page.locator("#prompt").fill("x" * 20_001)

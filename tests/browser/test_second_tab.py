@@ -39,8 +39,8 @@ def follow_up(page: Page, prompt: str = "four five six") -> None:
     page.get_by_role("button", name="Follow up with both").click()
 
 
-def test_a_second_tab_shows_at_once_what_is_done_in_the_first(echoing: Arena, fake_provider: FakeProvider, page: Page):
-    ask(page, echoing, "one two three")
+def test_a_second_tab_shows_at_once_what_is_done_in_the_first(arena: Arena, fake_provider: FakeProvider, page: Page):
+    ask(page, arena, "one two three")
     second, said = typing(page.context.new_page(), page.url), "This session changed in another tab."
     box = second.locator("#composer")
     place = box.bounding_box()["y"]
@@ -73,8 +73,8 @@ def test_a_second_tab_shows_at_once_what_is_done_in_the_first(echoing: Arena, fa
     expect(page.locator(".battle").last.locator(".question").last).to_have_text(TYPED)
 
 
-def test_a_tab_in_another_browser_catches_up_when_it_is_looked_at(echoing: Arena, page: Page, elsewhere: Page):
-    ask(page, echoing, "one two three")
+def test_a_tab_in_another_browser_catches_up_when_it_is_looked_at(arena: Arena, page: Page, elsewhere: Page):
+    ask(page, arena, "one two three")
     elsewhere.context.add_cookies(page.context.cookies())
     typing(elsewhere, page.url)
     follow_up(page)
@@ -93,8 +93,8 @@ def test_a_tab_in_another_browser_catches_up_when_it_is_looked_at(echoing: Arena
     assert looked.value.status == 204  # nothing is new
 
 
-def test_what_is_pressed_in_one_breath_is_done_one_after_the_other(echoing: Arena, page: Page):
-    ask(page, echoing, "one two three")
+def test_what_is_pressed_in_one_breath_is_done_one_after_the_other(arena: Arena, page: Page):
+    ask(page, arena, "one two three")
     page.locator("#prompt").fill("four five six")
     page.evaluate("document.querySelector('.vote button').click(); document.querySelector('[data-follow-up]').click()")
     expect(page.locator(".reveal")).to_be_visible()
@@ -103,8 +103,8 @@ def test_what_is_pressed_in_one_breath_is_done_one_after_the_other(echoing: Aren
     expect(page.locator("#prompt")).to_have_value("")
 
 
-def test_what_is_pressed_waits_for_no_news_and_the_news_come_afterwards(echoing: Arena, page: Page):
-    ask(page, echoing, "one two three")
+def test_what_is_pressed_waits_for_no_news_and_the_news_come_afterwards(arena: Arena, page: Page):
+    ask(page, arena, "one two three")
     second, held = page.context.new_page(), list[Route]()
     second.goto(page.url)
     second.get_by_role("button", name="Tie").wait_for()
@@ -120,10 +120,10 @@ def test_what_is_pressed_waits_for_no_news_and_the_news_come_afterwards(echoing:
 
 
 def test_a_session_that_is_deleted_in_one_tab_is_said_to_be_gone_in_the_other_until_it_is_back(
-    echoing: Arena,
+    arena: Arena,
     page: Page,
 ):
-    ask(page, echoing, "one two three")
+    ask(page, arena, "one two three")
     second = typing(page.context.new_page(), page.url)
     page.get_by_text("This session").click()
     page.get_by_role("link", name="Delete").click()

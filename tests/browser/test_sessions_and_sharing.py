@@ -1,18 +1,15 @@
 """What people do with what they said: find it, rename it, throw it away and have it back, and publish it."""
 
 import re
-import sys
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask
+from tests.browser.arenas import ask
 from tests.browser.axe import violations, violations_in_the_dark
 from tests.browser.hands import Hand, fresh
 from tests.browser.pictures import look
-from tests.fake_provider import FakeProvider
-from tests.faults.running import Arena, arena_with
+from tests.faults.running import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
@@ -30,25 +27,13 @@ Session.objects.bulk_create(
 """
 
 
-@pytest.fixture(scope="module")
-def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
-    with arena_with(_fake_provider) as arena:
-        command(arena, ONLY_ECHOES_ARE_DRAWN)
-        yield arena
-
-
-def command(arena: Arena, words: str) -> None:
-    done = arena.run(sys.executable, "manage.py", "shell", "-c", words)
-    assert done.returncode == 0, done.stderr
-
-
 def with_many_sessions(hand: Hand, arena: Arena) -> None:
     hand.page.goto(arena.url)
     hand.write(hand.page.locator("#prompt"), "one two three")
     hand.press(hand.page.get_by_role("button", name="Start the battle"))
     hand.press(hand.page.get_by_role("button", name="Tie"))
     hand.page.locator(".reveal").wait_for()
-    command(arena, MANY)
+    arena.shell(MANY)
     hand.page.reload()
 
 

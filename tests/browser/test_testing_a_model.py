@@ -6,18 +6,24 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.administration import ADMINISTRATOR, sign_in
+from tests.browser.administration import sign_in
+from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN
 from tests.browser.hands import Hand
 from tests.fake_provider import PAUSE, FakeProvider
-from tests.faults.running import Arena, arena_with
+from tests.faults.running import Arena
+from tests.site import Reader
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 
-@pytest.fixture(scope="module")
-def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
-    with arena_with(_fake_provider, **ADMINISTRATOR) as arena:
-        yield arena
+@pytest.fixture(autouse=True)
+def _added_models_are_paused(arena: Arena) -> Iterator[None]:
+    """Later tests know which two models they battle with."""
+    yield
+    arena.shell(ONLY_ECHOES_ARE_DRAWN)
+    visitor = Reader(arena.url)
+    wait_for(lambda: visitor.get("/?mode=compare").text.count('class="pick"') == 2)
 
 
 def test_from_a_preset_over_an_answer_that_grows_to_a_model_that_is_drawn(

@@ -39,5 +39,9 @@ def first_round() -> None:
     another_round()
 
 
-if __name__ == "__main__":
+def cast_round() -> None:
     another_round() if LanguageModel.objects.filter(slug="gold").exists() else first_round()
+
+
+if __name__ == "__main__":
+    cast_round()

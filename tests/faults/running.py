@@ -1,5 +1,6 @@
 """A whole arena as an operator starts it: real processes on a data directory and port of their own."""
 
+import fcntl
 import http.client
 import json
 import os
@@ -36,6 +37,9 @@ PLENTY = {
     for who in ("VISITOR", "MEMBER")
 }
 UP = [sys.executable, "-u", "-m", "arena_site.supervisor"]
+CONSOLE = [sys.executable, "-W", "ignore", "-m", "tests.faults.console"]
+# The directory that the processes of one run of the tests share (tests/conftest.py); it is new in each run.
+RUN_DIR = "ARENA_TESTS_RUN_DIR"
 
 
 def free_port() -> int:
@@ -63,21 +67,61 @@ def _runs(pid: int) -> bool:
 
 
 @contextmanager
+def new_data_dir() -> Iterator[Path]:
+    """Yield the path of a data directory that does not exist yet; remove it and what stands beside it afterwards."""
+    directory = Path(tempfile.mkdtemp(prefix="arena-test-site-", dir="/tmp"))
+    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
+    try:
+        yield directory / "data"
+    finally:
+        shutil.rmtree(directory)
+
+
+@contextmanager
 def arena_with(provider: FakeProvider, **environment: str) -> Iterator["Arena"]:
     """A running arena of its own, whose two contestants this provider plays."""
-    directory = Path(tempfile.mkdtemp(prefix="arena-fault-", dir="/tmp"))
-    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
-    models = directory / "models.yaml"
-    models.write_text(MODELS.format(provider.base_url))
-    arena = Arena(directory / "data")
-    arena.environment |= PLENTY | {"ARENA_MODELS_FILE": str(models), "ARENA_WEB_PROCESSES": "1"} | environment
+    with new_data_dir() as data_dir:
+        models = data_dir.with_name("models.yaml")
+        models.write_text(MODELS.format(provider.base_url))
+        copy_prepared_data(data_dir)
+        arena = Arena(data_dir)
+        arena.environment |= PLENTY | {"ARENA_MODELS_FILE": str(models), "ARENA_WEB_PROCESSES": "1"} | environment
+        try:
+            arena.start()
+            assert "Fewer than two models" not in arena.said
+            yield arena
+        finally:
+            arena.stop()
+
+
+def copy_prepared_data(data_dir: Path) -> None:
+    """Copy the data directory of a cleanly stopped arena without models, prepared once in a run of the tests.
+
+    Outside of a run of the tests nothing is copied: the start prepares the directory itself.
+    """
+    if run_dir := os.environ.get(RUN_DIR):
+        prepared = Path(run_dir) / "data"
+        with Path(run_dir, "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not prepared.exists():
+                _prepare_data(prepared)
+        subprocess.run(["cp", "--archive", "--reflink=auto", prepared, data_dir], check=True)
+
+
+def _prepare_data(data_dir: Path) -> None:
+    """Migrate a new cluster and collect static files, as a first start does."""
+    unfinished = data_dir.with_name("unfinished")
+    models = data_dir.with_name("models.yaml")
+    models.write_text("[]")
+    arena = Arena(unfinished)
+    arena.environment |= {"ARENA_MODELS_FILE": str(models)}
     try:
-        arena.start()
-        assert "Fewer than two models" not in arena.said
-        yield arena
+        arena.launch()
+        wait_for(lambda: arena.launcher.poll() is not None or "Site prepared" in arena.said, within=240)
     finally:
         arena.stop()
-        shutil.rmtree(directory)
+    assert "Site prepared" in arena.said, arena.said
+    unfinished.rename(data_dir)
 
 
 class Arena:
@@ -92,6 +136,7 @@ class Arena:
             "ARENA_PORT": str(self.port),
             "ARENA_LOCAL_MODEL": "0",
         }
+        self._console: subprocess.Popen[str] | None = None
 
     def run(self, *command: str, within: float = 120) -> subprocess.CompletedProcess[str]:
         """To its end."""
@@ -99,11 +144,14 @@ class Arena:
             command, cwd=settings.BASE_DIR, env=self.environment, capture_output=True, text=True, timeout=within
         )
 
-    def start(self) -> "Arena":
+    def launch(self) -> None:
         with self.output.open("wb") as output:
             self.launcher = subprocess.Popen(
                 UP, cwd=settings.BASE_DIR, env=self.environment, stdout=output, stderr=output, start_new_session=True
             )
+
+    def start(self) -> "Arena":
+        self.launch()
         wait_for(lambda: self.launcher.poll() is not None or f"Arena ready: {self.url}\n" in self.said, within=240)
         assert self.launcher.poll() is None, self.said
         return self
@@ -203,15 +251,42 @@ class Arena:
         with psycopg.connect(self.services["DATABASE_URL"]) as connection:
             return connection.execute(sql, values).fetchall()
 
+    def choose_limit(self, action: str, who: str, rate: str) -> None:
+        """As an administrator does; its processes know within five seconds."""
+        self.query(
+            "INSERT INTO accounts_limit (action, who, rate, changed_at) VALUES (%s, %s, %s, now()) "
+            "ON CONFLICT (action, who) DO UPDATE SET rate = excluded.rate RETURNING id",
+            action, who, rate,
+        )  # fmt: skip
+
     def manage(self, *command: str) -> str:
         """What a `manage.py` command printed."""
         done = self.run(sys.executable, "-W", "ignore", "manage.py", *command)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
+    def shell(self, code: str) -> str:
+        """Run code in the arena's Django and return what it printed; one process runs all of an arena's code."""
+        if self._console is None:
+            self._console = subprocess.Popen(
+                CONSOLE, cwd=settings.BASE_DIR, env=self.environment,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            )  # fmt: skip
+        assert self._console.stdin is not None
+        assert self._console.stdout is not None
+        self._console.stdin.write(json.dumps(code) + "\n")
+        self._console.stdin.flush()
+        reply = json.loads(self._console.stdout.readline() or '{"error": "The console has ended."}')
+        assert not reply["error"], reply["error"]
+        return reply["printed"]
+
     def stop(self) -> None:
         """However the test left it."""
+        if self._console is not None:
+            self._console.communicate()  # ends with its input
+            self._console = None
         if self.launcher.poll() is None:
             self.launcher.send_signal(signal.SIGTERM)
             self.launcher.wait(60)
-        self.run(*UP, "stop")
+        if self.launcher.returncode != 0:
+            self.run(*UP, "stop")

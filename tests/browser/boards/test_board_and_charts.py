@@ -1,16 +1,12 @@
 """The leaderboard in a real browser: its table, its charts under the site's policy, a phone, the dark, no script."""
 
 import json
-import shutil
-import tempfile
-from collections.abc import Iterator
 from itertools import combinations, pairwise
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.arenas import play
+from tests.browser.arenas import vote
 from tests.browser.hands import Hand
 from tests.faults.running import Arena
 
@@ -19,24 +15,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 # All at once: a chart that is drawn anew would move between one and the next.
 BOXES = "found => found.map(one => one.getBoundingClientRect().toJSON())"
 CHARTS = ("intervals", "shares", "votes", "history", "prices")
-
-
-@pytest.fixture(scope="module")
-def arena() -> Iterator[Arena]:
-    directory = Path(tempfile.mkdtemp(prefix="arena-browser-", dir="/tmp"))
-    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
-    arena = Arena(directory / "data")
-    try:
-        arena.start()
-        vote(arena)
-        yield arena
-    finally:
-        arena.stop()
-        shutil.rmtree(directory)
-
-
-def vote(arena: Arena) -> None:
-    play(arena, "votes", within=180)
 
 
 def names(page: Page) -> list[str]:

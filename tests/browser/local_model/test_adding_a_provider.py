@@ -1,22 +1,14 @@
 """An administrator adds a second provider and battles it, in a real browser, on a real model's server."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.administration import ADMINISTRATOR, sign_in
-from tests.browser.arenas import arena_with_local_model, publish
+from tests.browser.administration import sign_in
+from tests.browser.arenas import publish
 from tests.faults.running import Arena
 from tests.local_model import needs_local_model
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), needs_local_model]
-
-
-@pytest.fixture(scope="module")
-def arena() -> Iterator[Arena]:
-    with arena_with_local_model(**ADMINISTRATOR) as arena:
-        yield arena
 
 
 def test_preset_models_test_weight_battle_vote_board(arena: Arena, page: Page, browser: Browser):

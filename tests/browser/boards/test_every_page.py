@@ -4,16 +4,15 @@ A new page is looked at by itself; an address that gives none says why in tests.
 """
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
-from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, PATIENT, ask, play
+from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask
 from tests.browser.axe import WIDE, violations, violations_in_every_look, violations_in_the_dark
 from tests.fake_provider import PAUSE, FakeProvider
-from tests.faults.running import Arena, arena_with
+from tests.faults.running import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 
@@ -28,17 +27,10 @@ ANSWER = "# A heading\n\n$$x^2$$\n\n```python\nx = 1\n```\n\n| a |\n|---|\n| 1 |
 
 
 @pytest.fixture(scope="module")
-def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
-    with arena_with(_fake_provider, **PATIENT) as arena:
-        yield arena
-
-
-@pytest.fixture(scope="module")
 def everything(arena: Arena) -> dict[str, Any]:
     """tests.browser.everything.Everything as JSON."""
-    play(arena, "votes", within=180)
-    happened = play(arena, "everything", within=300)
-    arena.manage("shell", "-c", ONLY_ECHOES_ARE_DRAWN)
+    happened = arena.shell("from tests.browser import everything; everything.tell()")
+    arena.shell(ONLY_ECHOES_ARE_DRAWN)
     return json.loads(happened)
 
 

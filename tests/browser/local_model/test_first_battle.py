@@ -1,22 +1,14 @@
 """The main path in a real browser, on the real local model, from `make up` to the board."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.arenas import arena_with_local_model, publish
+from tests.browser.arenas import publish
 from tests.faults.running import Arena
 from tests.local_model import needs_local_model
 from tests.uploads import pdfs, pictures
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), needs_local_model]
-
-
-@pytest.fixture(scope="module")
-def arena() -> Iterator[Arena]:
-    with arena_with_local_model() as arena:
-        yield arena
 
 
 def test_prompt_two_answers_vote_by_keyboard_names_board(arena: Arena, page: Page):

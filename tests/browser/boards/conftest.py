@@ -1,0 +1,16 @@
+"""An arena with votes for the files that look at boards and at every page."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.browser.arenas import PATIENT, vote
+from tests.fake_provider import FakeProvider
+from tests.faults.running import Arena, arena_with
+
+
+@pytest.fixture(scope="package")
+def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
+    with arena_with(_fake_provider, **PATIENT) as arena:
+        vote(arena)
+        yield arena
