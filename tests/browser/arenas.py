@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from django.conf import settings
 from playwright.sync_api import Page
 
 from tests.faults.running import Arena, copy_prepared_data, new_data_dir
 
+DEFAULT_MODELS = settings.BASE_DIR / "config" / "models.yaml"
 # For an arena's environment: no answer is given up while somebody looks at the middle of it.
 PATIENT = {"ARENA_DEADLINE_IDLE_S": "600", "ARENA_DEADLINE_TOTAL_S": "600"}
 ONLY_ECHOES_ARE_DRAWN = """
@@ -17,11 +19,14 @@ LanguageModel.objects.exclude(slug__endswith="-one").update(status="paused")
 
 @contextmanager
 def arena_with_local_model(**environment: str) -> Iterator[Arena]:
-    """As `make up` starts it, and all that is left of it gone afterwards."""
+    """As `make up` starts it, but with short answers."""
     with new_data_dir() as data_dir:
         copy_prepared_data(data_dir)
+        models = data_dir.with_name("models.yaml")
+        models.write_text(DEFAULT_MODELS.read_text().replace("max_tokens: 400", "max_tokens: 80"))
+        own = {"ARENA_LOCAL_MODEL": "1", "ARENA_LISTED_FROM_VOTES": "1", "ARENA_MODELS_FILE": str(models)}
         arena = Arena(data_dir)
-        arena.environment |= {"ARENA_LOCAL_MODEL": "1", "ARENA_LISTED_FROM_VOTES": "1"} | environment
+        arena.environment |= own | environment
         try:
             yield arena.start()
         finally:
@@ -44,4 +49,4 @@ def ask(page: Page, arena: Arena, prompt: str) -> None:
     page.locator("#prompt").fill(prompt)
     page.get_by_role("button", name="Start the battle").click()
     page.wait_for_url("**/s/**")
-    page.get_by_role("button", name="Left is better").wait_for(timeout=60_000)
+    page.get_by_role("button", name="Left is better").wait_for()

@@ -1,5 +1,6 @@
-"""A real Chromium: Debian's, without its own calls home."""
+"""A real Chromium: Debian's, without its own calls home, with one font whatever else is installed."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,18 +10,20 @@ from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwrig
 from tests.browser.administration import ADMINISTRATOR
 from tests.browser.arenas import PATIENT
 from tests.browser.axe import WIDE
-from tests.browser.hands import HANDS, Hand, fresh
+from tests.browser.hands import HANDS, PATIENCE_MS, Hand, fresh
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 
-# Two cores may be busy with a model and a database meanwhile.
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=PATIENCE_MS)
 
 CHROMIUM = "/usr/bin/chromium"
+FONT = Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")
+FONTCONFIG = Path(__file__).with_name("fonts.conf")
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run",
 ]  # fmt: skip
+ENVIRONMENT: dict[str, str | float | bool] = {**os.environ, "FONTCONFIG_FILE": str(FONTCONFIG)}
 
 
 @pytest.fixture(scope="package")
@@ -28,6 +31,8 @@ def playwright() -> Iterator[Playwright]:
     """For all browser tests of a worker: while it is open, nothing else in this thread can run an event loop."""
     if not Path(CHROMIUM).exists():
         pytest.fail("Chromium is missing: apt-get install chromium")
+    if not FONT.exists():
+        pytest.fail("The font of the browser tests is missing: apt-get install fonts-dejavu-core")
     with sync_playwright() as playwright:
         yield playwright
 
@@ -35,7 +40,7 @@ def playwright() -> Iterator[Playwright]:
 @pytest.fixture(scope="package")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     """One for all browser tests of a worker; each test has contexts of its own."""
-    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, env=ENVIRONMENT)
     yield browser
     browser.close()
 
@@ -49,6 +54,7 @@ def complaints() -> list[str]:
 def page(browser: Browser, complaints: list[str]) -> Iterator[Page]:
     """A fresh browser. Afterwards nothing may have complained: no script error, no blocked or foreign request."""
     context = browser.new_context(viewport=WIDE, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: complaints.append(message.text) if "Security Policy" in message.text else None)

@@ -28,7 +28,9 @@ from django.apps import apps  # noqa: E402
 from django.contrib.auth.models import AnonymousUser  # noqa: E402
 from django.contrib.messages.storage.cookie import CookieStorage  # noqa: E402
 from django.db import transaction  # noqa: E402
+from django.template.base import Template  # noqa: E402
 from django.test import Client, RequestFactory  # noqa: E402
+from django.test.utils import instrumented_test_render  # noqa: E402
 from django.urls import resolve  # noqa: E402
 from django.utils import timezone  # noqa: E402
 from fido2.cose import ES256  # noqa: E402
@@ -72,6 +74,7 @@ REFUSALS = [InvalidInput(), NotSignedIn(), pages.CsrfRefused(), TooLarge(), TooM
 @dataclass
 class Everything:
     """`pages`: by who sees them: a visitor, a superuser who did all of it, or a newcomer with nothing but an account.
+    `templates`: the template of each page by its path; of those that are listed in this module, the path.
     `cookies`: of their sessions. `refusals`: HTML by status. `unseen`: addresses that give none of them a page, though
     tests.browser.no_pages does not name them.
     """
@@ -79,6 +82,7 @@ class Everything:
     pages: dict[str, list[str]]
     cookies: dict[str, str]
     refusals: dict[int, str]
+    templates: dict[str, str] = field(default_factory=dict)
     unseen: list[str] = field(default_factory=list)
 
 
@@ -174,25 +178,30 @@ def of_first_row(address: str) -> list[str]:
     return [address.format(**values | {"test_id": test_id})]
 
 
-def is_page(client: Client, path: str) -> bool | None:
-    """None where nobody gets a page: it takes no GET, is part of a page, or not even a superuser may; False where this
-    person is sent away."""
+def template_of(client: Client, path: str) -> str | None:
+    """Return the name of a page's template; "" where this person is sent away.
+
+    None where there is no page: it takes no GET, is part of a page, or not even a superuser may.
+    """
     response = client.get(path, follow=True)
     if response.status_code in (403, 405):
         return None
     if response.status_code != 200 or response.resolver_match.route != resolve(path).route:
-        return False
-    return b"<html" in response.content or None
+        return ""
+    return str(response.templates[0].name) if b"<html" in response.content else None
 
 
-def first_to_see(path: str, people: dict[str, Client]) -> str | None:
-    """Nobody after them asks: some pages sign people out. None where it is no page; "" where it is not for them."""
+def first_to_see(path: str, people: dict[str, Client]) -> tuple[str, str] | None:
+    """Return the first person who sees a page and its template, ("", "") where it is for none of them.
+
+    None where it is no page. The others do not ask: some pages sign people out.
+    """
     looks = []
     for who, client in people.items():
-        looks.append(is_page(client, path))
+        looks.append(template_of(client, path))
         if looks[-1]:
-            return who
-    return None if None in looks else ""
+            return who, looks[-1]
+    return None if None in looks else ("", "")
 
 
 def refused() -> dict[int, str]:
@@ -203,19 +212,24 @@ def refused() -> dict[int, str]:
 
 
 def look_around() -> Everything:
+    Template._render = instrumented_test_render  # responses know their templates
     world = happen()
     assert world.actor.user is not None
     people = {"visitor": Client(SERVER_NAME=HERE), "member": signed_in(world.actor.user)}
     people["newcomer"] = signed_in(with_address(User.objects.create_user("newcomer@example.org", PASSWORD)))
     cookies = {who: client.cookies["sessionid"].value for who, client in people.items() if who != "visitor"}
     seen = Everything({"visitor": [*MORE], "member": [*MEMBERS_MORE], "newcomer": []}, cookies, refused())
+    seen.templates = {path: path for path in (*MORE, *MEMBERS_MORE)}
     for address in addresses():
         for path in [] if is_no_page(address) else paths_of(address, world):
-            who = first_to_see(path, people)
-            if who:
-                seen.pages[who].append(path)
-            elif who == "":
-                seen.unseen.append(f"{address} ({path})")
+            match first_to_see(path, people):
+                case None:
+                    pass
+                case "", _:
+                    seen.unseen.append(f"{address} ({path})")
+                case who, template:
+                    seen.pages[who].append(path)
+                    seen.templates.setdefault(path, template)
     return seen
 
 

@@ -6,6 +6,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.axe import PHONE, WIDE
 
+# However busy the machine is: what takes longer never comes.
+PATIENCE_MS = 120_000
 MOST_TABS = 150
 # By name: on which screen, by touching it, and by keys; on a phone's that is a desktop at 400 % zoom.
 HANDS = {
@@ -76,4 +78,5 @@ def fresh(browser: Browser, name: str) -> Hand:
     """The hand of that name in a browser that knows nobody yet; whoever asks closes the page's context."""
     size, touches, by_keys = HANDS[name]
     context = browser.new_context(viewport=size, has_touch=touches, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE_MS)
     return Hand(context.new_page(), name, by_keys)

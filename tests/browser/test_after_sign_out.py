@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect
 
 from tests.browser.arenas import ask
-from tests.browser.conftest import ARGUMENTS, CHROMIUM
+from tests.browser.conftest import ARGUMENTS, CHROMIUM, ENVIRONMENT
 from tests.browser.members import make_member, sign_in
 from tests.faults.running import Arena
 
-pytestmark = [pytest.mark.browser, pytest.mark.faults, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.browser, pytest.mark.faults]
 
 PROMPT, DRAFT = "The gazelle's private question", "A draft about the okapi"
 
@@ -19,7 +19,7 @@ PROMPT, DRAFT = "The gazelle's private question", "A draft about the okapi"
 def browser(playwright: Playwright) -> Iterator[Browser]:
     """Chromium as people have it, with pages kept whole for going back, which Playwright switches off."""
     browser = playwright.chromium.launch(
-        executable_path=CHROMIUM, args=ARGUMENTS, ignore_default_args=["--disable-back-forward-cache"]
+        executable_path=CHROMIUM, args=ARGUMENTS, env=ENVIRONMENT, ignore_default_args=["--disable-back-forward-cache"]
     )
     yield browser
     browser.close()

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.members import new_address
 from tests.faults.running import Arena
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.browser
 
 
 def test_the_documentation_shows_every_call_and_tries_one_out(arena: Arena, page: Page):

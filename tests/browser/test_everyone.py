@@ -8,7 +8,7 @@ from tests.browser.hands import Hand
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.browser
 
 
 def test_an_answer_from_right_to_left_is_read_so_and_nothing_moves_for_who_wants_no_motion(arena: Arena, page: Page):
@@ -37,7 +37,7 @@ def test_a_battle_from_the_first_tab_to_the_names_by_keyboard_alone(
     page.keyboard.press("Enter")
     page.wait_for_url("**/s/**")
     fake_provider.go_on()
-    expect(page.locator("#announcer")).not_to_be_empty(timeout=60_000)  # said once: the answers are there
+    expect(page.locator("#announcer")).not_to_be_empty()  # said once: the answers are there
     first = page.locator(".vote button").first
     expect(first).to_be_visible()
     first.focus()
@@ -110,7 +110,7 @@ def test_without_javascript_no_box_is_offered_that_loses_what_is_typed(
     for boxes in (page.locator("main").get_by_role("textbox"), page.locator("main textarea:visible")):
         expect(boxes).to_have_count(0)
     fake_provider.go_on()
-    expect(page.locator("#prompt")).to_be_visible(timeout=60_000)
+    expect(page.locator("#prompt")).to_be_visible()
     expect(page.get_by_text("You can type your next prompt then")).to_have_count(0)
     context.close()
 

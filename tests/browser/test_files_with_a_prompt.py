@@ -11,7 +11,7 @@ from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena
 from tests.uploads import pdfs, pictures
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.browser
 
 HAND_OVER = """([kind, name, content, texts]) => {
   const carried = new DataTransfer();
@@ -46,7 +46,7 @@ def test_files_come_by_choice_drop_and_paste_and_go_with_the_prompt(
     expect(page.locator(".chip")).to_have_count(3)
     page.fill("#prompt", "What is it?")
     page.keyboard.press("Enter")
-    expect(page.locator(".vote button").first).to_be_visible(timeout=60_000)
+    expect(page.locator(".vote button").first).to_be_visible()
     expect(page.locator(".attached .chip-name")).to_have_text(["report.pdf", "dropped.txt"])
     heard = [request["messages"][-1]["content"] for request in fake_provider.requests]
     asked = [words for words in heard if "What is it?" in words]  # another test's battle may still be answered
@@ -114,7 +114,7 @@ def test_files_are_chosen_one_is_left_out_again_and_what_is_sent_is_read(arena: 
     hand.write(page.locator("#prompt"), "What does it say?")
     hand.press(page.get_by_role("button", name="Start the battle"))
     page.wait_for_url("**/s/**")
-    expect(page.get_by_role("button", name="Tie")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Tie")).to_be_visible()
     with page.context.expect_page() as opened:
         hand.press(page.get_by_role("link", name="note.txt"))
     expect(opened.value.get_by_text("The ferry leaves at noon.")).to_be_visible()

@@ -10,7 +10,7 @@ from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.battling import LONG
 from tests.faults.running import Arena
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.browser
 
 # What moved without anybody having pressed anything, and by how much (web.dev/cls).
 WATCH_SHIFTS = """
@@ -74,7 +74,7 @@ def test_what_is_being_typed_outlives_a_reload_until_it_is_sent(arena: Arena, pa
     page.reload()
     expect(prompt).to_have_value("A long thought,\nwell put.")
     page.get_by_role("button", name="Start the battle").click()
-    page.get_by_role("button", name="Tie").wait_for(timeout=60_000)
+    page.get_by_role("button", name="Tie").wait_for()
     prompt.fill("And another?")
     page.reload()
     expect(prompt).to_have_value("And another?")
@@ -183,7 +183,7 @@ def test_after_the_names_one_key_leads_to_the_next_battle_of_the_session(arena: 
     page.keyboard.press("Enter")
     expect(page.locator(".battle")).to_have_count(2)
     assert page.url.split("#")[0] == first.split("#")[0]
-    page.get_by_role("button", name="Tie").wait_for(timeout=60_000)
+    page.get_by_role("button", name="Tie").wait_for()
 
 
 def test_why_is_kept_as_it_is_chosen_and_can_be_changed(arena: Arena, page: Page):

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.hands import Hand
 from tests.faults.running import Arena
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.browser
 
 PAGES = [
     "/", "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/sessions/", "/uploads/", "/leaderboard/",
@@ -40,7 +40,7 @@ def test_a_battle_from_the_question_to_the_names(phone: Page, arena: Arena):
     phone.goto(arena.url)
     phone.locator("#prompt").fill("Pourquoi le ciel est-il bleu ?")
     phone.get_by_role("button", name="Lancer le duel").click()
-    phone.get_by_role("button", name="Égalité").click(timeout=60_000)
+    phone.get_by_role("button", name="Égalité").click()
     expect(phone.get_by_text("Vous les avez trouvées à égalité.")).to_be_visible()
     assert phone.evaluate(BEYOND_THE_EDGE) == 0
 

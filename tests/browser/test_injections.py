@@ -11,7 +11,7 @@ from tests.browser.payloads import PAYLOADS, ROUNDS
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(500)]
+pytestmark = pytest.mark.browser
 
 # Hovering, focusing and clicking are left to no chance: every element is told that they happened.
 PROVOKE = """() => {

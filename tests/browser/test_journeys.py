@@ -9,7 +9,7 @@ from tests.browser.hands import Hand, fresh
 from tests.browser.members import new_address
 from tests.faults.running import Arena
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.browser
 
 PASSWORD = "a-good-password-1"
 
@@ -33,11 +33,11 @@ def test_a_suggestion_a_follow_up_a_vote_why_and_a_report(arena: Arena, hand: Ha
     hand.press(page.get_by_role("button", name="Explain why the sky"))
     hand.press(page.get_by_role("button", name="Start the battle"))
     page.wait_for_url("**/s/**")
-    expect(page.get_by_role("button", name="Tie")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Tie")).to_be_visible()
     hand.write(page.locator("#prompt"), "And at night?")
     hand.press(page.get_by_role("button", name="Follow up with both"))
     expect(page.locator(".turn")).to_have_count(2)
-    expect(page.get_by_role("group", name="Right answer").last).to_have_text("And at night?", timeout=60_000)
+    expect(page.get_by_role("group", name="Right answer").last).to_have_text("And at night?")
     hand.press(page.get_by_role("button", name="Right is better"))
     expect(page.locator(".said")).to_contain_text("You preferred the right answer.")
     expect(page.locator(".reveal")).to_be_focused()
@@ -79,10 +79,10 @@ def test_two_named_models_are_voted_on_and_one_is_talked_with(arena: Arena, hand
     begin(hand, arena, "Direct chat")
     hand.pick(page.locator("[name=models]"), "Right one")
     send(hand, "Send", "Hello")
-    expect(page.get_by_role("group", name="Answer", exact=True)).to_have_text("Hello", timeout=60_000)
+    expect(page.get_by_role("group", name="Answer", exact=True)).to_have_text("Hello")
     hand.write(page.locator("#prompt"), "Again")
     hand.press(page.get_by_role("button", name="Send", exact=True))
-    expect(page.get_by_role("group", name="Answer", exact=True).last).to_have_text("Again", timeout=60_000)
+    expect(page.get_by_role("group", name="Answer", exact=True).last).to_have_text("Again")
 
 
 def test_somebody_signs_up_archives_a_session_finds_it_again_and_signs_out_and_in(arena: Arena, hand: Hand):
@@ -118,7 +118,7 @@ def test_a_moderator_decides_on_what_was_reported(arena: Arena, browser: Browser
     visitor, insult = fresh(browser, hand.name), f"Somebody is insulted by {hand.name}."
     begin(visitor, arena)
     send(visitor, "Start the battle", "the reported one")
-    visitor.page.get_by_role("button", name="Tie").wait_for(timeout=60_000)
+    visitor.page.get_by_role("button", name="Tie").wait_for()
     visitor.press(visitor.page.locator("summary", has_text="Report"))
     visitor.write(visitor.page.get_by_label("What is wrong with this battle?"), insult)
     visitor.press(visitor.page.get_by_role("button", name="Send the report"))
@@ -133,10 +133,10 @@ def test_a_moderator_decides_on_what_was_reported(arena: Arena, browser: Browser
     hand.press(page.locator("#result_list tbody").get_by_role("link").first)
     expect(page.get_by_text(insult)).to_be_visible()
     expect(page.get_by_text("the reported one").first).to_be_visible()
-    assert violations(page) == []
+    assert hand.by_keys or violations(page) == []
     hand.press(page.get_by_role("button", name="Hide the battles"))
     page.get_by_role("button", name="Go on").wait_for()
-    assert violations(page) == []
+    assert hand.by_keys or violations(page) == []
     hand.press(page.get_by_role("button", name="Go on"))  # nothing happens without a reason
     hand.write(page.get_by_label("Why"), "It insults.")
     hand.press(page.get_by_role("button", name="Go on"))

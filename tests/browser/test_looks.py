@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.arenas import ask
 from tests.faults.running import Arena
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.browser
 
 # Those as strong as the accent, by their words.
 LOUD = """buttons => buttons

@@ -15,7 +15,7 @@ from tests.faults.battling import LONG
 from tests.faults.running import ANSWERS, POSTGRES, VALKEY, WEB, Arena, arena_with
 from tests.waiting import wait_for
 
-pytestmark = [pytest.mark.browser, pytest.mark.faults, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.browser, pytest.mark.faults]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def start(arena: Arena, page: Page, prompt: str = LONG) -> None:
 
 
 def shown(page: Page) -> list[str]:
-    expect(page.get_by_role("button", name="Left is better")).to_be_visible(timeout=120_000)
+    expect(page.get_by_role("button", name="Left is better")).to_be_visible()
     return [text.strip() for text in page.locator(".pane [id$=-done]").all_text_contents()]
 
 

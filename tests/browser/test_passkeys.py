@@ -7,7 +7,7 @@ from tests.browser.hands import Hand
 from tests.browser.members import PASSWORD, make_member, sign_in
 from tests.faults.running import Arena
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.browser
 
 PLAYED = {
     "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,

@@ -10,7 +10,7 @@ from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 from tests.site import Reader
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")

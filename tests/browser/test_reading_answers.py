@@ -7,7 +7,7 @@ from tests.browser.arenas import ask
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.browser
 
 ANSWER = (
     """The sum $\\sum_{i=1}^n i$ for $5 and $6:

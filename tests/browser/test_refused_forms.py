@@ -11,7 +11,7 @@ from tests.faults.running import WEB, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.browser
 TYPED = "one two three"
 
 

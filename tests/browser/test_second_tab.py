@@ -10,7 +10,7 @@ from tests.browser.axe import violations
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.browser
 TYPED = "what I was about to ask"
 
 
@@ -50,7 +50,7 @@ def test_a_second_tab_shows_at_once_what_is_done_in_the_first(arena: Arena, fake
     expect(second.locator("#announcer")).to_have_text(f"{said} Both models are answering.")
     expect(second.locator(".turn").last.locator(".answer").first).to_contain_text("word word")  # as it grows
     fake_provider.go_on()
-    expect(second.get_by_role("button", name="Left is better")).to_be_visible(timeout=60_000)
+    expect(second.get_by_role("button", name="Left is better")).to_be_visible()
     assert abs(box.bounding_box()["y"] - place) < 2
 
     page.get_by_role("button", name="Left is better").click()
@@ -64,7 +64,7 @@ def test_a_second_tab_shows_at_once_what_is_done_in_the_first(arena: Arena, fake
     page.locator("#prompt").fill("seven eight")
     page.get_by_role("button", name="New battle").click()
     expect(second.locator(".battle")).to_have_count(2)
-    expect(second.get_by_role("button", name="Tie")).to_be_visible(timeout=60_000)
+    expect(second.get_by_role("button", name="Tie")).to_be_visible()
     still_typing(second)
     page.get_by_role("button", name="Tie").wait_for()
     page.wait_for_load_state()  # and the first tab listens again

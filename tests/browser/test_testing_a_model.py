@@ -14,7 +14,7 @@ from tests.faults.running import Arena
 from tests.site import Reader
 from tests.waiting import wait_for
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(autouse=True)

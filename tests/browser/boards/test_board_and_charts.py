@@ -10,7 +10,7 @@ from tests.browser.arenas import vote
 from tests.browser.hands import Hand
 from tests.faults.running import Arena
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.browser
 
 # All at once: a chart that is drawn anew would move between one and the next.
 BOXES = "found => found.map(one => one.getBoundingClientRect().toJSON())"

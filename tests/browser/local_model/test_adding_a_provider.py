@@ -1,5 +1,7 @@
 """An administrator adds a second provider and battles it, in a real browser, on a real model's server."""
 
+from collections.abc import Iterator
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -7,8 +9,24 @@ from tests.browser.administration import sign_in
 from tests.browser.arenas import publish
 from tests.faults.running import Arena
 from tests.local_model import needs_local_model
+from tests.site import Reader
+from tests.waiting import wait_for
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), needs_local_model]
+pytestmark = [pytest.mark.browser, needs_local_model]
+
+PAUSE_CELLAR_MODEL = """
+from models_registry.models import LanguageModel
+LanguageModel.objects.filter(name="Cellar model").update(status="paused")
+"""
+
+
+@pytest.fixture(autouse=True)
+def _added_model_is_paused(arena: Arena) -> Iterator[None]:
+    """Other tests with this arena battle the models that came with it."""
+    yield
+    arena.shell(PAUSE_CELLAR_MODEL)
+    visitor = Reader(arena.url)
+    wait_for(lambda: "Cellar model" not in visitor.get("/?mode=compare").text)
 
 
 def test_preset_models_test_weight_battle_vote_board(arena: Arena, page: Page, browser: Browser):
@@ -30,7 +48,7 @@ def test_preset_models_test_weight_battle_vote_board(arena: Arena, page: Page, b
     page.get_by_role("link", name="Test this model").click()
     page.get_by_label("Prompt").fill("Write about eighty words on why the sea is salty.")
     page.get_by_role("button", name="Ask the model").click()
-    expect(page.get_by_text("The model answered")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("The model answered")).to_be_visible()
     page.get_by_role("button", name="Activate this model").click()
     expect(page.locator(".field-drawn_now .readonly")).to_have_text("yes")
 
@@ -40,7 +58,7 @@ def test_preset_models_test_weight_battle_vote_board(arena: Arena, page: Page, b
     voter.keyboard.press("Enter")
     voter.wait_for_url("**/s/**")
     better = voter.get_by_role("button", name="Left is better")
-    expect(better).to_be_visible(timeout=120_000)
+    expect(better).to_be_visible()
     assert "Cellar model" not in voter.content()
     better.click()
     names = voter.locator(".reveal .card h3 bdi")
@@ -49,5 +67,5 @@ def test_preset_models_test_weight_battle_vote_board(arena: Arena, page: Page, b
 
     publish(arena)
     voter.goto(f"{arena.url}/leaderboard/")
-    expect(voter.get_by_role("rowheader", name="Cellar model")).to_have_count(1)
+    expect(voter.locator("#board bdi", has_text="Cellar model")).to_have_count(1)
     voter.context.close()
