@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwrig
 from tests.browser.administration import ADMINISTRATOR
 from tests.browser.arenas import PATIENT
 from tests.browser.axe import WIDE
-from tests.browser.hands import HANDS, PATIENCE_MS, Hand, fresh
+from tests.browser.hands import HANDS, PATIENCE_MS, Hand, fresh, new_context
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 
@@ -53,8 +53,7 @@ def complaints() -> list[str]:
 @pytest.fixture
 def page(browser: Browser, complaints: list[str]) -> Iterator[Page]:
     """A fresh browser. Afterwards nothing may have complained: no script error, no blocked or foreign request."""
-    context = browser.new_context(viewport=WIDE, reduced_motion="reduce")
-    context.set_default_timeout(PATIENCE_MS)
+    context = new_context(browser, viewport=WIDE, reduced_motion="reduce")
     page = context.new_page()
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: complaints.append(message.text) if "Security Policy" in message.text else None)

@@ -1,8 +1,9 @@
 """How people reach what they see: with a mouse, a finger, or the keys alone."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.browser.axe import PHONE, WIDE
 
@@ -74,9 +75,14 @@ class Hand:
         expect(target).to_be_focused(timeout=1)
 
 
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    context = browser.new_context(**options)
+    context.set_default_timeout(PATIENCE_MS)
+    return context
+
+
 def fresh(browser: Browser, name: str) -> Hand:
     """The hand of that name in a browser that knows nobody yet; whoever asks closes the page's context."""
     size, touches, by_keys = HANDS[name]
-    context = browser.new_context(viewport=size, has_touch=touches, reduced_motion="reduce")
-    context.set_default_timeout(PATIENCE_MS)
+    context = new_context(browser, viewport=size, has_touch=touches, reduced_motion="reduce")
     return Hand(context.new_page(), name, by_keys)

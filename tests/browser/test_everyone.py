@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.arenas import ask
-from tests.browser.hands import Hand
+from tests.browser.hands import Hand, new_context
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 
@@ -99,7 +99,7 @@ def test_what_is_pressed_says_what_became_of_it_and_leaves_the_focus_at_the_news
 def test_without_javascript_no_box_is_offered_that_loses_what_is_typed(
     arena: Arena, fake_provider: FakeProvider, browser: Browser
 ):
-    context = browser.new_context(java_script_enabled=False)
+    context = new_context(browser, java_script_enabled=False)
     page = context.new_page()
     ask(page, arena, "one two three")
     page.get_by_role("button", name="Tie").click()
@@ -116,7 +116,7 @@ def test_without_javascript_no_box_is_offered_that_loses_what_is_typed(
 
 
 def test_without_javascript_from_the_prompt_to_the_names_of_a_second_battle(arena: Arena, browser: Browser):
-    context = browser.new_context(java_script_enabled=False)
+    context = new_context(browser, java_script_enabled=False)
     page = context.new_page()
     ask(page, arena, "one two three")
     page.locator("#prompt").fill("four five six")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.hands import Hand
+from tests.browser.hands import Hand, new_context
 from tests.faults.running import Arena
 
 pytestmark = pytest.mark.browser
@@ -21,7 +21,7 @@ BEYOND_THE_EDGE = "document.documentElement.scrollWidth - document.documentEleme
 
 @pytest.fixture
 def phone(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(locale="fr-FR", viewport={"width": 320, "height": 640})
+    context = new_context(browser, locale="fr-FR", viewport={"width": 320, "height": 640})
     yield context.new_page()
     context.close()
 

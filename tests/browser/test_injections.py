@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask, vote
+from tests.browser.hands import new_context
 from tests.browser.members import make_member, sign_in
 from tests.browser.payloads import PAYLOADS, ROUNDS
 from tests.fake_provider import FakeProvider
@@ -61,7 +62,7 @@ def test_there_are_enough_of_them():
 
 
 def test_where_nothing_stops_them_they_do_run(browser: Browser):
-    context = browser.new_context(offline=True)
+    context = new_context(browser, offline=True)
     page = context.new_page()
     ran = 0
     for payload in PAYLOADS[:54]:

@@ -17,7 +17,7 @@ LIGHTNESS = """element => getComputedStyle(element).backgroundColor
 
 
 def loud(page: Page) -> list[str]:
-    page.wait_for_timeout(300)  # the colour has changed
+    page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
     return page.locator(".button").evaluate_all(LOUD)
 
 

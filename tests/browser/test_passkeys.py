@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.hands import Hand
+from tests.browser.hands import Hand, new_context
 from tests.browser.members import PASSWORD, make_member, sign_in
 from tests.faults.running import Arena
 
@@ -40,14 +40,14 @@ def test_a_member_adds_a_passkey_and_signs_in_with_it_alone(arena: Arena, hand: 
 
 
 def test_where_a_browser_takes_no_passkey_none_is_asked_for(arena: Arena, browser: Browser):
-    page = browser.new_page()
+    page = new_context(browser).new_page()
     page.goto(f"{arena.url}/accounts/login/")  # at an address made of numbers
     expect(page.locator("#passkey_login")).to_be_hidden()
     page.close()
 
 
 def test_the_code_for_an_authenticator_app_can_be_scanned_in_the_dark(arena: Arena, browser: Browser):
-    page = browser.new_page(color_scheme="dark")
+    page = new_context(browser, color_scheme="dark").new_page()
     sign_in(page, arena.url, make_member(arena))
     page.goto(f"{arena.url}/accounts/2fa/totp/activate/")
     if page.locator("[name=password]").is_visible():

@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.arenas import ask
 from tests.browser.axe import violations
+from tests.browser.hands import new_context
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 
@@ -24,7 +25,7 @@ def typing(tab: Page, address: str) -> Page:
 @pytest.fixture
 def elsewhere(browser: Browser, page: Page) -> Iterator[Page]:
     """The same person in another browser, which hears of nothing."""
-    context = browser.new_context(reduced_motion="reduce")
+    context = new_context(browser, reduced_motion="reduce")
     yield context.new_page()
     context.close()
 

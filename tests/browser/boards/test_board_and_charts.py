@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.arenas import vote
-from tests.browser.hands import Hand
+from tests.browser.hands import Hand, new_context
 from tests.faults.running import Arena
 
 pytestmark = pytest.mark.browser
@@ -61,9 +61,9 @@ def test_another_board_is_chosen_without_a_new_page_and_its_charts_are_one_link_
 
 
 def test_an_open_board_brings_itself_up_to_date_and_says_so(arena: Arena, page: Page):
-    page.goto(f"{arena.url}/leaderboard/?sort_by=name&order=asc")
+    with page.expect_response(lambda response: "/leaderboard/stream/" in response.url):
+        page.goto(f"{arena.url}/leaderboard/?sort_by=name&order=asc")
     before = page.locator("#board").get_attribute("data-snapshot")
-    page.wait_for_timeout(2500)  # its stream is open
     vote(arena)
     expect(page.locator("#notices")).to_contain_text("A new snapshot was published")
     assert page.locator("#board").get_attribute("data-snapshot") != before
@@ -210,7 +210,7 @@ def test_the_bar_of_a_pair_is_as_long_as_their_votes(arena: Arena, page: Page):
 
 
 def test_without_javascript_the_board_is_filtered_and_the_charts_are_tables(arena: Arena, browser: Browser):
-    context = browser.new_context(java_script_enabled=False)
+    context = new_context(browser, java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{arena.url}/leaderboard/")
     page.get_by_role("searchbox").fill("silver")

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask
 from tests.browser.axe import WIDE, violations_in_each_theme
+from tests.browser.hands import new_context
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 
@@ -88,7 +89,7 @@ def test_every_page_is_light_and_all_of_it_is_our_own(arena: Arena, everything: 
     """As sent, to a browser that has nothing yet; a chart's library comes on top."""
     too_heavy, foreign = {}, []
     for address in WEIGHED:
-        context = browser.new_context()
+        context = new_context(browser)
         page = context.new_page()
         asked: list[Request] = []
         page.on("requestfinished", lambda request, asked=asked: asked.append(request))

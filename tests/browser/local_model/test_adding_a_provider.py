@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.administration import sign_in
 from tests.browser.arenas import publish
+from tests.browser.hands import new_context
 from tests.faults.running import Arena
 from tests.local_model import needs_local_model
 from tests.site import Reader
@@ -52,7 +53,7 @@ def test_preset_models_test_weight_battle_vote_board(arena: Arena, page: Page, b
     page.get_by_role("button", name="Activate this model").click()
     expect(page.locator(".field-drawn_now .readonly")).to_have_text("yes")
 
-    voter = browser.new_context().new_page()
+    voter = new_context(browser).new_page()
     voter.goto(arena.url)
     voter.get_by_role("textbox").fill("Name three rivers.")
     voter.keyboard.press("Enter")
