@@ -64,6 +64,7 @@ class FakeProvider:
         self.requests: list[dict[str, Any]] = []
         self.moderated: list[dict[str, Any]] = []
         self.serves: Any = SERVES
+        self.paused = 0  # answers that wait at a PAUSE
         self.list_requests: list[web.BaseRequest] = []
         self._loop = asyncio.new_event_loop()
         self._goes_on = asyncio.Event()
@@ -230,7 +231,11 @@ class FakeProvider:
                 request.transport.abort()
                 return response
             if word == f"{PAUSE} ":
-                await self._goes_on.wait()
+                self.paused += 1
+                try:
+                    await self._goes_on.wait()
+                finally:
+                    self.paused -= 1
             await response.write(self._chunk(model, {"content": word}))
             if pause:
                 await asyncio.sleep(pause)

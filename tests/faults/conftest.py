@@ -1,4 +1,4 @@
-"""One whole arena for all who break it: its start is the long part, and it must survive them all anyway."""
+"""One arena for all faults: its start takes long, and it must survive all of them anyway."""
 
 from collections.abc import Iterator
 
@@ -10,24 +10,26 @@ from tests.site import Reader
 from tests.waiting import wait_for
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def steady_provider() -> Iterator[FakeProvider]:
     provider = FakeProvider().start()
     yield provider
     provider.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def _arena(steady_provider: FakeProvider) -> Iterator[Arena]:
-    own = {"ARENA_WEB_PROCESSES": "2", "ARENA_AGGREGATE_EVERY_S": "5", "ARENA_DEADLINE_IDLE_S": "120"}
+    own = {"ARENA_WEB_PROCESSES": "2", "ARENA_AGGREGATE_EVERY_S": "5", "ARENA_DEADLINE_IDLE_S": "600"}
     with arena_with(steady_provider, **own) as arena:
         yield arena
 
 
 @pytest.fixture
 def arena(_arena: Arena, steady_provider: FakeProvider) -> Arena:
-    """Well, whatever the test before did to it."""
-    wait_for(_arena.is_ready, within=60)
+    """Ready again after the test before."""
+    if _arena.launcher.poll() is not None:
+        _arena.start()
+    wait_for(_arena.is_ready)
     steady_provider.forget()
     return _arena
 

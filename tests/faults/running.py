@@ -223,7 +223,7 @@ class Arena:
             children = _children_of(self.pid_of(program) or 0)
             pid = self.signal(program)
             # A killed PostgreSQL's connections serve on until they have noticed it.
-            wait_for(lambda: not any(map(_runs, [pid, *children])), within=30)
+            wait_for(lambda: not any(map(_runs, [pid, *children])))
             yield
         finally:
             self.launcher.send_signal(signal.SIGCONT)

@@ -7,7 +7,7 @@ from contextlib import suppress
 import psycopg
 import pytest
 
-from tests.faults.battling import another_tab, answered
+from tests.faults.battling import allowed, another_tab, answered
 from tests.faults.running import POSTGRES, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
@@ -29,11 +29,12 @@ def test_it_serves_again_within_five_seconds_of_the_database(arena: Arena, reade
     with arena.gone(POSTGRES):
         time.sleep(8)  # long enough for impatient pools to give up
         assert reader.get(page).status_code == 503
-    wait_for(lambda: database_answers(arena), within=60)
+    wait_for(lambda: database_answers(arena))
     back = time.monotonic()
-    wait_for(lambda: reader.get(page).status_code == 200, within=20)
+    wait_for(lambda: reader.get(page).status_code == 200)
     assert reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "tie"}).status_code == 201
-    assert time.monotonic() - back <= 5
+    took = time.monotonic() - back
+    assert took <= allowed(5, reader)
     wait_for(arena.is_ready)
     tabs = [another_tab(reader) for _ in range(12)]
     with ThreadPoolExecutor(12) as people:  # of whom some are the first that their web process sees since
@@ -47,7 +48,7 @@ def test_a_restart_between_two_visits_is_not_noticed(arena: Arena, reader: Reade
         for _ in range(5):
             assert {response.status_code for response in people.map(lambda tab: tab.get(page), tabs)} == {200}
     killed = arena.signal(POSTGRES)
-    wait_for(lambda: arena.pid_of(POSTGRES) not in (None, killed) and database_answers(arena), within=60)
+    wait_for(lambda: arena.pid_of(POSTGRES) not in (None, killed) and database_answers(arena))
     assert {another_tab(reader).get(page).status_code for _ in range(12)} == {200}
 
 

@@ -25,7 +25,7 @@ def test_a_worker_killed_mid_answer_is_replaced_and_the_text_is_whole(
     seen = [name for _, name, _ in events]
     assert seen[-1] == "end"
     assert "reset" in seen
-    assert texts(finished(reader, battle, within=20)) == whole(HALTED)
+    assert texts(finished(reader, battle)) == whole(HALTED)
 
 
 def test_a_worker_told_to_stop_mid_answer_hands_over(arena: Arena, reader: Reader, steady_provider: FakeProvider):
@@ -33,7 +33,7 @@ def test_a_worker_told_to_stop_mid_answer_hands_over(arena: Arena, reader: Reade
     arena.signal(ANSWERS, signal.SIGTERM)
     wait_for(lambda: steady_provider.calls["steady"] == 4)
     steady_provider.go_on()
-    assert texts(finished(reader, battle, within=30)) == whole(HALTED)
+    assert texts(finished(reader, battle)) == whole(HALTED)
     states = arena.query(
         "SELECT call.state FROM battles_call AS call JOIN battles_answer AS answer ON answer.id = call.answer_id "
         "JOIN battles_turn AS turn ON turn.id = answer.turn_id JOIN battles_battle AS battle "
@@ -51,7 +51,7 @@ def test_valkey_killed_mid_answer_costs_no_word_and_no_vote(
     arena.signal(VALKEY)
     steady_provider.go_on()
     assert vote(reader, earlier).status_code == 201
-    assert texts(finished(reader, battle, within=30)) == whole(HALTED)
+    assert texts(finished(reader, battle)) == whole(HALTED)
     assert reader.battle(earlier["id"])["vote"]["choice"] == "left"
 
 
@@ -65,15 +65,15 @@ def test_emptying_valkey_mid_answer_costs_no_word_and_every_reader_gets_an_end(
     steady_provider.go_on()
     assert [name for _, name, _ in events][-1] == "end"
     for each in (battle, waiting):
-        assert texts(finished(reader, each, within=30)) == whole(HALTED)
+        assert texts(finished(reader, each)) == whole(HALTED)
 
 
 def kill_twice(arena: Arena, program: str) -> None:
     """Again as soon as it was started again."""
     first = arena.signal(program)
-    wait_for(lambda: arena.pid_of(program) not in (None, first), within=60)
+    wait_for(lambda: arena.pid_of(program) not in (None, first))
     second = arena.signal(program)
-    wait_for(lambda: arena.has_restarted(program, second), within=120)
+    wait_for(lambda: arena.has_restarted(program, second))
 
 
 @pytest.mark.parametrize(("program", "calls"), [(ANSWERS, 8), (VALKEY, 4)], ids=["worker", "valkey"])
@@ -83,11 +83,11 @@ def test_program_killed_twice_in_a_row_loses_no_battle(
     battles = [reader.start_battle(HALTED) for _ in range(2)]
     wait_for(lambda: steady_provider.calls["steady"] == 4)
     kill_twice(arena, program)
-    wait_for(lambda: steady_provider.calls["steady"] == calls, within=60)
+    wait_for(lambda: steady_provider.calls["steady"] == calls)
     late = reader.start_battle(SHORT)
     steady_provider.go_on()
-    assert [texts(finished(reader, battle, within=60)) for battle in battles] == [whole(HALTED)] * 2
-    assert texts(finished(reader, late, within=60)) == whole(SHORT)
+    assert [texts(finished(reader, battle)) for battle in battles] == [whole(HALTED)] * 2
+    assert texts(finished(reader, late)) == whole(SHORT)
     assert steady_provider.calls["steady"] == calls + 2
     states = arena.query(
         "SELECT turn.state, turn.attempt, count(*) FROM battles_turn AS turn JOIN battles_battle AS battle "
@@ -103,7 +103,7 @@ def test_postgresql_killed_mid_answer_asks_and_pays_nobody_twice(
     battle = begun(reader, steady_provider)
     arena.signal(POSTGRES)
     steady_provider.go_on()
-    assert texts(finished(reader, battle, within=45)) == whole(HALTED)
+    assert texts(finished(reader, battle)) == whole(HALTED)
     assert steady_provider.calls["steady"] == 2
 
 
@@ -118,4 +118,4 @@ def test_a_stopped_arena_keeps_its_votes_and_hands_its_turns_over(
     steady_provider.go_on()
     arena.start()
     assert reader.battle(voted["id"])["vote"]["choice"] == "tie"
-    assert texts(finished(reader, battle, within=30)) == whole(HALTED)
+    assert texts(finished(reader, battle)) == whole(HALTED)

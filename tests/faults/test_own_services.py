@@ -1,34 +1,24 @@
 """`make up` with a PostgreSQL and a Valkey of one's own."""
 
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 
 import psycopg
 import pytest
 
 from tests.arena_site.databases import database_without_tables
-from tests.faults.running import POSTGRES, VALKEY, Arena
+from tests.faults.running import POSTGRES, VALKEY, Arena, new_data_dir
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.fixture
-def data_dir() -> Iterator[Path]:
-    directory = Path(tempfile.mkdtemp(prefix="arena-fault-", dir="/tmp"))
-    yield directory / "data"
-    shutil.rmtree(directory)
-
-
-def test_servers_that_are_named_are_used_and_none_is_started(data_dir: Path):
-    with database_without_tables() as database:
+def test_servers_that_are_named_are_used_and_none_is_started():
+    with new_data_dir() as data_dir, database_without_tables() as database:
         arena = Arena(data_dir)
         arena.environment |= {"DATABASE_URL": database, "REDIS_URL": f"{os.environ['REDIS_URL']}?db=2"}
         try:
             arena.start()
             assert "DATABASE_URL is set: using your server.\nREDIS_URL is set: using your server.\n" in arena.said
+            assert "Fewer than two models can be drawn" in arena.said
             assert arena.pid_of(POSTGRES) is arena.pid_of(VALKEY) is None
             assert not (data_dir / "postgres-18").exists()
             assert not {"DATABASE_URL", "REDIS_URL"} & set(arena.services)

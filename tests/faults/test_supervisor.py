@@ -1,41 +1,19 @@
 """`make up`: one command, one start at a time, nothing left behind, nothing lost."""
 
-import os
-import shutil
 import signal
-import tempfile
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from arena_site.supervisor.leftovers import Process, wait_for_end
-from tests.faults.running import UP, Arena
+from tests.faults.running import POSTGRES, SWEEPER, UP, VALKEY, WEB, Arena
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.faults
 
 
-@pytest.fixture(scope="module")
-def data_dir() -> Iterator[Path]:
-    """One for all: the first start is the long one."""
-    directory = Path(tempfile.mkdtemp(prefix="arena-fault-", dir="/tmp"))
-    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
-    yield directory / "data"
-    shutil.rmtree(directory)
-
-
-@pytest.fixture
-def arena(data_dir: Path) -> Iterator[Arena]:
-    arena = Arena(data_dir).start()
-    yield arena
-    arena.stop()
-
-
 def test_one_start_at_a_time_and_sigterm_leaves_nothing(arena: Arena, tmp_path: Path):
-    assert "Fewer than two models can be drawn" in arena.said
     same_data = Arena(arena.data_dir).run(*UP)
     assert (same_data.returncode, same_data.stdout) == (1, "")
     assert f"already running on {arena.data_dir} (process {arena.launcher.pid})" in same_data.stderr
@@ -55,15 +33,20 @@ def test_one_start_at_a_time_and_sigterm_leaves_nothing(arena: Arena, tmp_path: 
     assert arena.run(*UP, "stop").stdout == "Nothing was running.\n"
 
 
-def came_back(arena: Arena, program: str, killed: int) -> bool:
-    return arena.pid_of(program) not in (None, killed) and arena.is_ready()
+def children(arena: Arena, program: str) -> set[int]:
+    return {process.pid for command, process in arena.processes().items() if f"{program} " in command}
 
 
 def test_killed_programs_come_back(arena: Arena):
-    for program in ("bin/postgres", "valkey-server", "arena_site.embedded.web", "manage.py sweep"):
-        killed = arena.pid_of(program)
-        os.kill(killed, signal.SIGKILL)
-        wait_for(partial(came_back, arena, program, killed), within=60)
+    for program in (POSTGRES, VALKEY, WEB, SWEEPER):
+        before = children(arena, program)
+        killed = arena.signal(program)
+
+        def has_come_back(program: str = program, before: set[int] = before, killed: int = killed) -> bool:
+            now = children(arena, program)
+            return killed not in now and len(now) == len(before) and arena.is_ready()
+
+        wait_for(has_come_back)
 
 
 def test_a_killed_launcher_loses_nothing_and_leaves_nothing_for_long(arena: Arena):

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from tests.fake_provider import FakeProvider
-from tests.faults.battling import HALTED, LONG, another_tab, answered, begun, finished, texts, vote, whole
+from tests.faults.battling import HALTED, LONG, allowed, another_tab, answered, begun, finished, texts, vote, whole
 from tests.faults.running import VALKEY, Arena
 from tests.site import Reader
 
@@ -32,7 +32,7 @@ def member(arena: Arena) -> Reader:
         "user, _ = User.objects.get_or_create(email='member@example.org'); "
         "print(ApiToken.issue(user=user, name='test', scopes=[Scope.READ, Scope.BATTLE, Scope.VOTE])[1])"
     )
-    return Reader(arena.url, arena.manage("shell", "-v", "0", "-c", make))
+    return Reader(arena.url, arena.shell(make).strip())
 
 
 def timed(call: Callable[[], httpx2.Response]) -> tuple[float, httpx2.Response]:
@@ -45,21 +45,21 @@ def test_without_valkey_votes_count_pages_answer_and_battles_go_on_later(
     arena: Arena, reader: Reader, member: Reader, steady_provider: FakeProvider, valkey_away
 ):
     battles = [reader.start_battle() for _ in range(30)]
-    battles = [finished(reader, battle, within=60) for battle in battles]
+    battles = [finished(reader, battle) for battle in battles]
     tabs = [another_tab(reader) for _ in range(3)]
     speaking = begun(reader, steady_provider)
     session = f"/s/{speaking['session']}/"
+    at_once, soon = allowed(1, reader), allowed(4, reader)
     with valkey_away():
         steady_provider.go_on()
         with ThreadPoolExecutor(3) as people:
             votes = list(people.map(lambda n: timed(lambda: vote(tabs[n % 3], battles[n])), range(30)))
         assert {said.status_code for _, said in votes} == {201}
-        # 1 s is promised, and two of thirty wait half of it: they find out, one in each web process. 2 s are for a
-        # machine that has more to do.
-        assert statistics.quantiles([took for took, _ in votes], n=20)[-1] <= 3
+        # Two of thirty wait half a second: they find out, one in each web process.
+        assert statistics.quantiles([took for took, _ in votes], n=20)[-1] <= at_once
 
         pages = {path: timed(lambda path=path: reader.get(path)) for path in ("/", session, "/leaderboard/", "/readyz")}
-        assert max(took for took, _ in pages.values()) <= 6
+        assert max(took for took, _ in pages.values()) <= soon
         assert {path: page.status_code for path, (_, page) in pages.items()} == {
             "/": 200, session: 200, "/leaderboard/": 200, "/readyz": 503,
         }  # fmt: skip
@@ -67,14 +67,14 @@ def test_without_valkey_votes_count_pages_answer_and_battles_go_on_later(
         assert PAUSED in pages[session][1].text
 
         took, refused = timed(lambda: reader.api("POST", "sessions/", {"prompt": "a visitor's"}))
-        assert (took <= 6, refused.status_code, refused.json()["code"]) == (True, 503, "service_unavailable")
+        assert (took <= soon, refused.status_code, refused.json()["code"]) == (True, 503, "service_unavailable")
         assert "paused" in refused.json()["detail"]
         assert int(refused.headers["Retry-After"]) >= 1
         took, accepted = timed(lambda: member.api("POST", "sessions/", {"prompt": LONG}))
-        assert (took <= 6, accepted.status_code) == (True, 201)
+        assert (took <= soon, accepted.status_code) == (True, 201)
         took, stopped = timed(lambda: member.api("POST", f"battles/{speaking['id']}/stop/"))
-        assert (took <= 6, stopped.status_code) == (True, 404)  # somebody else's, and nothing hangs
-    assert texts(finished(reader, speaking, within=30)) == whole(HALTED)
-    assert texts(finished(member, accepted.json()["battles"][0], within=40)) == whole(LONG)
+        assert (took <= soon, stopped.status_code) == (True, 404)  # somebody else's, and nothing hangs
+    assert texts(finished(reader, speaking)) == whole(HALTED)
+    assert texts(finished(member, accepted.json()["battles"][0])) == whole(LONG)
     assert texts(answered(reader)) == whole("one two three")
     assert PAUSED not in reader.get("/").text

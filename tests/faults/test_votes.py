@@ -47,7 +47,7 @@ def test_an_acknowledged_vote_survives_what_is_killed_at_once_and_is_stored_once
     acknowledged = vote(reader, battle, "both_bad", **key)
     killed = arena.signal(program)
     assert acknowledged.status_code == 201
-    wait_for(lambda: arena.has_restarted(program, killed), within=60)
+    wait_for(lambda: arena.has_restarted(program, killed))
     again = vote(another_tab(reader), battle, "both_bad", **key)
     assert (again.status_code, again.json()) == (201, acknowledged.json())
     other = vote(another_tab(reader), battle, "left")
