@@ -12,7 +12,7 @@ from tests.faults.running import Arena
 pytestmark = pytest.mark.browser
 
 
-def test_the_documentation_shows_every_call_and_tries_one_out(arena: Arena, page: Page):
+def test_api_documentation_tries_call_out(arena: Arena, page: Page):
     page.goto(f"{arena.url}/api/v1/docs/")
     expect(page.locator(".opblock-summary-path").get_by_text("/api/v1/battles/{public_id}/vote/")).to_be_visible()
     page.locator("#operations-models-models_list .opblock-summary-control").click()
@@ -21,7 +21,7 @@ def test_the_documentation_shows_every_call_and_tries_one_out(arena: Arena, page
     expect(page.locator("#operations-models-models_list .live-responses-table")).to_contain_text('"count"')
 
 
-def test_on_a_phone_what_a_call_is_stands_below_its_method(arena: Arena, page: Page):
+def test_phone_documentation_puts_path_below_method(arena: Arena, page: Page):
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto(f"{arena.url}/api/v1/docs/")
     call, part = page.locator("#operations-sessions-sessions_list"), page.locator("#operations-tag-sessions")
@@ -37,7 +37,7 @@ def test_on_a_phone_what_a_call_is_stands_below_its_method(arena: Arena, page: P
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_a_member_makes_a_token_copies_it_and_revokes_it(arena: Arena, page: Page):
+def test_token_works_until_revoked(arena: Arena, page: Page):
     email = new_address()
     page.goto(f"{arena.url}/accounts/signup/")
     page.locator("input[name=email]").fill(email)

@@ -11,7 +11,7 @@ from tests.faults.running import Arena
 pytestmark = pytest.mark.browser
 
 
-def test_an_answer_from_right_to_left_is_read_so_and_nothing_moves_for_who_wants_no_motion(arena: Arena, page: Page):
+def test_arabic_answer_is_rtl_and_reduced_motion_is_respected(arena: Arena, page: Page):
     ask(page, arena, "لماذا السماء زرقاء؟")
     written = page.locator(".answer > [id$='-done']").first
     assert written.evaluate("element => getComputedStyle(element).direction") == "rtl"
@@ -23,9 +23,7 @@ def test_an_answer_from_right_to_left_is_read_so_and_nothing_moves_for_who_wants
     assert page.locator(".card").first.evaluate(lasts) > 0.1
 
 
-def test_a_battle_from_the_first_tab_to_the_names_by_keyboard_alone(
-    arena: Arena, fake_provider: FakeProvider, page: Page
-):
+def test_battle_works_by_keyboard_alone(arena: Arena, fake_provider: FakeProvider, page: Page):
     page.goto(f"{arena.url}/leaderboard/")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
@@ -53,7 +51,7 @@ def test_a_battle_from_the_first_tab_to_the_names_by_keyboard_alone(
     expect(page.locator(".said")).to_contain_text("You preferred the right answer.")
 
 
-def test_enter_while_models_answer_says_that_the_words_wait(arena: Arena, fake_provider: FakeProvider, page: Page):
+def test_enter_during_answer_keeps_prompt_and_says_so(arena: Arena, fake_provider: FakeProvider, page: Page):
     page.goto(arena.url)
     page.locator("#prompt").fill(f"one two {PAUSE} three")
     page.keyboard.press("Enter")
@@ -70,9 +68,7 @@ def test_enter_while_models_answer_says_that_the_words_wait(arena: Arena, fake_p
     expect(page.locator(".question").last).to_have_text("and then?")
 
 
-def test_what_is_pressed_says_what_became_of_it_and_leaves_the_focus_at_the_news(
-    arena: Arena, fake_provider: FakeProvider, page: Page
-):
+def test_actions_announce_results_and_move_focus(arena: Arena, fake_provider: FakeProvider, page: Page):
     hand, said = Hand(page, by_keys=True), page.locator("#announcer")
     page.goto(arena.url)
     hand.write(page.locator("#prompt"), f"one two {PAUSE} three")
@@ -96,9 +92,7 @@ def test_what_is_pressed_says_what_became_of_it_and_leaves_the_focus_at_the_news
     expect(page.get_by_text("Thank you. A moderator will review it.")).to_be_focused()
 
 
-def test_without_javascript_no_box_is_offered_that_loses_what_is_typed(
-    arena: Arena, fake_provider: FakeProvider, browser: Browser
-):
+def test_no_javascript_hides_prompt_box_while_answering(arena: Arena, fake_provider: FakeProvider, browser: Browser):
     context = new_context(browser, java_script_enabled=False)
     page = context.new_page()
     ask(page, arena, "one two three")
@@ -115,7 +109,7 @@ def test_without_javascript_no_box_is_offered_that_loses_what_is_typed(
     context.close()
 
 
-def test_without_javascript_from_the_prompt_to_the_names_of_a_second_battle(arena: Arena, browser: Browser):
+def test_no_javascript_two_battles_are_voted(arena: Arena, browser: Browser):
     context = new_context(browser, java_script_enabled=False)
     page = context.new_page()
     ask(page, arena, "one two three")

@@ -28,9 +28,7 @@ def hand_over(page: Page, kind: str, name: str, content: bytes, texts: dict[str,
     page.evaluate(HAND_OVER, [kind, name, base64.b64encode(content).decode(), texts or {}])
 
 
-def test_files_come_by_choice_drop_and_paste_and_go_with_the_prompt(
-    arena: Arena, fake_provider: FakeProvider, page: Page
-):
+def test_chosen_dropped_and_pasted_files_go_with_prompt(arena: Arena, fake_provider: FakeProvider, page: Page):
     page.goto(arena.url)
     report = {"name": "report.pdf", "mimeType": "application/pdf", "buffer": pdfs.saying("from a PDF")}
     scan = {"name": "scan.pdf", "mimeType": "application/pdf", "buffer": pdfs.scanned()}
@@ -62,7 +60,7 @@ def test_files_come_by_choice_drop_and_paste_and_go_with_the_prompt(
     expect(page.locator(".composer .chip")).to_have_count(0)
 
 
-def test_each_refused_file_is_named_until_another_is_chosen(arena: Arena, page: Page):
+def test_refused_files_are_named_until_next_choice(arena: Arena, page: Page):
     page.goto(arena.url)
     empty, program, note = (
         {"name": name, "mimeType": "text/plain", "buffer": content}
@@ -78,7 +76,7 @@ def test_each_refused_file_is_named_until_another_is_chosen(arena: Arena, page: 
     expect(notices).to_have_count(0)
 
 
-def test_who_sends_before_a_file_has_arrived_is_told_to_wait_until_it_has(arena: Arena, page: Page):
+def test_sending_before_upload_finishes_asks_to_wait(arena: Arena, page: Page):
     page.goto(arena.url)
     held: list[Route] = []
     page.route("**/uploads/", lambda route: held.append(route))
@@ -96,7 +94,7 @@ def test_who_sends_before_a_file_has_arrived_is_told_to_wait_until_it_has(arena:
     page.wait_for_url("**/s/**")
 
 
-def test_files_are_chosen_one_is_left_out_again_and_what_is_sent_is_read(arena: Arena, hand: Hand):
+def test_removed_file_is_left_out_and_sent_file_can_be_read(arena: Arena, hand: Hand):
     page = hand.page
     page.goto(arena.url)
     with page.expect_file_chooser() as asked:
@@ -120,7 +118,7 @@ def test_files_are_chosen_one_is_left_out_again_and_what_is_sent_is_read(arena: 
     expect(opened.value.get_by_text("The ferry leaves at noon.")).to_be_visible()
 
 
-def test_a_pasted_picture_is_attached_but_not_the_picture_of_a_pasted_text(arena: Arena, page: Page):
+def test_pasted_picture_is_attached_but_not_that_of_pasted_text(arena: Arena, page: Page):
     page.goto(arena.url)
     cells = {"text/plain": "a\tb", "text/html": "<table><tr><td>a</td><td>b</td></tr></table>"}
     hand_over(page, "paste", "cells.png", pictures.picture(), cells)

@@ -27,7 +27,7 @@ LONG_MOMENTS = "window.setTimeout = ((own) => (what, ms, ...more) => own(what, 1
 SHIFTED = "window.shifts.reduce((sum, [value]) => sum + value, 0)"
 
 
-def test_vote_that_fails_keeps_choice_for_next_try(arena: Arena, page: Page):
+def test_failed_vote_keeps_choice_for_retry(arena: Arena, page: Page):
     ask(page, arena, "one two three")
     choice = page.get_by_role("button", name="Right is better")
     for spoil, mend in (
@@ -45,7 +45,7 @@ def test_vote_that_fails_keeps_choice_for_next_try(arena: Arena, page: Page):
     expect(page.locator(".reveal .said")).to_contain_text("preferred the right answer")
 
 
-def test_what_was_typed_and_attached_goes_along_from_one_way_to_battle_to_another(arena: Arena, page: Page):
+def test_prompt_and_files_survive_change_of_mode(arena: Arena, page: Page):
     page.goto(arena.url)
     page.locator("#prompt").fill("What is in it?\nIn two lines.")
     page.locator("[data-attach]").set_input_files(
@@ -67,7 +67,7 @@ def test_what_was_typed_and_attached_goes_along_from_one_way_to_battle_to_anothe
     expect(page.get_by_role("link", name="notes.txt")).to_be_visible()
 
 
-def test_what_is_being_typed_outlives_a_reload_until_it_is_sent(arena: Arena, page: Page):
+def test_draft_survives_reload_until_sent(arena: Arena, page: Page):
     prompt = page.locator("#prompt")
     page.goto(arena.url)
     prompt.fill("A long thought,\nwell put.")
@@ -86,7 +86,7 @@ def test_what_is_being_typed_outlives_a_reload_until_it_is_sent(arena: Arena, pa
     expect(prompt).to_have_value("")
 
 
-def test_a_draft_goes_along_when_one_signs_in_and_is_gone_when_one_signs_out(arena: Arena, page: Page):
+def test_draft_survives_sign_in_but_not_sign_out(arena: Arena, page: Page):
     email = make_member(arena)
     page.goto(arena.url)
     page.locator("#prompt").fill("Mine.")
@@ -99,7 +99,7 @@ def test_a_draft_goes_along_when_one_signs_in_and_is_gone_when_one_signs_out(are
     expect(page.locator("#prompt")).to_have_value("")
 
 
-def test_a_suggestion_fills_the_box_in_any_way(arena: Arena, page: Page):
+def test_suggestion_fills_prompt_in_direct_chat(arena: Arena, page: Page):
     page.goto(arena.url)
     page.get_by_role("link", name="Direct chat").click()
     page.get_by_role("button", name="Explain why").click()
@@ -108,7 +108,7 @@ def test_a_suggestion_fills_the_box_in_any_way(arena: Arena, page: Page):
 
 @pytest.mark.parametrize("width", [1280, 360])
 @pytest.mark.parametrize("words", [3, 400])
-def test_nothing_moves_while_answers_grow_and_when_the_vote_bar_appears(
+def test_growing_answers_and_vote_bar_shift_nothing(
     arena: Arena,
     page: Page,
     width: int,
@@ -122,7 +122,7 @@ def test_nothing_moves_while_answers_grow_and_when_the_vote_bar_appears(
 
 
 @pytest.mark.parametrize("width", [1280, 360])
-def test_stop_stays_where_it_is_and_pressed_too_often_does_not_vote(
+def test_stop_button_stays_and_repeated_clicks_do_not_vote(
     arena: Arena, fake_provider: FakeProvider, page: Page, width: int
 ):
     page.set_viewport_size({"width": width, "height": 800})
@@ -149,7 +149,7 @@ def test_stop_stays_where_it_is_and_pressed_too_often_does_not_vote(
     expect(page.locator(".reveal")).to_be_focused()
 
 
-def test_a_report_that_is_being_written_survives_the_vote(arena: Arena, page: Page):
+def test_unsent_report_survives_vote(arena: Arena, page: Page):
     ask(page, arena, "one two three")
     page.locator("summary", has_text="Report").click()
     page.get_by_label("What is wrong with this battle?").fill("It is rude.")
@@ -160,7 +160,7 @@ def test_a_report_that_is_being_written_survives_the_vote(arena: Arena, page: Pa
     expect(page.get_by_text("A moderator will review it.")).to_be_visible()
 
 
-def test_a_report_that_is_being_written_survives_a_follow_up(arena: Arena, page: Page):
+def test_unsent_report_survives_follow_up(arena: Arena, page: Page):
     ask(page, arena, "one two three")
     page.locator("summary", has_text="Report").click()
     page.get_by_label("What is wrong with this battle?").fill("It is rude.")
@@ -171,7 +171,7 @@ def test_a_report_that_is_being_written_survives_a_follow_up(arena: Arena, page:
     expect(page.get_by_label("What is wrong with this battle?")).to_have_value("It is rude.")
 
 
-def test_after_the_names_one_key_leads_to_the_next_battle_of_the_session(arena: Arena, page: Page):
+def test_key_n_starts_next_battle_of_session(arena: Arena, page: Page):
     ask(page, arena, "one two three")
     page.get_by_role("button", name="Tie").click()
     expect(page.locator(".reveal")).to_be_focused()
@@ -186,7 +186,7 @@ def test_after_the_names_one_key_leads_to_the_next_battle_of_the_session(arena: 
     page.get_by_role("button", name="Tie").wait_for()
 
 
-def test_why_is_kept_as_it_is_chosen_and_can_be_changed(arena: Arena, page: Page):
+def test_feedback_is_saved_as_chosen_and_can_change(arena: Arena, page: Page):
     ask(page, arena, "one two three")
     page.get_by_role("button", name="Left is better").click()
     page.get_by_text("Say why").click()

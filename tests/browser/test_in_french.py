@@ -26,7 +26,7 @@ def phone(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-def test_no_page_is_wider_than_a_small_phone(phone: Page, arena: Arena):
+def test_french_pages_fit_small_phone(phone: Page, arena: Arena):
     too_wide = {}
     for path in PAGES:
         phone.goto(arena.url + path)
@@ -36,7 +36,7 @@ def test_no_page_is_wider_than_a_small_phone(phone: Page, arena: Arena):
     assert too_wide == {}
 
 
-def test_a_battle_from_the_question_to_the_names(phone: Page, arena: Arena):
+def test_french_battle_reveals_names_on_small_phone(phone: Page, arena: Arena):
     phone.goto(arena.url)
     phone.locator("#prompt").fill("Pourquoi le ciel est-il bleu ?")
     phone.get_by_role("button", name="Lancer le duel").click()
@@ -45,7 +45,7 @@ def test_a_battle_from_the_question_to_the_names(phone: Page, arena: Arena):
     assert phone.evaluate(BEYOND_THE_EDGE) == 0
 
 
-def test_the_switch_keeps_the_place_there_and_back(hand: Hand, arena: Arena):
+def test_language_switch_keeps_address(hand: Hand, arena: Arena):
     page = hand.page
     page.goto(arena.url + "/leaderboard/?search=a")
     for language, code in (("Français", "fr"), ("English", "en")):

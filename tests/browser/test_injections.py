@@ -57,11 +57,11 @@ def look(page: Page, address: str) -> None:
     assert page.evaluate(ODD_LINKS) == []
 
 
-def test_there_are_enough_of_them():
+def test_payloads_are_many_and_distinct():
     assert len(set(PAYLOADS)) >= 150
 
 
-def test_where_nothing_stops_them_they_do_run(browser: Browser):
+def test_payloads_run_without_protection(browser: Browser):
     context = new_context(browser, offline=True)
     page = context.new_page()
     ran = 0
@@ -73,7 +73,7 @@ def test_where_nothing_stops_them_they_do_run(browser: Browser):
     assert ran > 25
 
 
-def test_nothing_runs_from_a_prompt_or_an_answer_while_it_grows_or_after_it(arena: Arena, watched: Page):
+def test_payloads_in_prompts_and_answers_do_not_run(arena: Arena, watched: Page):
     for start in range(0, len(PAYLOADS), 40):
         ask(watched, arena, "\n\n".join(PAYLOADS[start : start + 40]))
         assert watched.evaluate(PROVOKE) is False
@@ -90,7 +90,7 @@ def test_nothing_runs_from_a_prompt_or_an_answer_while_it_grows_or_after_it(aren
         look(watched, watched.url)
 
 
-def test_nothing_runs_from_names_titles_and_files(arena: Arena, watched: Page):
+def test_payloads_in_names_titles_and_files_do_not_run(arena: Arena, watched: Page):
     email = make_member(arena)
     sign_in(watched, arena.url, email)
     arena.shell(f"from tests.browser import injected; injected.fill({email!r})")

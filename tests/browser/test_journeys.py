@@ -27,7 +27,7 @@ def send(hand: Hand, button: str, prompt: str = "one two three") -> None:
     hand.page.wait_for_url("**/s/**")
 
 
-def test_a_suggestion_a_follow_up_a_vote_why_and_a_report(arena: Arena, hand: Hand):
+def test_battle_from_suggestion_to_report(arena: Arena, hand: Hand):
     page = hand.page
     begin(hand, arena)
     hand.press(page.get_by_role("button", name="Explain why the sky"))
@@ -50,7 +50,7 @@ def test_a_suggestion_a_follow_up_a_vote_why_and_a_report(arena: Arena, hand: Ha
     expect(page.get_by_text("A moderator will review it.")).to_be_visible()
 
 
-def test_models_are_compared_and_get_stars(arena: Arena, hand: Hand):
+def test_compared_models_get_stars(arena: Arena, hand: Hand):
     page = hand.page
     begin(hand, arena, "Compare")
     for name in ("Left one", "Right one"):
@@ -68,7 +68,7 @@ def test_models_are_compared_and_get_stars(arena: Arena, hand: Hand):
     expect(stars.get_by_label("4 stars")).to_be_checked()
 
 
-def test_two_named_models_are_voted_on_and_one_is_talked_with(arena: Arena, hand: Hand):
+def test_side_by_side_vote_and_direct_chat(arena: Arena, hand: Hand):
     page = hand.page
     begin(hand, arena, "Side by side")
     hand.pick(page.locator("[name=models]").first, "Left one")
@@ -85,7 +85,7 @@ def test_two_named_models_are_voted_on_and_one_is_talked_with(arena: Arena, hand
     expect(page.get_by_role("group", name="Answer", exact=True).last).to_have_text("Again")
 
 
-def test_somebody_signs_up_archives_a_session_finds_it_again_and_signs_out_and_in(arena: Arena, hand: Hand):
+def test_new_member_archives_session_and_signs_in_again(arena: Arena, hand: Hand):
     page, email = hand.page, new_address()
     begin(hand, arena)
     send(hand, "Start the battle", "keep this")
@@ -114,7 +114,7 @@ def test_somebody_signs_up_archives_a_session_finds_it_again_and_signs_out_and_i
     expect(page.get_by_role("link", name="Account")).to_be_visible()
 
 
-def test_a_moderator_decides_on_what_was_reported(arena: Arena, browser: Browser, hand: Hand):
+def test_moderator_hides_reported_battle(arena: Arena, browser: Browser, hand: Hand):
     visitor, insult = fresh(browser, hand.name), f"Somebody is insulted by {hand.name}."
     begin(visitor, arena)
     send(visitor, "Start the battle", "the reported one")

@@ -21,7 +21,7 @@ def loud(page: Page) -> list[str]:
     return page.locator(".button").evaluate_all(LOUD)
 
 
-def test_one_button_is_loud_at_a_time(arena: Arena, page: Page):
+def test_one_button_is_prominent_at_a_time(arena: Arena, page: Page):
     ask(page, arena, "one two three")
     page.mouse.click(1, 1)
     assert loud(page) == []  # the vote comes first
@@ -35,7 +35,7 @@ def test_one_button_is_loud_at_a_time(arena: Arena, page: Page):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_chosen_way_to_battle_is_nearer_than_its_track(arena: Arena, page: Page, scheme: str):
+def test_chosen_mode_is_lighter_than_its_track(arena: Arena, page: Page, scheme: str):
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     page.goto(arena.url)
     track, chosen = (
@@ -46,21 +46,21 @@ def test_the_chosen_way_to_battle_is_nearer_than_its_track(arena: Arena, page: P
 
 
 @pytest.mark.parametrize("width", [320, 390, 600])
-def test_on_a_phone_the_ways_to_battle_stand_two_by_two(arena: Arena, page: Page, width: int):
+def test_phone_modes_stand_two_by_two(arena: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 740})
     page.goto(arena.url)
     first, second, third, fourth = page.locator(".modes a").evaluate_all("all => all.map(one => one.offsetTop)")
     assert first == second < third == fourth
 
 
-def test_on_a_phone_a_long_title_leaves_the_room_to_the_answers(arena: Arena, page: Page):
+def test_phone_long_title_takes_two_lines(arena: Arena, page: Page):
     page.set_viewport_size({"width": 360, "height": 740})
     ask(page, arena, "Explain to a curious ten-year-old why the sky is blue, and why it is red in the evening.")
     title = page.locator("#session-title")
     assert title.evaluate("title => title.clientHeight <= 2.1 * parseFloat(getComputedStyle(title).lineHeight)")
 
 
-def test_text_at_twice_its_size_on_a_phone_has_the_room_it_needs(arena: Arena, page: Page):
+def test_phone_with_doubled_text_fits(arena: Arena, page: Page):
     page.set_viewport_size({"width": 180, "height": 370})  # of a phone with letters twice as large
     ask(page, arena, "one two three")
     assert page.evaluate("document.documentElement.scrollWidth") <= 180

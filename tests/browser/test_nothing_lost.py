@@ -71,14 +71,14 @@ def cut_the_line(arena: Arena, page: Page) -> None:
     ],
     ids=["reload", "line", "web", "worker", "valkey"],
 )
-def test_the_page_ends_with_the_stored_text(arena: Arena, page: Page, disturb: Callable[[Arena, Page], object]):
+def test_disturbed_page_ends_with_stored_text(arena: Arena, page: Page, disturb: Callable[[Arena, Page], object]):
     start(arena, page)
     disturb(arena, page)
     assert shown(page) == stored(arena, page) == [LONG, LONG]
     assert page.locator(".pane [id$=-open]").all_text_contents() == ["", ""]
 
 
-def test_a_lost_line_is_said_calmly_until_it_is_back(arena: Arena, fake_provider: FakeProvider, page: Page):
+def test_lost_connection_is_announced_until_restored(arena: Arena, fake_provider: FakeProvider, page: Page):
     halting = LONG.replace("word400", f"{PAUSE} word400")
     start(arena, page, halting)
     lost = page.locator(".disconnected")
@@ -98,7 +98,7 @@ def test_a_lost_line_is_said_calmly_until_it_is_back(arena: Arena, fake_provider
     expect(lost).to_have_count(0)
 
 
-def test_refused_stream_is_said_and_picked_up_later(arena: Arena, fake_provider: FakeProvider, page: Page):
+def test_refused_stream_is_announced_and_resumed_later(arena: Arena, fake_provider: FakeProvider, page: Page):
     halting = LONG.replace("word400", f"{PAUSE} word400")
     start(arena, page, halting)
     battle, address = page.url, page.locator("[sse-connect]").get_attribute("sse-connect")
@@ -124,14 +124,14 @@ def test_refused_stream_is_said_and_picked_up_later(arena: Arena, fake_provider:
     assert shown(page) == stored(arena, page) == [halting, halting]
 
 
-def test_a_second_tab_reads_the_same(arena: Arena, page: Page):
+def test_second_tab_shows_same_answers(arena: Arena, page: Page):
     start(arena, page)
     second = page.context.new_page()
     second.goto(page.url)
     assert shown(second) == shown(page) == stored(arena, page) == [LONG, LONG]
 
 
-def test_a_prompt_stays_in_its_box_while_the_database_is_away(arena: Arena, page: Page):
+def test_prompt_stays_in_form_while_database_is_away(arena: Arena, page: Page):
     page.goto(arena.url)
     box = page.get_by_role("textbox")
     box.fill(LONG)

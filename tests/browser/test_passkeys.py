@@ -15,7 +15,7 @@ PLAYED = {
 }  # fmt: skip
 
 
-def test_a_member_adds_a_passkey_and_signs_in_with_it_alone(arena: Arena, hand: Hand):
+def test_member_signs_in_with_added_passkey_alone(arena: Arena, hand: Hand):
     page, email = hand.page, make_member(arena)
     session = page.context.new_cdp_session(page)
     session.send("WebAuthn.enable")
@@ -39,14 +39,14 @@ def test_a_member_adds_a_passkey_and_signs_in_with_it_alone(arena: Arena, hand: 
     expect(page.locator("#prompt")).to_be_focused()
 
 
-def test_where_a_browser_takes_no_passkey_none_is_asked_for(arena: Arena, browser: Browser):
+def test_unsupported_passkey_button_is_hidden(arena: Arena, browser: Browser):
     page = new_context(browser).new_page()
     page.goto(f"{arena.url}/accounts/login/")  # at an address made of numbers
     expect(page.locator("#passkey_login")).to_be_hidden()
     page.close()
 
 
-def test_the_code_for_an_authenticator_app_can_be_scanned_in_the_dark(arena: Arena, browser: Browser):
+def test_authenticator_code_is_on_white_in_dark_theme(arena: Arena, browser: Browser):
     page = new_context(browser, color_scheme="dark").new_page()
     sign_in(page, arena.url, make_member(arena))
     page.goto(f"{arena.url}/accounts/2fa/totp/activate/")

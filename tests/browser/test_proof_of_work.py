@@ -31,7 +31,7 @@ def begun(page: Page, text: str) -> None:
     expect(page.get_by_text(text).first).to_be_visible()
 
 
-def test_the_browser_works_and_the_battle_begins(arena: Arena, page: Page):
+def test_solved_proof_of_work_starts_battle(arena: Arena, page: Page):
     held: list[Route] = []  # a lucky browser has worked before anybody sees that it does
     page.route("**/proof_worker*", lambda route: held.append(route))
     for text in ("proved", "proved again"):
@@ -50,7 +50,7 @@ def test_the_browser_works_and_the_battle_begins(arena: Arena, page: Page):
     expect(page.locator(".battle")).to_have_count(2)
 
 
-def test_where_browsers_compute_nothing_the_visitor_is_told_what_to_do(arena: Arena, page: Page):
+def test_unsolvable_proof_of_work_says_what_to_do(arena: Arena, page: Page):
     page.add_init_script("Object.defineProperty(crypto, 'subtle', { value: undefined })")
     begin(page, arena, "what I typed")
     expect(page.locator(".prompt-box [role=alert]")).to_contain_text("Sign in, or come back later. Try again in")

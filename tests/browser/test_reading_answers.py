@@ -38,7 +38,7 @@ A_PIECE_COMES_WITH_THE_CLICK = """pane => document.addEventListener("click", () 
 }, { once: true })"""
 
 
-def test_both_answers_are_read_while_they_are_said(arena: Arena, fake_provider: FakeProvider, page: Page):
+def test_answers_are_shown_while_streaming(arena: Arena, fake_provider: FakeProvider, page: Page):
     page.goto(arena.url)
     page.locator("#prompt").fill(f"one two {PAUSE} three")
     page.get_by_role("button", name="Start the battle").click()
@@ -52,7 +52,7 @@ def test_both_answers_are_read_while_they_are_said(arena: Arena, fake_provider: 
 
 
 @pytest.mark.parametrize("width", [1280, 360, 320])
-def test_nothing_in_an_answer_makes_the_page_wider(arena: Arena, page: Page, width: int):
+def test_wide_answer_does_not_widen_page(arena: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 740})
     ask(page, arena, ANSWER)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -62,7 +62,7 @@ def test_nothing_in_an_answer_makes_the_page_wider(arena: Arena, page: Page, wid
 
 
 @pytest.mark.parametrize("width", [1280, 718])
-def test_both_answers_are_printed_whole_and_dark_on_light(arena: Arena, page: Page, width: int):
+def test_answers_are_printed_whole_and_dark_on_light(arena: Arena, page: Page, width: int):
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": width, "height": 740})
     ask(page, arena, "One more paragraph.\n\n" * 60)
@@ -80,7 +80,7 @@ def test_both_answers_are_printed_whole_and_dark_on_light(arena: Arena, page: Pa
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_title_from_right_to_left_leaves_room_for_what_is_beside_it(arena: Arena, page: Page, width: int):
+def test_rtl_title_does_not_overlap_menu(arena: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 740})
     ask(page, arena, "ما هي عاصمة فرنسا؟")
     title, menu = page.locator("#session-title").bounding_box(), page.locator(".session-tools summary").bounding_box()
@@ -89,7 +89,7 @@ def test_a_title_from_right_to_left_leaves_room_for_what_is_beside_it(arena: Are
     assert title["x"] + title["width"] <= menu["x"]
 
 
-def test_formulas_are_drawn_and_paragraphs_read_from_their_own_side(arena: Arena, page: Page):
+def test_formulas_are_mathml_and_arabic_is_rtl(arena: Arena, page: Page):
     ask(page, arena, ANSWER)
     formula = page.locator(".answer math[display=block]").first
     assert formula.evaluate("math => math.namespaceURI") == "http://www.w3.org/1998/Math/MathML"
@@ -101,7 +101,7 @@ def test_formulas_are_drawn_and_paragraphs_read_from_their_own_side(arena: Arena
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_copy_stands_beside_the_facts_of_an_answer(arena: Arena, page: Page, width: int):
+def test_copy_button_is_beside_answer_facts(arena: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 740})
     ask(page, arena, "one two three " * 70)
     page.get_by_role("button", name="Tie").click()
@@ -113,7 +113,7 @@ def test_copy_stands_beside_the_facts_of_an_answer(arena: Arena, page: Page, wid
     assert copy["y"] <= first["y"] + first["height"] / 2 <= copy["y"] + copy["height"]
 
 
-def test_code_and_whole_answers_are_copied_as_they_were_written(arena: Arena, page: Page):
+def test_copied_code_and_answer_equal_source(arena: Arena, page: Page):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     ask(page, arena, ANSWER)
     page.get_by_role("button", name="Copy this code").first.click()
@@ -126,9 +126,7 @@ def test_code_and_whole_answers_are_copied_as_they_were_written(arena: Arena, pa
     assert page.evaluate("navigator.clipboard.readText()").strip() == ANSWER.strip()
 
 
-def test_a_reader_who_scrolled_up_stays_there_and_jumps_back_to_the_latest(
-    arena: Arena, fake_provider: FakeProvider, page: Page
-):
+def test_scrolled_up_reader_stays_and_can_jump_to_latest(arena: Arena, fake_provider: FakeProvider, page: Page):
     page.goto(arena.url)
     page.locator("#prompt").fill("\n\n".join(f"part-{number}" + " a" * 12 for number in range(500)) + f" {PAUSE}")
     page.get_by_role("button", name="Start the battle").click()
@@ -151,7 +149,7 @@ def test_a_reader_who_scrolled_up_stays_there_and_jumps_back_to_the_latest(
     fake_provider.go_on()
 
 
-def test_a_follow_up_that_is_refused_leaves_the_reader_where_they_were(arena: Arena, page: Page):
+def test_refused_follow_up_keeps_scroll_position(arena: Arena, page: Page):
     ask(page, arena, "One more paragraph.\n\n" * 60)
     left = page.locator(".pane .answer").first
     left.evaluate("answer => answer.scrollTop = 100")

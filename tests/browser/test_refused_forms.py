@@ -47,7 +47,7 @@ def with_no_line(page: Page) -> None:
         (with_no_line, "The arena did not respond"),
     ],
 )
-def test_a_refusal_stands_beside_what_was_typed(arena: Arena, page: Page, spoil: Callable[[Page], None], words: str):
+def test_refusal_is_shown_beside_typed_prompt(arena: Arena, page: Page, spoil: Callable[[Page], None], words: str):
     page.goto(arena.url)
     spoil(page)
     send(page)
@@ -57,7 +57,7 @@ def test_a_refusal_stands_beside_what_was_typed(arena: Arena, page: Page, spoil:
     expect(page.locator(".prompt-box [role=alert] .notice")).to_have_count(0)
 
 
-def test_more_than_can_be_sent_at_once_is_said_so(arena: Arena, page: Page):
+def test_too_large_form_is_refused_with_reason(arena: Arena, page: Page):
     page.goto(arena.url)
     much = "x" * 1_200_000
     send(page, much)
@@ -77,7 +77,7 @@ def one_battle_an_hour(arena: Arena) -> Iterator[None]:
     wait_for(newcomer_may_battle_twice)
 
 
-def test_who_asks_too_often_is_told_how_long_to_wait(arena: Arena, one_battle_an_hour: None, page: Page):
+def test_rate_limited_visitor_is_told_how_long_to_wait(arena: Arena, one_battle_an_hour: None, page: Page):
     refusal, answers = page.locator(".prompt-box [role=alert] .notice"), page.locator(".pane")
 
     def is_refused() -> bool:
@@ -91,7 +91,7 @@ def test_who_asks_too_often_is_told_how_long_to_wait(arena: Arena, one_battle_an
     expect(refusal).to_contain_text(re.compile(r"in (5\d|60) minutes"))
 
 
-def test_a_prompt_waits_in_its_box_for_an_arena_that_starts_anew(arena: Arena, page: Page):
+def test_prompt_stays_in_form_while_web_restarts(arena: Arena, page: Page):
     page.goto(arena.url)
     with arena.gone(WEB):
         send(page)
@@ -101,7 +101,7 @@ def test_a_prompt_waits_in_its_box_for_an_arena_that_starts_anew(arena: Arena, p
     expect(page.locator(".prompt-box [role=alert]")).not_to_contain_text("did not answer")
 
 
-def test_the_counter_counts_what_the_arena_does(arena: Arena, page: Page):
+def test_character_counter_matches_server(arena: Arena, page: Page):
     page.goto(arena.url)
     box, counter = page.locator("#prompt"), page.locator(".counter")
     box.fill("\n" + "x" * 20_000 + " " * 50)

@@ -9,11 +9,11 @@ from tools.screenshots import pictures
 from tools.screenshots.coverage import complaints
 
 
-def test_every_page_has_its_picture_or_a_reason_to_have_none():
+def test_every_page_has_picture_or_reason():
     assert complaints() == []
 
 
-def test_pages_that_nobody_thought_of_are_named(monkeypatch: pytest.MonkeyPatch):
+def test_pages_without_picture_or_reason_are_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delitem(pictures.LEFT_OUT, "a part of a page that has its picture")
     monkeypatch.setitem(pictures.LEFT_OUT, "gone", ["/gone/"])
     assert set(complaints()) == {

@@ -40,7 +40,7 @@ def follow_up(page: Page, prompt: str = "four five six") -> None:
     page.get_by_role("button", name="Follow up with both").click()
 
 
-def test_a_second_tab_shows_at_once_what_is_done_in_the_first(arena: Arena, fake_provider: FakeProvider, page: Page):
+def test_second_tab_follows_first_tab(arena: Arena, fake_provider: FakeProvider, page: Page):
     ask(page, arena, "one two three")
     second, said = typing(page.context.new_page(), page.url), "This session changed in another tab."
     box = second.locator("#composer")
@@ -74,7 +74,7 @@ def test_a_second_tab_shows_at_once_what_is_done_in_the_first(arena: Arena, fake
     expect(page.locator(".battle").last.locator(".question").last).to_have_text(TYPED)
 
 
-def test_a_tab_in_another_browser_catches_up_when_it_is_looked_at(arena: Arena, page: Page, elsewhere: Page):
+def test_other_browser_catches_up_on_focus(arena: Arena, page: Page, elsewhere: Page):
     ask(page, arena, "one two three")
     elsewhere.context.add_cookies(page.context.cookies())
     typing(elsewhere, page.url)
@@ -94,7 +94,7 @@ def test_a_tab_in_another_browser_catches_up_when_it_is_looked_at(arena: Arena, 
     assert looked.value.status == 204  # nothing is new
 
 
-def test_what_is_pressed_in_one_breath_is_done_one_after_the_other(arena: Arena, page: Page):
+def test_simultaneous_clicks_are_handled_in_order(arena: Arena, page: Page):
     ask(page, arena, "one two three")
     page.locator("#prompt").fill("four five six")
     page.evaluate("document.querySelector('.vote button').click(); document.querySelector('[data-follow-up]').click()")
@@ -104,7 +104,7 @@ def test_what_is_pressed_in_one_breath_is_done_one_after_the_other(arena: Arena,
     expect(page.locator("#prompt")).to_have_value("")
 
 
-def test_what_is_pressed_waits_for_no_news_and_the_news_come_afterwards(arena: Arena, page: Page):
+def test_click_does_not_wait_for_pending_news(arena: Arena, page: Page):
     ask(page, arena, "one two three")
     second, held = page.context.new_page(), list[Route]()
     second.goto(page.url)
@@ -120,7 +120,7 @@ def test_what_is_pressed_waits_for_no_news_and_the_news_come_afterwards(arena: A
     expect(second.locator(".battle")).to_have_count(2)
 
 
-def test_a_session_that_is_deleted_in_one_tab_is_said_to_be_gone_in_the_other_until_it_is_back(
+def test_deleted_session_is_announced_in_other_tab_until_undone(
     arena: Arena,
     page: Page,
 ):

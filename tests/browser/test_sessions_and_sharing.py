@@ -53,7 +53,7 @@ def looked_at(hand: Hand, name: str) -> None:
         assert violations(hand.page) + violations_in_the_dark(hand.page) == []
 
 
-def test_the_sidebar_finds_renames_archives_deletes_and_brings_back(arena: Arena, hand: Hand):
+def test_sidebar_searches_renames_archives_deletes_and_restores(arena: Arena, hand: Hand):
     page = hand.page
     with_many_sessions(hand, arena)
     open_drawer(hand)
@@ -107,7 +107,7 @@ def test_the_sidebar_finds_renames_archives_deletes_and_brings_back(arena: Arena
     expect(lines).to_have_count(61)  # the rest has come by itself
 
 
-def test_the_page_of_sessions_says_when_nothing_is_left_and_has_back_what_was_searched(arena: Arena, page: Page):
+def test_emptied_search_says_so_and_undo_restores_match(arena: Arena, page: Page):
     with_many_sessions(Hand(page), arena)
     page.goto(f"{arena.url}/sessions/")
     lines = page.locator("main .session-row")
@@ -120,7 +120,7 @@ def test_the_page_of_sessions_says_when_nothing_is_left_and_has_back_what_was_se
     expect(lines).to_have_text(["Session 17"])
 
 
-def test_each_of_two_votes_has_a_name_and_the_sidebar_learns_the_models_with_the_reveal(arena: Arena, page: Page):
+def test_two_votes_are_named_and_sidebar_shows_revealed_models(arena: Arena, page: Page):
     ask(page, arena, "seven eight nine")
     page.locator("#prompt").fill("ten eleven")
     page.get_by_role("button", name="New battle").click()
@@ -140,7 +140,7 @@ def test_each_of_two_votes_has_a_name_and_the_sidebar_learns_the_models_with_the
     assert violations(page) == []
 
 
-def test_the_open_session_has_its_new_name_everywhere(arena: Arena, page: Page):
+def test_renamed_open_session_shows_new_title(arena: Arena, page: Page):
     ask(page, arena, "four five six")
     row = page.locator("#sessions .session-row").first
     row.hover()
@@ -151,7 +151,7 @@ def test_the_open_session_has_its_new_name_everywhere(arena: Arena, page: Page):
     expect(page).to_have_title("Numbers · Arena")
 
 
-def test_deleting_the_open_session_leads_on_and_can_be_undone(arena: Arena, page: Page):
+def test_deleted_open_session_leads_home_and_can_be_restored(arena: Arena, page: Page):
     ask(page, arena, "four five six")
     page.get_by_text("This session").click()
     page.get_by_role("link", name="Delete").click()
@@ -162,7 +162,7 @@ def test_deleting_the_open_session_leads_on_and_can_be_undone(arena: Arena, page
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
-def test_on_a_phone_the_sidebar_is_a_drawer_that_keeps_the_focus(arena: Arena, page: Page, colours: str):
+def test_phone_sidebar_is_drawer_that_keeps_focus(arena: Arena, page: Page, colours: str):
     page.emulate_media(color_scheme=colours, reduced_motion="reduce")
     page.set_viewport_size({"width": 360, "height": 740})
     with_many_sessions(Hand(page), arena)
@@ -183,7 +183,7 @@ def test_on_a_phone_the_sidebar_is_a_drawer_that_keeps_the_focus(arena: Arena, p
     assert violations(page) == []
 
 
-def test_a_battle_is_published_read_by_a_stranger_and_withdrawn(arena: Arena, browser: Browser, hand: Hand):
+def test_battle_is_published_read_and_withdrawn(arena: Arena, browser: Browser, hand: Hand):
     page = hand.page
     page.goto(arena.url)
     hand.write(page.locator("#prompt"), "# Hello")

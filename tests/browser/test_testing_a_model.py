@@ -26,9 +26,7 @@ def _added_models_are_paused(arena: Arena) -> Iterator[None]:
     wait_for(lambda: visitor.get("/?mode=compare").text.count('class="pick"') == 2)
 
 
-def test_from_a_preset_over_an_answer_that_grows_to_a_model_that_is_drawn(
-    arena: Arena, hand: Hand, fake_provider: FakeProvider
-):
+def test_preset_provider_and_tested_model_become_drawable(arena: Arena, hand: Hand, fake_provider: FakeProvider):
     page = hand.page
     fake_provider.serves = {"data": [{"id": "slow"}, {"id": "honest"}]}
     sign_in(arena, page)
@@ -57,7 +55,7 @@ def test_from_a_preset_over_an_answer_that_grows_to_a_model_that_is_drawn(
     expect(page.locator(".field-drawn_now .readonly")).to_have_text("yes")
 
 
-def test_without_scripts_the_answer_is_read_by_asking_again(arena: Arena, page: Page):
+def test_model_test_without_javascript_shows_answer_on_reload(arena: Arena, page: Page):
     sign_in(arena, page)
     page.route("**/*.js", lambda route: route.abort())
     page.goto(f"{arena.url}/admin/models_registry/languagemodel/?q=left-one")

@@ -23,7 +23,7 @@ def database_answers(arena: Arena) -> bool:
     return False
 
 
-def test_it_serves_again_within_five_seconds_of_the_database(arena: Arena, reader: Reader):
+def test_site_serves_within_five_seconds_of_database(arena: Arena, reader: Reader):
     battle = answered(reader)
     page = f"/s/{battle['session']}/"
     with arena.gone(POSTGRES):
@@ -41,7 +41,7 @@ def test_it_serves_again_within_five_seconds_of_the_database(arena: Arena, reade
         assert {response.status_code for response in people.map(lambda tab: tab.get(page), tabs)} == {200}
 
 
-def test_a_restart_between_two_visits_is_not_noticed(arena: Arena, reader: Reader):
+def test_database_restart_between_visits_is_not_noticed(arena: Arena, reader: Reader):
     page = f"/s/{answered(reader)['session']}/"
     tabs = [another_tab(reader) for _ in range(12)]
     with ThreadPoolExecutor(12) as people:  # so that every web process lends many connections
@@ -52,7 +52,7 @@ def test_a_restart_between_two_visits_is_not_noticed(arena: Arena, reader: Reade
     assert {another_tab(reader).get(page).status_code for _ in range(12)} == {200}
 
 
-def test_a_typed_prompt_is_kept_by_page_notice_and_api(arena: Arena, reader: Reader):
+def test_prompt_is_kept_in_refusals_without_database(arena: Arena, reader: Reader):
     battle = answered(reader)
     follow_up = f"/battles/{battle['id']}/messages/"
     with arena.gone(POSTGRES):

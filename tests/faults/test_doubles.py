@@ -17,9 +17,7 @@ pytestmark = pytest.mark.faults
 CELERY = [sys.executable, "-m", "celery", "-A", "arena_site"]
 
 
-def test_two_beats_two_sweepers_and_twenty_messages_call_and_count_once(
-    arena: Arena, reader: Reader, steady_provider: FakeProvider
-):
+def test_doubled_processes_and_messages_call_models_once(arena: Arena, reader: Reader, steady_provider: FakeProvider):
     seconds = [
         [sys.executable, "manage.py", "sweep"],
         [*CELERY, "beat", "--pidfile=", "-s", str(arena.data_dir / "second-beat")],

@@ -80,9 +80,7 @@ def test_full_disk_ends_no_launcher_and_site_serves_again(arena: Arena, reader: 
     wait_for(lambda: {arena.pid_of(POSTGRES), arena.pid_of(SWEEPER)} <= set(running(arena.data_dir)))
 
 
-def test_state_that_cannot_be_written_is_kept_and_tried_again(
-    household: Household, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_unwritable_state_is_kept_and_retried(household: Household, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(supervision, "WRITE_AGAIN_EVERY_S", 0)
     first = household.start(program("sleep", "600"), Storey.WEB)
     with full_disk():
@@ -121,7 +119,7 @@ def test_restarts_are_never_paused_for_long(household: Household, capsys: pytest
     assert capsys.readouterr().out == "Sleeper ended with status 1.\n  It is started again in 5 s.\n"
 
 
-def test_secrets_that_cannot_be_kept_start_no_arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_unwritable_secrets_prevent_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "environ", {})
     services = ServiceFile(tmp_path)
     with full_disk(), pytest.raises(CannotStart, match=r"services.json cannot be written \(File too large\)"):

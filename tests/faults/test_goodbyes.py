@@ -28,9 +28,7 @@ def listening_sockets(arena: Arena) -> int:
     return sum(row[1].endswith(f":{arena.port:04X}") and row[3] == "0A" for row in rows)
 
 
-def test_a_web_process_with_open_streams_ends_within_ten_seconds(
-    arena: Arena, reader: Reader, steady_provider: FakeProvider
-):
+def test_web_process_with_open_streams_ends_in_ten_seconds(arena: Arena, reader: Reader, steady_provider: FakeProvider):
     battle = begun(reader, steady_provider)
     events = reader.follow(battle["stream_url"])
     next(events)
@@ -45,7 +43,7 @@ def test_a_web_process_with_open_streams_ends_within_ten_seconds(
     assert texts(finished(reader, battle)) == whole(HALTED)
 
 
-def test_a_rolling_restart_refuses_no_vote(arena: Arena, reader: Reader):
+def test_rolling_restart_refuses_no_vote(arena: Arena, reader: Reader):
     battles = [reader.start_battle() for _ in range(60)]
     battles = [finished(reader, battle) for battle in battles]
     waiting, statuses, is_over = iter(battles), [], threading.Event()

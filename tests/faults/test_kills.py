@@ -14,9 +14,7 @@ from tests.waiting import wait_for
 pytestmark = pytest.mark.faults
 
 
-def test_a_worker_killed_mid_answer_is_replaced_and_the_text_is_whole(
-    arena: Arena, reader: Reader, steady_provider: FakeProvider
-):
+def test_killed_worker_is_replaced_and_text_is_whole(arena: Arena, reader: Reader, steady_provider: FakeProvider):
     battle = reader.start_battle(HALTED)
     events = reader.follow(battle["stream_url"])
     assert "text" in (name for _, name, _ in events)
@@ -28,7 +26,7 @@ def test_a_worker_killed_mid_answer_is_replaced_and_the_text_is_whole(
     assert texts(finished(reader, battle)) == whole(HALTED)
 
 
-def test_a_worker_told_to_stop_mid_answer_hands_over(arena: Arena, reader: Reader, steady_provider: FakeProvider):
+def test_stopped_worker_hands_answer_over(arena: Arena, reader: Reader, steady_provider: FakeProvider):
     battle = begun(reader, steady_provider)
     arena.signal(ANSWERS, signal.SIGTERM)
     wait_for(lambda: steady_provider.calls["steady"] == 4)
@@ -43,9 +41,7 @@ def test_a_worker_told_to_stop_mid_answer_hands_over(arena: Arena, reader: Reade
     assert [state for (state,) in states] == ["lost", "lost", "done", "done"]
 
 
-def test_valkey_killed_mid_answer_costs_no_word_and_no_vote(
-    arena: Arena, reader: Reader, steady_provider: FakeProvider
-):
+def test_killed_valkey_loses_no_word_and_no_vote(arena: Arena, reader: Reader, steady_provider: FakeProvider):
     earlier = answered(reader)
     battle = begun(reader, steady_provider)
     arena.signal(VALKEY)
@@ -55,9 +51,7 @@ def test_valkey_killed_mid_answer_costs_no_word_and_no_vote(
     assert reader.battle(earlier["id"])["vote"]["choice"] == "left"
 
 
-def test_emptying_valkey_mid_answer_costs_no_word_and_every_reader_gets_an_end(
-    arena: Arena, reader: Reader, steady_provider: FakeProvider
-):
+def test_flushed_valkey_loses_no_word_and_ends_streams(arena: Arena, reader: Reader, steady_provider: FakeProvider):
     battle, waiting = reader.start_battle(HALTED), reader.start_battle(HALTED)
     events = reader.follow(battle["stream_url"])
     next(events)
@@ -77,7 +71,7 @@ def kill_twice(arena: Arena, program: str) -> None:
 
 
 @pytest.mark.parametrize(("program", "calls"), [(ANSWERS, 8), (VALKEY, 4)], ids=["worker", "valkey"])
-def test_program_killed_twice_in_a_row_loses_no_battle(
+def test_program_killed_twice_loses_no_battle(
     arena: Arena, reader: Reader, steady_provider: FakeProvider, program: str, calls: int
 ):
     battles = [reader.start_battle(HALTED) for _ in range(2)]
@@ -97,9 +91,7 @@ def test_program_killed_twice_in_a_row_loses_no_battle(
     assert states == [("done", calls // 4, 2)]
 
 
-def test_postgresql_killed_mid_answer_asks_and_pays_nobody_twice(
-    arena: Arena, reader: Reader, steady_provider: FakeProvider
-):
+def test_killed_postgresql_calls_no_model_twice(arena: Arena, reader: Reader, steady_provider: FakeProvider):
     battle = begun(reader, steady_provider)
     arena.signal(POSTGRES)
     steady_provider.go_on()
@@ -107,9 +99,7 @@ def test_postgresql_killed_mid_answer_asks_and_pays_nobody_twice(
     assert steady_provider.calls["steady"] == 2
 
 
-def test_a_stopped_arena_keeps_its_votes_and_hands_its_turns_over(
-    arena: Arena, reader: Reader, steady_provider: FakeProvider
-):
+def test_stopped_arena_keeps_votes_and_resumes_turns(arena: Arena, reader: Reader, steady_provider: FakeProvider):
     voted = answered(reader)
     vote(reader, voted, "tie")
     battle = begun(reader, steady_provider)

@@ -11,7 +11,7 @@ from tests.faults.running import POSTGRES, VALKEY, Arena, new_data_dir
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 
 
-def test_servers_that_are_named_are_used_and_none_is_started():
+def test_named_servers_are_used_and_none_is_started():
     with new_data_dir() as data_dir, database_without_tables() as database:
         arena = Arena(data_dir)
         arena.environment |= {"DATABASE_URL": database, "REDIS_URL": f"{os.environ['REDIS_URL']}?db=2"}

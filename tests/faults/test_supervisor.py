@@ -13,7 +13,7 @@ from tests.waiting import wait_for
 pytestmark = pytest.mark.faults
 
 
-def test_one_start_at_a_time_and_sigterm_leaves_nothing(arena: Arena, tmp_path: Path):
+def test_second_start_is_refused_and_sigterm_leaves_nothing(arena: Arena, tmp_path: Path):
     same_data = Arena(arena.data_dir).run(*UP)
     assert (same_data.returncode, same_data.stdout) == (1, "")
     assert f"already running on {arena.data_dir} (process {arena.launcher.pid})" in same_data.stderr
@@ -49,7 +49,7 @@ def test_killed_programs_come_back(arena: Arena):
         wait_for(has_come_back)
 
 
-def test_a_killed_launcher_loses_nothing_and_leaves_nothing_for_long(arena: Arena):
+def test_killed_launcher_loses_no_data_and_next_start_cleans_up(arena: Arena):
     secrets_before = {name: arena.services[name] for name in ("SECRET_KEY", "ARENA_ENCRYPTION_KEYS")}
     with psycopg.connect(arena.services["DATABASE_URL"]) as connection:
         connection.execute("INSERT INTO accounts_visitor (key) VALUES ('was here')")

@@ -41,7 +41,7 @@ def timed(call: Callable[[], httpx2.Response]) -> tuple[float, httpx2.Response]:
     return time.monotonic() - began, response
 
 
-def test_without_valkey_votes_count_pages_answer_and_battles_go_on_later(
+def test_site_without_valkey_takes_votes_and_serves_pages(
     arena: Arena, reader: Reader, member: Reader, steady_provider: FakeProvider, valkey_away
 ):
     battles = [reader.start_battle() for _ in range(30)]

@@ -14,7 +14,7 @@ from tests.waiting import wait_for
 pytestmark = pytest.mark.faults
 
 
-def test_a_hundred_votes_at_once_through_page_and_api_leave_one(arena: Arena, reader: Reader):
+def test_hundred_concurrent_votes_store_one(arena: Arena, reader: Reader):
     battle = answered(reader)
     tabs = [another_tab(reader) for _ in range(10)]
 
@@ -39,9 +39,7 @@ def test_a_hundred_votes_at_once_through_page_and_api_leave_one(arena: Arena, re
 
 
 @pytest.mark.parametrize("program", [POSTGRES, WEB])
-def test_an_acknowledged_vote_survives_what_is_killed_at_once_and_is_stored_once(
-    arena: Arena, reader: Reader, program: str
-):
+def test_acknowledged_vote_survives_kill_and_is_stored_once(arena: Arena, reader: Reader, program: str):
     battle = answered(reader)
     key = {"Idempotency-Key": f"kept-{battle['id']}"}
     acknowledged = vote(reader, battle, "both_bad", **key)
@@ -54,7 +52,7 @@ def test_an_acknowledged_vote_survives_what_is_killed_at_once_and_is_stored_once
     assert (other.status_code, other.json()["code"]) == (409, "already_voted")
 
 
-def test_votes_cast_while_the_database_dies_are_stored_once_when_they_are_repeated(arena: Arena, reader: Reader):
+def test_votes_repeated_after_database_kill_are_stored_once(arena: Arena, reader: Reader):
     battles = [answered(reader) for _ in range(6)]
     tabs = [another_tab(reader) for _ in battles]
 

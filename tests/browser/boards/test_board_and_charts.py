@@ -21,9 +21,7 @@ def names(page: Page) -> list[str]:
     return page.locator(".standings tbody th bdi").all_inner_texts()
 
 
-def test_the_table_is_searched_sorted_and_narrowed_without_a_new_page_and_the_address_says_how(
-    arena: Arena, hand: Hand
-):
+def test_board_is_searched_sorted_and_filtered_in_place(arena: Arena, hand: Hand):
     page, rows = hand.page, hand.page.locator(".standings tbody tr")
     page.goto(f"{arena.url}/leaderboard/")
     page.evaluate("window.isTheSamePage = true")
@@ -50,7 +48,7 @@ def test_the_table_is_searched_sorted_and_narrowed_without_a_new_page_and_the_ad
     assert names(page) == ["Gold"]
 
 
-def test_another_board_is_chosen_without_a_new_page_and_its_charts_are_one_link_away(arena: Arena, page: Page):
+def test_chosen_board_is_swapped_in_and_links_to_its_charts(arena: Arena, page: Page):
     page.goto(f"{arena.url}/leaderboard/")
     page.locator("select[name=board]").select_option("language:und")
     expect(page.locator("#board h2").first).to_contain_text("Undetermined language")
@@ -60,7 +58,7 @@ def test_another_board_is_chosen_without_a_new_page_and_its_charts_are_one_link_
     expect(page.locator("[data-chart=intervals] svg.main-svg").first).to_be_visible()
 
 
-def test_an_open_board_brings_itself_up_to_date_and_says_so(arena: Arena, page: Page):
+def test_open_board_updates_itself_and_announces_it(arena: Arena, page: Page):
     with page.expect_response(lambda response: "/leaderboard/stream/" in response.url):
         page.goto(f"{arena.url}/leaderboard/?sort_by=name&order=asc")
     before = page.locator("#board").get_attribute("data-snapshot")
@@ -72,7 +70,7 @@ def test_an_open_board_brings_itself_up_to_date_and_says_so(arena: Arena, page: 
 
 
 @pytest.mark.parametrize("width", [1280, 360])
-def test_every_chart_is_drawn_under_the_sites_policy_and_has_its_table(arena: Arena, page: Page, width: int):
+def test_charts_are_drawn_under_csp_and_have_tables(arena: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(f"{arena.url}/leaderboard/charts/")
     for chart in CHARTS:
@@ -84,14 +82,14 @@ def test_every_chart_is_drawn_under_the_sites_policy_and_has_its_table(arena: Ar
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_board_of_an_hour_is_drawn_over_a_day_and_not_over_milliseconds(arena: Arena, page: Page):
+def test_short_history_has_no_millisecond_ticks(arena: Arena, page: Page):
     page.goto(f"{arena.url}/leaderboard/charts/")
     ticks = page.locator("[data-chart=history] .xtick text")
     expect(ticks.first).to_be_visible()
     assert not [said for said in ticks.all_text_contents() if said.count(":") > 1]
 
 
-def test_scores_of_an_hour_are_seen(arena: Arena, page: Page):
+def test_short_history_shows_points(arena: Arena, page: Page):
     page.goto(f"{arena.url}/leaderboard/models/gold/")
     expect(page.locator("[data-chart=history] .scatterlayer .point").first).to_be_visible()
 
@@ -125,7 +123,7 @@ def many_models(page: Page) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 360])
-def test_names_in_charts_do_not_cover_each_other_however_many_models_there_are(arena: Arena, page: Page, width: int):
+def test_chart_labels_of_many_models_do_not_overlap(arena: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 800})
     many_models(page)
     page.goto(f"{arena.url}/leaderboard/charts/")
@@ -147,7 +145,7 @@ def test_names_in_charts_do_not_cover_each_other_however_many_models_there_are(a
     assert fewer.is_visible() == (width == 360)
 
 
-def test_what_the_table_draws_changes_no_marks_of_charts(arena: Arena, page: Page):
+def test_board_styles_do_not_reach_chart_marks(arena: Arena, page: Page):
     """Plotly has classes of the same names: the numbers at its bars were drawn with an outline."""
     page.goto(f"{arena.url}/leaderboard/charts/")
     expect(page.locator("[data-chart=intervals] svg.main-svg").first).to_be_visible()
@@ -161,7 +159,7 @@ def test_what_the_table_draws_changes_no_marks_of_charts(arena: Arena, page: Pag
     assert stroke == "none"
 
 
-def test_charts_change_their_colours_with_the_theme(arena: Arena, page: Page):
+def test_charts_follow_theme(arena: Arena, page: Page):
     page.emulate_media(color_scheme="light")
     page.goto(f"{arena.url}/leaderboard/charts/")
     text = page.locator("[data-chart=intervals] .xtick text").first
@@ -179,13 +177,13 @@ def test_charts_change_their_colours_with_the_theme(arena: Arena, page: Page):
 
 
 @pytest.mark.parametrize("address", ["models/gold/", "compare/gold/silver/", "snapshots/", "method/", ""])
-def test_no_page_of_the_leaderboard_scrolls_sideways_on_a_phone(arena: Arena, page: Page, address: str):
+def test_leaderboard_pages_fit_phone(arena: Arena, page: Page, address: str):
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto(f"{arena.url}/leaderboard/{address}")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_on_a_phone_the_board_is_near_and_names_stay_while_its_columns_are_scrolled(arena: Arena, page: Page):
+def test_phone_board_keeps_names_while_scrolling(arena: Arena, page: Page):
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto(f"{arena.url}/leaderboard/")
     frame = page.locator(".table-frame").first
@@ -202,14 +200,14 @@ def test_on_a_phone_the_board_is_near_and_names_stay_while_its_columns_are_scrol
     assert name["x"] >= board["x"]
 
 
-def test_the_bar_of_a_pair_is_as_long_as_their_votes(arena: Arena, page: Page):
+def test_pair_bar_lengths_equal_votes(arena: Arena, page: Page):
     page.goto(f"{arena.url}/leaderboard/compare/gold/silver/")
     won, ties, both_bad, lost = map(int, page.locator(".figures dd").all_inner_texts())
     widths = page.locator(".outcomes rect").evaluate_all("bars => bars.map(bar => bar.width.baseVal.value)")
     assert widths == [won + ties + both_bad + lost, won + ties + both_bad, won]
 
 
-def test_without_javascript_the_board_is_filtered_and_the_charts_are_tables(arena: Arena, browser: Browser):
+def test_no_javascript_board_is_filtered_and_charts_are_tables(arena: Arena, browser: Browser):
     context = new_context(browser, java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{arena.url}/leaderboard/")
@@ -228,7 +226,7 @@ def test_without_javascript_the_board_is_filtered_and_the_charts_are_tables(aren
     context.close()
 
 
-def test_a_cell_of_the_chart_of_pairs_leads_to_their_head_to_head(arena: Arena, page: Page):
+def test_pair_chart_cell_links_to_comparison(arena: Arena, page: Page):
     page.goto(f"{arena.url}/leaderboard/charts/")
     plot = page.locator("[data-chart=shares]")
     page.wait_for_function("document.querySelector('[data-chart=shares]')._ev?.listenerCount('plotly_click')")
@@ -239,7 +237,7 @@ def test_a_cell_of_the_chart_of_pairs_leads_to_their_head_to_head(arena: Arena, 
     page.wait_for_url("**/leaderboard/compare/**")
 
 
-def test_every_table_says_what_it_shows_and_every_fold_whose_numbers_it_holds(arena: Arena, page: Page):
+def test_tables_have_captions_and_summaries_are_distinct(arena: Arena, page: Page):
     for path in ("", "charts/", "models/gold/", "compare/gold/silver/", "snapshots/"):
         page.goto(f"{arena.url}/leaderboard/{path}")
         unnamed = page.locator("table:not(:has(> caption))").count()

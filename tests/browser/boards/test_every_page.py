@@ -42,7 +42,7 @@ def become(context: BrowserContext, arena: Arena, cookie: str) -> None:
         context.add_cookies([{"name": "sessionid", "value": cookie, "url": arena.url}])
 
 
-def test_every_address_is_looked_at_or_named(everything: dict[str, Any]):
+def test_every_address_is_checked_or_named(everything: dict[str, Any]):
     assert everything["unseen"] == []
     assert sum(map(len, everything["pages"].values())) > 120
 
@@ -85,7 +85,7 @@ def too_wide(page: Page) -> list[str]:
     return found
 
 
-def test_every_page_is_light_and_all_of_it_is_our_own(arena: Arena, everything: dict[str, Any], browser: Browser):
+def test_pages_weigh_under_100_kb_and_load_nothing_foreign(arena: Arena, everything: dict[str, Any], browser: Browser):
     """As sent, to a browser that has nothing yet; a chart's library comes on top."""
     too_heavy, foreign = {}, []
     for address in WEIGHED:
@@ -104,7 +104,7 @@ def test_every_page_is_light_and_all_of_it_is_our_own(arena: Arena, everything: 
     assert (too_heavy, foreign) == ({}, [])
 
 
-def test_axe_finds_nothing_on_a_refusal(arena: Arena, everything: dict[str, Any], page: Page):
+def test_refusal_pages_have_no_axe_violations(arena: Arena, everything: dict[str, Any], page: Page):
     found = []
     for status, html in everything["refusals"].items():
         page.route("**/refused/", lambda route, _request, html=html: route.fulfill(body=html, content_type="text/html"))
@@ -115,9 +115,7 @@ def test_axe_finds_nothing_on_a_refusal(arena: Arena, everything: dict[str, Any]
     assert found == []
 
 
-def test_axe_finds_nothing_in_a_battle_from_its_first_words_to_its_names(
-    arena: Arena, fake_provider: FakeProvider, page: Page
-):
+def test_battle_states_have_no_axe_violations(arena: Arena, fake_provider: FakeProvider, page: Page):
     ask(page, arena, ANSWER)
     found = violations_in_each_theme(page)
     page.get_by_role("button", name="Tie").click()
@@ -136,9 +134,7 @@ def test_axe_finds_nothing_in_a_battle_from_its_first_words_to_its_names(
     assert found == []
 
 
-def test_axe_finds_nothing_between_the_password_and_the_second_factor(
-    arena: Arena, everything: dict[str, Any], page: Page
-):
+def test_second_factor_page_has_no_axe_violations(arena: Arena, everything: dict[str, Any], page: Page):
     page.goto(f"{arena.url}/accounts/login/")
     page.locator("[name=login]").fill(EMAIL)
     page.locator("[name=password]").fill(PASSWORD)

@@ -30,7 +30,7 @@ def _added_model_is_paused(arena: Arena) -> Iterator[None]:
     wait_for(lambda: "Cellar model" not in visitor.get("/?mode=compare").text)
 
 
-def test_preset_models_test_weight_battle_vote_board(arena: Arena, page: Page, browser: Browser):
+def test_added_provider_is_tested_battled_and_listed(arena: Arena, page: Page, browser: Browser):
     sign_in(arena, page)
     page.goto(f"{arena.url}/admin/")
     page.locator("#content").get_by_role("link", name="Providers", exact=True).click()

@@ -11,7 +11,7 @@ from tests.uploads import pdfs, pictures
 pytestmark = [pytest.mark.browser, needs_local_model]
 
 
-def test_prompt_two_answers_vote_by_keyboard_names_board(arena: Arena, page: Page):
+def test_first_battle_from_prompt_to_board_by_keyboard(arena: Arena, page: Page):
     page.goto(arena.url)
     page.get_by_role("textbox").fill("Write about eighty words on why the sea is salty.")
     page.keyboard.press("Enter")
@@ -37,7 +37,7 @@ def test_prompt_two_answers_vote_by_keyboard_names_board(arena: Arena, page: Pag
         expect(page.locator("#board bdi").get_by_text(name, exact=True)).to_have_count(1)
 
 
-def test_a_reload_in_the_middle_loses_nothing(arena: Arena, page: Page):
+def test_reload_during_answer_loses_nothing(arena: Arena, page: Page):
     page.goto(arena.url)
     page.get_by_role("textbox").fill("Write about eighty words on why the sea is salty.")
     page.keyboard.press("Enter")
@@ -50,7 +50,7 @@ def test_a_reload_in_the_middle_loses_nothing(arena: Arena, page: Page):
     assert page.locator(".pane .answer").all_inner_texts() == shown
 
 
-def test_real_models_are_asked_about_a_pdf_and_a_text_and_a_picture_needs_others(arena: Arena, page: Page):
+def test_local_models_read_files_but_no_pictures(arena: Arena, page: Page):
     page.goto(arena.url)
     letter = {"name": "letter.pdf", "mimeType": "application/pdf", "buffer": pdfs.saying("The ferry leaves at noon.")}
     note = {"name": "note.txt", "mimeType": "text/plain", "buffer": b"Bring a red umbrella."}
@@ -75,7 +75,7 @@ def test_real_models_are_asked_about_a_pdf_and_a_text_and_a_picture_needs_others
     expect(page.locator("#prompt")).to_have_value("What is on it?")
 
 
-def test_on_a_phone_the_path_needs_no_sideways_scrolling(arena: Arena, page: Page):
+def test_first_battle_fits_phone(arena: Arena, page: Page):
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto(arena.url)
     page.get_by_role("textbox").fill("Say hello in three languages.")
