@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask, vote
-from tests.browser.hands import new_context
+from tests.browser.browser_inputs import new_context
 from tests.browser.members import make_member, sign_in
 from tests.browser.payloads import PAYLOADS, ROUNDS
 from tests.fake_provider import FakeProvider

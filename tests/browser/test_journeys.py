@@ -5,7 +5,7 @@ from playwright.sync_api import Browser, Response, expect
 
 from tests.browser.administration import sign_in
 from tests.browser.axe import violations
-from tests.browser.hands import Hand, fresh
+from tests.browser.browser_inputs import Hand, fresh
 from tests.browser.members import new_address
 from tests.faults.running import Arena
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.hands import Hand, new_context
+from tests.browser.browser_inputs import Hand, new_context
 from tests.browser.members import PASSWORD, make_member, sign_in
 from tests.faults.running import Arena
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.arenas import ask
 from tests.browser.axe import violations
-from tests.browser.hands import new_context
+from tests.browser.browser_inputs import new_context
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.arenas import ask
 from tests.browser.axe import violations, violations_in_the_dark
-from tests.browser.hands import Hand, fresh
+from tests.browser.browser_inputs import Hand, fresh
 from tests.browser.pictures import look
 from tests.faults.running import Arena
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.administration import sign_in
 from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN
-from tests.browser.hands import Hand
+from tests.browser.browser_inputs import Hand
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 from tests.site import Reader

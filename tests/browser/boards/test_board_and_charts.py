@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.arenas import vote
-from tests.browser.hands import Hand, new_context
+from tests.browser.browser_inputs import Hand, new_context
 from tests.faults.running import Arena
 
 pytestmark = pytest.mark.browser

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask
 from tests.browser.axe import WIDE, violations_in_each_theme
-from tests.browser.hands import new_context
+from tests.browser.browser_inputs import new_context
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.administration import sign_in
 from tests.browser.arenas import publish
-from tests.browser.hands import new_context
+from tests.browser.browser_inputs import new_context
 from tests.faults.running import Arena
 from tests.local_model import needs_local_model
 from tests.site import Reader
