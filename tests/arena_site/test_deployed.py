@@ -43,7 +43,7 @@ def running(service: Service, environment: dict[str, str]) -> Iterator[subproces
         yield process
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(300)
 
 
 def collect_static_files_as_the_image_does(environment: dict[str, str]) -> None:
@@ -105,7 +105,7 @@ def deployed(tmp_path: Path, **settings_of_the_test: str) -> Iterator[Proxy]:
         collect_static_files_as_the_image_does(environment)
         owner = environment | {"DATABASE_URL": database}
         with running(by_name("prepare"), owner) as preparing:
-            assert preparing.wait(90) == 0, (tmp_path / "prepare.log").read_text()
+            assert preparing.wait(300) == 0, (tmp_path / "prepare.log").read_text()
         with ExitStack() as stack:
             for name in (*BACKGROUND, "web"):
                 stack.enter_context(running(by_name(name), environment))
@@ -118,8 +118,8 @@ def test_an_arena_behind_its_proxy(tmp_path: Path, fake_provider: FakeProvider, 
     models.write_text("".join(entry.format(name, fake_provider.base_url) for name in ("one", "two")))
     monkeypatch.setenv("ARENA_HOSTS", "arena.example")
     with deployed(tmp_path, ARENA_MODELS_FILE=str(models), ARENA_ALLOW_PRIVATE_PROVIDERS="true") as proxy:
-        wait_for(lambda: is_alive(proxy.port), within=60)
-        wait_for(lambda: proxy.ask("GET", "/readyz").status_code == 200, within=60)
+        wait_for(lambda: is_alive(proxy.port))
+        wait_for(lambda: proxy.ask("GET", "/readyz").status_code == 200)
         assert all((tmp_path / f"{name}.heartbeat").exists() for name in BACKGROUND)
         page = proxy.ask("GET", "/")
         assert page.status_code == 200
@@ -131,5 +131,5 @@ def test_an_arena_behind_its_proxy(tmp_path: Path, fake_provider: FakeProvider, 
         assert started.status_code == 201, started.text
         assert set(proxy.cookies) == {"csrftoken", "__Host-arena_visitor"}
         battle = f"/api/v1/battles/{started.json()['battles'][0]['id']}/"
-        wait_for(lambda: proxy.ask("GET", battle).json()["can_vote"], within=60)
+        wait_for(lambda: proxy.ask("GET", battle).json()["can_vote"])
     assert not is_alive(proxy.port)

@@ -117,7 +117,7 @@ class OldArena:
             yield
         finally:
             process.terminate()
-            process.wait(60)
+            process.wait(300)
 
     def is_up(self) -> bool:
         try:
@@ -157,7 +157,7 @@ def old_arena(tmp_path: Path, fake_provider: FakeProvider) -> Iterator[OldArena]
         arena.python("-c", IMPORT_MODELS)
         stack.enter_context(arena.running(*WORKER))
         stack.enter_context(arena.running(*WEB, environment["ARENA_PORT"]))
-        wait_for(arena.is_up, within=120)
+        wait_for(arena.is_up)
         yield arena
 
 
@@ -187,7 +187,7 @@ def test_votes_get_no_5xx_on_old_schema_and_while_migrating(old_arena: OldArena)
     with ThreadPoolExecutor(3) as people:
         casting = [people.submit(person, number) for number in range(3)]
         try:
-            wait_for(lambda: old_arena.stored() >= 6 or any(each.done() for each in casting), within=120)
+            wait_for(lambda: old_arena.stored() >= 6 or any(each.done() for each in casting))
             old_arena.python("manage.py", "migrate", "--verbosity", "0")
         finally:
             migrated.set()

@@ -287,6 +287,6 @@ class Arena:
             self._console = None
         if self.launcher.poll() is None:
             self.launcher.send_signal(signal.SIGTERM)
-            self.launcher.wait(60)
+            self.launcher.wait(300)
         if self.launcher.returncode != 0:
             self.run(*UP, "stop")

@@ -42,7 +42,7 @@ def test_doubled_processes_and_messages_call_models_once(arena: Arena, reader: R
     finally:
         for double in doubles:
             double.terminate()
-            double.wait(60)
+            double.wait(300)
     assert steady_provider.calls["steady"] == 2
     [(calls,)] = arena.query(
         "SELECT count(*) FROM battles_call AS call JOIN battles_answer AS answer ON answer.id = call.answer_id "

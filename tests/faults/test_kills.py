@@ -104,7 +104,7 @@ def test_stopped_arena_keeps_votes_and_resumes_turns(arena: Arena, reader: Reade
     vote(reader, voted, "tie")
     battle = begun(reader, steady_provider)
     arena.launcher.send_signal(signal.SIGTERM)
-    assert arena.launcher.wait(60) == 0
+    assert arena.launcher.wait(300) == 0
     steady_provider.go_on()
     arena.start()
     assert reader.battle(voted["id"])["vote"]["choice"] == "tie"

@@ -27,7 +27,7 @@ def test_second_start_is_refused_and_sigterm_leaves_nothing(arena: Arena, tmp_pa
 
     processes = list(arena.processes().values())
     arena.launcher.send_signal(signal.SIGTERM)
-    assert arena.launcher.wait(60) == 0
+    assert arena.launcher.wait(300) == 0
     assert arena.said.endswith("Arena stopped.\n")
     assert wait_for_end(processes, within=0)
     assert arena.run(*UP, "stop").stdout == "Nothing was running.\n"
