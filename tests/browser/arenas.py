@@ -7,11 +7,13 @@ from django.conf import settings
 from playwright.sync_api import Page
 
 from tests.faults.running import Arena, copy_prepared_data, new_data_dir
+from tests.site import Reader
+from tests.waiting import wait_for
 
 DEFAULT_MODELS = settings.BASE_DIR / "config" / "models.yaml"
-# For an arena's environment: no answer is given up while somebody looks at the middle of it.
-PATIENT = {"ARENA_DEADLINE_IDLE_S": "600", "ARENA_DEADLINE_TOTAL_S": "600"}
-ONLY_ECHOES_ARE_DRAWN = """
+# For an arena's environment: no answer is given up while a test looks at the middle of it.
+PATIENT = {f"ARENA_DEADLINE_{which}_S": "600" for which in ("FIRST", "IDLE", "TOTAL")}
+PAUSE_OTHER_MODELS = """
 from models_registry.models import LanguageModel
 LanguageModel.objects.exclude(slug__endswith="-one").update(status="paused")
 """
@@ -23,14 +25,22 @@ def arena_with_local_model(**environment: str) -> Iterator[Arena]:
     with new_data_dir() as data_dir:
         copy_prepared_data(data_dir)
         models = data_dir.with_name("models.yaml")
-        models.write_text(DEFAULT_MODELS.read_text().replace("max_tokens: 400", "max_tokens: 80"))
-        own = {"ARENA_LOCAL_MODEL": "1", "ARENA_LISTED_FROM_VOTES": "1", "ARENA_MODELS_FILE": str(models)}
+        ours = DEFAULT_MODELS.read_text().replace("max_tokens: 400", "max_tokens: 80")
+        models.write_text(ours.replace("deadlines: {first: 120}", "deadlines: {first: 600}"))
+        own = PATIENT | {"ARENA_LOCAL_MODEL": "1", "ARENA_LISTED_FROM_VOTES": "1", "ARENA_MODELS_FILE": str(models)}
         arena = Arena(data_dir)
         arena.environment |= own | environment
         try:
             yield arena.start()
         finally:
             arena.stop()
+
+
+def draw_only_echoes(arena: Arena) -> None:
+    """Leave the two models that repeat prompts: others would end a battle void."""
+    arena.shell(PAUSE_OTHER_MODELS)
+    visitor = Reader(arena.url)
+    wait_for(lambda: visitor.get("/?mode=compare").text.count('class="pick"') == 2)
 
 
 def vote(arena: Arena) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask, vote
+from tests.browser.arenas import ask, draw_only_echoes, vote
 from tests.browser.browser_inputs import new_context
 from tests.browser.members import make_member, sign_in
 from tests.browser.payloads import PAYLOADS, ROUNDS
@@ -33,9 +33,8 @@ FOREIGN_ATTRIBUTES = """() => [...document.querySelectorAll(".answer *")].flatMa
 def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
     """Its own: models, categories and boards are named by payloads."""
     with arena_with(_fake_provider) as arena:
-        # Only those that answer are drawn: the models behind the votes would end a battle void.
         vote(arena)
-        arena.shell(ONLY_ECHOES_ARE_DRAWN)
+        draw_only_echoes(arena)
         yield arena
 
 

@@ -7,12 +7,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.administration import sign_in
-from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN
+from tests.browser.arenas import draw_only_echoes
 from tests.browser.browser_inputs import Hand
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
-from tests.site import Reader
-from tests.waiting import wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -21,9 +19,7 @@ pytestmark = pytest.mark.browser
 def _added_models_are_paused(arena: Arena) -> Iterator[None]:
     """Later tests know which two models they battle with."""
     yield
-    arena.shell(ONLY_ECHOES_ARE_DRAWN)
-    visitor = Reader(arena.url)
-    wait_for(lambda: visitor.get("/?mode=compare").text.count('class="pick"') == 2)
+    draw_only_echoes(arena)
 
 
 def test_preset_provider_and_tested_model_become_drawable(arena: Arena, hand: Hand, fake_provider: FakeProvider):

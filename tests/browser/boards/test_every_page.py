@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
-from tests.browser.arenas import ONLY_ECHOES_ARE_DRAWN, ask
+from tests.browser.arenas import ask, draw_only_echoes
 from tests.browser.axe import WIDE, violations_in_each_theme
 from tests.browser.browser_inputs import new_context
 from tests.fake_provider import PAUSE, FakeProvider
@@ -32,7 +32,7 @@ ANSWER = "# A heading\n\n$$x^2$$\n\n```python\nx = 1\n```\n\n| a |\n|---|\n| 1 |
 def everything(arena: Arena) -> dict[str, Any]:
     """tests.browser.everything.Everything as JSON."""
     happened = arena.shell("from tests.browser import everything; everything.tell()")
-    arena.shell(ONLY_ECHOES_ARE_DRAWN)
+    draw_only_echoes(arena)
     return json.loads(happened)
 
 
