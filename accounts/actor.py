@@ -1,6 +1,6 @@
 """Who is asking: a member, a visitor, or a token that acts for a member."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 from django.conf import settings
@@ -111,7 +111,7 @@ def known_actor(request: ActorRequest) -> Actor:
     if not actor.is_known:
         visitor = Visitor.objects.create(network=actor.network)
         request.new_visitor = visitor
-        actor = replace(actor, visitor=visitor)
+        actor = Actor(visitor=visitor, **networks_of(request))
         request.actor = actor
     return actor
 
