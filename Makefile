@@ -51,7 +51,7 @@ lint: $(BIN)/.dev ## Format, style, templates, types, layers, migrations, the AP
 		$(BIN)/python manage.py check --deploy --fail-level WARNING --settings arena_site.settings.production
 
 fuzz: $(BIN)/.dev ## Send the API what its schema allows and what not: CASES=5000
-	@FUZZ_CASES=$(or $(CASES),5000) $(BIN)/python -m pytest -q --timeout 0 tests/arena_site/test_fuzzing_the_api.py
+	@FUZZ_CASES=$(or $(CASES),5000) $(BIN)/python -m pytest -q --timeout 0 tests/arena_site/api/test_fuzzing_the_api.py
 
 chaos: $(BIN)/.dev ## Kill parts of an arena while people vote, and check the books: SECONDS=60 SEED=1
 	@$(BIN)/python -m tools.chaos --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from tests import make
-from tests.arena_site.test_security_headers import EVERY_ADDRESS
+from tests.arena_site.security.test_security_headers import EVERY_ADDRESS
 
 pytestmark = pytest.mark.django_db
 

@@ -35,7 +35,7 @@ from models_registry.models import LanguageModel
 from models_registry.providers import Completion, FailureCode
 from models_registry.versions import set_price
 from tests import make
-from tests.arena_site.reads import Arena, paths
+from tests.arena_site.security.reads import Arena, paths
 from tests.leaderboard import ballots
 
 pytestmark = pytest.mark.django_db

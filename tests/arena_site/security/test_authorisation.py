@@ -1,4 +1,4 @@
-"""Who may do what, at every address of the site (tests/arena_site/whose.py): what is somebody else's is not there."""
+"""Who may do what at every URL of the site (whose.py); others get a 404 for what belongs to a person."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from accounts.models import ApiToken, Scope, SignIn
 from tests import api_world, make
 from tests.addresses import addresses
 from tests.api_world import World
-from tests.arena_site import whose
+from tests.arena_site.security import whose
 
 pytestmark = pytest.mark.django_db
 
