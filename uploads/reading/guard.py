@@ -15,7 +15,7 @@ from uploads.reading.sniffing import Kind
 logger = logging.getLogger(__name__)
 
 WALL_S = 14.0
-CODE = Path(__file__).resolve().parents[1]
+CODE = Path(__file__).resolve().parents[2]
 
 
 def read(content: bytes, kind: Kind) -> Text | Picture:
