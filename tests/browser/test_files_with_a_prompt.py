@@ -106,7 +106,7 @@ def test_removed_file_is_left_out_and_sent_file_can_be_read(arena: Arena, hand: 
         ]
     )
     expect(page.locator('.chip[data-state="ready"]')).to_have_count(2)
-    hand.press(page.get_by_role("button", name="Leave out other.txt"))
+    hand.press(page.get_by_role("button", name="Remove other.txt"))
     expect(page.locator(".chip")).to_have_count(1)
     expect(page.locator("#prompt")).to_be_focused()
     hand.write(page.locator("#prompt"), "What does it say?")

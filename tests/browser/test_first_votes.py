@@ -191,7 +191,7 @@ def test_feedback_is_saved_as_chosen_and_can_change(arena: Arena, page: Page):
     page.get_by_role("button", name="Left is better").click()
     page.get_by_text("Say why").click()
     page.locator(".tag", has_text="clear").first.click()
-    expect(page.locator(".kept-note")).to_contain_text("Kept")
+    expect(page.locator(".kept-note")).to_contain_text("Feedback saved")
     broken: list[str] = []
     page.on("requestfailed", lambda request: broken.append(request.url))
     page.get_by_label("Comment").fill("Short.")
@@ -203,6 +203,6 @@ def test_feedback_is_saved_as_chosen_and_can_change(arena: Arena, page: Page):
     expect(page.locator(".tag input:checked")).to_have_count(1)
     expect(page.get_by_label("Comment")).to_have_value("Short.")
     page.locator(".tag input:checked").press("Space")
-    expect(page.locator(".kept-note")).to_contain_text("Kept")
+    expect(page.locator(".kept-note")).to_contain_text("Feedback saved")
     page.reload()
     expect(page.locator(".tag input:checked")).to_have_count(0)

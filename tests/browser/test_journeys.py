@@ -43,7 +43,7 @@ def test_battle_from_suggestion_to_report(arena: Arena, hand: Hand):
     expect(page.locator(".reveal")).to_be_focused()
     hand.press(page.locator("summary", has_text="Say why"))
     hand.tick(page.locator(".tag input").first)
-    expect(page.locator(".kept-note")).to_contain_text("Kept")
+    expect(page.locator(".kept-note")).to_contain_text("Feedback saved")
     hand.press(page.locator("summary", has_text="Report"))
     hand.write(page.get_by_label("What is wrong with this battle?"), "It is rude.")
     hand.press(page.get_by_role("button", name="Send the report"))

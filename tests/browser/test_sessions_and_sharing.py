@@ -214,7 +214,7 @@ def test_battle_is_published_read_and_withdrawn(arena: Arena, browser: Browser, 
     reader.set_viewport_size({"width": 320, "height": 640})
     assert reader.evaluate("document.documentElement.scrollWidth") <= 320
 
-    hand.press(page.get_by_role("button", name="Withdraw"))
+    hand.press(page.get_by_role("button", name="Unpublish"))
     expect(page.locator("summary", has_text="Share this battle")).to_be_focused()
     assert reader.reload().status == 404
     reader.context.close()
