@@ -45,7 +45,7 @@ def refused(client: Client, **body: object) -> dict[str, list[str]]:
         ({"mode": "direct", "models": ["who"]}, "models", "There is no model “who”."),
         ({"mode": "direct", "models": ["draft"]}, "models", "There is no model “draft”."),
         ({"mode": "direct", "models": ["resting"]}, "models", "Resting is paused."),
-        ({"mode": "direct", "models": ["keyless"]}, "models", "Keyless cannot be asked at the moment."),
+        ({"mode": "direct", "models": ["keyless"]}, "models", "Keyless is unavailable at the moment."),
         ({"mode": "direct", "models": "m0"}, "models", "Expected a list of items but got type \"str\"."),
         ({"mode": "direct", "models": ["m0"], "filters": OPEN}, "filters", ONLY_BLIND),
         ({"filters": {"license_kind": "free"}}, "filters", "Choose one of: open, proprietary."),

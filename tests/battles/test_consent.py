@@ -13,11 +13,12 @@ from battles import actions
 from battles.models import Battle
 from battles.prompting import consent
 from tests import make
+from tests.pages import compact
 
 pytestmark = pytest.mark.django_db
 
 BOX = b'name="consent"'
-TICKED = b' checked> <span dir="auto">'
+TICKED = ' checked><span dir="auto">'
 
 
 @pytest.fixture
@@ -83,20 +84,20 @@ def test_consent_version_is_the_same_in_each_language(client: Client, settings):
 def test_the_form_remembers_what_was_chosen_last_until_the_words_change(client: Client, settings):
     battle = begin(client, consent=consent.version())
     session = f"/s/{battle.session.public_id}/"
-    assert TICKED in client.get("/").content
-    assert TICKED in client.get(session).content
-    assert TICKED not in Client().get("/").content
+    assert TICKED in compact(client.get("/").text)
+    assert TICKED in compact(client.get(session).text)
+    assert TICKED not in compact(Client().get("/").text)
     begin(client, f"{session}battles/")
-    assert TICKED not in client.get("/").content
+    assert TICKED not in compact(client.get("/").text)
     begin(client, f"{session}battles/", consent=consent.version())
-    assert TICKED in client.get(session).content
+    assert TICKED in compact(client.get(session).text)
     settings.ARENA_CONSENT_TEXT = "Something else."
-    assert TICKED not in client.get("/").content
+    assert TICKED not in compact(client.get("/").text)
 
 
 def test_a_mistake_keeps_the_tick(client: Client):
     page = client.post("/", {"prompt": "", "consent": consent.version()})
-    assert (page.status_code, TICKED in page.content) == (422, True)
+    assert (page.status_code, TICKED in compact(page.text)) == (422, True)
 
 
 def test_only_where_there_is_a_vote_somebody_is_asked(client: Client):
@@ -161,16 +162,16 @@ def test_the_page_offers_to_withdraw_what_was_agreed_to_and_says_when_it_was(cli
 
 def test_whoever_withdrew_finds_the_box_of_the_next_battle_without_a_tick(client: Client):
     battle = begin(client, consent=consent.version())
-    assert TICKED in client.get("/").content
+    assert TICKED in compact(client.get("/").text)
     withdraw(client, battle, "page")
-    assert TICKED not in client.get("/").content
+    assert TICKED not in compact(client.get("/").text)
 
 
 def test_all_consent_is_withdrawn_at_once_and_nobody_elses(client: Client):
     mine = [begin(client, consent=consent.version()) for _ in range(2)]
     begin(client)
     other = begin(Client(), consent=consent.version())
-    assert "answered in 2 battles may be published" in client.get("/sessions/").text
+    assert "prompts and answers of 2 battles may be published" in client.get("/sessions/").text
     answer = client.post("/sessions/consent/withdraw/", follow=True).text
     assert "Consent withdrawn. Later files leave out all of your prompts so far." in answer
     assert "may be published" not in client.get("/sessions/").text

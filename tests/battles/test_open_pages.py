@@ -7,6 +7,7 @@ from django.test import Client
 
 from battles.models import Answer, Battle, Call, Side, StarRating, Turn
 from tests import make
+from tests.pages import compact
 
 pytestmark = pytest.mark.django_db
 
@@ -145,4 +146,4 @@ def test_what_an_answer_cost_is_said_without_digits_that_say_nothing(client: Cli
     said = Answer.objects.get()
     said.call = Call.objects.create(answer=said, model=said.side.model, attempt=1, fence=1, state="done", cost=cost)
     said.save()
-    assert f"<span>{shown}</span>" in page_of(battle, client)
+    assert f"<span>{shown}</span>" in compact(page_of(battle, client))

@@ -8,6 +8,7 @@ from django.test import Client
 from accounts.actor import VISITOR_COOKIE
 from battles.models import Answer, Attachment, Battle, Session, Turn, Vote
 from tests import make
+from tests.pages import compact
 from uploads.limits import MAX_FILE_MB
 
 
@@ -159,9 +160,9 @@ def test_a_new_person_signs_up_by_e_mail_alone(client: Client):
 
 def test_new_battle_page_states_the_limits(client: Client, settings):
     settings.ARENA_PROMPT_CHARACTERS = 123
-    page = client.get("/").content.decode()
+    page = compact(client.get("/").text)
     assert 'data-limit="123"' in page
     assert f'data-at-most="{Attachment.MOST}"' in page
-    assert f"At most {Attachment.MOST} files go with a prompt." in page
+    assert f"Attach at most {Attachment.MOST} files." in page
     assert f"at most {MAX_FILE_MB} MB each. You can also drop or paste them." in page
     assert f"<p>The file is larger than {MAX_FILE_MB} MB.</p>" in page

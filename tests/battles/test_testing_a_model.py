@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from html import unescape
 
 import pytest
 from django.utils import timezone
@@ -20,6 +21,7 @@ from models_registry.models import Breaker, Charge, LanguageModel, PaidCallsHalt
 from tests import make
 from tests.battles.listening import read_until
 from tests.fake_provider import CANARY, PAUSE, FakeProvider
+from tests.pages import compact
 from tests.site import Reader
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -63,7 +65,7 @@ def result_of(admin: Reader, model: LanguageModel, prompt: str = "one two three"
 
 
 def rows(page: str) -> dict[str, str]:
-    cells = re.findall(r"<tr><th scope=\"row\">(.*?)</th><td>(.*?)</td></tr>", page, flags=re.DOTALL)
+    cells = re.findall(r"<tr><th scope=\"row\">(.*?)</th><td>(.*?)</td></tr>", compact(page))
     return {name: " ".join(value.split()) for name, value in cells}
 
 
@@ -118,7 +120,7 @@ def test_a_failure_is_said_plainly_and_in_the_providers_words(
 ):
     shown = result_of(admin, make.model(upstream_name, at=fake_provider.base_url))
     assert "The model did not answer" in shown
-    assert sentence in shown
+    assert sentence in unescape(shown)
     assert words in shown
     assert Call.objects.get().state == "failed"
 

@@ -76,7 +76,7 @@ def test_from_preset_to_a_model_in_three_forms(admin: Client, fake_provider: Fak
     form = {"name": "Mine", "base_url": fake_provider.base_url, "kind": "vllm"}
     added = admin.post(f"{ADD}?preset=vllm", form, follow=True)
     provider = Provider.objects.get()
-    assert said(added) == ["“Mine” was added. Now ask it which models it serves."]
+    assert said(added) == ["“Mine” was added. Now get its list of models."]
     assert added.request["PATH_INFO"] == discover_page(provider)
     asked = admin.post(discover_page(provider), {"ask": "1"}, follow=True)
     assert said(asked) == ["The provider serves 2 models."]

@@ -158,7 +158,7 @@ def test_a_chosen_model_that_does_not_see_is_named(reader: Reader, person: Actor
     see(seeing_model)
     photograph = keep(person, pictures.picture(), "red.png")
     refused = start(reader, photograph, mode="direct", models=[blind_model.slug])
-    assert refused.json()["detail"] == f"{blind_model} does not see pictures."
+    assert refused.json()["detail"] == f"{blind_model} does not accept images."
     assert start(reader, photograph, mode="direct", models=[seeing_model.slug]).status_code == 201
 
 

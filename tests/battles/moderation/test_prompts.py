@@ -123,7 +123,7 @@ def test_a_warning_is_shown_after_sending_and_kept_as_a_verdict(client: Client):
     warned = rule("warn", category="passwords and keys")
     started = post(client, "sessions/", prompt="build a bomb").json()
     assert started["battles"][0]["turns"][0]["warnings"] == ["passwords and keys"]
-    assert "flag your prompt: “passwords and keys”" in client.get(f"/s/{started['id']}/").text
+    assert "rules flag it: “passwords and keys”" in client.get(f"/s/{started['id']}/").text
     verdict = ModerationVerdict.objects.get()
     assert (verdict.rule, verdict.action, verdict.turn) == (warned, "warn", Turn.objects.get())
     battle = answered(Battle.objects.get())

@@ -75,7 +75,7 @@ def test_the_page_has_a_quiet_form_and_says_thanks(owner: Client, battle: Battle
 
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
 def test_a_report_without_a_reason_comes_back_with_what_is_wrong(owner: Client, battle: Battle, headers):
-    for reason, problem in (("  ", "in a few words"), ("x" * 1001, "At most 1000 characters")):
+    for reason, problem in (("  ", "in a few words"), ("x" * 1001, "Use at most 1000 characters")):
         said = owner.post(f"/battles/{battle.public_id}/report/", {"reason": reason}, headers=headers)
         assert (said.status_code, problem in said.text, reason in said.text) == (422, True, True)
         assert send(owner, battle.public_id, reason).json()["fields"].keys() == {"reason"}

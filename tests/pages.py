@@ -1,0 +1,8 @@
+"""Pages for comparison: HTML without the whitespace between its tags."""
+
+import re
+
+
+def compact(html: str) -> str:
+    """Collapse whitespace, and drop it beside and at the end of tags."""
+    return re.sub(r" ?(<[^<>]*?) ?(/?>) ?", r"\1\2", re.sub(r"\s+", " ", html))
