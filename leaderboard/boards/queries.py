@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from typing import TypedDict
 
 from django.db.models import Count, Q
 from django.utils import timezone
@@ -14,13 +16,7 @@ from leaderboard.counting import method, schedule
 from leaderboard.counting.board_keys import is_blind
 from leaderboard.errors import NoSuchBoard
 from leaderboard.models import OVERALL, AggregationRun
-from leaderboard.payload_types import (
-    BoardHeadPayload,
-    BoardPayload,
-    CollectingPayload,
-    LeaderboardPayload,
-    MethodPayload,
-)
+from leaderboard.payload_types import BoardPayload, CollectingPayload, LeaderboardPayload, MethodPayload
 from models_registry.models import LanguageModel
 from models_registry.payload_types import ModelPayload
 from models_registry.payloads import model_summary
@@ -71,6 +67,19 @@ class BoardQuery:
         )
 
 
+class Heading(TypedDict):
+    """BoardHeadPayload without its title."""
+
+    board: str
+    category: str | None
+    snapshot: str | None
+    computed_at: datetime | None
+    next_due_at: datetime | None
+    votes_counted: int
+    votes_excluded: dict[str, int]
+    models: int
+
+
 def read_board(query: BoardQuery) -> LeaderboardPayload:
     """The API's Leaderboard object; Overall without a snapshot has no results but says when one is due.
 
@@ -98,7 +107,7 @@ def board_object(
     has_style = run is not None and _has_style(run)
     with_style_control = with_style_control and has_style
     return {
-        **heading(board, run, title=title_of(board), models=len(listed)),
+        **heading(board, run, models=len(listed)),
         "method": describe_method(run),
         "results": [
             result_line(one, with_style_control=with_style_control, elo=elo.get(one.standing.model_id))
@@ -109,6 +118,7 @@ def board_object(
             for one in stood
             if one.standing.score is None and one.standing.votes
         ],
+        "title": title_of(board),
         "description": description_of(board),
         # Whether it is applied; None while this board has none.
         "style_control": with_style_control if has_style else None,
@@ -139,7 +149,7 @@ def list_boards() -> list[BoardPayload]:
     runs = {run.scope: run for run in newest}
     listed = dict(newest.annotate(listed=scored).values_list("scope", "listed"))
     return [
-        {**heading(key, runs.get(key), title=title, models=listed.get(key, 0))}
+        {**heading(key, runs.get(key), models=listed.get(key, 0)), "title": title}
         for key, title in _in_order(runs).items()
     ]
 
@@ -160,7 +170,7 @@ def kind_order(board: str) -> int:
     return kinds.index(kind) if kind in kinds else len(kinds)
 
 
-def heading(board: str, run: AggregationRun | None, *, title: str, models: int) -> BoardHeadPayload:
+def heading(board: str, run: AggregationRun | None, *, models: int) -> Heading:
     kind, _, name = board.partition(":")
     return {
         "board": board,
@@ -171,7 +181,6 @@ def heading(board: str, run: AggregationRun | None, *, title: str, models: int) 
         "votes_counted": run.votes_counted if run else 0,
         "votes_excluded": run.votes_excluded if run else {},
         "models": models,
-        "title": title,
     }
 
 

@@ -57,12 +57,12 @@ def contestant_summary(contestant: Contestant, *, prices: Mapping[int, Price]) -
         "organization": "",
         "license": "",
         "license_kind": "",
-        "context_length": None,
-        "abilities": [],
         "status": "",
+        "context_length": None,
         "price_input": None,
         "price_output": None,
         "version": None,
+        "abilities": [],
     }
 
 
