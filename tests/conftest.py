@@ -27,6 +27,7 @@ from arena_site.moderators import MODERATORS
 from battles.labels import custom_categories
 from battles.moderation import endpoint, policy
 from battles.worker import runner as battles_engine
+from battles.worker import turn_store
 from battles.worker.runner import Engine
 from common.db.triggers import allow_emptying_sql
 from common.rendering.frames import Rendered
@@ -65,6 +66,14 @@ def _valkey_is_waited_for() -> Iterator[None]:
     """However busy the machine is: an arena takes one that is silent for half a second for one that is away."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(valkey, "PATIENCE_S", 20.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _leases_outlast_tests() -> Iterator[None]:
+    """A busy machine renews late, and without a sweeper no worker would take over the turn."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(turn_store, "LEASE", timedelta(minutes=30))
         yield
 
 

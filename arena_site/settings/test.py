@@ -11,5 +11,8 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}  # noqa: F405
 DATABASES["default"]["OPTIONS"].pop("pool")  # noqa: F405 (pytest drops the database: nobody may keep a connection)
+DATABASES["default"]["OPTIONS"]["connect_timeout"] = 60  # noqa: F405 (the machine is busy)
 CACHES["default"]["OPTIONS"] = {"socket_timeout": 20, "socket_connect_timeout": 20}  # noqa: F405 (the machine is busy)
 ARENA_DAILY_VOTES = {"person": 0, "network": 0}  # tests and benchmarks cast a crowd's votes within a day
+# A wake-up call that a busy machine delays is not lost: no sweeper would find its turn.
+CELERY_BROKER_TRANSPORT_OPTIONS |= {"socket_timeout": 60, "socket_connect_timeout": 60}  # noqa: F405
