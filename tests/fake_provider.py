@@ -17,7 +17,7 @@ indiscreet-<code> the same in a refusal
 endless-refusal   HTTP 500 whose body has no end
 busy-once-<code>  refuses the first request only, and asks to wait half a second
 later-<seconds>   HTTP 429 that asks to wait so long
-every name in tests/streams.py
+every name in tests/provider_streams.py
 
 Whichever repeats the prompt's words waits before the word ⏸ until the test lets it `go_on`: what is looked at in the
 middle of an answer is there for as long as it takes to look.
@@ -41,7 +41,7 @@ from typing import Any
 from aiohttp import web
 from PIL import Image
 
-from tests.streams import STREAMS, Step
+from tests.provider_streams import STREAMS, Step
 
 # What a leaky upstream says about itself, everywhere it can.
 CANARY = "canary-upstream-7f3a"

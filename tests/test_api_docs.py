@@ -11,7 +11,7 @@ from accounts.models import ApiToken, Scope
 from battles.models import Vote
 from common.valkey import counters
 from tests import make
-from tests.documents import Document, shell_lines
+from tests.doc_checks import Document, shell_lines
 from tests.fake_provider import FakeProvider
 from tests.site import Reader
 from tests.test_docs import sent

@@ -9,7 +9,7 @@ from accounts.models import User
 from arena_site.moderators import MODERATORS
 from battles.models import Vote
 from tests import database_reset
-from tests.leaderboard.ballots import cast_many, contestants
+from tests.leaderboard.vote_factory import cast_many, contestants
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -15,7 +15,7 @@ from battles.models import Battle
 from models_registry.config.models_file import import_models
 from models_registry.models import LanguageModel
 from tests import make
-from tests.documents import FILES, Document, known_variables, problems, shell_lines, variables
+from tests.doc_checks import FILES, Document, known_variables, problems, shell_lines, variables
 from tests.fake_provider import FakeProvider
 from tests.site import Reader
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from tests.arena_site.deployment.compose import variables as variables_of_the_compose_file
+from tests.arena_site.deployment.compose_file import variables as variables_of_the_compose_file
 
 # Compose's own.
 COMPOSE = {"COMPOSE_PROFILES", "COMPOSE_FILE"}

@@ -17,7 +17,7 @@ from accounts.errors import InvitationUsed
 from accounts.models import ApiToken, AuditEntry, Invitation, Scope, User
 from battles.models import Session, Vote
 from tests import make
-from tests.addresses import addresses
+from tests.site_urls import addresses
 
 pytestmark = pytest.mark.django_db
 SIGN_UP = "/accounts/signup/"

@@ -10,8 +10,8 @@ from battles.text.style import style_counts
 from common.text.markdown import MAX_HTML_CHARACTERS, render
 from tests import make
 from tests.fake_provider import FakeProvider
+from tests.provider_streams import SLOW_TO_RENDER
 from tests.site import Reader
-from tests.streams import SLOW_TO_RENDER
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)

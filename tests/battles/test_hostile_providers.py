@@ -14,9 +14,9 @@ from models_registry.models import Breaker
 from models_registry.providers import ChatProvider, ChatRequest, Completion, Receive
 from tests import make
 from tests.fake_provider import FakeProvider
-from tests.models_registry.paying import accounts, paid_model
+from tests.models_registry.paid_models import accounts, paid_model
+from tests.provider_streams import DONE, END, STOP, event, text
 from tests.raw_server import CHUNKED, RawServer, chunked, refusal
-from tests.streams import DONE, END, STOP, event, text
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

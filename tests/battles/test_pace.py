@@ -8,7 +8,7 @@ from battles.models import Answer
 from battles.streaming import publisher
 from battles.streaming.pacing import LEAST_PACE, EqualPace, Progress
 from tests import make
-from tests.battles.listening import read_until
+from tests.battles.stream_events import read_until
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.site import Reader, panes
 from tests.waiting import wait_for

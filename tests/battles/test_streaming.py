@@ -10,7 +10,7 @@ from battles.streaming.protocol import StreamToken, TurnEvent, entry, sign, stre
 from common.valkey.connections import connection
 from models_registry.models import LanguageModel
 from tests import make
-from tests.battles.listening import read_until
+from tests.battles.stream_events import read_until
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.site import Reader, panes
 

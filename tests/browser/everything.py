@@ -55,10 +55,10 @@ from common.errors import DatabaseAway, InvalidInput, NotSignedIn, TooLarge, Too
 from leaderboard.models import AggregationRun, AnomalyReview  # noqa: E402
 from models_registry.models import LanguageModel, Provider  # noqa: E402
 from models_registry.models.catalogues import CatalogueChange  # noqa: E402
-from tests import api_world  # noqa: E402
-from tests.addresses import addresses  # noqa: E402
-from tests.api_world import World  # noqa: E402
+from tests import api_fixtures  # noqa: E402
+from tests.api_fixtures import World  # noqa: E402
 from tests.browser.no_pages import is_no_page  # noqa: E402
+from tests.site_urls import addresses  # noqa: E402
 
 EMAIL, PASSWORD = "everything@example.org", "a-good-password-1"
 HERE = "127.0.0.1"
@@ -109,7 +109,7 @@ def happen() -> World:
     """At once: no worker answers meanwhile what is said to have been answered."""
     user = User.objects.create_superuser(EMAIL, PASSWORD)
     Provider.objects.update(is_answering=True)  # whatever the arena has found out about the one that is made up
-    world = api_world.of(Actor(user=user, network=HERE))
+    world = api_fixtures.of(Actor(user=user, network=HERE))
     actions.publish(battle=world.voted)
     actions.report(actor=world.actor, battle=world.voted, reason="It is rude.")
     TOTP.activate(user, generate_totp_secret())

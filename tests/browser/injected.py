@@ -6,7 +6,7 @@ from models_registry.models import LanguageModel
 from tests import make
 from tests.browser.payloads import PAYLOADS, ROUNDS
 from tests.browser.votes import publish
-from tests.leaderboard.ballots import cast
+from tests.leaderboard.vote_factory import cast
 from uploads.models import Upload
 
 

@@ -10,7 +10,7 @@ django.setup()
 from leaderboard.aggregation import job  # noqa: E402
 from leaderboard.counting import schedule  # noqa: E402
 from models_registry.models import LanguageModel, Price  # noqa: E402
-from tests.leaderboard.ballots import cast_many, contestants  # noqa: E402
+from tests.leaderboard.vote_factory import cast_many, contestants  # noqa: E402
 from tests.waiting import wait_for  # noqa: E402
 
 

@@ -11,7 +11,7 @@ from leaderboard.aggregation import job, pair_weights
 from leaderboard.models import OVERALL, SamplingPlan
 from models_registry.models import LanguageModel
 from tests import make
-from tests.leaderboard.ballots import cast_many, contestants
+from tests.leaderboard.vote_factory import cast_many, contestants
 
 pytestmark = pytest.mark.django_db
 

@@ -15,7 +15,7 @@ from leaderboard.aggregation import job
 from leaderboard.counting import schedule
 from leaderboard.models import OVERALL, AggregationRun, Standing
 from models_registry.models import LanguageModel
-from tests.leaderboard.ballots import cast, cast_many, contestants
+from tests.leaderboard.vote_factory import cast, cast_many, contestants
 from tests.pages import compact
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@ from leaderboard.counting.vote_arrays import read_boards
 from leaderboard.models import AggregationRun, Standing, VoteChange
 from models_registry.models import LanguageModel
 from tests import make
-from tests.leaderboard.ballots import cast, cast_many, contestants
+from tests.leaderboard.vote_factory import cast, cast_many, contestants
 
 State = AggregationRun.State
 

@@ -11,14 +11,14 @@ from leaderboard.aggregation import job
 from leaderboard.counting import tallies
 from leaderboard.counting.board_keys import boards_of
 from leaderboard.models import AggregationRun, PairTally, VoterPairTally
-from tests.leaderboard.ballots import cast, cast_many, contestants
-from tests.leaderboard.bookkeeping import (
+from tests.leaderboard.concurrency import at_once, elsewhere
+from tests.leaderboard.tally_checks import (
     aggregate,
     assert_every_counted_vote_is_in_the_tallies,
     everything_counted,
     some_votes,
 )
-from tests.leaderboard.crowd import at_once, elsewhere
+from tests.leaderboard.vote_factory import cast, cast_many, contestants
 
 
 @pytest.mark.django_db

@@ -12,9 +12,9 @@ from leaderboard.aggregation import imported_boards as imported_publishing
 from leaderboard.counting import method, schedule
 from leaderboard.models import AggregationRun
 from tests import make
-from tests.leaderboard.ballots import cast, cast_many, contestants
-from tests.leaderboard.public_data.importing import import_votes
+from tests.leaderboard.public_data.imports import import_votes
 from tests.leaderboard.public_data.tables import SINGLE, table
+from tests.leaderboard.vote_factory import cast, cast_many, contestants
 
 pytestmark = pytest.mark.django_db
 State = AggregationRun.State

@@ -11,7 +11,7 @@ from leaderboard.aggregation import job
 from leaderboard.counting import schedule, tallies
 from leaderboard.models import AnomalyReview
 from tests import make
-from tests.leaderboard.ballots import cast, cast_many, contestants
+from tests.leaderboard.vote_factory import cast, cast_many, contestants
 
 VOTES = "/admin/battles/vote/"
 REVIEWS = "/admin/leaderboard/anomalyreview/"

@@ -9,8 +9,8 @@ from django.db import transaction
 from leaderboard.models import EloRating
 from leaderboard.rating import elo
 from tests.leaderboard import reference_votes
-from tests.leaderboard.ballots import cast, contestants
-from tests.leaderboard.crowd import at_once
+from tests.leaderboard.concurrency import at_once
+from tests.leaderboard.vote_factory import cast, contestants
 
 
 @pytest.mark.parametrize("name", ["copilot_arena_examples", "llmfao_crowd", "mtbench_human", "football_intl"])

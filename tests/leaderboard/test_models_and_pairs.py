@@ -15,7 +15,7 @@ from leaderboard.rating.differences import (
 )
 from models_registry.models import LanguageModel
 from tests import make
-from tests.leaderboard.ballots import cast_many, contestants
+from tests.leaderboard.vote_factory import cast_many, contestants
 
 pytestmark = pytest.mark.django_db
 

@@ -16,8 +16,8 @@ from leaderboard.boards.queries import BoardQuery, read_board
 from leaderboard.counting import method, schedule, tallies
 from leaderboard.models import AggregationRun, Standing
 from tests import make
-from tests.leaderboard.ballots import cast, cast_many, contestants
-from tests.leaderboard.crowd import at_once, elsewhere
+from tests.leaderboard.concurrency import at_once, elsewhere
+from tests.leaderboard.vote_factory import cast, cast_many, contestants
 
 State = AggregationRun.State
 

@@ -11,15 +11,15 @@ from leaderboard.counting import schedule
 from leaderboard.models import OVERALL, AggregationRun
 from models_registry.models import LanguageModel
 from tests import make
-from tests.leaderboard import ballots
+from tests.leaderboard import vote_factory
 
 pytestmark = pytest.mark.django_db(transaction=True)  # so that each statement has a time of its own
 
 
 @pytest.fixture
 def models() -> list[LanguageModel]:
-    ada, bob = ballots.contestants("ada", "bob")
-    ballots.cast_many(ada, bob, left=6)
+    ada, bob = vote_factory.contestants("ada", "bob")
+    vote_factory.cast_many(ada, bob, left=6)
     return [ada, bob]
 
 

@@ -14,7 +14,7 @@ from leaderboard.boards.reveal import NOWHERE, places_of
 from leaderboard.counting import schedule
 from leaderboard.rating import elo
 from tests import make
-from tests.leaderboard.ballots import cast, cast_many, contestants
+from tests.leaderboard.vote_factory import cast, cast_many, contestants
 from tests.pages import compact
 
 

@@ -14,7 +14,7 @@ from leaderboard.counting import schedule, tallies
 from leaderboard.errors import ReviewIsDecided
 from leaderboard.models import AggregationRun, AnomalyReview, EloRating
 from tests import make
-from tests.leaderboard.ballots import cast, contestants
+from tests.leaderboard.vote_factory import cast, contestants
 
 State = AnomalyReview.State
 STRENGTH = {"gold": 1.5, "silver": 0.7, "bronze": 0.0, "tin": -1.0}

@@ -8,8 +8,8 @@ from leaderboard import actions
 from leaderboard.aggregation.job import aggregate
 from leaderboard.counting import tallies
 from leaderboard.models import AggregationRun, EloRating, PairTally, VoterPairTally
-from tests.leaderboard.ballots import cast, contestants
 from tests.leaderboard.public_data.exports import rows
+from tests.leaderboard.vote_factory import cast, contestants
 
 pytestmark = pytest.mark.django_db
 

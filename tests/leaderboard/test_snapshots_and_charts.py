@@ -14,7 +14,7 @@ from leaderboard.boards.facts import describe_facts, drawn_how_often
 from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel, Price, Provider
-from tests.leaderboard.ballots import cast, cast_many, contestants
+from tests.leaderboard.vote_factory import cast, cast_many, contestants
 
 pytestmark = pytest.mark.django_db
 

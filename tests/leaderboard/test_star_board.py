@@ -13,8 +13,8 @@ from leaderboard.counting import tallies
 from leaderboard.models import AggregationRun, EloRating, PairTally
 from leaderboard.rating.mean_stars import mean_stars
 from tests import make
-from tests.leaderboard.ballots import cast, contestants
 from tests.leaderboard.public_data.exports import rows
+from tests.leaderboard.vote_factory import cast, contestants
 
 pytestmark = pytest.mark.django_db
 

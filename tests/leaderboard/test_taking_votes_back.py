@@ -12,14 +12,14 @@ from leaderboard.counting.vote_arrays import read_board
 from leaderboard.errors import VoteCounts, VoteDoesNotCount
 from leaderboard.models import EloRating, VoterPairTally
 from tests import make
-from tests.leaderboard.ballots import cast_many, contestants
-from tests.leaderboard.bookkeeping import (
+from tests.leaderboard.concurrency import at_once
+from tests.leaderboard.tally_checks import (
     aggregate,
     assert_every_counted_vote_is_in_the_tallies,
     everything_counted,
     some_votes,
 )
-from tests.leaderboard.crowd import at_once
+from tests.leaderboard.vote_factory import cast_many, contestants
 
 OPERATOR = Vote.ExcludedReason.OPERATOR
 

@@ -16,7 +16,7 @@ from leaderboard.counting import method, schedule
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel, Price
 from tests import make
-from tests.leaderboard.ballots import cast_many, contestants
+from tests.leaderboard.vote_factory import cast_many, contestants
 
 pytestmark = pytest.mark.django_db
 

@@ -18,7 +18,7 @@ from models_registry.models import LanguageModel, SpendingDay
 from models_registry.models.ledger import SITE, person_account, provider_account, today
 from tests import make
 from tests.fake_provider import FakeProvider
-from tests.models_registry.paying import accounts, cents, paid_model, start
+from tests.models_registry.paid_models import accounts, cents, paid_model, start
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -16,7 +16,7 @@ from models_registry.providers import Completion, FailureCode
 from models_registry.versions import set_price
 from tests import make
 from tests.fake_provider import FakeProvider
-from tests.models_registry.paying import A_CENT_A_TOKEN, accounts, cents, paid_model, start
+from tests.models_registry.paid_models import A_CENT_A_TOKEN, accounts, cents, paid_model, start
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

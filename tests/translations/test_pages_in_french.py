@@ -13,8 +13,8 @@ from django.utils.translation import override
 
 from accounts.actor import Actor
 from battles.models import ModerationRule
-from tests import api_world, make
-from tests.api_world import World
+from tests import api_fixtures, make
+from tests.api_fixtures import World
 from tools.messages.catalogue import forms as forms_of
 from tools.messages.catalogue import read
 from tools.messages.messages import APPS
@@ -65,7 +65,7 @@ def of(actor: Actor) -> Client:
 
 @pytest.fixture
 def world() -> World:
-    return api_world.of(make.member(), with_boards=True)
+    return api_fixtures.of(make.member(), with_boards=True)
 
 
 def spoken(client: Client, paths: list[str], english: re.Pattern[str]) -> dict[str, list[str]]:

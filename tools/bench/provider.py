@@ -1,7 +1,7 @@
 """A provider that costs next to nothing: `python -m tools.bench.provider PORT`.
 
 A model called `tokens-<n>-at-<r>` says n tokens, r a second (0: all at once), each in a write of its own.
-One called `hostile-<name>` says the text of that name in tests.streams.SLOW_TO_RENDER at once.
+One called `hostile-<name>` says the text of that name in tests.provider_streams.SLOW_TO_RENDER at once.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import sys
 
 import uvloop
 
-from tests.streams import SLOW_TO_RENDER
+from tests.provider_streams import SLOW_TO_RENDER
 
 HEAD = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"

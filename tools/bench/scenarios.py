@@ -7,7 +7,7 @@ import time
 
 import aiohttp
 
-from tests.streams import SLOW_TO_RENDER
+from tests.provider_streams import SLOW_TO_RENDER
 from tools.bench.arena import COUNTED, Bench
 from tools.bench.load import Crowd, Played, percentile
 from tools.bench.meter import cpu_seconds

@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 from django.urls import Resolver404, resolve
 
-from tests.addresses import addresses, plain
+from tests.site_urls import addresses, plain
 from tools.screenshots.pictures import LEFT_OUT, PICTURES, Picture
 
 

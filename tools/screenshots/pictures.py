@@ -34,7 +34,7 @@ class World(StrEnum):
 
 @dataclass(frozen=True)
 class Picture:
-    """`address`: with ids by name in braces. `shows`: where the acts lead, as tests.addresses writes it."""
+    """`address`: with ids by name in braces. `shows`: where the acts lead, as tests.site_urls writes it."""
 
     name: str
     address: str

@@ -12,8 +12,8 @@ from django.test import Client
 
 from accounts.models import SignIn
 from arena_site.openapi.views import schema_as_json
-from tests import api_world, make
-from tests.addresses import addresses
+from tests import api_fixtures, make
+from tests.site_urls import addresses
 from tests.uploads import pictures
 from uploads.extraction import read_upload
 
@@ -83,7 +83,7 @@ def test_everything_the_api_gives_is_as_the_schema_says_and_nothing_more(client:
     settings.ARENA_PUBLISH_VOTES = True
     member = make.member()
     client.force_login(member.user)
-    world, contract = api_world.of(member, with_boards=True), Contract()
+    world, contract = api_fixtures.of(member, with_boards=True), Contract()
     ids = world.ids
 
     def ask(method: str, route: str, body: Any = None, /, **more: str) -> Any:

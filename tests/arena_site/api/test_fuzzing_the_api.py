@@ -30,8 +30,8 @@ from schemathesis.specs.openapi.checks import (
 
 from accounts.actor import VISITOR_COOKIE, visitor_cookie_value
 from accounts.models import ApiToken, Scope
-from tests import api_world, make
-from tests.api_world import World
+from tests import api_fixtures, make
+from tests.api_fixtures import World
 
 pytestmark = [
     pytest.mark.django_db,
@@ -57,7 +57,7 @@ class Person:
         self.headers: dict[str, str] = {}
         self.cookies: dict[str, str] = {}
         actor = make.visitor() if kind == "visitor" else make.member()
-        self.world: World = api_world.of(actor, with_boards=True)
+        self.world: World = api_fixtures.of(actor, with_boards=True)
         if kind == "token":
             _, token = ApiToken.issue(user=actor.user, name="t", scopes=list(Scope))
             self.headers["Authorization"] = f"Bearer {token}"

@@ -25,7 +25,7 @@ from leaderboard.boards.queries import BoardQuery, read_board
 from models_registry.models import Provider
 from tests import make
 from tests.arena_site.databases import database_without_tables, url_of_site_role
-from tests.leaderboard.ballots import cast, cast_many, contestants
+from tests.leaderboard.vote_factory import cast, cast_many, contestants
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 

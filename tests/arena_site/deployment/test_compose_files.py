@@ -11,7 +11,7 @@ import pytest
 import yaml
 from django.conf import settings
 
-from tests.arena_site.deployment.compose import SECRETS, Service, by_name, services
+from tests.arena_site.deployment.compose_file import SECRETS, Service, by_name, services
 
 ROOT: Path = settings.BASE_DIR
 OURS = [service for service in services() if service.is_ours]

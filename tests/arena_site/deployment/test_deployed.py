@@ -15,7 +15,7 @@ from django.conf import settings
 
 from arena_site.healthcheck import is_alive
 from tests.arena_site.databases import database_without_tables, url_of_site_role
-from tests.arena_site.deployment.compose import Service, by_name, made_secrets
+from tests.arena_site.deployment.compose_file import Service, by_name, made_secrets
 from tests.fake_provider import FakeProvider
 from tests.faults.running import free_port
 from tests.waiting import wait_for

@@ -19,7 +19,7 @@ from django.core.management import get_commands, load_command_class
 from arena_site.supervisor.site import Site
 from models_registry.config.models_file import import_models
 from models_registry.models import LanguageModel
-from tests.arena_site.deployment.compose import SECRETS, Service, by_name, made_secrets, services
+from tests.arena_site.deployment.compose_file import SECRETS, Service, by_name, made_secrets, services
 
 ROOT: Path = settings.BASE_DIR
 OURS = [service for service in services() if service.is_ours]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.arena_site.deployment.compose import make_secrets
+from tests.arena_site.deployment.compose_file import make_secrets
 
 pytestmark = pytest.mark.processes
 

@@ -1,4 +1,4 @@
-"""Who may do what at every URL of the site (whose.py); others get a 404 for what belongs to a person."""
+"""Who may do what at every URL of the site (url_access.py); others get a 404 for what belongs to a person."""
 
 import json
 import re
@@ -11,10 +11,10 @@ from django.test import Client
 
 from accounts.actor import Actor
 from accounts.models import ApiToken, Scope, SignIn
-from tests import api_world, make
-from tests.addresses import addresses
-from tests.api_world import World
-from tests.arena_site.security import whose
+from tests import api_fixtures, make
+from tests.api_fixtures import World
+from tests.arena_site.security import url_access
+from tests.site_urls import addresses
 
 pytestmark = pytest.mark.django_db
 
@@ -46,7 +46,7 @@ def _nobody_is_too_quick(settings) -> None:
 
 @pytest.fixture(params=["visitor", "member"])
 def owned(request: pytest.FixtureRequest) -> World:
-    return api_world.of(make.visitor() if request.param == "visitor" else make.member())
+    return api_fixtures.of(make.visitor() if request.param == "visitor" else make.member())
 
 
 @pytest.fixture
@@ -62,14 +62,14 @@ def others() -> dict[str, Client]:
 
 
 def test_every_address_is_somebodys_or_everybodys():
-    named = [address for table in whose.TABLES for address in table]
+    named = [address for table in url_access.TABLES for address in table]
     found = {path for path in addresses() if not path.startswith(("/admin/", "/accounts/")) or path in named}
     assert sorted(found) == sorted(named)
 
 
 def test_what_can_be_had_can_be_asked_about_first():
     """With HEAD, as programs that download and previews of links do; of a stream nothing is known before it is read."""
-    staff, streams = make.browser(make.member(is_staff=True)), {*whose.SIGNED, "/leaderboard/stream/"}
+    staff, streams = make.browser(make.member(is_staff=True)), {*url_access.SIGNED, "/leaderboard/stream/"}
     readable = []
     for path in set(addresses()) - streams:
         if not path.startswith("/admin/"):
@@ -82,9 +82,9 @@ def test_what_can_be_had_can_be_asked_about_first():
 
 def paths_of(owned: World) -> Iterator[str]:
     """Where what somebody owns is."""
-    for address, (id_in, _) in whose.SOMEBODYS.items():
+    for address, (id_in, _) in url_access.SOMEBODYS.items():
         yield address.format(public_id=id_in(owned))
-    for address, id_in in whose.SOMEBODYS_PAGES.items():
+    for address, id_in in url_access.SOMEBODYS_PAGES.items():
         yield address.format(public_id=id_in(owned))
 
 
@@ -111,9 +111,9 @@ def test_what_is_somebodys_is_there_for_its_owner_alone(owned: World, others: di
 
 def test_a_members_token_goes_as_far_as_its_scopes():
     member, wrong = make.member(), []
-    owned = api_world.of(member)
+    owned = api_fixtures.of(member)
     programs = {scope: program(member, scope) for scope in Scope}
-    for address, (id_in, needed) in whose.SOMEBODYS.items():
+    for address, (id_in, needed) in url_access.SOMEBODYS.items():
         path = address.format(public_id=id_in(owned))
         for method, wanted in needed.items():
             for scope, client in programs.items():
@@ -130,7 +130,7 @@ def test_nothing_is_changed_in_a_browser_without_its_csrf_token(owned: World):
     assert [request for request in asked if ask(strict, *request) != NOT_ALLOWED] == []
 
 
-@pytest.mark.parametrize(("address", "method"), whose.MEMBERS_TOKENS.items())
+@pytest.mark.parametrize(("address", "method"), url_access.MEMBERS_TOKENS.items())
 def test_tokens_are_their_members_own(address: str, method: str, others: dict[str, Client]):
     member = make.member()
     row, _ = ApiToken.issue(user=member.user, name="t", scopes=[Scope.READ])
@@ -147,7 +147,7 @@ def test_tokens_are_their_members_own(address: str, method: str, others: dict[st
     assert ApiToken.objects.usable().filter(pk=row.pk).exists()
 
 
-@pytest.mark.parametrize("address", whose.MEMBERS_BROWSERS)
+@pytest.mark.parametrize("address", url_access.MEMBERS_BROWSERS)
 def test_browsers_are_signed_out_by_whose_they_are(address: str, others: dict[str, Client]):
     member = make.member()
     here, there = make.browser(member), make.browser(member)
@@ -164,7 +164,7 @@ def test_browsers_are_signed_out_by_whose_they_are(address: str, others: dict[st
     assert ask(here, "POST", path) == 302
 
 
-@pytest.mark.parametrize("address", whose.MEMBERS_BROWSERS_API)
+@pytest.mark.parametrize("address", url_access.MEMBERS_BROWSERS_API)
 def test_browsers_are_signed_out_by_whose_they_are_through_the_api_too(address: str, others: dict[str, Client]):
     member = make.member()
     here, there = make.browser(member), make.browser(member)
@@ -183,7 +183,7 @@ def test_browsers_are_signed_out_by_whose_they_are_through_the_api_too(address: 
     assert ask(here, "DELETE", path) == 204
 
 
-@pytest.mark.parametrize("path", whose.MEMBERS_PAGES)
+@pytest.mark.parametrize("path", url_access.MEMBERS_PAGES)
 def test_members_pages_send_everybody_else_to_sign_in(path: str, others: dict[str, Client]):
     answers = {who: ask(client, "GET", path) for who, client in others.items()}
     assert answers == {
@@ -205,9 +205,9 @@ def test_lists_show_ones_own(owned: World, others: dict[str, Client]):
 
 
 def test_what_is_open_is_the_same_for_everybody(others: dict[str, Client]):
-    world = api_world.of(make.visitor(), with_boards=True)
+    world = api_fixtures.of(make.visitor(), with_boards=True)
     del others["another's program"]  # pages know no tokens
-    for address in whose.OPEN:
+    for address in url_access.OPEN:
         path = address.format(slug="ada", a="ada", b="bob", public_id=world.ids["snapshots"][0], rest="nothing/")
         if path.startswith(("/api/", "/leaderboard/")):
             answers = {who: ask(client, "GET", path) for who, client in others.items()}
@@ -216,7 +216,7 @@ def test_what_is_open_is_the_same_for_everybody(others: dict[str, Client]):
                 assert ask(others["another visitor"], method, path) in (NO_SUCH_METHOD, HIDDEN), (method, path)
 
 
-@pytest.mark.parametrize("path", whose.SIGNED)
+@pytest.mark.parametrize("path", url_access.SIGNED)
 def test_no_stream_opens_to_a_word_that_was_not_signed_here(path: str, others: dict[str, Client]):
     for word in ("nonsense", "a:b:c"):
         answers = {who: ask(client, "GET", path.format(token=word)) for who, client in others.items()}

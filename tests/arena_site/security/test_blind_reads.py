@@ -35,8 +35,8 @@ from models_registry.models import LanguageModel
 from models_registry.providers import Completion, FailureCode
 from models_registry.versions import set_price
 from tests import make
-from tests.arena_site.security.reads import Arena, paths
-from tests.leaderboard import ballots
+from tests.arena_site.security.read_requests import Arena, paths
+from tests.leaderboard import vote_factory
 
 pytestmark = pytest.mark.django_db
 
@@ -153,7 +153,7 @@ def arena(owner: Actor, _the_clock_stands: None) -> Arena:
     add_models()
     known = models()
     for left, right in combinations(NAMES, 2):
-        ballots.cast_many(known[left], known[right], left=4, right=3, tie=1)
+        vote_factory.cast_many(known[left], known[right], left=4, right=3, tie=1)
     for left, right in PAIRS:
         voted = make.battle(known[left], known[right], actor=owner)
         both_answered(voted)

@@ -19,7 +19,7 @@ from accounts.models import AuditEntry, Ban, User
 from arena_site.moderators import MODERATORS, permissions
 from battles.actions import cast_vote
 from tests import make
-from tests.addresses import addresses
+from tests.site_urls import addresses
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a-good-password"

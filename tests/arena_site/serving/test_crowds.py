@@ -13,7 +13,7 @@ from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
 from battles.models import Session, Vote
 from models_registry.models.ledger import person_account
 from tests import make
-from tests.models_registry.paying import accounts, cents, paid_model
+from tests.models_registry.paid_models import accounts, cents, paid_model
 from tests.site import serve
 
 pytestmark = pytest.mark.django_db(transaction=True)

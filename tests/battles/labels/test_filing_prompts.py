@@ -4,7 +4,7 @@ import pytest
 
 from battles.text.classifier import classify
 from battles.text.labels import Labels
-from tests.battles.labels.labelled import SHORT, filed_by_hand, precision_and_recall, share_of_languages_found
+from tests.battles.labels.labelled_prompts import SHORT, filed_by_hand, precision_and_recall, share_of_languages_found
 
 SEEN, HELD_OUT = filed_by_hand()
 

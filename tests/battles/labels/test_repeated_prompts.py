@@ -10,7 +10,7 @@ from battles.models import Answer, Battle, Turn, Vote
 from battles.text.prompt_digest import prompt_digest
 from leaderboard.models import EloRating
 from tests import make
-from tests.leaderboard.ballots import cast, contestants
+from tests.leaderboard.vote_factory import cast, contestants
 
 pytestmark = pytest.mark.django_db
 

@@ -18,8 +18,8 @@ from leaderboard import actions
 from leaderboard.exports import conversations
 from leaderboard.exports.parquet import read_rows as read_parquet
 from tests import make
-from tests.leaderboard.ballots import contestants
 from tests.leaderboard.public_data.exports import export, publish, rows
+from tests.leaderboard.vote_factory import contestants
 
 pytestmark = pytest.mark.django_db
 

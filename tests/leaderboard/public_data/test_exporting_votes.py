@@ -16,8 +16,8 @@ from leaderboard.exports import selection, votes
 from leaderboard.exports.readers import NotAnExport, read_rows
 from leaderboard.exports.writers import WRITERS
 from tests import make
-from tests.leaderboard.ballots import cast, cast_many, contestants
 from tests.leaderboard.public_data.exports import export, publish, rows
+from tests.leaderboard.vote_factory import cast, cast_many, contestants
 
 pytestmark = pytest.mark.django_db
 

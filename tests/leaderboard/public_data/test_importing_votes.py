@@ -18,7 +18,7 @@ from models_registry.models import LanguageModel
 from tests import make
 from tests.leaderboard import reference_votes
 from tests.leaderboard.public_data.exports import export, publish
-from tests.leaderboard.public_data.importing import import_votes
+from tests.leaderboard.public_data.imports import import_votes
 from tests.leaderboard.public_data.tables import COUNTS, SINGLE, table
 
 pytestmark = pytest.mark.django_db

@@ -20,8 +20,8 @@ from leaderboard.export_rows import VoteRow
 from leaderboard.exports.readers import read_rows
 from leaderboard.exports.writers import as_jsonl
 from leaderboard.models import AggregationRun, EloRating
-from tests.leaderboard.ballots import cast, contestants
 from tests.leaderboard.public_data.exports import export, publish
+from tests.leaderboard.vote_factory import cast, contestants
 
 pytestmark = pytest.mark.django_db
 

@@ -10,8 +10,8 @@ from leaderboard.exports import votes
 from leaderboard.exports.readers import read_rows
 from leaderboard.exports.writers import WRITERS
 from tests import make
-from tests.leaderboard.ballots import cast_many, contestants
 from tests.leaderboard.public_data.exports import publish
+from tests.leaderboard.vote_factory import cast_many, contestants
 from tests.site import Reader, serve
 
 API = "/api/v1/exports/votes."

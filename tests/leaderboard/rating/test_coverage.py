@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.leaderboard.rating.coverage import DESIGNS, coverage
+from tests.leaderboard.rating.interval_coverage import DESIGNS, coverage
 
 # Repetitions of each that a short honest look takes; together a few seconds.
 SHORT = {design.name: 4 if design.votes > 100_000 else 20 if design.votes > 10_000 else 60 for design in DESIGNS}

@@ -8,8 +8,8 @@ from leaderboard.rating.bradley_terry import POINTS
 from leaderboard.rating.eprocess import KINDS, Anomaly, VoterLog, judge
 from leaderboard.rating.expected_votes import BUTTONS, chances_by_others
 from tests.leaderboard.rating import simulations
-from tests.leaderboard.rating.judging import verdicts
 from tests.leaderboard.rating.simulations import LEFT, RIGHT, TIE, Ballots
+from tests.leaderboard.rating.voter_verdicts import verdicts
 
 MODELS = 20
 

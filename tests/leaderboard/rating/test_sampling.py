@@ -6,7 +6,7 @@ from battles.prompting.pairing import Candidate
 from leaderboard.aggregation.pair_weights import Plan, weigh
 from leaderboard.rating.sampling import pair_gains
 from tests.leaderboard.rating import simulations
-from tests.leaderboard.rating.newcomers import newcomers_half_width
+from tests.leaderboard.rating.newcomer_simulation import newcomers_half_width
 from tests.leaderboard.rating.simulations import strengths
 
 

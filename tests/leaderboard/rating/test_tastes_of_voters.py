@@ -4,7 +4,7 @@ import numpy as np
 
 from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.clustering import VoterVotes
-from tests.leaderboard.rating.coverage import voters_of
+from tests.leaderboard.rating.interval_coverage import voters_of
 from tests.leaderboard.rating.simulations import arena, arena_with_tastes, cast, newcomer_pairs, strengths
 
 

@@ -16,8 +16,8 @@ from models_registry.providers.kinds import ProviderKind
 from models_registry.providers.moderations import judge
 from models_registry.providers.openai_compatible import OpenAICompatible
 from tests.fake_provider import FakeProvider
+from tests.provider_streams import TWO, event, text
 from tests.raw_server import RawServer, chunked, refusal
-from tests.streams import TWO, event, text
 
 USAGE = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 12}
 BODIES = [

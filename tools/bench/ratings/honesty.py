@@ -14,10 +14,10 @@ from leaderboard.rating.eprocess import ALPHA
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.style_control import fit_style, scaling_of
 from tests.leaderboard.rating import simulations
-from tests.leaderboard.rating.coverage import DESIGNS, Coverage, Design, coverage
-from tests.leaderboard.rating.judging import verdicts
-from tests.leaderboard.rating.newcomers import newcomers_half_width
+from tests.leaderboard.rating.interval_coverage import DESIGNS, Coverage, Design, coverage
+from tests.leaderboard.rating.newcomer_simulation import newcomers_half_width
 from tests.leaderboard.rating.tiny_boards import fit_tiny_board, intervals_of, random_ballots
+from tests.leaderboard.rating.voter_verdicts import verdicts
 from tools.bench.ratings.report import Report
 
 EFFECTS = np.array([0.25, -0.1, 0.05, 0.0])

@@ -13,7 +13,7 @@ from leaderboard.counting.vote_arrays import read_boards
 from leaderboard.models import AggregationRun, EloRating, PairTally, Standing, VoterPairTally
 from leaderboard.rating.counts import OUTCOMES
 from models_registry.models import LanguageModel
-from tests.leaderboard.ballots import cast, contestants
+from tests.leaderboard.vote_factory import cast, contestants
 
 
 def aggregate() -> AggregationRun | None:

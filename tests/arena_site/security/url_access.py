@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from accounts.models import Scope
-from tests.api_world import World
+from tests.api_fixtures import World
 
 # What anybody may see or send; nothing there is anybody's.
 OPEN = [

@@ -14,7 +14,7 @@ from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
 from tests import make
-from tests.leaderboard import ballots
+from tests.leaderboard import vote_factory
 from tests.uploads import pictures
 from uploads.actions import keep_upload
 from uploads.models import Upload
@@ -45,14 +45,14 @@ class World:
 
 
 def contestants() -> list[LanguageModel]:
-    return list(LanguageModel.objects.filter(slug__in=NAMES).order_by("slug")) or ballots.contestants(*NAMES)
+    return list(LanguageModel.objects.filter(slug__in=NAMES).order_by("slug")) or vote_factory.contestants(*NAMES)
 
 
 def publish() -> list[AggregationRun]:
     """Votes between all of them, and the snapshots of every board these are on."""
     ada, bob, cyd = contestants()
-    ballots.cast_many(ada, bob, left=6, right=3, tie=1)
-    ballots.cast_many(bob, cyd, left=4, right=3, both_bad=1)
+    vote_factory.cast_many(ada, bob, left=6, right=3, tie=1)
+    vote_factory.cast_many(bob, cyd, left=4, right=3, both_bad=1)
     job.aggregate(slot=schedule.new_slot())
     return list(AggregationRun.objects.filter(state=AggregationRun.State.DONE))
 

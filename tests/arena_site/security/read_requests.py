@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from battles.models import Battle
-from tests.addresses import addresses
+from tests.site_urls import addresses
 
 
 @dataclass
@@ -82,6 +82,6 @@ def _filled(address: str, arena: Arena) -> list[str]:
         return ["/accounts/password/reset/key/1-none/"]
     ids = next((ids for beginnings, ids in IDS.items() if address.startswith(beginnings)), None)
     if ids is None:
-        raise KeyError(f"tests/arena_site/security/reads.py does not say how to read {address}")
+        raise KeyError(f"tests/arena_site/security/read_requests.py does not say how to read {address}")
     before, _, rest = address.partition("{")
     return [before + id + rest.partition("}")[2] for id in ids(arena)]
