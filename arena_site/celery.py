@@ -44,9 +44,9 @@ def leave_logging_to_the_settings(**_: object) -> None:
 def say_that_the_worker_lives(sender: Any, **_: object) -> None:
     name = sender.hostname.split("@")[0]
     if name == "answers":
-        from battles.worker.runner import engine  # brings the SDK: now, not while the first person waits
+        from battles.worker.runner import get_engine  # brings the SDK: now, not while the first person waits
 
-        engine()
+        get_engine()
     counters.start()
     heartbeat.start(f"worker-{name}")
 

@@ -59,7 +59,7 @@ class PromptForm(forms.Form):
         wanted = [public_id for public_id in self["attachments"].value() or () if public_id.isprintable()]
         if not wanted or self._actor is None:
             return []
-        mine = Upload.objects.owned_by(self._actor).kept().filter(public_id__in=wanted[: Attachment.MOST])
+        mine = Upload.objects.owned_by(self._actor).kept().filter(public_id__in=wanted[: Attachment.MAX_PER_TURN])
         return sorted(mine, key=lambda upload: wanted.index(upload.public_id))
 
 

@@ -28,7 +28,7 @@ from battles.payload_types import (
     TurnPayload,
     VotePayload,
 )
-from battles.streaming.protocol import PAIR, Format, StreamToken, sign
+from battles.streaming.protocol import DEFAULT_SIDES, Format, StreamToken, sign
 from common.text.money import plain
 from common.valkey.stream_slots import person_word
 from models_registry.health.failure_messages import failure_words
@@ -121,7 +121,7 @@ def _state(battle: Battle, vote: Vote | None, live: Turn | None) -> BattleState:
 def _stream_url(battle: Battle, live: Turn | None, stream_format: Format) -> str | None:
     if live is None:
         return None
-    places = PAIR if battle.takes_vote else [side.position for side in battle.sides.all()]
+    places = DEFAULT_SIDES if battle.takes_vote else [side.position for side in battle.sides.all()]
     person = person_word(battle.session.person)
     token = StreamToken(battle.public_id, live.index, stream_format, live.round, places, person)
     return reverse("battles:stream", args=[sign(token)])

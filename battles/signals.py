@@ -1,15 +1,14 @@
-"""What battles tells the floors above."""
+"""Signals for the apps above battles."""
 
 from django.dispatch import Signal
 
-# Sent with `votes` and the new `voter` inside the transaction that files them under it, before it does.
+# Sent with `votes` and their new `voter`, in the transaction that changes them and before the change.
 voter_changes = Signal()
 
-# Sent inside a transaction before the labels of counted votes are read in order to be changed: the place to take the
+# Sent in a transaction before it reads labels of counted votes in order to change them, so that a receiver can take the
 # lock under which votes are counted.
 relabelling_begins = Signal()
 
-# Sent with `changes`, a list of battles.labels.LabelChange, inside the transaction that re-labels votes whose
-# processing is no longer pending, their rows locked, after relabelling_begins and before it writes the votes.
-# Only votes whose categories or language really change are in it, processed, excluded and retracted ones alike.
+# Sent with `changes`, a list of battles.labels.LabelChange, after relabelling_begins and before the votes are written;
+# their rows are locked. It has only votes whose categories or language change and whose processing is not pending.
 labels_change = Signal()

@@ -1,4 +1,4 @@
-"""What providers have streamed, well and badly, and what only an attacker would: steps by the name of the model."""
+"""Valid, faulty and hostile streams of the fake provider: steps by model name."""
 
 import asyncio
 import json
@@ -12,8 +12,8 @@ from aiohttp import web
 Step = Callable[[web.Request, web.StreamResponse], Awaitable[None]]
 
 
-def event(delta: Any = None, finish: str | None = None, **more: Any) -> bytes:
-    chunk = {"choices": [{"index": 0, "delta": delta or {}, "finish_reason": finish}], **more}
+def event(delta: Any = None, finish: str | None = None, **fields: Any) -> bytes:
+    chunk = {"choices": [{"index": 0, "delta": delta or {}, "finish_reason": finish}], **fields}
     return b"data: " + json.dumps(chunk).encode() + b"\n\n"
 
 
@@ -27,7 +27,7 @@ END = STOP + DONE
 
 
 def write(*pieces: bytes, pause: float = 0.002) -> Step:
-    """Each in a packet of its own."""
+    """Send each piece in its own packet."""
 
     async def step(request: web.Request, response: web.StreamResponse) -> None:
         for piece in pieces:
@@ -51,7 +51,7 @@ async def silence(request: web.Request, response: web.StreamResponse) -> None:
 
 
 async def cut(request: web.Request, response: web.StreamResponse) -> None:
-    """The connection ends inside the chunked body."""
+    """Close the connection inside the chunked body."""
     assert request.transport is not None
     request.transport.close()
 
@@ -63,7 +63,7 @@ async def reset(request: web.Request, response: web.StreamResponse) -> None:
     request.transport.abort()
 
 
-def one_by_one(stream: bytes) -> list[bytes]:
+def single_bytes(stream: bytes) -> list[bytes]:
     return [stream[n : n + 1] for n in range(len(stream))]
 
 
@@ -71,7 +71,7 @@ TWO = text("one ") + text("two")
 BYTES = "data: {}\n\n".format(json.dumps({"choices": [{"delta": {"content": "héé 🎉"}}]}, ensure_ascii=False)).encode()
 USAGE = {"prompt_tokens": 7, "completion_tokens": 3}
 
-# Answers that once took seconds or minutes to be rendered.
+# Answers whose rendering used to take seconds or minutes.
 SLOW_TO_RENDER = {
     "brackets": "[" * 60_000,
     "slow-code": "```c\n" + "\n" * 19_000 + "x\n```\n\nend",
@@ -83,7 +83,7 @@ SLOW_TO_RENDER = {
 
 STREAMS: dict[str, list[Step]] = {
     **{name: [write(text(answer), END)] for name, answer in SLOW_TO_RENDER.items()},
-    # It ends badly.
+    # Calls that fail.
     "silent": [silence],
     "drip": [write(text("one ")), forever(b"d", pause=0.02)],
     "drip-from-the-start": [write(b"data: {"), forever(b" ", pause=0.02)],
@@ -121,7 +121,7 @@ STREAMS: dict[str, list[Step]] = {
         write(event({"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}), event({}, "tool_calls"), DONE),
     ],
     "filtered": [write(event({"content": ""}), event({}, "content_filter"), DONE)],
-    # It ends well.
+    # Calls that succeed.
     "no-final-blank-line": [write(TWO, STOP.rstrip())],
     "said-twice": [write(TWO, END), write(TWO, END)],
     "roles-and-nulls": [
@@ -131,8 +131,8 @@ STREAMS: dict[str, list[Step]] = {
     "null-error": [write(event({"content": "one two"}, error=None), END)],
     "crlf": [write(*(TWO + END).replace(b"\n", b"\r\n").partition(b"\r"))],
     "cr": [write((TWO + END).replace(b"\n", b"\r"))],
-    "byte-by-byte": [write(*one_by_one(BYTES)), write(END)],
-    "byte-by-byte-crlf": [write(*one_by_one(BYTES.replace(b"\n", b"\r\n"))), write(END)],
+    "byte-by-byte": [write(*single_bytes(BYTES)), write(END)],
+    "byte-by-byte-crlf": [write(*single_bytes(BYTES.replace(b"\n", b"\r\n"))), write(END)],
     "all-at-once": [write(TWO + END)],
     "two-data-lines": [write(b'data: {"choices": [{"delta":\ndata: {"content": "one two"}}]}\n\n', END)],
     "comments-between": [write(b": ping\n\n", b":\n", text("one "), b": ping\n\n: ping\n\n", text("two"), END)],

@@ -18,7 +18,7 @@ from battles.actions.turns import stop
 from battles.errors import NothingToStop
 from battles.models import Battle, ModerationCase, ModerationCaseQuerySet, Session, Turn
 from battles.prompting.prompt import title_of
-from battles.streaming.control import forget_streams
+from battles.streaming.control import truncate_streams
 
 State = ModerationCase.State
 
@@ -42,7 +42,7 @@ def hide_battles(cases: ModerationCaseQuerySet, *, by: User, because: str) -> li
     for turn in live.select_related("battle"):
         with suppress(NothingToStop):  # it has just ended
             stop(battle=turn.battle)
-    forget_streams(Turn.objects.filter(battle__moderation_case__in=settled))
+    truncate_streams(Turn.objects.filter(battle__moderation_case__in=settled))
     firsts = _first_turns(settled)
     titled = [first.battle.session_id for first in firsts if first.battle.session.title == title_of(first.prompt)]
     Session.objects.filter(pk__in=titled).update(title="")

@@ -13,7 +13,7 @@ from battles.actions.shares import withdraw_consent
 from battles.errors import TooLateToRestore
 from battles.models import Answer, Attachment, Battle, Session, Share, StarRating, Turn, Vote, VoteQuerySet
 from battles.signals import voter_changes
-from battles.streaming.control import forget_streams
+from battles.streaming.control import truncate_streams
 from battles.worker.turn_store import end_at_once
 from common.ids import new_public_id
 from uploads.deletion import delete_upload
@@ -90,7 +90,7 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     turns = Turn.objects.filter(battle__session=session)
     for turn in turns.exclude(state=Turn.State.DONE).select_related("battle").select_for_update(of=("self",)):
         end_at_once(turn)
-    forget_streams(turns)
+    truncate_streams(turns)
     votes = Vote.objects.filter(battle__session=session)
     votes.update(comment="")
     nobody = voter or f"deleted:{new_public_id()}"

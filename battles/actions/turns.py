@@ -30,8 +30,8 @@ from battles.prompting import budget
 from battles.prompting.attachments import attach, chosen_uploads, needs_of, refused
 from battles.prompting.lineup import Needs
 from battles.prompting.prompt import accepted_prompt
-from battles.streaming.cancel import shout_stop
-from battles.streaming.control import announce_end
+from battles.streaming.cancel import publish_cancel
+from battles.streaming.control import publish_end
 from battles.tasks import wake_after_commit
 from battles.worker.turn_store import end_at_once
 from common.valkey import limits
@@ -160,7 +160,7 @@ def stop(*, battle: Battle) -> None:
         raise NothingToStop
     if turn.state == Turn.State.QUEUED:
         end_at_once(turn)
-        transaction.on_commit(lambda: announce_end(turn))
+        transaction.on_commit(lambda: publish_end(turn))
     else:
         Turn.objects.filter(pk=turn.pk, stop_requested_at=None).update(stop_requested_at=Now())
-        transaction.on_commit(lambda: shout_stop(turn))
+        transaction.on_commit(lambda: publish_cancel(turn))

@@ -22,7 +22,7 @@ class PromptSerializer(serializers.Serializer[None]):
     # Neither trimmed nor checked by DRF: accepted_prompt is the one rule.
     prompt = serializers.CharField(trim_whitespace=False, allow_blank=True)
     attachments = serializers.ListField(
-        child=serializers.CharField(max_length=40), max_length=Attachment.MOST, required=False, default=list
+        child=serializers.CharField(max_length=40), max_length=Attachment.MAX_PER_TURN, required=False, default=list
     )
 
     def run_validation(self, data: Any = serializers.empty) -> Any:

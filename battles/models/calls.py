@@ -1,5 +1,3 @@
-"""Attempts to get an answer from a model."""
-
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -15,7 +13,7 @@ class CallQuerySet(models.QuerySet["Call"]):
         return self.filter(state__in=[Call.State.WAITING, Call.State.RUNNING])
 
     def holding_slots(self) -> "CallQuerySet":
-        """Those that count against `calls_at_once`: under way, and their worker is heard."""
+        """Filter to running calls with a valid lease, which count against `calls_at_once`."""
         is_held = Q(answer__turn__fence=F("fence"), answer__turn__lease_until__gt=Now())
         is_probe = Q(answer=None, started_at__gt=Now() - PROBE_LEASE)
         return self.filter(is_held | is_probe, state=Call.State.RUNNING)
@@ -25,10 +23,7 @@ class CallQuerySet(models.QuerySet["Call"]):
 
 
 class Call(models.Model):
-    """One attempt to get one answer from one model, whatever came of it: the interaction log.
-
-    A probe is a call without an answer, so that its slot, its money and its outcome go the way of all calls.
-    """
+    """One request to one model: the interaction log. A probe is a call without an answer."""
 
     class State(models.TextChoices):
         WAITING = "waiting", _("waiting")
@@ -43,7 +38,7 @@ class Call(models.Model):
     attempt = models.PositiveSmallIntegerField()
     fence = models.PositiveBigIntegerField()
     state = models.CharField(max_length=7, choices=State, default=State.RUNNING)
-    # The parameters that were sent, and which turns' messages: their texts are in Turn and Answer.
+    # Model name, parameters and the indexes of the turns sent; the texts are in Turn and Answer.
     request = models.JSONField(default=dict)
     price = models.ForeignKey(Price, models.PROTECT, null=True, related_name="+")
     charge = models.OneToOneField(Charge, models.PROTECT, null=True, related_name="call")
@@ -52,7 +47,7 @@ class Call(models.Model):
     total_ms = models.PositiveIntegerField(null=True)
     prompt_tokens = models.PositiveIntegerField(null=True)
     completion_tokens = models.PositiveIntegerField(null=True)
-    # The part of completion_tokens that is not the answer; many providers charge for it without showing it.
+    # Part of completion_tokens; many providers charge for reasoning without returning it.
     reasoning_tokens = models.PositiveIntegerField(null=True)
     tokens_estimated = models.BooleanField(default=False)
     cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
@@ -68,7 +63,7 @@ class Call(models.Model):
         indexes = [
             # For battles.admin.call_statistics.
             models.Index(fields=["model", "started_at"], name="calls_of_a_model"),
-            # For the administration: its list by date.
+            # For the admin's list by date.
             models.Index(fields=["started_at"], name="calls_by_time"),
             # For CallQuerySet.holding_slots and abandoned_probes.
             models.Index(fields=["model"], name="calls_under_way", condition=Q(state="running")),
@@ -79,5 +74,4 @@ class Call(models.Model):
 
     @property
     def answer_tokens(self) -> int:
-        """Without the reasoning before it."""
         return (self.completion_tokens or 0) - (self.reasoning_tokens or 0)

@@ -1,5 +1,3 @@
-"""Prompts and what is said to them. Battles, sides and calls are named, not imported: they build on this."""
-
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypedDict, cast
 
@@ -24,56 +22,55 @@ if TYPE_CHECKING:
 
 
 class TurnQuerySet(models.QuerySet["Turn"]):
-    def claim(self, pk: int, *, lease: timedelta, most_attempts: int) -> "Turn | None":
-        """Let one worker win: the queued turn with its new fence and attempt, or None if there is nothing to do."""
-        won = self.filter(pk=pk, state=Turn.State.QUEUED, attempt__lt=most_attempts).update(
+    def claim(self, pk: int, *, lease: timedelta, max_attempts: int) -> "Turn | None":
+        """Claim a queued turn; return it with its new fence and attempt, or None."""
+        claimed = self.filter(pk=pk, state=Turn.State.QUEUED, attempt__lt=max_attempts).update(
             state=Turn.State.ANSWERING,
             attempt=F("attempt") + 1,
             fence=F("fence") + 1,
             lease_until=Now() + lease,
         )
-        return _with_session(pk)[0] if won else None
+        return _with_session(pk)[0] if claimed else None
 
     def held(self, pk: int, fence: int) -> "TurnQuerySet":
-        """The turn if this fence still holds it: whoever was overtaken finds nothing to change."""
+        """Filter to the turn if the fencing token still holds it."""
         return self.filter(pk=pk, fence=fence, state=Turn.State.ANSWERING)
 
     def before(self, turn: "Turn") -> "TurnQuerySet":
-        """The battle's earlier turns in order, with what a model is told of them."""
+        """Return the earlier turns in order, with attachments and answers."""
         earlier = self.filter(battle=turn.battle_id, index__lt=turn.index).order_by("index")
         return earlier.with_attachments().prefetch_related("answers")
 
     def abandoned(self) -> "TurnQuerySet":
-        """Turns whose worker stopped renewing its lease."""
+        """Filter to turns whose lease expired."""
         return self.filter(state=Turn.State.ANSWERING, lease_until__lt=Now())
 
-    def waiting_longer_than(self, patience: timedelta) -> "TurnQuerySet":
-        """Queued turns whose wake-up call may have been lost."""
-        return self.filter(state=Turn.State.QUEUED, queued_at__lt=Now() - patience)
+    def queued_longer_than(self, age: timedelta) -> "TurnQuerySet":
+        return self.filter(state=Turn.State.QUEUED, queued_at__lt=Now() - age)
 
-    def lately_finished(self) -> "TurnQuerySet":
-        """Turns whose end must have been announced by now, to readers who may still listen."""
+    def recently_finished(self) -> "TurnQuerySet":
+        """Filter to turns whose end is published by now and may still have readers."""
         now = Now()
         return self.filter(finished_at__range=(now - timedelta(seconds=40), now - timedelta(seconds=5)))
 
     def judged(self) -> "TurnQuerySet":
-        """Those that a vote is on: asked before it, and every side said something a person can compare."""
-        said = Q(state=Answer.State.DONE) | Q(state=Answer.State.STOPPED, text__regex=r"\S")
-        return self.filter(after_vote=False).exclude(answers__in=Answer.objects.exclude(said))
+        """Filter to turns that a vote covers."""
+        comparable = Q(state=Answer.State.DONE) | Q(state=Answer.State.STOPPED, text__regex=r"\S")
+        return self.filter(after_vote=False).exclude(answers__in=Answer.objects.exclude(comparable))
 
     def with_attachments(self) -> "TurnQuerySet":
-        """`attached`: the facts of each turn's files in order, without another query; see Attachment.facts."""
+        """Annotate `attached`: Attachment.facts of the files in order."""
         facts = {name: f"upload__{field}" for name, field in Attachment.FACTS.items()}
-        of_turn = Attachment.objects.filter(turn=models.OuterRef("pk")).order_by("position")
-        return self.annotate(**{"attached": ArraySubquery(of_turn.values_list(JSONObject(**facts)))})
+        attachments = Attachment.objects.filter(turn=models.OuterRef("pk")).order_by("position")
+        return self.annotate(**{"attached": ArraySubquery(attachments.values_list(JSONObject(**facts)))})
 
-    def wake_again(self, pk: int, patience: timedelta) -> bool:
-        """Note that a waiting turn is woken now; False when another sweeper has just done it."""
-        return self.waiting_longer_than(patience).filter(pk=pk).update(queued_at=Now()) == 1
+    def mark_woken(self, pk: int, age: timedelta) -> bool:
+        """Return False if another sweeper did."""
+        return self.queued_longer_than(age).filter(pk=pk).update(queued_at=Now()) == 1
 
 
 class Turn(models.Model):
-    """One prompt to every side of a battle. The row carries its own queue: state, attempt, lease and fence."""
+    """One prompt to every side of a battle, and its entry in the work queue."""
 
     class State(models.TextChoices):
         QUEUED = "queued", _("queued")
@@ -84,12 +81,12 @@ class Turn(models.Model):
     index = models.PositiveSmallIntegerField()
     prompt = models.TextField()
     after_vote = models.BooleanField(default=False)
-    # The categories of the moderation rules about which the person was warned.
+    # Categories of the moderation rules that warned the person.
     warnings = ArrayField(models.CharField(max_length=80), default=list, db_default=[], blank=True)
-    # The first turn that the models still see; earlier ones no longer fit their context.
+    # Index of the first turn sent to the models; earlier ones do not fit their context.
     context_from = models.PositiveSmallIntegerField(default=0)
     state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
-    # 1 once a person asked a failed follow-up again.
+    # 1 after a failed follow-up was regenerated.
     round = models.PositiveSmallIntegerField(default=0, db_default=0)
     attempt = models.PositiveSmallIntegerField(default=0)
     fence = models.PositiveBigIntegerField(default=0)
@@ -104,7 +101,7 @@ class Turn(models.Model):
     if TYPE_CHECKING:
         answers: RelatedManager["Answer"]
         attachments: RelatedManager["Attachment"]
-        # There only where it was asked for with TurnQuerySet.with_attachments.
+        # Set by TurnQuerySet.with_attachments only.
         attached: list["AttachedFile"]
 
     class Meta:
@@ -116,9 +113,9 @@ class Turn(models.Model):
             ),
         ]
         indexes = [
-            # For the sweeper: TurnQuerySet.abandoned and waiting_longer_than.
+            # For the sweeper: TurnQuerySet.abandoned and queued_longer_than.
             models.Index(fields=["state", "queued_at"], name="turns_in_work", condition=~Q(state="done")),
-            # Also: TurnQuerySet.lately_finished.
+            # Also: TurnQuerySet.recently_finished.
             models.Index(fields=["finished_at"], name="turns_lately_finished"),
         ]
 
@@ -131,7 +128,7 @@ class Turn(models.Model):
 
     @property
     def is_failed_follow_up(self) -> bool:
-        """Neither one that was stopped nor one that is whole: nobody may fish for a better answer."""
+        """Exclude stopped turns, so that a person cannot ask again for a better answer."""
         if self.index == 0 or self.is_live or self.stop_requested_at is not None:
             return False
         return any(answer.state == Answer.State.FAILED for answer in self.answers.all())
@@ -141,7 +138,6 @@ class Turn(models.Model):
         return self.is_failed_follow_up and not self.round
 
     def can_be_judged(self) -> bool:
-        """Whether every side said something a person can compare."""
         return all(answer.can_be_judged for answer in self.answers.all())
 
 
@@ -162,10 +158,8 @@ class AttachedFile(TypedDict):
 
 
 class Attachment(models.Model):
-    """A file that goes with a prompt to every side."""
-
-    MOST = 6
-    # What is kept at hand of an attached file (TurnQuerySet.with_attachments), by the upload's fields.
+    MAX_PER_TURN = 6
+    # Keys of `facts` and the upload's fields.
     FACTS = {
         "id": "public_id", "name": "name", "media_type": "media_type", "kind": "kind", "size": "size",
         "sha256": "sha256",
@@ -199,7 +193,7 @@ class AnswerQuerySet(models.QuerySet["Answer"]):
 
 
 class Answer(models.Model):
-    """What one side says in one turn. Its text belongs to exactly one call, and is stored when it is whole."""
+    """One side's answer in one turn; the text comes from exactly one call."""
 
     class State(models.TextChoices):
         QUEUED = "queued", _("queued")
@@ -215,12 +209,12 @@ class Answer(models.Model):
     html = SafeHtmlField(blank=True)
     reasoning = models.TextField(blank=True)
     error = models.CharField(max_length=40, blank=True)
-    # Whether its text says which model it is: a vote on it is not blind.
+    # Whether the text names its model, so that a vote is not blind.
     names_itself = models.BooleanField(default=False, db_default=False)
-    # The latest of its ratings, where many are compared.
+    # The latest StarRating, in compare mode.
     stars = models.PositiveSmallIntegerField(null=True)
     call = models.OneToOneField("Call", models.PROTECT, null=True, related_name="shown_in")
-    # What was set aside for its first call when it was asked for; the call takes it over.
+    # Reserved with the prompt; the first call takes it over.
     charge = models.OneToOneField(Charge, models.PROTECT, null=True, related_name="answer")
 
     objects = AnswerQuerySet.as_manager()

@@ -24,8 +24,10 @@ def chosen_uploads(actor: Actor, ids: Sequence[str]) -> list[Upload]:
     """
     if not ids:
         return []
-    if len(ids) > Attachment.MOST:
-        raise refused(_("Attach at most %(most)d files; these are %(n)d.") % {"most": Attachment.MOST, "n": len(ids)})
+    if len(ids) > Attachment.MAX_PER_TURN:
+        raise refused(
+            _("Attach at most %(most)d files; these are %(n)d.") % {"most": Attachment.MAX_PER_TURN, "n": len(ids)}
+        )
     if len(set(ids)) < len(ids):
         raise refused(_("Attach each file once."))
     mine = Upload.objects.owned_by(actor).kept().select_related("extraction").defer("extraction__image")

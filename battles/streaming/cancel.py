@@ -1,5 +1,3 @@
-"""How a stop travels: written in the turn's row, and shouted to the workers."""
-
 import logging
 
 from battles.models import Turn
@@ -10,10 +8,10 @@ logger = logging.getLogger(__name__)
 CHANNEL = "turns-to-stop"
 
 
-def shout_stop(turn: Turn) -> None:
-    """Best effort: the worker that holds the turn also reads the row when it renews its lease."""
+def publish_cancel(turn: Turn) -> None:
+    """Tell workers of a stop. Best effort: they also read it from the row with each lease renewal."""
     try:
         with while_a_person_waits():
             connection().publish(CHANNEL, str(turn.pk))
     except UNREACHABLE as error:
-        logger.warning("the stop of turn %s will be found with its lease (%s)", turn.pk, error)
+        logger.warning("the stop of turn %s waits for the lease renewal (%s)", turn.pk, error)

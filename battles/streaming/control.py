@@ -1,4 +1,4 @@
-"""What those who follow a turn's stream are told when no worker tells them: its end, and that nothing was said."""
+"""End and truncate turn streams without a worker. Best effort: streams expire after an hour."""
 
 import logging
 from collections.abc import Iterable
@@ -11,58 +11,59 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from battles.models import Turn
-from battles.streaming.protocol import FIELD, LIFETIME_S, TurnEvent, entry, stream_key
+from battles.streaming.protocol import FIELD, STREAM_TTL_S, TurnEvent, entry, stream_key
 from common.valkey.connections import UNREACHABLE, connection, while_a_person_waits
 
 logger = logging.getLogger(__name__)
 
-# How long the words of a finished turn can still be read from its stream; then its end is all that is left.
+# The text of a finished turn stays readable in its stream this long; then only its end is left.
 READABLE_S = 60
-EMPTIED_UNTIL = "streams:emptied-until"
+TRUNCATED_UNTIL = "streams:emptied-until"
 
 _decoder = msgspec.json.Decoder(list[TurnEvent])
 
 
-def announce_end(turn: Turn) -> None:
-    """Best effort: the turn is stored, and whoever asks for the battle sees it."""
+def publish_end(turn: Turn) -> None:
     try:
         with while_a_person_waits(), connection().pipeline(transaction=False) as pipeline:
             pipeline.xadd(_key(turn), entry([TurnEvent("end")]))
-            pipeline.expire(_key(turn), LIFETIME_S)
+            pipeline.expire(_key(turn), STREAM_TTL_S)
             pipeline.execute()
     except UNREACHABLE as error:
-        logger.warning("the end of turn %s was not announced (%s)", turn.pk, error)
+        logger.warning("the end of turn %s was not published (%s)", turn.pk, error)
 
 
-def forget_streams(turns: QuerySet[Turn]) -> None:
-    """With COMMIT: nothing of these turns is told to anybody again, also not by a worker that still has words.
-
-    An end is all that is left of the stream, and nobody reads on after it. Best effort: what is not forgotten is
-    within the hour.
-    """
-    lately = Q(finished_at=None) | Q(finished_at__gte=Now() - timedelta(seconds=LIFETIME_S))
-    keys = _keys_of(turns.filter(lately).select_related("battle"))
+def truncate_streams(turns: QuerySet[Turn]) -> None:
+    """Truncate these streams to a single `end` event on commit."""
+    recent = Q(finished_at=None) | Q(finished_at__gte=Now() - timedelta(seconds=STREAM_TTL_S))
+    keys = _keys(turns.filter(recent).select_related("battle"))
     if keys:
-        transaction.on_commit(lambda: _leave_nothing_but_an_end(keys))
+        transaction.on_commit(lambda: _truncate_or_log(keys))
 
 
-def _leave_nothing_but_an_end(keys: list[str]) -> None:
+def _truncate_or_log(keys: list[str]) -> None:
     try:
-        with while_a_person_waits(), connection().pipeline(transaction=True) as pipeline:
-            for key in keys:
-                # Of a stream made anew the end could have an id that readers have passed: that of the same millisecond.
-                pipeline.xadd(key, entry([TurnEvent("end")]), maxlen=1, approximate=False)
-                pipeline.expire(key, LIFETIME_S)
-            pipeline.execute()
+        with while_a_person_waits():
+            _truncate(keys, create=True)
     except UNREACHABLE as error:
-        logger.warning("%d streams are not forgotten before their hour is over (%s)", len(keys), error)
+        logger.warning("%d streams are not truncated before they expire (%s)", len(keys), error)
 
 
-def announce_lost_ends(turns: Iterable[Turn]) -> None:
-    """Those of the finished turns whose stream goes on without an end; of a stream that is gone readers know it.
+def _truncate(keys: list[str], *, create: bool) -> None:
+    """Replace all entries by an `end`, in missing streams too with `create`.
 
-    Best effort, too.
+    A deleted and recreated stream could begin with an id that readers have passed in this millisecond.
     """
+    with connection().pipeline(transaction=create) as pipeline:
+        for key in keys:
+            pipeline.xadd(key, entry([TurnEvent("end")]), maxlen=1, approximate=False, nomkstream=not create)
+            if create:
+                pipeline.expire(key, STREAM_TTL_S)
+        pipeline.execute()
+
+
+def repair_missing_ends(turns: Iterable[Turn]) -> None:
+    """Publish the end of finished turns whose stream lacks it."""
     finished = list(turns)
     if not finished:
         return
@@ -72,49 +73,41 @@ def announce_lost_ends(turns: Iterable[Turn]) -> None:
                 pipeline.xrevrange(_key(turn), count=1)
             last_entries = pipeline.execute()
     except UNREACHABLE as error:
-        logger.warning("nobody looked for ends that were lost (%s)", error)
+        logger.warning("streams without an end were not looked for (%s)", error)
         return
     for turn, entries in zip(finished, last_entries, strict=True):
-        if entries and not _says_end(entries[0][1][FIELD.decode()]):
-            logger.warning("the end of turn %s was lost; it is announced again", turn.pk)
-            announce_end(turn)
+        if entries and not _has_end(entries[0][1][FIELD.decode()]):
+            logger.warning("the end of turn %s was lost; it is published again", turn.pk)
+            publish_end(turn)
 
 
-def empty_finished_streams(*, at_most: int) -> None:
-    """Truncate the streams of turns that finished READABLE_S ago to a single `end` event.
+def truncate_finished_streams(*, at_most: int) -> None:
+    """Truncate the streams of turns that finished READABLE_S ago.
 
-    Valkey remembers up to which time that was done, so that each stream is written to once. Best effort, too: what is
-    missed expires within the hour.
+    Valkey stores how far that was done, so that each stream is written once.
     """
     now = timezone.now()
     try:
         with while_a_person_waits():
-            done_until = connection().get(EMPTIED_UNTIL)
-            since = now - timedelta(seconds=LIFETIME_S)
+            done_until = connection().get(TRUNCATED_UNTIL)
+            since = now - timedelta(seconds=STREAM_TTL_S)
             if done_until:
                 since = max(since, datetime.fromisoformat(str(done_until)))
             finished = Turn.objects.filter(finished_at__gt=since, finished_at__lt=now - timedelta(seconds=READABLE_S))
             turns = list(finished.select_related("battle").order_by("finished_at")[:at_most])
             if turns:
-                _truncate(_keys_of(turns))
-                connection().set(EMPTIED_UNTIL, str(turns[-1].finished_at), ex=LIFETIME_S)
+                _truncate(_keys(turns), create=False)
+                connection().set(TRUNCATED_UNTIL, str(turns[-1].finished_at), ex=STREAM_TTL_S)
     except UNREACHABLE as error:
-        logger.warning("finished streams were not emptied (%s)", error)
+        logger.warning("finished streams were not truncated (%s)", error)
 
 
-def _truncate(keys: list[str]) -> None:
-    with connection().pipeline(transaction=False) as pipeline:
-        for key in keys:
-            pipeline.xadd(key, entry([TurnEvent("end")]), maxlen=1, approximate=False, nomkstream=True)
-        pipeline.execute()
-
-
-def _keys_of(turns: Iterable[Turn]) -> list[str]:
-    """The streams of every round of these turns."""
+def _keys(turns: Iterable[Turn]) -> list[str]:
+    """Return the keys of every round."""
     return [stream_key(turn.battle.public_id, turn.index, round) for turn in turns for round in range(turn.round + 1)]
 
 
-def _says_end(events: str) -> bool:
+def _has_end(events: str) -> bool:
     return any(event.name == "end" for event in _decoder.decode(events))
 
 

@@ -1,4 +1,4 @@
-"""One reader per web process: every followed stream is read in one blocking call, whatever the number of readers."""
+"""One Valkey reader per web process: a single blocking read serves all followed streams."""
 
 import asyncio
 import logging
@@ -10,51 +10,51 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from battles.streaming.protocol import FIELD, LIFETIME_S, TurnEvent
+from battles.streaming.protocol import FIELD, STREAM_TTL_S, TurnEvent
 from common.valkey.connections import UNREACHABLE, new_async_connection, new_async_reader
 
 logger = logging.getLogger(__name__)
 
 BLOCK_S = 10
-# After news, the rest of the same tick is waited for: one read then brings the entries of many turns.
-GATHER_S = 0.02
-# Entries that wait for one reader: about a minute of a turn.
-MAX_WAITING = 1_000
+# The pause after each read, so that the next one returns the entries of many turns together.
+BATCH_DELAY_S = 0.02
+# Entries queued for one listener: about a minute of a turn.
+MAX_QUEUED = 1_000
 
 Entry = tuple[str, list[TurnEvent]]
 _decoder = msgspec.json.Decoder(list[TurnEvent])
 
 
-class LeftBehind(Exception):
-    """Raised when too many entries wait for a reader; it has to reconnect with the last id it has."""
+class ListenerTooSlow(Exception):
+    """Raised when a listener's queue overflowed; its reader has to reconnect."""
 
 
 class Listener:
-    """The entries that wait for one reader."""
+    """Queue of entries for one reader."""
 
     def __init__(self) -> None:
-        self._waiting: asyncio.Queue[Entry] = asyncio.Queue(MAX_WAITING)
-        self._is_left_behind = False
+        self._queue: asyncio.Queue[Entry] = asyncio.Queue(MAX_QUEUED)
+        self._has_overflowed = False
 
     def put(self, entry: Entry) -> None:
-        """Add an entry without waiting; beyond MAX_WAITING of them, drop all and end the reader."""
-        if self._is_left_behind:
+        """Add an entry; drop all when the queue is full."""
+        if self._has_overflowed:
             return
-        if self._waiting.full():
-            self._is_left_behind = True
-            self._waiting = asyncio.Queue()
+        if self._queue.full():
+            self._has_overflowed = True
+            self._queue = asyncio.Queue()
             return
-        self._waiting.put_nowait(entry)
+        self._queue.put_nowait(entry)
 
     async def get(self) -> Entry:
-        """Raises LeftBehind."""
-        if self._is_left_behind:
-            raise LeftBehind
-        return await self._waiting.get()
+        """Raises ListenerTooSlow."""
+        if self._has_overflowed:
+            raise ListenerTooSlow
+        return await self._queue.get()
 
 
 class StreamHub:
-    """Belongs to one event loop. Hands each entry to everybody who listens to its stream."""
+    """Distributes entries to listeners. Belongs to one event loop."""
 
     def __init__(self) -> None:
         self._valkey = new_async_connection()
@@ -62,75 +62,73 @@ class StreamHub:
         self._listeners: dict[str, list[Listener]] = {}
         self._positions: dict[str, str] = {}
         self._wake_key = f"hub:{secrets.token_hex(8)}"
-        self._reading: asyncio.Task[None] | None = None
+        self._read_task: asyncio.Task[None] | None = None
 
     @asynccontextmanager
-    async def listening(self, key: str, after: str) -> AsyncIterator[tuple[list[Entry], Listener]]:
-        """(what was missed since `after`, what comes from now on); an entry may be in both, its id tells."""
-        news = Listener()
-        others = self._listeners.setdefault(key, [])
-        others.append(news)
+    async def subscribe(self, key: str, after: str) -> AsyncIterator[tuple[list[Entry], Listener]]:
+        """Yield entries since `after` and a listener for later ones; an entry may be in both."""
+        listener = Listener()
+        listeners = self._listeners.setdefault(key, [])
+        listeners.append(listener)
         try:
-            if key in self._positions:  # somebody else has read on already
-                yield await self._read(key, after), news
+            if key in self._positions:  # another listener's position may be past `after`
+                yield await self._read(key, after), listener
             else:
                 self._positions[key] = after
-                await self._wake()
-                yield [], news
+                await self._restart_read()
+                yield [], listener
         finally:
-            others.remove(news)
-            if not others:
+            listeners.remove(listener)
+            if not listeners:
                 self._listeners.pop(key, None)
                 self._positions.pop(key, None)
 
     async def _read(self, key: str, after: str) -> list[Entry]:
-        """What the stream holds after `after`, now."""
-        answer = await self._valkey.xread({key: after})
-        return [entry for _, entries in _unpacked(answer) for entry in entries]
+        response = await self._valkey.xread({key: after})
+        return [entry for _, entries in _decoded(response) for entry in entries]
 
     async def exists(self, key: str) -> bool:
         return bool(await self._valkey.exists(key))
 
-    async def _wake(self) -> None:
-        """Have the blocking read begin again with the new stream among its keys."""
-        if self._reading is None or self._reading.done():
-            self._reading = asyncio.create_task(self._read_all())
+    async def _restart_read(self) -> None:
+        """End the blocking read with an entry of its own, so that the next one includes a new stream."""
+        if self._read_task is None or self._read_task.done():
+            self._read_task = asyncio.create_task(self._read_all())
             return
         async with self._valkey.pipeline(transaction=False) as pipeline:
             pipeline.xadd(self._wake_key, {b"w": b""}, maxlen=1)
-            pipeline.expire(self._wake_key, LIFETIME_S)
+            pipeline.expire(self._wake_key, STREAM_TTL_S)
             await pipeline.execute()
 
     async def _read_all(self) -> None:
         while self._positions:
             positions: dict[Any, Any] = {**self._positions, self._wake_key: "$"}
             try:
-                answer = await self._reader.xread(positions, block=BLOCK_S * 1000)
+                response = await self._reader.xread(positions, block=BLOCK_S * 1000)
             except UNREACHABLE as error:
-                logger.warning("streams wait: Valkey is away (%s)", error)
+                logger.warning("readers of streams wait for Valkey (%s)", error)
                 await asyncio.sleep(1)
                 continue
-            for key, entries in _unpacked(answer, but=self._wake_key):
+            for key, entries in _decoded(response, skip=self._wake_key):
                 self._positions[key] = entries[-1][0]
                 for listener in self._listeners.get(key, []):
                     for entry in entries:
                         listener.put(entry)
-            await asyncio.sleep(GATHER_S)
+            await asyncio.sleep(BATCH_DELAY_S)
 
 
-def _unpacked(answer: Any, *, but: str = "") -> list[tuple[str, list[Entry]]]:
+def _decoded(response: Any, *, skip: str = "") -> list[tuple[str, list[Entry]]]:
     return [
         (key.decode(), [(entry_id.decode(), _decoder.decode(fields[FIELD])) for entry_id, fields in entries])
-        for key, entries in answer or []
-        if key.decode() != but
+        for key, entries in response or []
+        if key.decode() != skip
     ]
 
 
 _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, StreamHub] = WeakKeyDictionary()
 
 
-def hub() -> StreamHub:
-    """The hub of the running loop."""
+def get_hub() -> StreamHub:
     loop = asyncio.get_running_loop()
     if loop not in _hubs:
         _hubs[loop] = StreamHub()

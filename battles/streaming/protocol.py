@@ -1,4 +1,4 @@
-"""One Valkey stream per turn: what is in it, and the signed token that lets somebody follow it."""
+"""Events and keys of turn streams, and the signed token that permits following one."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
@@ -11,10 +11,10 @@ from common.errors import NotFound
 EventName = Literal["text", "block", "state", "reset", "end"]
 Format = Literal["page", "api", "test"]
 
-LIFETIME_S = 3600
+STREAM_TTL_S = 3600
 BEGINNING = "0-0"
 FIELD = b"e"
-PAIR = ("left", "right")
+DEFAULT_SIDES = ("left", "right")
 _SALT = "battles.streaming.protocol"
 
 
@@ -25,17 +25,17 @@ class TurnEvent(msgspec.Struct, array_like=True):
 
 
 class StreamToken(NamedTuple):
-    """What a reader may follow, signed: no query is needed to believe it.
+    """Permission to follow one stream; checking it takes no query.
 
     format "test": the answer of a model under test; `battle` is the test's id.
-    person: the word by which common.valkey.stream_slots counts the reader's open streams.
+    person: key for common.valkey.stream_slots.
     """
 
     battle: str
     turn_index: int
     format: Format
     round: int = 0
-    sides: Sequence[str] = PAIR
+    sides: Sequence[str] = DEFAULT_SIDES
     person: str = ""
 
     @property
@@ -49,7 +49,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def stream_key(battle_public_id: str, turn_index: int, round: int = 0) -> str:
-    """Every round of a turn (it is regenerated at most once) has a stream of its own: the earlier one has ended."""
+    """Return the key of one round; a regenerated turn has a new stream, as the first one has ended."""
     return f"turn:{battle_public_id}:{turn_index}:{round}"
 
 
@@ -62,13 +62,13 @@ def sign(token: StreamToken) -> str:
 
 
 def read_or_404(signed: str) -> StreamToken:
-    """Raises NotFound for a forged token or one that is older than its hour."""
+    """Raises NotFound for a forged or expired token."""
     try:
-        return StreamToken(*signing.loads(signed, salt=_SALT, max_age=LIFETIME_S))
+        return StreamToken(*signing.loads(signed, salt=_SALT, max_age=STREAM_TTL_S))
     except (signing.BadSignature, TypeError, ValueError) as error:
         raise NotFound from error
 
 
 def entry(events: list[TurnEvent]) -> dict[Any, Any]:
-    """The fields of the stream entry that carries `events`."""
+    """Return the fields of a stream entry."""
     return {FIELD: _encoder.encode(events)}

@@ -1,7 +1,7 @@
-"""Following a turn's stream: from where the reader was, to its end, without a query.
+"""Follow a turn's stream without a database query.
 
-An event's SSE id is its entry's id, or `<entry id>.<n>` while n events of that entry have been sent and more
-follow, so that a reader who was cut off inside an entry continues inside it.
+An event's SSE id is its entry's id, or `<entry id>.<n>` after n of the entry's events, so that a reader can reconnect
+inside an entry.
 """
 
 import asyncio
@@ -9,30 +9,29 @@ import re
 from collections.abc import AsyncIterator
 from typing import NamedTuple
 
-from battles.streaming.hub import Entry, LeftBehind, hub
+from battles.streaming.hub import Entry, ListenerTooSlow, get_hub
 from battles.streaming.protocol import BEGINNING, TurnEvent
 from common.valkey.connections import UNREACHABLE
 
-QUIET_S = 15
+KEEP_ALIVE_S = 15
 
 _EVENT_ID = re.compile(r"(\d{1,20})-(\d{1,20})(?:\.(\d{1,9}))?", re.ASCII)
-_LARGEST = 2**64 - 1  # either part of an entry's id
+_MAX_ID_PART = 2**64 - 1
 
 
-class Numbered(NamedTuple):
+class NumberedEvent(NamedTuple):
     id: str
     event: TurnEvent
 
 
-class Gone(Exception):
-    """Nothing came for a while and there is no such stream: it has expired, was flushed, or has not begun."""
+class StreamExpired(Exception):
+    """Raised when nothing came for KEEP_ALIVE_S and the stream does not exist."""
 
 
-async def follow(key: str, *, after: str) -> AsyncIterator[list[Numbered]]:
-    """Events after the id `after`, until `end`; nothing ([]) when it was quiet for a while. Raises Gone.
+async def follow(key: str, *, after: str) -> AsyncIterator[list[NumberedEvent]]:
+    """Yield events after the id `after` until `end`, and [] after each quiet KEEP_ALIVE_S. Raises StreamExpired.
 
-    Stops without `end` when the reader falls far behind: it reconnects with the last id it has. Survives a Valkey that
-    is away: it waits and goes on where it was.
+    Stops without `end` when the reader is too slow. Waits while Valkey is unreachable.
     """
     position, skip = _resume_point(after)
     while True:
@@ -48,55 +47,55 @@ async def follow(key: str, *, after: str) -> AsyncIterator[list[Numbered]]:
         except UNREACHABLE:
             await asyncio.sleep(1)
             yield []
-        except LeftBehind:
+        except ListenerTooSlow:
             return
 
 
 async def _entries(key: str, after: str) -> AsyncIterator[Entry]:
-    """Each entry after `after` once; ("", []) when it was quiet for a while."""
-    last = _order(after)
-    async with hub().listening(key, after) as (missed, news):
+    """Yield each entry after `after` once, and ("", []) after each quiet KEEP_ALIVE_S."""
+    last = _entry_key(after)
+    async with get_hub().subscribe(key, after) as (missed, listener):
         for entry in missed:
-            last = _order(entry[0])
+            last = _entry_key(entry[0])
             yield entry
         while True:
             try:
-                async with asyncio.timeout(QUIET_S):  # wait_for() may swallow the cancellation of a reader who left
-                    entry = await news.get()
+                async with asyncio.timeout(KEEP_ALIVE_S):  # wait_for() may lose the reader's cancellation
+                    entry = await listener.get()
             except TimeoutError:
-                if not await hub().exists(key):
-                    raise Gone from None
+                if not await get_hub().exists(key):
+                    raise StreamExpired from None
                 yield "", []
                 continue
-            if _order(entry[0]) > last:
-                last = _order(entry[0])
+            if _entry_key(entry[0]) > last:
+                last = _entry_key(entry[0])
                 yield entry
 
 
-def _numbered(entry_id: str, events: list[TurnEvent]) -> list[Numbered]:
+def _numbered(entry_id: str, events: list[TurnEvent]) -> list[NumberedEvent]:
     last = len(events)
     return [
-        Numbered(entry_id if number == last else f"{entry_id}.{number}", event)
+        NumberedEvent(entry_id if number == last else f"{entry_id}.{number}", event)
         for number, event in enumerate(events, start=1)
     ]
 
 
-def _order(entry_id: str) -> tuple[int, int]:
+def _entry_key(entry_id: str) -> tuple[int, int]:
     milliseconds, _, sequence = entry_id.partition("-")
     return int(milliseconds), int(sequence)
 
 
 def _resume_point(last_event_id: str) -> tuple[str, int]:
-    """(XREAD position, events to skip in the entry after it); the beginning for anything that is not an id of ours.
+    """Return the XREAD position and how many events to skip after it; the beginning for an invalid id.
 
-    All readers of a process share one read: an id that Valkey refused would end it for everybody.
+    All readers of a process share one read, which an id that Valkey refuses would end.
     """
-    found = _EVENT_ID.fullmatch(last_event_id)
-    milliseconds, sequence, seen = (int(part) for part in found.groups("0")) if found else (0, 0, 0)
-    if max(milliseconds, sequence) > _LARGEST or (milliseconds, sequence) == (0, 0):
+    match = _EVENT_ID.fullmatch(last_event_id)
+    milliseconds, sequence, seen = (int(part) for part in match.groups("0")) if match else (0, 0, 0)
+    if max(milliseconds, sequence) > _MAX_ID_PART or (milliseconds, sequence) == (0, 0):
         return BEGINNING, 0
     if not seen:
         return f"{milliseconds}-{sequence}", 0
     if not sequence:
-        return f"{milliseconds - 1}-{_LARGEST}", seen
+        return f"{milliseconds - 1}-{_MAX_ID_PART}", seen
     return f"{milliseconds}-{sequence - 1}", seen

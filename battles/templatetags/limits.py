@@ -17,7 +17,7 @@ def max_prompt_characters() -> int:
 
 @register.simple_tag
 def max_attachments() -> int:
-    return Attachment.MOST
+    return Attachment.MAX_PER_TURN
 
 
 @register.simple_tag

@@ -1,4 +1,4 @@
-"""A call's row, from the money and the slot it needs to what it took, what it cost and whose fault it was."""
+"""Database access of calls: slot, reservation, row, outcome, cost. Order of locks: see turn_store."""
 
 import logging
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 
 from battles.models import Answer, Call, CallQuerySet, Turn
 from battles.prompting.messages import CHARACTERS_PER_TOKEN, length_of
-from battles.worker.concurrency import take_slots
+from battles.worker.concurrency import acquire_slots
 from common.payload_types import JsonObject
 from common.valkey import counters
 from models_registry import spending
@@ -26,7 +26,7 @@ from models_registry.providers.kinds import CAPS
 
 logger = logging.getLogger(__name__)
 
-# What no provider bills: it refused, or was never reached.
+# Providers do not bill these calls: they refused them, or were never reached.
 UNBILLED = {
     FailureCode.UNREACHABLE,
     FailureCode.ADDRESS_REFUSED,
@@ -36,48 +36,46 @@ UNBILLED = {
     FailureCode.RATE_LIMITED,
     FailureCode.REDIRECTED,
 }
-# What is known of a call when it is over.
-OUTCOME = [
+# Columns written when a call ends.
+OUTCOME_FIELDS = [
     "state", "error", "finish_reason", "first_token_ms", "total_ms", "prompt_tokens", "completion_tokens",
     "reasoning_tokens", "tokens_estimated", "cost", "provider_request_id",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Question:
-    """What a model is about to be asked (its provider selected); `answer` is None for a probe."""
+class PlannedCall:
+    """A call without a row yet."""
 
-    model: LanguageModel
+    model: LanguageModel  # with its provider
     messages: list[Message]
-    answer: Answer | None = None
+    answer: Answer | None = None  # None for a probe
     side: str = ""
     turns: list[int] = field(default_factory=list)
-    # Instead of what the model's own parameters say.
-    most_tokens: int = 0
+    max_tokens: int = 0  # overrides the model's own cap
 
     @property
     def parameters(self) -> JsonObject:
-        sent = self.model.sent_parameters
-        return sent | dict.fromkeys(CAPS & sent.keys(), self.most_tokens) if self.most_tokens else sent
+        parameters = self.model.sent_parameters
+        if not self.max_tokens:
+            return parameters
+        return parameters | dict.fromkeys(CAPS & parameters.keys(), self.max_tokens)
 
 
 @dataclass(frozen=True)
 class PreparedCall:
-    """A call whose row exists and which may now be made; with a `refusal`, one that cannot be."""
+    """A call with a row, ready to be sent unless it has a `refusal`."""
 
     row: Call  # with its model and price
     answer_id: int  # 0 for a probe
     side: str
     request: ChatRequest
     refusal: FailureCode | None = None
-    # Its provider has no room: battles.worker.call_store.take_slot.
-    must_wait: bool = False
+    must_wait: bool = False  # for a slot: see acquire_slot
 
 
 @dataclass
-class Said:
-    """What came of a call."""
-
+class CallResult:
     texts: list[str] = field(default_factory=list)
     html: SafeString = field(default_factory=SafeString)
     reasonings: list[str] = field(default_factory=list)
@@ -86,7 +84,7 @@ class Said:
     upstream: str = ""
     retry_after: float | None = None
     stopped: bool = False
-    # False: it ended before anything was sent, so it cost nothing and says nothing about the model.
+    # A call that ended before it was sent costs nothing and does not affect breakers.
     was_sent: bool = True
     first_token_ms: int | None = None
     total_ms: int = 0
@@ -96,56 +94,58 @@ class Said:
         return any(text.strip() for text in self.texts)
 
 
-def begin(questions: Sequence[Question], *, person: str, attempt: int = 1, fence: int = 0) -> list[PreparedCall]:
-    """A row for each question. Inside a transaction, last: slots and budgets stay locked until COMMIT.
+def create_calls(
+    planned: Sequence[PlannedCall], *, person: str, attempt: int = 1, fence: int = 0
+) -> list[PreparedCall]:
+    """Acquire slots, reserve money and insert a row for each call. Last in a transaction: its locks last until COMMIT.
 
-    person: Actor.key of whoever pays, or "".
+    person: the payer's Actor.key, or "".
     """
-    may_start = take_slots([question.model for question in questions])
-    charges, too_dear = _charges(questions, person)
+    may_start = acquire_slots([plan.model for plan in planned])
+    charges, unaffordable = _reserve(planned, person)
     rows = [
         Call(
-            answer=question.answer, model=question.model, attempt=attempt, fence=fence,
+            answer=plan.answer, model=plan.model, attempt=attempt, fence=fence,
             state=Call.State.RUNNING if may_start[number] else Call.State.WAITING,
-            charge=charges.get(number), price=charges[number].price if number in charges else question.model.price,
-            request={"model": question.model.upstream_name, "parameters": question.parameters, "turns": question.turns},
+            charge=charges.get(number), price=charges[number].price if number in charges else plan.model.price,
+            request={"model": plan.model.upstream_name, "parameters": plan.parameters, "turns": plan.turns},
         )
-        for number, question in enumerate(questions)
+        for number, plan in enumerate(planned)
     ]  # fmt: skip
     prepared = []
-    for number, (question, row) in enumerate(zip(questions, Call.objects.bulk_create(rows), strict=True)):
-        request, refusal = _request(question)
+    for number, (plan, row) in enumerate(zip(planned, Call.objects.bulk_create(rows), strict=True)):
+        request, refusal = _build_request(plan)
         prepared.append(
             PreparedCall(
                 row,
-                question.answer.pk if question.answer else 0,
-                question.side,
+                plan.answer.pk if plan.answer else 0,
+                plan.side,
                 request,
-                FailureCode.OVER_BUDGET if number in too_dear else refusal,
+                FailureCode.OVER_BUDGET if number in unaffordable else refusal,
                 not may_start[number],
             )
         )
     return prepared
 
 
-def _charges(questions: Sequence[Question], person: str) -> tuple[dict[int, Charge], set[int]]:
-    """By a question's number: the money set aside for it, and those for which there is none."""
-    taken_over, bills = {}, {}
-    for number, question in enumerate(questions):
-        waiting = question.answer.charge if question.answer else None
-        if waiting is not None and waiting.cost is None:
-            taken_over[number] = waiting
-        elif bill := spending.bill(question.model, question.messages, person=person, most_tokens=question.most_tokens):
+def _reserve(planned: Sequence[PlannedCall], person: str) -> tuple[dict[int, Charge], set[int]]:
+    """Return charges by position in `planned`, and the positions of calls over budget."""
+    reserved_before, bills = {}, {}
+    for number, plan in enumerate(planned):
+        charge = plan.answer.charge if plan.answer else None
+        if charge is not None and charge.cost is None:
+            reserved_before[number] = charge
+        elif bill := spending.bill(plan.model, plan.messages, person=person, most_tokens=plan.max_tokens):
             bills[number] = bill
     reserved = spending.reserve_what_fits(bills)
-    too_dear = bills.keys() - reserved.keys()
-    if taken_over and are_paid_calls_halted():
-        too_dear |= taken_over.keys()
-    return taken_over | reserved, too_dear
+    unaffordable = bills.keys() - reserved.keys()
+    if reserved_before and are_paid_calls_halted():
+        unaffordable |= reserved_before.keys()
+    return reserved_before | reserved, unaffordable
 
 
-def _request(question: Question) -> tuple[ChatRequest, FailureCode | None]:
-    provider = question.model.provider
+def _build_request(plan: PlannedCall) -> tuple[ChatRequest, FailureCode | None]:
+    provider = plan.model.provider
     refusal = None
     try:
         key = provider.read_key()
@@ -155,16 +155,16 @@ def _request(question: Question) -> tuple[ChatRequest, FailureCode | None]:
     if (provider.needs_key and not key) or not provider.endpoint:
         refusal = FailureCode.NO_KEY
     request = ChatRequest(
-        base_url=provider.endpoint, key=key, model=question.model.upstream_name, messages=question.messages,
-        parameters=question.parameters, deadlines=provider.deadlines,
+        base_url=provider.endpoint, key=key, model=plan.model.upstream_name, messages=plan.messages,
+        parameters=plan.parameters, deadlines=provider.deadlines,
         finish_reason_required=provider.finish_reason_required,
     )  # fmt: skip
     return request, refusal
 
 
-def take_slot(prepared: PreparedCall) -> bool:
-    """Whether a waiting call may start now. Inside a transaction."""
-    may_start = take_slots([prepared.row.model]) == [True]
+def acquire_slot(prepared: PreparedCall) -> bool:
+    """Start a waiting call if a slot is free; return whether it was. In a transaction."""
+    may_start = acquire_slots([prepared.row.model]) == [True]
     if may_start:
         Call.objects.filter(pk=prepared.row.pk, state=Call.State.WAITING).update(
             state=Call.State.RUNNING, started_at=Now()
@@ -172,32 +172,36 @@ def take_slot(prepared: PreparedCall) -> bool:
     return may_start
 
 
-def close(prepared: PreparedCall, said: Said) -> LanguageModel | None:
-    """What came of the call, and what it cost. Inside a transaction, last, followed by `feed_breakers` only.
+def close(prepared: PreparedCall, result: CallResult) -> None:
+    """Store the result, settle the cost and record the outcome for breakers. Last in a transaction."""
+    is_stored = store_result(prepared, result)
+    if is_stored and ((result.was_sent and not result.stopped) or result.error is FailureCode.NO_KEY):
+        outcomes.record_outcome(prepared.row.model, result.error, retry_after=result.retry_after)
 
-    Returns the model that was asked; None when the call was closed before.
-    """
-    call, done = prepared.row, said.completion
-    call.state = Call.State.FAILED if said.error else Call.State.STOPPED if said.stopped else Call.State.DONE
-    call.prompt_tokens, call.completion_tokens = done.prompt_tokens, done.completion_tokens
-    if said.was_sent and (call.prompt_tokens is None or call.completion_tokens is None):
+
+def store_result(prepared: PreparedCall, result: CallResult) -> bool:
+    """Store the result and settle the cost; False if closed before. Last but for breakers in a transaction."""
+    call, completion = prepared.row, result.completion
+    call.state = Call.State.FAILED if result.error else Call.State.STOPPED if result.stopped else Call.State.DONE
+    call.prompt_tokens, call.completion_tokens = completion.prompt_tokens, completion.completion_tokens
+    if result.was_sent and (call.prompt_tokens is None or call.completion_tokens is None):
         call.tokens_estimated = True
         sent = sum(length_of(message["content"]) for message in prepared.request.messages)
-        call.prompt_tokens = _estimated_tokens(sent)
-        call.completion_tokens = _estimated_tokens(sum(map(len, said.texts + said.reasonings)))
-    call.reasoning_tokens = _reasoning_tokens(call, said)
+        call.prompt_tokens = _estimate_tokens(sent)
+        call.completion_tokens = _estimate_tokens(sum(map(len, result.texts + result.reasonings)))
+    call.reasoning_tokens = _reasoning_tokens(call, result)
     if call.price is not None:
-        call.cost = _cost(call, said)
-    call.first_token_ms, call.total_ms = said.first_token_ms, said.total_ms
-    call.finish_reason = "stopped" if said.stopped else done.finish_reason
-    call.error, call.provider_request_id = said.error or "", done.request_id
-    outcome = {name: getattr(call, name) for name in OUTCOME}
-    if not Call.objects.unfinished().filter(pk=call.pk).update(**outcome):
-        return None
+        call.cost = _cost(call, result)
+    call.first_token_ms, call.total_ms = result.first_token_ms, result.total_ms
+    call.finish_reason = "stopped" if result.stopped else completion.finish_reason
+    call.error, call.provider_request_id = result.error or "", completion.request_id
+    values = {name: getattr(call, name) for name in OUTCOME_FIELDS}
+    if not Call.objects.unfinished().filter(pk=call.pk).update(**values):
+        return False
     transaction.on_commit(partial(_count, call))
     if call.charge_id is not None and call.cost is not None:
         spending.settle({call.charge_id: call.cost})
-    return call.model
+    return True
 
 
 def _count(call: Call) -> None:
@@ -206,53 +210,45 @@ def _count(call: Call) -> None:
         counters.observe("first_token", call.model.slug, ms=call.first_token_ms)
 
 
-def _reasoning_tokens(call: Call, said: Said) -> int:
-    """What the provider says, or else reasoning's share of the characters."""
-    written, reported = call.completion_tokens or 0, said.completion.reasoning_tokens
+def _reasoning_tokens(call: Call, result: CallResult) -> int:
+    """Return the provider's count, or completion tokens times reasoning's share of the characters."""
+    completion_tokens, reported = call.completion_tokens or 0, result.completion.reasoning_tokens
     if reported is not None:
-        return min(reported, written)
-    thought, spoken = sum(map(len, said.reasonings)), sum(map(len, said.texts))
-    return round(written * thought / (thought + spoken)) if thought else 0
+        return min(reported, completion_tokens)
+    reasoning, text = sum(map(len, result.reasonings)), sum(map(len, result.texts))
+    return round(completion_tokens * reasoning / (reasoning + text)) if reasoning else 0
 
 
-def _cost(call: Call, said: Said) -> Decimal:
-    if call.price is None or not said.was_sent or said.error in UNBILLED:
+def _cost(call: Call, result: CallResult) -> Decimal:
+    if call.price is None or not result.was_sent or result.error in UNBILLED:
         return Decimal(0)
     cost = call.price.cost_of(prompt_tokens=call.prompt_tokens or 0, completion_tokens=call.completion_tokens or 0)
     return cost.quantize(spending.SMALLEST)
 
 
-def _estimated_tokens(characters: int) -> int:
+def _estimate_tokens(characters: int) -> int:
     return -(-characters // CHARACTERS_PER_TOKEN)
 
 
-def feed_breakers(model: LanguageModel, said: Said) -> None:
-    """Inside the transaction that closes the call, last of all."""
-    if (said.was_sent and not said.stopped) or said.error is FailureCode.NO_KEY:
-        outcomes.record_outcome(model, said.error, retry_after=said.retry_after)
+def mark_lost(turn: Turn, *, is_final: bool = False) -> None:
+    """Mark unfinished calls LOST, charged at the maximum because their cost is unknown. Last in a transaction.
 
-
-def lose(turn: Turn, *, for_good: bool = False) -> None:
-    """Nobody follows the turn's calls any more. What they cost is not known: the most they could is charged.
-
-    for_good: nobody will be asked again, so what was set aside for calls that were never made is free again.
-    Inside a transaction, last.
+    is_final: there is no retry, so reservations without a call are released.
     """
-    costs = _lost(Call.objects.unfinished().filter(answer__turn=turn))
-    if for_good:
-        never_made = Charge.objects.filter(answer__turn=turn, call=None, cost=None)
-        costs |= dict.fromkeys(never_made.values_list("pk", flat=True), Decimal(0))
+    costs = _mark_lost(Call.objects.unfinished().filter(answer__turn=turn))
+    if is_final:
+        unused = Charge.objects.filter(answer__turn=turn, call=None, cost=None)
+        costs |= dict.fromkeys(unused.values_list("pk", flat=True), Decimal(0))
     spending.settle(costs)
 
 
 @transaction.atomic
-def lose_abandoned_probes() -> None:
-    """Those whose worker must be gone."""
-    spending.settle(_lost(Call.objects.abandoned_probes()))
+def mark_abandoned_probes_lost() -> None:
+    spending.settle(_mark_lost(Call.objects.abandoned_probes()))
 
 
-def _lost(calls: CallQuerySet) -> dict[int, Decimal]:
-    """US dollars by charge."""
+def _mark_lost(calls: CallQuerySet) -> dict[int, Decimal]:
+    """Return US dollars by charge."""
     costs = {}
     for call in calls.select_related("charge"):
         if call.charge is not None:

@@ -14,7 +14,7 @@ from django.db import transaction
 from battles.streaming.protocol import FIELD, TurnEvent, model_test_stream_key
 from battles.streaming.publisher import Publisher, TurnChannel
 from battles.worker import call_store, probes
-from battles.worker.call_store import PreparedCall, Question, Said
+from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
 from common.db.execution import in_database
 from common.text.money import plain
 from common.valkey.connections import connection
@@ -103,47 +103,48 @@ async def run_test(test_id: str, provider: ChatProvider, publisher: Publisher, v
     test = msgspec.json.decode(stored, type=ModelTest)
     channel = TurnChannel(publisher, model_test_stream_key(test_id), SIDES, is_plain=True, lifetime_s=RESULT_TTL_S)
     for side in SIDES:
-        channel.begin_again(side)  # readers clear the pane, and the stream exists from here on
-    call = await in_database(_begin, test)
+        channel.reset_side(side)  # readers clear the pane, and the stream exists from here on
+    call = await in_database(_create_call, test)
     if call is None:
         test.error = FailureCode.RATE_LIMITED
     else:
 
-        def hear(text: str, reasoning: str) -> None:
+        def publish(text: str, reasoning: str) -> None:
             for side, piece in zip(SIDES, (reasoning, text), strict=True):
                 if piece:
                     channel.add(side, piece)
 
-        await in_database(_end, test, call, await probes.ask(call, provider, hear=hear))
+        result = await probes.request_answer(call, provider, on_piece=publish)
+        await in_database(_store_result, test, call, result)
     test.is_over = True
     await valkey.set(_key(test_id), msgspec.json.encode(test), ex=RESULT_TTL_S)
     channel.end()
 
 
-def _begin(test: ModelTest) -> PreparedCall | None:
+def _create_call(test: ModelTest) -> PreparedCall | None:
     """Return None when the provider has no room for one more call, or the model is gone."""
     model = LanguageModel.objects.select_related("provider").filter(pk=test.model_id).first()
     if model is None:
         return None
     with transaction.atomic():
-        [call] = call_store.begin([Question(model, messages(model, test.prompt))], person="")
+        [call] = call_store.create_calls([PlannedCall(model, messages(model, test.prompt))], person="")
         if call.must_wait:
             transaction.set_rollback(True)
             return None
         return call
 
 
-def _end(test: ModelTest, call: PreparedCall, said: Said) -> None:
+def _store_result(test: ModelTest, call: PreparedCall, result: CallResult) -> None:
     """Store the call and fill in the test. An answer closes breakers, as a probe's does; a failure opens none."""
     with transaction.atomic():
-        model = call_store.close(call, said)
-        if model is not None and said.error is None:
+        model = call.row.model
+        if call_store.store_result(call, result) and result.error is None:
             for breaker in Breaker.objects.about(model.pk, model.provider_id).open().order_by("pk"):
                 outcomes.record_probe(breaker.pk, None)
-    test.text, test.reasoning = "".join(said.texts), "".join(said.reasonings)
-    test.error = said.error or ""
-    test.upstream = "" if said.error in _KEY_ERRORS else said.upstream
-    test.first_token_ms, test.total_ms = said.first_token_ms, said.total_ms
+    test.text, test.reasoning = "".join(result.texts), "".join(result.reasonings)
+    test.error = result.error or ""
+    test.upstream = "" if result.error in _KEY_ERRORS else result.upstream
+    test.first_token_ms, test.total_ms = result.first_token_ms, result.total_ms
     for name in (
         "prompt_tokens", "completion_tokens", "reasoning_tokens", "tokens_estimated", "cost", "finish_reason"
     ):  # fmt: skip

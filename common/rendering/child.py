@@ -1,7 +1,6 @@
-"""`python -m common.rendering.child`: read Markdown from the socket on stdin, answer with safe HTML.
+"""Read Markdown from the socket on stdin and reply with safe HTML, within a budget of processor time.
 
-Some Markdown takes minutes. Here it can be interrupted without holding up the process that serves the streams:
-a text over its budget of processor time gets no HTML. Knows no database, no settings and no keys.
+Some Markdown takes minutes; a process of its own can be interrupted. It has no database, settings or keys.
 """
 
 import resource
@@ -15,31 +14,35 @@ import msgspec
 from common.rendering.frames import Rendered, pack, receive
 from common.text.markdown import render
 
-# Of one text. 64,000 characters of ordinary Markdown take 0.1 s.
+# Budget of one text. 64,000 characters of ordinary Markdown take 0.1 s.
 CPU_S = 0.25
 MEMORY_BYTES = 640 << 20
-# Loads the lexers and the table of symbols before the first text is waited for.
+# Loads the lexers and the table of symbols before the first text.
 _WARM_UP = "**a** $x$\n\n```python\nx = 1\n```\n"
 
 
-class OverBudget(BaseException):
-    """Not an Exception, which the converter of formulas would catch."""
+class BudgetExceeded(BaseException):
+    """Not an Exception, because the formula converter catches those."""
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    raise OverBudget
+    raise BudgetExceeded
 
 
-def _limit() -> None:
-    for what, most in ((resource.RLIMIT_AS, MEMORY_BYTES), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
-        resource.setrlimit(what, (most, most))
+def _set_limits() -> None:
+    for resource_id, limit in (
+        (resource.RLIMIT_AS, MEMORY_BYTES),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(resource_id, (limit, limit))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, _interrupt)
 
 
-def _rendered(text: str) -> str | None:
+def _render_within_budget(text: str) -> str | None:
     try:
-        # A library in C does not return to Python for SIGPROF; the default action of SIGVTALRM ends the process.
+        # C code may not return to Python to handle SIGPROF; the default action of SIGVTALRM then ends the process.
         signal.setitimer(signal.ITIMER_VIRTUAL, 2 * CPU_S)
         signal.setitimer(signal.ITIMER_PROF, CPU_S)
         try:
@@ -47,17 +50,17 @@ def _rendered(text: str) -> str | None:
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    except BaseException:  # also MemoryError, and the panic of a library in Rust
+    except BaseException:  # also MemoryError and panics of Rust libraries
         return None
 
 
 def main() -> None:
-    _limit()
+    _set_limits()
     render(_WARM_UP)
     parent = socket.socket(fileno=0)
     while (request := receive(parent)) is not None:
         began = time.process_time()
-        html = _rendered(request.decode())
+        html = _render_within_budget(request.decode())
         parent.sendall(pack(msgspec.msgpack.encode(Rendered(html, time.process_time() - began))))
 
 

@@ -1,4 +1,4 @@
-"""Messages between a process and the child that renders for it: four bytes of length, then the content."""
+"""Messages between Renderer and its child: four bytes of length, then the content."""
 
 import socket
 
@@ -8,9 +8,7 @@ LENGTH_BYTES = 4
 
 
 class Rendered(msgspec.Struct, array_like=True):
-    """html: None for a text that took more than its budget."""
-
-    html: str | None
+    html: str | None  # None if rendering exceeded its budget
     cpu_s: float
 
 
@@ -19,12 +17,12 @@ def pack(content: bytes) -> bytes:
 
 
 def receive(connection: socket.socket) -> bytes | None:
-    """Return the next message; None when the other end has closed."""
-    length = _exactly(connection, LENGTH_BYTES)
-    return None if length is None else _exactly(connection, int.from_bytes(length))
+    """Return the next message, or None at the end of the stream."""
+    length = _receive_exactly(connection, LENGTH_BYTES)
+    return None if length is None else _receive_exactly(connection, int.from_bytes(length))
 
 
-def _exactly(connection: socket.socket, size: int) -> bytes | None:
+def _receive_exactly(connection: socket.socket, size: int) -> bytes | None:
     received = bytearray()
     while len(received) < size:
         piece = connection.recv(size - len(received))

@@ -1,4 +1,4 @@
-"""Markdown of models becomes HTML without holding up the event loop: short texts here, others in a child process."""
+"""Render models' Markdown without blocking the event loop: short texts inline, others in a child process."""
 
 import asyncio
 import heapq
@@ -20,21 +20,21 @@ from common.text.markdown import declare_safe, plain, render
 
 logger = logging.getLogger(__name__)
 
-CODE = Path(__file__).resolve().parents[2]
-# Rendered on the loop, where the worst text of this length takes 0.04 s: most paragraphs are shorter.
-MAX_CHARACTERS_HERE = 500
-# Rendering on the loop may take this share of its time, and be this far ahead of it.
-SHARE_HERE = 0.2
-AHEAD_HERE_S = 0.01
-# Formulas and code need tables and lexers, which only the child loads.
-_FOR_THE_CHILD = re.compile(r"\$|\\[(\[]|```|~~~")
-# The child limits itself by processor time; this is for a machine that gives it none, or a child that hangs.
-PATIENCE_S = 10.0
+PROJECT_ROOT = Path(__file__).resolve().parents[2]
+# The worst text of this length takes 0.04 s; most paragraphs are shorter.
+MAX_INLINE_CHARACTERS = 500
+# Inline rendering may take this share of the loop's time, and exceed it by MAX_INLINE_EXCESS_S.
+MAX_INLINE_SHARE = 0.2
+MAX_INLINE_EXCESS_S = 0.01
+# Formulas and code need tables and lexers that only the child loads.
+_NEEDS_CHILD = re.compile(r"\$|\\[(\[]|```|~~~")
+# The child limits its own processor time; this timeout is for a child that hangs or gets no processor time.
+CHILD_TIMEOUT_S = 10.0
 
 
 @dataclass
-class Spending:
-    """What rendering the texts of one turn has cost so far; a turn that has cost less goes first."""
+class RenderingCost:
+    """Accumulated cost of one turn; cheaper turns are rendered first."""
 
     cpu_s: float = 0.0
     html_characters: int = 0
@@ -44,7 +44,7 @@ class Spending:
 class _Job:
     priority: tuple[float, int]
     text: str = field(compare=False)
-    spending: Spending = field(compare=False)
+    cost: RenderingCost = field(compare=False)
     result: "asyncio.Future[SafeString]" = field(compare=False)
 
 
@@ -56,90 +56,92 @@ class _Child:
 
 
 class Renderer:
-    """Belongs to one event loop. Its child renders one text after the other."""
+    """Renders with one child process. Belongs to one event loop."""
 
     def __init__(self) -> None:
         self._jobs: list[_Job] = []
         self._order = itertools.count()
-        self._working: asyncio.Task[None] | None = None
-        self._starting: asyncio.Task[_Child] | None = None
-        self._spent_here_s = 0.0
-        self._counted_at = 0.0
+        self._worker_task: asyncio.Task[None] | None = None
+        self._child_task: asyncio.Task[_Child] | None = None
+        self._inline_s = 0.0
+        self._inline_updated_at = 0.0
 
     def start(self) -> None:
-        """Start the child before it is needed, as it takes half a second."""
-        if self._starting is None:
-            self._starting = asyncio.create_task(_start())
+        """Start the child in advance, as that takes half a second."""
+        if self._child_task is None:
+            self._child_task = asyncio.create_task(_start())
 
-    def render_here(self, text: str) -> SafeString | None:
-        """HTML of a short and simple text, at once; None for others, and while the loop's share is used up."""
-        if len(text) > MAX_CHARACTERS_HERE or _FOR_THE_CHILD.search(text):
+    def render_inline(self, text: str) -> SafeString | None:
+        """Return HTML of a short, simple text; None for others or while the loop's share is used up."""
+        if len(text) > MAX_INLINE_CHARACTERS or _NEEDS_CHILD.search(text):
             return None
         loop = asyncio.get_running_loop()
         began = loop.time()
-        self._spent_here_s = max(0.0, self._spent_here_s - (began - self._counted_at) * SHARE_HERE)
-        self._counted_at = began
-        if self._spent_here_s > AHEAD_HERE_S:
+        self._inline_s = max(0.0, self._inline_s - (began - self._inline_updated_at) * MAX_INLINE_SHARE)
+        self._inline_updated_at = began
+        if self._inline_s > MAX_INLINE_EXCESS_S:
             return None
         html = render(text)
-        self._spent_here_s += loop.time() - began
+        self._inline_s += loop.time() - began
         return html
 
-    async def render(self, text: str, spending: Spending) -> SafeString:
-        """HTML of any text, in its turn; the text itself where the child gives up. Adds to the spending."""
-        html = self.render_here(text)
+    async def render(self, text: str, cost: RenderingCost) -> SafeString:
+        """Return HTML, or the escaped text if the child fails; add to `cost`."""
+        html = self.render_inline(text)
         if html is None:
-            html = await self._in_child(text, spending)
-        spending.html_characters += len(html)
+            html = await self._render_in_child(text, cost)
+        cost.html_characters += len(html)
         return html
 
     async def close(self) -> None:
-        if self._working is not None:
-            self._working.cancel()
-        await self._end_child()
+        if self._worker_task is not None:
+            self._worker_task.cancel()
+        await self._stop_child()
 
-    async def _in_child(self, text: str, spending: Spending) -> SafeString:
+    async def _render_in_child(self, text: str, cost: RenderingCost) -> SafeString:
         result: asyncio.Future[SafeString] = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._jobs, _Job((spending.cpu_s, next(self._order)), text, spending, result))
-        if self._working is None or self._working.done():
-            self._working = asyncio.create_task(self._work())
+        heapq.heappush(self._jobs, _Job((cost.cpu_s, next(self._order)), text, cost, result))
+        if self._worker_task is None or self._worker_task.done():
+            self._worker_task = asyncio.create_task(self._render_jobs())
         return await result
 
-    async def _work(self) -> None:
+    async def _render_jobs(self) -> None:
         while self._jobs:
             job = heapq.heappop(self._jobs)
-            if job.result.done():  # its turn was given up
+            if job.result.done():  # cancelled
                 continue
             rendered = await self._exchange(job.text)
-            job.spending.cpu_s += rendered.cpu_s
+            job.cost.cpu_s += rendered.cpu_s
             if rendered.html is None:
-                logger.warning("%s characters of Markdown took too long and are shown as text", len(job.text))
+                logger.warning(
+                    "rendering %s characters of Markdown exceeded its budget; they are shown as text", len(job.text)
+                )
             if not job.result.done():
                 job.result.set_result(plain(job.text) if rendered.html is None else declare_safe(rendered.html))
 
     async def _exchange(self, text: str) -> Rendered:
-        """Send one text to the child and receive its HTML; a child that fails is replaced."""
+        """Let the child render one text; stop a child that fails, so that the next text starts another."""
         began = asyncio.get_running_loop().time()
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(CHILD_TIMEOUT_S):
                 self.start()
-                assert self._starting is not None
-                child = await self._starting
+                assert self._child_task is not None
+                child = await self._child_task
                 child.writer.write(pack(text.encode(errors="replace")))
                 length = await child.reader.readexactly(LENGTH_BYTES)
                 content = await child.reader.readexactly(int.from_bytes(length))
                 return msgspec.msgpack.decode(content, type=Rendered)
-        except Exception as error:  # one that ended _work() would leave its job waiting for ever
-            logger.warning("the child that renders Markdown is replaced (%r)", error)
-            await self._end_child()
+        except Exception as error:  # one that ended _render_jobs() would leave the job pending for ever
+            logger.warning("the rendering child is replaced (%r)", error)
+            await self._stop_child()
             return Rendered(None, asyncio.get_running_loop().time() - began)
 
-    async def _end_child(self) -> None:
-        starting, self._starting = self._starting, None
-        if starting is None:
+    async def _stop_child(self) -> None:
+        child_task, self._child_task = self._child_task, None
+        if child_task is None:
             return
         try:
-            child = await starting
+            child = await child_task
         except (Exception, asyncio.CancelledError):
             return
         child.writer.close()
@@ -159,9 +161,9 @@ async def _start() -> _Child:
         raise
 
 
-def _spawn(its_socket: socket.socket) -> "subprocess.Popen[bytes]":
+def _spawn(stdin: socket.socket) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         [sys.executable, "-s", "-m", "common.rendering.child"],
-        cwd=CODE, env={"PYTHONDONTWRITEBYTECODE": "1"}, start_new_session=True,
-        stdin=its_socket.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        cwd=PROJECT_ROOT, env={"PYTHONDONTWRITEBYTECODE": "1"}, start_new_session=True,
+        stdin=stdin.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip

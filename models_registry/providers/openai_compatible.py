@@ -80,7 +80,7 @@ class OpenAICompatible:
             code = FailureCode.ADDRESS_REFUSED if connections.was_refused(error) else answer.broken_code
             raise ProviderError(code, _scrubbed(str(error.__cause__ or error), request.key)) from None
         finally:
-            answer.say_rest()
+            answer.flush()
         answer.completion.request_id = _scrubbed(answer.completion.request_id, request.key)
         return answer.completion
 
@@ -161,18 +161,18 @@ class _Answer:
         self.deadline.reschedule(min(at, self._total_at))
 
     def take(self, piece: bytes) -> bool:
-        """Hand over what a read brought; True when the stream said [DONE]."""
+        """Read a piece of the stream; return True once it has ended with [DONE]."""
         self._bytes += len(piece)
         if self._bytes > MOST_BYTES:
             raise ProviderError(FailureCode.TOO_LONG)
-        return self._hand_over(self._reader.feed(piece))
+        return self._take_payloads(self._reader.feed(piece))
 
     def end_of_stream(self) -> None:
-        """The connection ended without [DONE]; fine only if the answer had come to its finish reason."""
-        if not self._hand_over(self._reader.close()):
+        """Accept an end without [DONE] only after a finish reason."""
+        if not self._take_payloads(self._reader.close()):
             self._check_finish()
 
-    def _hand_over(self, payloads: list[bytes]) -> bool:
+    def _take_payloads(self, payloads: list[bytes]) -> bool:
         texts, reasonings, is_done = [], [], False
         try:
             for payload in payloads:
@@ -182,37 +182,37 @@ class _Answer:
                 for text, reasoning in self._read(payload):
                     texts.append(text)
                     reasonings.append(reasoning)
-        finally:  # what came before an error in the same read was said, too
-            self._take_in(storable("".join(texts)), storable("".join(reasonings)))
+        finally:  # text that came before an error in the same read is part of the answer
+            text, reasoning = storable("".join(texts)), storable("".join(reasonings))
+            if not self._think_tag.is_past:
+                text, tagged = self._think_tag.part(text)
+                reasoning += tagged
+            self._emit(text, reasoning)
         if is_done:
             self._check_finish()
         return is_done
 
-    def _take_in(self, text: str, reasoning: str) -> None:
-        if not self._think_tag.is_past:
-            text, tagged = self._think_tag.part(text)
-            reasoning += tagged
-        self._say(text, reasoning)
+    def _emit(self, text: str, reasoning: str) -> None:
+        """Pass text on with the key masked and renew the idle deadline. Raises ProviderError if it is too long."""
+        if not (text or reasoning):
+            return
+        self._characters += len(text) + len(reasoning)
+        if self._characters > self._max_characters:
+            raise ProviderError(FailureCode.TOO_LONG)
+        self.wait_for(FailureCode.IDLE_TIMEOUT)
+        self._has_text = self._has_text or bool(text.strip())
+        masked = self._text.without(text), self._reasoning.without(reasoning)
+        if any(masked):
+            self.rest_s = self._receive(*masked)
 
-    def _say(self, text: str, reasoning: str) -> None:
-        if text or reasoning:
-            self._characters += len(text) + len(reasoning)
-            if self._characters > self._max_characters:
-                raise ProviderError(FailureCode.TOO_LONG)
-            self.wait_for(FailureCode.IDLE_TIMEOUT)
-            self._has_text = self._has_text or bool(text.strip())
-            self._pass_on(self._text.without(text), self._reasoning.without(reasoning))
-
-    def say_rest(self) -> None:
-        """What was held back, however the answer ended."""
-        self._pass_on(self._text.rest(), self._reasoning.rest())
-
-    def _pass_on(self, text: str, reasoning: str) -> None:
-        if text or reasoning:
-            self.rest_s = self._receive(text, reasoning)
+    def flush(self) -> None:
+        """Pass on text that masking held back because it may begin the key."""
+        held_back = self._text.rest(), self._reasoning.rest()
+        if any(held_back):
+            self._receive(*held_back)
 
     def _check_finish(self) -> None:
-        self._say(*self._think_tag.rest())
+        self._emit(*self._think_tag.rest())
         reason = self.completion.finish_reason
         if reason == "error" or (not reason and self._request.finish_reason_required):
             raise ProviderError(FailureCode.PROVIDER_ERROR if reason else FailureCode.CUT, "no proper finish reason")

@@ -162,7 +162,7 @@ def test_new_battle_page_states_the_limits(client: Client, settings):
     settings.ARENA_PROMPT_CHARACTERS = 123
     page = compact(client.get("/").text)
     assert 'data-limit="123"' in page
-    assert f'data-at-most="{Attachment.MOST}"' in page
-    assert f"Attach at most {Attachment.MOST} files." in page
+    assert f'data-at-most="{Attachment.MAX_PER_TURN}"' in page
+    assert f"Attach at most {Attachment.MAX_PER_TURN} files." in page
     assert f"at most {MAX_FILE_MB} MB each. You can also drop or paste them." in page
     assert f"<p>The file is larger than {MAX_FILE_MB} MB.</p>" in page

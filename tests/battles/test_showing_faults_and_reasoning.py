@@ -1,4 +1,4 @@
-"""What people see of a failure and of a model's reasoning: nothing that tells the sides apart until they have voted."""
+"""Failures and reasoning are shown after the vote only, because they could reveal the models."""
 
 import pytest
 
@@ -11,13 +11,13 @@ from tests.site import Reader
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def with_models(fake_provider: FakeProvider, *names: str) -> None:
+def make_models(fake_provider: FakeProvider, *names: str) -> None:
     for name in names:
         make.model(name, at=fake_provider.base_url)
 
 
-def test_a_failed_follow_up_says_why_only_after_the_vote(reader: Reader, fake_provider: FakeProvider):
-    with_models(fake_provider, "honest-a", "honest-b")
+def test_failure_reason_is_shown_after_vote_only(reader: Reader, fake_provider: FakeProvider):
+    make_models(fake_provider, "honest-a", "honest-b")
     battle = reader.wait_until_answered(reader.start_battle())
     LanguageModel.objects.update(upstream_name="tool-calls")
     reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": "and again"})
@@ -35,23 +35,23 @@ def test_a_failed_follow_up_says_why_only_after_the_vote(reader: Reader, fake_pr
     assert page.count("The model tried to call a tool instead of answering.") == 2
 
 
-def test_reasoning_is_shown_folded_and_only_after_the_vote(reader: Reader, fake_provider: FakeProvider):
-    with_models(fake_provider, "reasoning", "honest")
+def test_reasoning_is_shown_after_vote_only(reader: Reader, fake_provider: FakeProvider):
+    make_models(fake_provider, "reasoning", "honest")
     battle = reader.wait_until_answered(reader.start_battle())
     reader.get(f"/s/{battle['session']}/")
-    everything = b"".join(reader.received)
-    assert b"let me see" not in everything
-    assert b"reasoning" not in everything
+    received = b"".join(reader.received)
+    assert b"let me see" not in received
+    assert b"reasoning" not in received
     battle = reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "left"}).json()
-    said = {answer["text"].strip(): answer["reasoning"] for answer in battle["turns"][0]["answers"]}
-    assert said == {"one two": "let me see", "one two three": ""}
+    shown = {answer["text"].strip(): answer["reasoning"] for answer in battle["turns"][0]["answers"]}
+    assert shown == {"one two": "let me see", "one two three": ""}
     page = reader.get(f"/s/{battle['session']}/").text
     assert page.count('<details class="reasoning">') == 1
     assert page.index("let me see") > page.index('<details class="reasoning">')
 
 
-def test_an_answer_that_grew_too_long_says_after_the_vote_that_it_was_cut(reader: Reader, fake_provider: FakeProvider):
-    with_models(fake_provider, "honest-a", "honest-b")
+def test_cut_off_answer_is_marked_after_vote_only(reader: Reader, fake_provider: FakeProvider):
+    make_models(fake_provider, "honest-a", "honest-b")
     battle = reader.wait_until_answered(reader.start_battle())
     Call.objects.filter(pk=Call.objects.first().pk).update(finish_reason="length")
     assert "cut off" not in reader.get(f"/s/{battle['session']}/").text
@@ -59,8 +59,8 @@ def test_an_answer_that_grew_too_long_says_after_the_vote_that_it_was_cut(reader
     assert reader.get(f"/s/{battle['session']}/").text.count("cut off at the length limit") == 1
 
 
-def test_style_counts_the_answers_tokens_without_its_reasoning(reader: Reader, fake_provider: FakeProvider):
-    with_models(fake_provider, "usage-with-reasoning", "honest")
+def test_style_counts_tokens_without_reasoning(reader: Reader, fake_provider: FakeProvider):
+    make_models(fake_provider, "usage-with-reasoning", "honest")
     battle = reader.wait_until_answered(reader.start_battle())
     reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "left"})
     thinker = Answer.objects.select_related("side").get(text="one two").side.position

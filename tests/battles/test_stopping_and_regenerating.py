@@ -1,5 +1,3 @@
-"""What people may do about an answer they do not want to wait for, or that failed."""
-
 import threading
 
 import pytest
@@ -30,16 +28,16 @@ def actor():
 
 @pytest.fixture
 def battle(fake_provider: FakeProvider, engine: Engine, actor) -> Battle:
-    """Its first turn is answered; the right model fails from now on."""
+    """Battle with an answered first turn, whose right model fails from now on."""
     left, right = (make.model("honest", at=fake_provider.base_url) for _ in Position.values)
     battle = make.battle(left, right, actor=actor)
     engine.answer(battle.turns.get().pk)
-    behave(right, "status-400")
+    set_behaviour(right, "status-400")
     fake_provider.forget()
     return battle
 
 
-def behave(model: LanguageModel, upstream_name: str) -> None:
+def set_behaviour(model: LanguageModel, upstream_name: str) -> None:
     LanguageModel.objects.filter(pk=model.pk).update(upstream_name=upstream_name)
 
 
@@ -54,11 +52,9 @@ def failed_follow_up(battle: Battle, engine: Engine, prompt: str = "and four?") 
     return turn
 
 
-def test_a_failed_follow_up_is_asked_again_of_the_failed_side_alone(
-    battle: Battle, engine: Engine, fake_provider: FakeProvider, actor
-):
+def test_regenerating_calls_failed_side_only(battle: Battle, engine: Engine, fake_provider: FakeProvider, actor):
     turn = failed_follow_up(battle, engine)
-    behave(right_of(battle), "honest-again")
+    set_behaviour(right_of(battle), "honest-again")
     fake_provider.forget()
     actions.regenerate(actor=actor, battle=battle)
     engine.answer(turn.pk)
@@ -70,7 +66,7 @@ def test_a_failed_follow_up_is_asked_again_of_the_failed_side_alone(
     assert vote.turn_count == 2
 
 
-def test_failing_again_leaves_the_vote_on_the_turns_before(battle: Battle, engine: Engine, actor):
+def test_vote_after_second_failure_covers_earlier_turns(battle: Battle, engine: Engine, actor):
     turn = failed_follow_up(battle, engine)
     actions.regenerate(actor=actor, battle=battle)
     engine.answer(turn.pk)
@@ -81,20 +77,20 @@ def test_failing_again_leaves_the_vote_on_the_turns_before(battle: Battle, engin
     assert (vote.turn_count, vote.counts) == (1, True)
 
 
-def test_neither_side_hears_of_a_failed_follow_up_again(
+def test_failed_follow_up_is_left_out_of_later_requests(
     battle: Battle, engine: Engine, fake_provider: FakeProvider, actor
 ):
     failed_follow_up(battle, engine, prompt="never mind")
-    behave(right_of(battle), "honest-again")
+    set_behaviour(right_of(battle), "honest-again")
     turn = actions.follow_up(actor=actor, battle=battle, prompt="and five?")
     fake_provider.forget()
     engine.answer(turn.pk)
-    heard = [[message["content"] for message in request["messages"]] for request in fake_provider.requests]
-    assert heard == [["one two three", "one two three ", "and five?"]] * 2
+    sent = [[message["content"] for message in request["messages"]] for request in fake_provider.requests]
+    assert sent == [["one two three", "one two three ", "and five?"]] * 2
     assert {tuple(call.request["turns"]) for call in Call.objects.filter(answer__turn=turn)} == {(0, 2)}
 
 
-def test_a_first_turn_is_never_asked_again(fake_provider: FakeProvider, engine: Engine, actor):
+def test_failed_first_turn_cannot_be_regenerated(fake_provider: FakeProvider, engine: Engine, actor):
     left, right = make.model("honest", at=fake_provider.base_url), make.model("cut-after-1", at=fake_provider.base_url)
     void = make.battle(left, right, actor=actor)
     engine.answer(void.turns.get().pk)
@@ -103,7 +99,7 @@ def test_a_first_turn_is_never_asked_again(fake_provider: FakeProvider, engine: 
 
 
 @pytest.mark.parametrize("states", [("done", "done"), ("stopped", "stopped"), ("stopped", "failed")])
-def test_finished_and_stopped_follow_ups_are_never_asked_again(states: tuple[str, str], actor):
+def test_done_or_stopped_follow_up_cannot_be_regenerated(states: tuple[str, str], actor):
     battle = make.answered_battle(make.model(), make.model(), actor=actor)
     turn = make.turn(battle)
     for answer, state in zip(turn.answers.all(), states, strict=True):
@@ -114,20 +110,20 @@ def test_finished_and_stopped_follow_ups_are_never_asked_again(states: tuple[str
         actions.regenerate(actor=actor, battle=battle)
 
 
-def test_what_was_voted_on_is_not_asked_again(battle: Battle, engine: Engine, actor):
+def test_voted_battle_cannot_be_regenerated(battle: Battle, engine: Engine, actor):
     failed_follow_up(battle, engine)
     actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.TIE)
     with pytest.raises(AlreadyVoted):
         actions.regenerate(actor=actor, battle=battle)
 
 
-def test_regenerating_all_at_once_asks_once(battle: Battle, engine: Engine, fake_provider: FakeProvider, actor):
+def test_concurrent_regenerations_call_model_once(battle: Battle, engine: Engine, fake_provider: FakeProvider, actor):
     turn = failed_follow_up(battle, engine)
-    behave(right_of(battle), "honest-again")
+    set_behaviour(right_of(battle), "honest-again")
     fake_provider.forget()
     outcomes: list[str] = []
 
-    def again() -> None:
+    def regenerate() -> None:
         try:
             actions.regenerate(actor=actor, battle=battle)
             outcomes.append("ok")
@@ -136,7 +132,7 @@ def test_regenerating_all_at_once_asks_once(battle: Battle, engine: Engine, fake
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=again) for _ in range(10)]
+    threads = [threading.Thread(target=regenerate) for _ in range(10)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -147,7 +143,7 @@ def test_regenerating_all_at_once_asks_once(battle: Battle, engine: Engine, fake
     assert fake_provider.calls == {"honest-again": 1}
 
 
-def test_the_page_offers_it_once_and_says_what_the_vote_is_on(fake_provider: FakeProvider, reader: Reader):
+def test_page_offers_regeneration_once(fake_provider: FakeProvider, reader: Reader):
     for _ in Position.values:
         make.model("honest", at=fake_provider.base_url)
     battle = reader.wait_until_answered(reader.start_battle())
@@ -159,9 +155,9 @@ def test_the_page_offers_it_once_and_says_what_the_vote_is_on(fake_provider: Fak
     assert "Retry" in reader.get(page).text
     LanguageModel.objects.update(upstream_name="honest")
 
-    again = reader.post(f"/battles/{battle['id']}/regenerate/", headers={"HX-Request": "true"})
-    assert again.status_code == 200
-    assert 'sse-connect="' in again.text
+    response = reader.post(f"/battles/{battle['id']}/regenerate/", headers={"HX-Request": "true"})
+    assert response.status_code == 200
+    assert 'sse-connect="' in response.text
     fake_provider.go_on()
     whole = reader.wait_until_answered(reader.battle(battle["id"]))
     assert [answer["text"] for answer in whole["turns"][1]["answers"]] == [f"and {PAUSE} four? "] * 2
@@ -171,7 +167,7 @@ def test_the_page_offers_it_once_and_says_what_the_vote_is_on(fake_provider: Fak
     assert (refused.status_code, refused.json()["code"]) == (409, "nothing_to_regenerate")
 
 
-def test_the_second_rounds_stream_leaves_the_other_pane_alone(fake_provider: FakeProvider, reader: Reader):
+def test_stream_of_second_round_has_failed_side_only(fake_provider: FakeProvider, reader: Reader):
     for _ in Position.values:
         make.model("honest", at=fake_provider.base_url)
     battle = reader.wait_until_answered(reader.start_battle())
@@ -191,7 +187,7 @@ def test_the_second_rounds_stream_leaves_the_other_pane_alone(fake_provider: Fak
     assert [name for _, name, _ in events if name in ("reset", "end")] == ["reset", "end"]
 
 
-def test_a_stop_before_any_word_makes_the_battle_void(fake_provider: FakeProvider, engine: Engine, actor):
+def test_stop_before_any_text_voids_battle(fake_provider: FakeProvider, engine: Engine, actor):
     battle = make.battle(*(make.model("hang-after-0", at=fake_provider.base_url) for _ in Position.values), actor=actor)
     turn = battle.turns.get()
     answering = threading.Thread(target=engine.answer, args=[turn.pk])
@@ -204,7 +200,7 @@ def test_a_stop_before_any_word_makes_the_battle_void(fake_provider: FakeProvide
     assert battle.is_void
 
 
-def test_a_stop_in_the_queue_ends_the_turn_at_once_and_asks_nobody(fake_provider: FakeProvider, engine: Engine, actor):
+def test_stop_of_queued_turn_ends_it_without_calls(fake_provider: FakeProvider, engine: Engine, actor):
     battle = make.battle(*(make.model("honest", at=fake_provider.base_url) for _ in Position.values), actor=actor)
     turn = battle.turns.get()
     actions.stop(battle=battle)
@@ -217,7 +213,7 @@ def test_a_stop_in_the_queue_ends_the_turn_at_once_and_asks_nobody(fake_provider
         actions.stop(battle=battle)
 
 
-def test_a_stopped_follow_up_without_words_leaves_the_battle_to_its_vote(battle: Battle, actor):
+def test_stopped_empty_follow_up_keeps_battle_votable(battle: Battle, actor):
     turn = make.turn(battle)
     actions.stop(battle=battle)
     assert answers(turn) == {"left": ("stopped", ""), "right": ("stopped", "")}
@@ -225,7 +221,7 @@ def test_a_stopped_follow_up_without_words_leaves_the_battle_to_its_vote(battle:
     assert (vote.turn_count, vote.counts) == (1, True)
 
 
-def test_a_void_battle_says_so_in_plain_words(fake_provider: FakeProvider, reader: Reader):
+def test_void_battle_explains_itself_and_refuses_changes(fake_provider: FakeProvider, reader: Reader):
     for _ in Position.values:
         make.model("cut-after-1", at=fake_provider.base_url)
     battle = reader.wait_until_answered(reader.start_battle())

@@ -19,7 +19,7 @@ from common.valkey.connections import connection
 from models_registry import breaker_rule
 from models_registry.models import Breaker, Charge, LanguageModel, PaidCallsHalt, Price
 from tests import make
-from tests.battles.stream_events import read_until
+from tests.battles.streaming.stream_events import read_until
 from tests.fake_provider import CANARY, PAUSE, FakeProvider
 from tests.pages import compact
 from tests.site import Reader

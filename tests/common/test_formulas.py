@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from battles.streaming.markdown_blocks import GrowingMarkdown
+from battles.streaming.markdown_blocks import BlockSplitter
 from common.text import formulas
 from common.text.markdown import render
 
@@ -115,7 +115,7 @@ def test_the_source_of_a_formula_is_kept_for_copying():
 
 
 def test_a_growing_answer_shows_a_formula_when_its_block_is_complete():
-    answer = GrowingMarkdown()
+    answer = BlockSplitter()
     pieces = ["So\n\n$$\na\n", "= b\n$$\n", "\nand", " on\n"]
     shown = [[render(block) for block in answer.feed(piece)] for piece in pieces]
     assert shown[:2] == [["<p>So</p>\n"], []]

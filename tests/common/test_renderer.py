@@ -1,5 +1,3 @@
-"""Rendering in a child process: its limits, and what happens when it ends."""
-
 import asyncio
 import os
 import signal
@@ -9,9 +7,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from common.rendering import renderer as module
+from common.rendering import renderer as renderer_module
 from common.rendering.child import CPU_S
-from common.rendering.renderer import Renderer, Spending
+from common.rendering.renderer import Renderer, RenderingCost
 
 pytestmark = pytest.mark.processes
 
@@ -19,7 +17,7 @@ SLOW = "[" * 60_000
 CODE = "```python\nx = 1\n```"
 
 
-def with_renderer(work: Callable[[Renderer], Awaitable[None]]) -> None:
+def run_with_renderer(work: Callable[[Renderer], Awaitable[None]]) -> None:
     async def run() -> None:
         renderer = Renderer()
         try:
@@ -31,71 +29,71 @@ def with_renderer(work: Callable[[Renderer], Awaitable[None]]) -> None:
 
 
 async def child_pid(renderer: Renderer) -> int:
-    assert renderer._starting is not None
-    return (await renderer._starting).process.pid
+    assert renderer._child_task is not None
+    return (await renderer._child_task).process.pid
 
 
 def test_text_over_its_budget_is_shown_as_plain_text():
     async def work(renderer: Renderer) -> None:
-        spending = Spending()
-        assert await renderer.render(SLOW, spending) == f'<pre class="plain" tabindex="0">{SLOW}</pre>'
-        assert spending.cpu_s < 4 * CPU_S
+        cost = RenderingCost()
+        assert await renderer.render(SLOW, cost) == f'<pre class="plain" tabindex="0">{SLOW}</pre>'
+        assert cost.cpu_s < 4 * CPU_S
         pid = await child_pid(renderer)
-        assert 'class="mi"' in await renderer.render(CODE, spending)
+        assert 'class="mi"' in await renderer.render(CODE, cost)
         assert await child_pid(renderer) == pid
 
-    with_renderer(work)
+    run_with_renderer(work)
 
 
 def test_loop_goes_on_while_slow_text_is_rendered():
     async def work(renderer: Renderer) -> None:
         steps = 0
-        rendering = asyncio.create_task(renderer.render(SLOW, Spending()))
+        rendering = asyncio.create_task(renderer.render(SLOW, RenderingCost()))
         while not rendering.done():
             await asyncio.sleep(0.001)
             steps += 1
         assert steps > 10
 
-    with_renderer(work)
+    run_with_renderer(work)
 
 
 def test_short_simple_texts_are_rendered_without_a_child():
     async def work(renderer: Renderer) -> None:
-        assert renderer.render_here("a **b**") == "<p>a <strong>b</strong></p>\n"
-        assert [renderer.render_here(text) for text in ("a" * 501, CODE, "so $x$", r"so \(x\)")] == [None] * 4
+        assert renderer.render_inline("a **b**") == "<p>a <strong>b</strong></p>\n"
+        assert [renderer.render_inline(text) for text in ("a" * 501, CODE, "so $x$", r"so \(x\)")] == [None] * 4
 
-    with_renderer(work)
+    run_with_renderer(work)
 
 
 def test_many_short_texts_use_only_a_share_of_the_loop():
     async def work(renderer: Renderer) -> None:
-        assert None in [renderer.render_here("[" * 500) for _ in range(200)]
+        assert None in [renderer.render_inline("[" * 500) for _ in range(200)]
 
-    with_renderer(work)
+    run_with_renderer(work)
 
 
 def test_killed_child_costs_one_text_and_is_replaced():
     async def work(renderer: Renderer) -> None:
-        await renderer.render(CODE, Spending())
+        await renderer.render(CODE, RenderingCost())
         pid = await child_pid(renderer)
         os.kill(pid, signal.SIGKILL)
-        assert await renderer.render(CODE, Spending()) == f'<pre class="plain" tabindex="0">{CODE}</pre>'
-        assert 'class="mi"' in await renderer.render(CODE, Spending())
+        assert await renderer.render(CODE, RenderingCost()) == f'<pre class="plain" tabindex="0">{CODE}</pre>'
+        assert 'class="mi"' in await renderer.render(CODE, RenderingCost())
         assert await child_pid(renderer) != pid
 
-    with_renderer(work)
+    run_with_renderer(work)
 
 
 def test_hung_child_is_replaced(monkeypatch):
     async def work(renderer: Renderer) -> None:
-        await renderer.render(CODE, Spending())
+        await renderer.render(CODE, RenderingCost())
         os.kill(await child_pid(renderer), signal.SIGSTOP)
         with monkeypatch.context() as patched:
-            patched.setattr(module, "PATIENCE_S", 0.1)
-            assert (await renderer.render(CODE, Spending())).startswith('<pre class="plain"')
-        assert 'class="mi"' in await renderer.render(CODE, Spending())
+            patched.setattr(renderer_module, "CHILD_TIMEOUT_S", 0.1)
+            assert (await renderer.render(CODE, RenderingCost())).startswith('<pre class="plain"')
+        assert 'class="mi"' in await renderer.render(CODE, RenderingCost())
 
-    with_renderer(work)
+    run_with_renderer(work)
 
 
 def test_child_that_cannot_be_started_costs_one_text(monkeypatch):
@@ -104,12 +102,12 @@ def test_child_that_cannot_be_started_costs_one_text(monkeypatch):
 
     async def work(renderer: Renderer) -> None:
         with monkeypatch.context() as patched:
-            patched.setattr(module, "_spawn", refuse)
+            patched.setattr(renderer_module, "_spawn", refuse)
             async with asyncio.timeout(60):
-                assert (await renderer.render(CODE, Spending())).startswith('<pre class="plain"')
-        assert 'class="mi"' in await renderer.render(CODE, Spending())
+                assert (await renderer.render(CODE, RenderingCost())).startswith('<pre class="plain"')
+        assert 'class="mi"' in await renderer.render(CODE, RenderingCost())
 
-    with_renderer(work)
+    run_with_renderer(work)
 
 
 def test_turn_that_cost_less_is_rendered_first():
@@ -117,45 +115,45 @@ def test_turn_that_cost_less_is_rendered_first():
         done: list[str] = []
 
         async def render(name: str, spent_s: float) -> None:
-            await renderer.render(CODE, Spending(cpu_s=spent_s))
+            await renderer.render(CODE, RenderingCost(cpu_s=spent_s))
             done.append(name)
 
         names = {"running": 0.0, "dear": 0.9, "cheap": 0.1, "new": 0.0}
         await asyncio.gather(*(render(name, spent_s) for name, spent_s in names.items()))
         assert done == ["running", "new", "cheap", "dear"] or done == ["new", "running", "cheap", "dear"]
 
-    with_renderer(work)
+    run_with_renderer(work)
 
 
 def test_text_of_a_cancelled_turn_is_not_rendered():
     async def work(renderer: Renderer) -> None:
-        first = asyncio.create_task(renderer.render(CODE, Spending()))
-        spending = Spending()
-        second = asyncio.create_task(renderer.render(CODE, spending))
+        first = asyncio.create_task(renderer.render(CODE, RenderingCost()))
+        cost = RenderingCost()
+        second = asyncio.create_task(renderer.render(CODE, cost))
         await asyncio.sleep(0)
         second.cancel()
         await first
-        await renderer.render(CODE, Spending())
-        assert spending == Spending()
+        await renderer.render(CODE, RenderingCost())
+        assert cost == RenderingCost()
 
-    with_renderer(work)
+    run_with_renderer(work)
 
 
 def test_child_ends_with_its_parent():
     async def work(renderer: Renderer) -> None:
-        await renderer.render(CODE, Spending())
-        assert renderer._starting is not None
-        child = await renderer._starting
+        await renderer.render(CODE, RenderingCost())
+        assert renderer._child_task is not None
+        child = await renderer._child_task
         child.writer.close()
         assert await asyncio.to_thread(child.process.wait, 60) == 0
 
-    with_renderer(work)
+    run_with_renderer(work)
 
 
 @pytest.mark.parametrize(
     ("work", "ending"),
     [
-        ("sum(range(10**12))", -signal.SIGVTALRM),  # never returns to Python
+        ("sum(range(10**12))", -signal.SIGVTALRM),  # does not return to Python
         ("bytearray(10**10)", 0),  # a MemoryError
         ("[0 for _ in iter(int, 1)]", 0),
     ],
@@ -163,9 +161,9 @@ def test_child_ends_with_its_parent():
 def test_child_survives_or_ends_by_its_own_limits(work: str, ending: int):
     program = (
         "from common.rendering import child\n"
-        "child._limit()\n"
+        "child._set_limits()\n"
         f"child.render = lambda text: {work}\n"
-        "assert child._rendered('') is None\n"
+        "assert child._render_within_budget('') is None\n"
     )
     ended = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, check=False)
     assert ended.returncode == ending, ended.stderr

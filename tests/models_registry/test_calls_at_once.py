@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from battles.models import Call, Side
 from battles.worker import turn_store as records
-from battles.worker.call_store import Said
+from battles.worker.call_store import CallResult
 from battles.worker.runner import Engine
 from models_registry.models import Breaker
 from models_registry.providers import Completion
@@ -37,10 +37,10 @@ def test_no_more_calls_run_at_once_than_allowed(limited: str):
     later = records.claim_turn(second.turns.get().pk)
     waiting = records.begin_calls(later)
     assert [call.must_wait for call in waiting] == [True, True]
-    assert not records.take_slot(later, waiting[0])
-    records.store_answer(claimed, calls[0], Said(texts=["free"], completion=Completion("stop")))
-    assert records.take_slot(later, waiting[0])
-    assert not records.take_slot(later, waiting[1])
+    assert not records.acquire_slot(later, waiting[0])
+    records.store_answer(claimed, calls[0], CallResult(texts=["free"], completion=Completion("stop")))
+    assert records.acquire_slot(later, waiting[0])
+    assert not records.acquire_slot(later, waiting[1])
 
 
 def test_workers_that_begin_all_at_once_share_the_slots_exactly():

@@ -11,8 +11,8 @@ from accounts.models import AuditEntry
 from battles.models import Battle, Call, Side
 from battles.sweep import sweep
 from battles.worker import call_store
-from battles.worker.call_store import Question
-from battles.worker.probes import MESSAGES, MOST_TOKENS
+from battles.worker.call_store import PlannedCall
+from battles.worker.probes import MAX_TOKENS, MESSAGES
 from battles.worker.runner import Engine
 from common.valkey.connections import connection
 from models_registry import breaker_rule
@@ -181,7 +181,7 @@ def test_a_probe_whose_worker_died_frees_its_slot_and_is_charged():
     fail(model, *[PROVIDER_ERROR] * 3)
     outcomes.take_probe(make_due().pk)
     with transaction.atomic():
-        call_store.begin([Question(model, MESSAGES, most_tokens=MOST_TOKENS)], person="")
+        call_store.create_calls([PlannedCall(model, MESSAGES, max_tokens=MAX_TOKENS)], person="")
     assert Call.objects.holding_slots().exists()
     Call.objects.update(started_at=timezone.now() - outcomes.PROBE_LEASE - timedelta(seconds=1))
     assert not Call.objects.holding_slots().exists()

@@ -11,7 +11,7 @@ from accounts.models import AuditEntry
 from battles.admin.call_statistics import CallStatistics, statistics_of
 from battles.models import Call
 from battles.worker import turn_store as records
-from battles.worker.call_store import Said
+from battles.worker.call_store import CallResult
 from models_registry.health import outcomes
 from models_registry.models import Charge, LanguageModel, PaidCallsHalt
 from models_registry.models.ledger import are_paid_calls_halted, today
@@ -46,7 +46,7 @@ def broken_model() -> LanguageModel:
     return model
 
 
-def answer(model: LanguageModel, said: Said) -> None:
+def answer(model: LanguageModel, said: CallResult) -> None:
     claimed = records.claim_turn(make.battle(model, make.model()).turns.get().pk)
     records.store_answer(claimed, records.begin_calls(claimed)[0], said)
 
@@ -55,9 +55,9 @@ def test_the_statistics_say_how_a_models_calls_went():
     model = make.model()
     for milliseconds in (100, 200, 300):
         finish = Completion("length" if milliseconds == 300 else "stop", 1, 1)
-        answer(model, Said(["hello"], completion=finish, first_token_ms=milliseconds, total_ms=milliseconds * 10))
-    answer(model, Said(error=FailureCode.EMPTY, total_ms=5))
-    answer(model, Said(error=FailureCode.FILTERED, total_ms=5))
+        answer(model, CallResult(["hello"], completion=finish, first_token_ms=milliseconds, total_ms=milliseconds * 10))
+    answer(model, CallResult(error=FailureCode.EMPTY, total_ms=5))
+    answer(model, CallResult(error=FailureCode.FILTERED, total_ms=5))
     assert statistics_of([model.pk])[model.pk] == CallStatistics(
         calls=5, errors=2, empty=1, truncated=1, refused=1,
         first_p50=200, first_p95=290, total_p50=2000, total_p95=2900,
@@ -67,7 +67,7 @@ def test_the_statistics_say_how_a_models_calls_went():
 
 def test_a_models_page_says_how_it_is_and_closes_its_breaker(admin: Client):
     model = broken_model()
-    answer(model, Said(["hello"], completion=Completion("stop", 1, 1), first_token_ms=120, total_ms=1))
+    answer(model, CallResult(["hello"], completion=Completion("stop", 1, 1), first_token_ms=120, total_ms=1))
     page = admin.get(f"{MODELS}{model.pk}/change/").content.decode()
     assert "It failed repeatedly (provider_error)" in page
     assert "120, 120" in page
@@ -111,9 +111,9 @@ def test_the_list_of_models_asks_no_more_when_it_grows(admin: Client):
 def test_spending_today_is_shown_by_provider_and_model_whatever_a_price_was_since(admin: Client):
     model = make.model(parameters={"max_tokens": 9})
     set_price(model, Decimal(0), A_CENT_A_TOKEN)
-    answer(model, Said(["a"], completion=Completion("stop", 1, 4)))
+    answer(model, CallResult(["a"], completion=Completion("stop", 1, 4)))
     set_price(model, Decimal(0), A_CENT_A_TOKEN * 5)
-    answer(model, Said(["a"], completion=Completion("stop", 1, 4)))
+    answer(model, CallResult(["a"], completion=Completion("stop", 1, 4)))
     records.begin_calls(records.claim_turn(make.battle(model, make.model()).turns.get().pk))
     [row] = Charge.objects.totals(today(), "model__name")
     assert (row["name"], row["calls"], row["spent"], row["reserved"]) == (

@@ -7,7 +7,7 @@ import pytest
 from battles import actions
 from battles.models import Call
 from battles.worker import turn_store as records
-from battles.worker.call_store import Said
+from battles.worker.call_store import CallResult
 from battles.worker.runner import Engine
 from models_registry import spending
 from models_registry.models import Charge, LanguageModel, SpendingDay
@@ -49,7 +49,7 @@ def test_a_lost_call_is_charged_the_most_it_could_cost(settings):
     claimed = records.claim_turn(battle.turns.get().pk)
     records.begin_calls(claimed)
     assert accounts()[SITE] == (3, 0)
-    records.hand_back(claimed)
+    records.release(claimed)
     assert accounts()[SITE] == (0, 3)
     lost = Call.objects.get(charge__isnull=False)
     assert (lost.state, lost.cost, lost.tokens_estimated) == ("lost", cents(3), True)
@@ -69,15 +69,15 @@ def test_a_retry_and_a_redraw_are_paid_as_well(fake_provider: FakeProvider, engi
 @pytest.mark.parametrize(
     ("said", "cost"),
     [
-        (Said(texts=["a word"], completion=Completion("stop", prompt_tokens=9, completion_tokens=2)), 2),
-        (Said(texts=["six characters are two tokens"[:6]], stopped=True), 2),
-        (Said(texts=["abc"], error=FailureCode.CUT), 1),
-        (Said(error=FailureCode.RATE_LIMITED), 0),
-        (Said(error=FailureCode.REFUSED_KEY), 0),
-        (Said(error=FailureCode.RATE_LIMITED, was_sent=False), 0),
+        (CallResult(texts=["a word"], completion=Completion("stop", prompt_tokens=9, completion_tokens=2)), 2),
+        (CallResult(texts=["six characters are two tokens"[:6]], stopped=True), 2),
+        (CallResult(texts=["abc"], error=FailureCode.CUT), 1),
+        (CallResult(error=FailureCode.RATE_LIMITED), 0),
+        (CallResult(error=FailureCode.REFUSED_KEY), 0),
+        (CallResult(error=FailureCode.RATE_LIMITED, was_sent=False), 0),
     ],
 )
-def test_what_a_call_costs_follows_from_what_came_of_it(said: Said, cost: int):
+def test_what_a_call_costs_follows_from_what_came_of_it(said: CallResult, cost: int):
     battle = make.battle(paid_model(), make.model())
     claimed = records.claim_turn(battle.turns.get().pk)
     left, _ = records.begin_calls(claimed)

@@ -86,10 +86,10 @@ def test_a_call_that_is_stored_a_second_time_since_the_first_was_lost_is_counted
     assert claimed is not None
     [call, _] = turn_store.begin_calls(claimed)
     with suppress(OperationalError), transaction.atomic():
-        call_store.close(call, call_store.Said(texts=["one"]))
+        call_store.store_result(call, call_store.CallResult(texts=["one"]))
         raise OperationalError
     with transaction.atomic():
-        call_store.close(call, call_store.Said(texts=["one"]))
+        call_store.store_result(call, call_store.CallResult(texts=["one"]))
     assert [number for name, number in counters._pending.items() if name.startswith("calls")] == [1]
 
 

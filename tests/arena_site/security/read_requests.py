@@ -28,7 +28,7 @@ class Arena:
         return [battle.session.public_id for battle in self.battles]
 
 
-# Streams have no end or are one battle's own (tests/battles/test_equal_pace.py); the administration is for staff.
+# Streams have no end or are one battle's own (tests/battles/streaming/test_equal_pace.py); the admin is for staff.
 STREAMS = {"/stream/{token}/", "/leaderboard/stream/"}
 _BATTLE = ("/battles/{public_id}/", "/api/v1/battles/{public_id}/")
 _SESSION = ("/s/{public_id}/", "/api/v1/sessions/{public_id}/")

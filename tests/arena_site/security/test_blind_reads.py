@@ -23,7 +23,7 @@ from accounts.models import ApiToken, Scope, SignIn
 from battles import actions
 from battles.models import Battle, Session, Turn, Vote
 from battles.worker import turn_store
-from battles.worker.call_store import Said
+from battles.worker.call_store import CallResult
 from common.valkey import heartbeat
 from common.valkey.connections import connection
 from leaderboard.aggregation import job
@@ -72,25 +72,25 @@ def add_models() -> None:
         set_price(model, Decimal(0), A_CENT * 1_000_000 * (number + 1))
 
 
-def done(call: Any) -> Said:
+def done(call: Any) -> CallResult:
     number = NAMES.index(call.row.model.slug) + 1
     usage = Completion(prompt_tokens=5, completion_tokens=TOKENS, finish_reason="length" if number % 2 else "stop")
-    return Said(texts=["An answer."], completion=usage, first_token_ms=100 * number, total_ms=1000 * number)
+    return CallResult(texts=["An answer."], completion=usage, first_token_ms=100 * number, total_ms=1000 * number)
 
 
-def refused(call: Any) -> Said:
+def refused(call: Any) -> CallResult:
     """Opens the model's breaker at once."""
-    return Said(error=FailureCode.RATE_LIMITED, retry_after=600, total_ms=5)
+    return CallResult(error=FailureCode.RATE_LIMITED, retry_after=600, total_ms=5)
 
 
-def unreachable(call: Any) -> Said:
+def unreachable(call: Any) -> CallResult:
     """Opens the provider's breaker (FAILURES_IN_A_ROW is 1)."""
-    return Said(error=FailureCode.UNREACHABLE, total_ms=5)
+    return CallResult(error=FailureCode.UNREACHABLE, total_ms=5)
 
 
-def answer(turn: Turn, *, right: Callable[[Any], Said] = done) -> None:
+def answer(turn: Turn, *, right: Callable[[Any], CallResult] = done) -> None:
     """As a worker stores it."""
-    taken = turn_store.take_up(turn.pk)
+    taken = turn_store.claim_and_start(turn.pk)
     assert taken is not None
     claimed, calls = taken
     assert calls is not None

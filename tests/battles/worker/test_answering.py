@@ -1,5 +1,3 @@
-"""How turns are answered, whatever the providers do."""
-
 import json
 import threading
 from dataclasses import replace
@@ -8,8 +6,8 @@ import pytest
 
 from battles.models import Answer, Battle, Call, Turn
 from battles.streaming.protocol import FIELD, stream_key
-from battles.worker import turn_store as records
-from battles.worker.call_store import Said
+from battles.worker import turn_store
+from battles.worker.call_store import CallResult
 from battles.worker.runner import Engine
 from common.valkey.connections import connection
 from tests import make
@@ -26,14 +24,13 @@ def answers(battle: Battle) -> dict[str, tuple[str, str, str]]:
     }
 
 
-def sides_heard(battle: Battle) -> set[str]:
-    """Of which readers were shown some text."""
+def sides_with_published_text(battle: Battle) -> set[str]:
     entries = connection().xrange(stream_key(battle.public_id, 0))
     events = [event for _, entry in entries for event in json.loads(entry[FIELD.decode()])]
     return {side for name, side, _ in events if name == "text"}
 
 
-def test_both_sides_answer_and_every_call_is_logged(fake_provider: FakeProvider, engine: Engine):
+def test_both_sides_answer_and_calls_are_logged(fake_provider: FakeProvider, engine: Engine):
     battle = make.battle(
         make.model("honest-a", at=fake_provider.base_url), make.model("honest-b", at=fake_provider.base_url)
     )
@@ -47,7 +44,7 @@ def test_both_sides_answer_and_every_call_is_logged(fake_provider: FakeProvider,
     assert {request["max_tokens"] for request in fake_provider.requests} == {2048}
 
 
-def test_one_failing_side_keeps_what_the_other_said(fake_provider: FakeProvider, engine: Engine):
+def test_failed_side_keeps_other_answer(fake_provider: FakeProvider, engine: Engine):
     battle = make.battle(
         make.model("honest", at=fake_provider.base_url), make.model("cut-after-1", at=fake_provider.base_url)
     )
@@ -57,7 +54,7 @@ def test_one_failing_side_keeps_what_the_other_said(fake_provider: FakeProvider,
     assert battle.is_void
 
 
-def test_a_side_that_fails_unseen_is_redrawn_once_in_the_same_place(fake_provider: FakeProvider, engine: Engine):
+def test_side_failing_unseen_is_redrawn_in_place(fake_provider: FakeProvider, engine: Engine):
     left, right = make.model("honest-a", at=fake_provider.base_url), make.model("status-500", at=fake_provider.base_url)
     substitute = make.model("honest-b", at=fake_provider.base_url)
     battle = make.battle(left, right)
@@ -68,10 +65,10 @@ def test_a_side_that_fails_unseen_is_redrawn_once_in_the_same_place(fake_provide
     assert [call.model for call in Call.objects.filter(answer__side=side).order_by("pk")] == [right, substitute]
     battle.refresh_from_db()
     assert not battle.is_void
-    assert battle.propensity == pytest.approx(1.0)  # the only pair left when the failed one is set aside
+    assert battle.propensity == pytest.approx(1.0)  # no other pair is left
 
 
-def test_a_substitute_that_fails_too_makes_the_battle_void(fake_provider: FakeProvider, engine: Engine):
+def test_failed_redraw_voids_battle(fake_provider: FakeProvider, engine: Engine):
     left, right = make.model("honest", at=fake_provider.base_url), make.model("status-500", at=fake_provider.base_url)
     make.model("status-503", at=fake_provider.base_url)
     battle = make.battle(left, right)
@@ -81,7 +78,7 @@ def test_a_substitute_that_fails_too_makes_the_battle_void(fake_provider: FakePr
     assert battle.is_void
 
 
-def test_a_stop_ends_both_sides_and_keeps_their_text(fake_provider: FakeProvider, engine: Engine):
+def test_stop_ends_both_sides_and_keeps_text(fake_provider: FakeProvider, engine: Engine):
     from battles import actions
 
     left, right = (make.model("honest", at=fake_provider.base_url) for _ in range(2))
@@ -89,7 +86,7 @@ def test_a_stop_ends_both_sides_and_keeps_their_text(fake_provider: FakeProvider
     turn = battle.turns.get()
     answering = threading.Thread(target=engine.answer, args=[turn.pk])
     answering.start()
-    wait_for(lambda: sides_heard(battle) == {"left", "right"})
+    wait_for(lambda: sides_with_published_text(battle) == {"left", "right"})
     actions.stop(battle=battle)
     answering.join(30)
     assert not answering.is_alive()
@@ -98,7 +95,7 @@ def test_a_stop_ends_both_sides_and_keeps_their_text(fake_provider: FakeProvider
     assert not battle.is_void
 
 
-def test_a_turn_delivered_many_times_is_answered_once(fake_provider: FakeProvider, engine: Engine):
+def test_turn_delivered_often_is_answered_once(fake_provider: FakeProvider, engine: Engine):
     battle = make.battle(make.model("slow", at=fake_provider.base_url), make.model("slow", at=fake_provider.base_url))
     turn = battle.turns.get()
     deliveries = [threading.Thread(target=engine.answer, args=[turn.pk]) for _ in range(20)]
@@ -110,18 +107,18 @@ def test_a_turn_delivered_many_times_is_answered_once(fake_provider: FakeProvide
     assert Call.objects.count() == 2
 
 
-def test_whoever_was_overtaken_changes_nothing(fake_provider: FakeProvider):
+def test_stale_fence_cannot_store_answer(fake_provider: FakeProvider):
     battle = make.battle(make.model("honest"), make.model("honest"))
-    claimed = records.claim_turn(battle.turns.get().pk)
+    claimed = turn_store.claim_turn(battle.turns.get().pk)
     assert claimed is not None
-    [call, _] = records.begin_calls(claimed)
+    [call, _] = turn_store.begin_calls(claimed)
     late = replace(claimed, fence=claimed.fence - 1)
-    with pytest.raises(records.Overtaken):
-        records.store_answer(late, call, Said(texts=["too late"]))
+    with pytest.raises(turn_store.LeaseLost):
+        turn_store.store_answer(late, call, CallResult(texts=["too late"]))
     assert answers(battle)["left"] == ("queued", "", "")
 
 
-def test_a_closing_worker_hands_its_turns_back(fake_provider: FakeProvider):
+def test_closing_engine_requeues_running_turn(fake_provider: FakeProvider):
     engine = Engine()
     left, right = (make.model("honest", at=fake_provider.base_url) for _ in range(2))
     battle = make.battle(left, right, prompt=f"one {PAUSE} two")
@@ -137,17 +134,15 @@ def test_a_closing_worker_hands_its_turns_back(fake_provider: FakeProvider):
     assert set(Call.objects.values_list("state", flat=True)) == {"lost"}
 
 
-def test_what_a_worker_is_taking_up_as_it_closes_is_handed_back_too(
-    fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
-):
-    engine, take_up, has_begun = Engine(), records.take_up, threading.Event()
+def test_closing_engine_requeues_turn_being_claimed(fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch):
+    engine, claim_and_start, has_begun = Engine(), turn_store.claim_and_start, threading.Event()
 
-    def take_up_late(turn_id: int):
+    def claim_late(turn_id: int):
         has_begun.set()
         wait_for(lambda: engine._closing)
-        return take_up(turn_id)
+        return claim_and_start(turn_id)
 
-    monkeypatch.setattr(records, "take_up", take_up_late)
+    monkeypatch.setattr(turn_store, "claim_and_start", claim_late)
     battle = make.battle(make.model("long", at=fake_provider.base_url), make.model("long", at=fake_provider.base_url))
     turn = battle.turns.get()
     answering = threading.Thread(target=engine.answer, args=[turn.pk], daemon=True)
@@ -156,14 +151,14 @@ def test_what_a_worker_is_taking_up_as_it_closes_is_handed_back_too(
     engine.close()
     answering.join(30)
     assert not answering.is_alive()
-    engine.close()  # told twice, it has ended once
+    engine.close()  # idempotent
     engine.answer(turn.pk)
     turn.refresh_from_db()
     assert (turn.state, turn.attempt) == (Turn.State.QUEUED, 0)
     assert fake_provider.calls["long"] == 0
 
 
-def test_a_follow_up_is_sent_with_each_sides_own_history(fake_provider: FakeProvider, engine: Engine):
+def test_follow_up_is_sent_with_own_history_of_side(fake_provider: FakeProvider, engine: Engine):
     left = make.model("honest-a", at=fake_provider.base_url, system_prompt="Be brief.")
     battle = make.battle(left, make.model("honest-b", at=fake_provider.base_url))
     engine.answer(battle.turns.get().pk)

@@ -1,14 +1,14 @@
-"""How often a worker writes the news of its turns, when writing is slow."""
+"""Publishing ticks depend on the duration of writes."""
 
 import asyncio
 from typing import Any, cast
 
-from battles.streaming.publisher import LONGEST_TICK_S, TICK_PER_TURN_S, TICK_S, Publisher, TurnChannel
+from battles.streaming.publisher import MAX_TICK_S, TICK_PER_TURN_S, TICK_S, Publisher, TurnChannel
 from common.rendering.renderer import Renderer
 
 
 class Loop(asyncio.SelectorEventLoop):
-    """Its time passes only while Valkey writes."""
+    """Loop whose time passes only while Valkey writes."""
 
     now = 0.0
 
@@ -17,7 +17,7 @@ class Loop(asyncio.SelectorEventLoop):
 
 
 class Pipeline:
-    """Of a Valkey whose answers take `pause_s` to be heard."""
+    """Stand-in for Valkey and its pipeline; a write takes `pause_s`."""
 
     def __init__(self, pause_s: float) -> None:
         self.pause_s = pause_s
@@ -50,7 +50,7 @@ async def tick_after_writing_in(pause_s: float) -> float:
     running = asyncio.create_task(publisher.run())
     channel.add("left", "one")
     await valkey.written.wait()
-    await asyncio.sleep(0)  # the publisher goes to rest
+    await asyncio.sleep(0)  # until the publisher sleeps
     running.cancel()
     return publisher.tick_s
 
@@ -60,7 +60,7 @@ def tick_after(pause_s: float) -> float:
         return runner.run(tick_after_writing_in(pause_s))
 
 
-def test_news_are_rarer_where_writing_is_slow_but_nobody_waits_long_for_them():
-    assert tick_after(0.2) == LONGEST_TICK_S
-    assert TICK_S < tick_after(0.02) < LONGEST_TICK_S
+def test_slow_writes_prolong_tick_up_to_maximum():
+    assert tick_after(0.2) == MAX_TICK_S
+    assert TICK_S < tick_after(0.02) < MAX_TICK_S
     assert tick_after(0.0) == TICK_S + TICK_PER_TURN_S

@@ -1,4 +1,4 @@
-"""Readers of streams who leave, or take less than comes."""
+"""Readers of streams that disconnect or are too slow."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from battles.streaming import hub as stream_hub
-from battles.streaming.hub import Entry, hub
+from battles.streaming.hub import Entry, get_hub
 from battles.streaming.protocol import BEGINNING, TurnEvent
-from battles.streaming.reader import Numbered, follow
+from battles.streaming.reader import NumberedEvent, follow
 from leaderboard.live_updates import news
 
 ENTRY: Entry = ("1-0", [TurnEvent("text", "left", "one")])
@@ -19,16 +19,16 @@ async def _read(events: AsyncIterator[object]) -> None:
         pass
 
 
-async def _listening(key: str) -> stream_hub.Listener:
+async def _listener(key: str) -> stream_hub.Listener:
     for _ in range(1000):
-        if listeners := hub()._listeners.get(key):
+        if listeners := get_hub()._listeners.get(key):
             return listeners[0]
         await asyncio.sleep(0.01)
-    raise AssertionError("nobody listens")
+    raise AssertionError("the stream has no listener")
 
 
-async def _is_gone(reading: asyncio.Task[None], *, after_ticks: int) -> bool:
-    """Cancel the reader that many steps of the loop later; return whether it ended by that."""
+async def _ends_when_cancelled(reading: asyncio.Task[None], *, after_ticks: int) -> bool:
+    """Cancel the reader after that many steps of the loop; return whether it ended as cancelled."""
     for _ in range(after_ticks):
         await asyncio.sleep(0)
     reading.cancel()
@@ -37,38 +37,38 @@ async def _is_gone(reading: asyncio.Task[None], *, after_ticks: int) -> bool:
 
 
 @pytest.mark.parametrize("ticks", range(5))
-def test_reader_who_leaves_as_text_arrives_is_gone(ticks: int):
+def test_reader_cancelled_as_text_arrives_ends(ticks: int):
     async def leave() -> bool:
         reading = asyncio.create_task(_read(follow("turn:x:0:0", after=BEGINNING)))
-        listener = await _listening("turn:x:0:0")
+        listener = await _listener("turn:x:0:0")
         await asyncio.sleep(0.05)
         listener.put(ENTRY)
-        return await _is_gone(reading, after_ticks=ticks)
+        return await _ends_when_cancelled(reading, after_ticks=ticks)
 
     assert asyncio.run(leave())
 
 
 @pytest.mark.parametrize("ticks", range(5))
-def test_board_reader_who_leaves_as_news_arrives_is_gone(ticks: int):
+def test_board_reader_cancelled_as_news_arrives_ends(ticks: int):
     async def leave() -> bool:
         news()._watching = asyncio.create_task(asyncio.sleep(60))
         reading = asyncio.create_task(_read(news().follow("overall", "shown")))
         await asyncio.sleep(0.05)
         news()._changed.set()
         news()._changed = asyncio.Event()
-        return await _is_gone(reading, after_ticks=ticks)
+        return await _ends_when_cancelled(reading, after_ticks=ticks)
 
     assert asyncio.run(leave())
 
 
-def test_reader_who_falls_far_behind_is_ended(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(stream_hub, "MAX_WAITING", 3)
-    read: list[list[Numbered]] = []
+def test_too_slow_reader_is_ended(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(stream_hub, "MAX_QUEUED", 3)
+    read: list[list[NumberedEvent]] = []
 
     async def fall_behind() -> None:
         events = follow("turn:x:0:0", after=BEGINNING)
         first = asyncio.create_task(anext(events))
-        listener = await _listening("turn:x:0:0")
+        listener = await _listener("turn:x:0:0")
         for number in range(1, 6):
             listener.put((f"{number}-0", [TurnEvent("text", "left", "one")]))
         read.append(await first)

@@ -1,5 +1,3 @@
-"""Turns whose worker vanished, and wake-up calls that were lost."""
-
 from datetime import timedelta
 
 import pytest
@@ -10,8 +8,8 @@ from battles.models import Answer, Battle, Session, Turn
 from battles.models.sessions import SECOND_THOUGHTS
 from battles.streaming.protocol import TurnEvent, entry, stream_key
 from battles.sweep import sweep
-from battles.worker import turn_store as records
-from battles.worker.call_store import Said
+from battles.worker import turn_store
+from battles.worker.call_store import CallResult
 from common.valkey import connections
 from common.valkey.connections import connection
 from tests import make
@@ -28,23 +26,23 @@ def queued_tasks() -> int:
     return connection().llen("answers")
 
 
-def abandon(turn: Turn) -> None:
-    claimed = records.claim_turn(turn.pk)
+def claim_and_expire(turn: Turn) -> None:
+    claimed = turn_store.claim_turn(turn.pk)
     assert claimed is not None
     Turn.objects.filter(pk=turn.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
 
 
-def test_an_abandoned_turn_is_queued_and_woken_again(turn: Turn):
-    abandon(turn)
+def test_expired_lease_requeues_and_wakes_turn(turn: Turn):
+    claim_and_expire(turn)
     sweep()
     turn.refresh_from_db()
     assert (turn.state, turn.attempt, queued_tasks()) == ("queued", 1, 1)
 
 
-def test_a_turn_that_lost_its_last_worker_fails_and_says_so(turn: Turn):
-    abandon(turn)
+def test_expired_lease_of_last_attempt_fails_turn(turn: Turn):
+    claim_and_expire(turn)
     sweep()
-    abandon(turn)
+    claim_and_expire(turn)
     sweep()
     turn.refresh_from_db()
     assert turn.state == "done"
@@ -54,16 +52,16 @@ def test_a_turn_that_lost_its_last_worker_fails_and_says_so(turn: Turn):
 
 
 @pytest.mark.usefixtures("no_valkey")
-def test_without_valkey_everything_else_is_swept():
-    over, thrown_away = (make.answered_battle(make.model(), make.model()) for _ in range(2))
-    over.turns.update(finished_at=timezone.now() - timedelta(seconds=20))
+def test_sweep_without_valkey_deletes_discarded_session():
+    finished, discarded = (make.answered_battle(make.model(), make.model()) for _ in range(2))
+    finished.turns.update(finished_at=timezone.now() - timedelta(seconds=20))
     long_ago = timezone.now() - SECOND_THOUGHTS - timedelta(seconds=1)
-    Session.objects.filter(pk=thrown_away.session_id).update(discarded_at=long_ago)
+    Session.objects.filter(pk=discarded.session_id).update(discarded_at=long_ago)
     sweep()
-    assert Turn.objects.get(battle=thrown_away).prompt == ""
+    assert Turn.objects.get(battle=discarded).prompt == ""
 
 
-def test_a_session_that_cannot_be_deleted_holds_up_no_other(monkeypatch: pytest.MonkeyPatch):
+def test_failed_session_deletion_does_not_stop_others(monkeypatch: pytest.MonkeyPatch):
     first, second = (make.answered_battle(make.model(), make.model()) for _ in range(2))
     Session.objects.update(discarded_at=timezone.now() - SECOND_THOUGHTS - timedelta(seconds=1))
     delete = sessions.delete_session
@@ -78,21 +76,21 @@ def test_a_session_that_cannot_be_deleted_holds_up_no_other(monkeypatch: pytest.
     assert [bool(battle.turns.get().prompt) for battle in (first, second)] == [True, False]
 
 
-def test_a_held_turn_is_left_alone(turn: Turn):
-    records.claim_turn(turn.pk)
+def test_turn_with_valid_lease_is_not_changed(turn: Turn):
+    turn_store.claim_turn(turn.pk)
     sweep()
     turn.refresh_from_db()
     assert (turn.state, queued_tasks()) == ("answering", 0)
 
 
-def test_a_forgotten_turn_is_woken_once_per_patience_by_any_number_of_sweepers(turn: Turn):
+def test_lost_wake_up_is_sent_once_by_two_sweeps(turn: Turn):
     Turn.objects.update(queued_at=timezone.now() - timedelta(minutes=1))
     sweep()
     sweep()
     assert queued_tasks() == 1
 
 
-def test_turn_that_could_not_be_woken_stays_due(turn: Turn, monkeypatch: pytest.MonkeyPatch):
+def test_turn_stays_due_when_broker_is_away(turn: Turn, monkeypatch: pytest.MonkeyPatch):
     Turn.objects.update(queued_at=timezone.now() - timedelta(minutes=1))
     with monkeypatch.context() as away:
         away.setattr(connections, "_away_until", float("inf"))
@@ -102,18 +100,18 @@ def test_turn_that_could_not_be_woken_stays_due(turn: Turn, monkeypatch: pytest.
     assert queued_tasks() == 1
 
 
-def test_what_one_side_has_finished_is_not_asked_again(turn: Turn):
-    claimed = records.claim_turn(turn.pk)
-    left, _ = records.begin_calls(claimed)
-    records.store_answer(claimed, left, Said(texts=["kept"]))
+def test_requeued_turn_calls_unfinished_side_only(turn: Turn):
+    claimed = turn_store.claim_turn(turn.pk)
+    left, _ = turn_store.begin_calls(claimed)
+    turn_store.store_answer(claimed, left, CallResult(texts=["kept"]))
     Turn.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     sweep()
-    claimed = records.claim_turn(turn.pk)
-    assert [call.side for call in records.begin_calls(claimed)] == ["right"]
+    claimed = turn_store.claim_turn(turn.pk)
+    assert [call.side for call in turn_store.begin_calls(claimed)] == ["right"]
 
 
-def test_sweeping_without_a_broker_changes_the_rows_all_the_same(turn: Turn, settings):
-    abandon(turn)
+def test_sweep_without_broker_requeues_turn(turn: Turn, settings):
+    claim_and_expire(turn)
     settings.REDIS_URL = "redis://127.0.0.1:9/0"
     sweep()
     turn.refresh_from_db()
@@ -121,7 +119,7 @@ def test_sweeping_without_a_broker_changes_the_rows_all_the_same(turn: Turn, set
 
 
 @pytest.mark.parametrize(("last", "entries"), [("text", 2), ("end", 1)])
-def test_a_stream_that_lost_its_end_is_told_it_once(turn: Turn, last: str, entries: int):
+def test_missing_end_is_published_once(turn: Turn, last: str, entries: int):
     key = stream_key(turn.battle.public_id, 0)
     connection().xadd(key, entry([TurnEvent(last, "left", "word")]))
     Turn.objects.update(state=Turn.State.DONE, finished_at=timezone.now() - timedelta(seconds=10))
@@ -130,7 +128,7 @@ def test_a_stream_that_lost_its_end_is_told_it_once(turn: Turn, last: str, entri
     assert connection().xlen(key) == entries
 
 
-def test_stream_of_a_finished_turn_is_emptied_once():
+def test_stream_of_finished_turn_is_truncated_once():
     turns = [make.answered_battle(make.model(), make.model()).turns.get() for _ in range(3)]
     minutes_ago, just_now, unread = [stream_key(turn.battle.public_id, 0) for turn in turns]
     for key in (minutes_ago, just_now):

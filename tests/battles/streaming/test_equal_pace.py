@@ -1,4 +1,4 @@
-"""With ARENA_EQUAL_PACE the events of a battle do not tell which model was faster: simulated battles."""
+"""ARENA_EQUAL_PACE hides which model is faster; tested with simulated battles."""
 
 import asyncio
 from dataclasses import dataclass, replace
@@ -17,8 +17,8 @@ from tests.site import Reader
 from tests.waiting import wait_for
 
 BATTLES = 200
-STORING_S = 0.02  # from a model's last piece until its side is stored
-LONGEST_S = 3600.0
+STORING_S = 0.02  # from the last piece until the side is stored
+MAX_DURATION_S = 3600.0
 SIDES = ("left", "right")
 
 
@@ -39,7 +39,7 @@ class Writer:
 
 
 class SimulatedLoop(asyncio.SelectorEventLoop):
-    """Its time is what the simulation says."""
+    """Loop whose time the simulation sets."""
 
     now = 0.0
 
@@ -48,34 +48,34 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
 
 
 class UnusedPublisher:
-    """The simulation asks the channel itself, on every tick."""
+    """Stub: the simulation calls take_events() itself on every tick."""
 
     tick_s = TICK_S
 
-    def has_news(self, channel: TurnChannel) -> None:
+    def schedule(self, channel: TurnChannel) -> None:
         pass
 
 
 async def _events(writers: dict[str, Writer]) -> list[tuple[float, TurnEvent]]:
     loop = cast(SimulatedLoop, asyncio.get_running_loop())
     channel = TurnChannel(cast(Publisher, UnusedPublisher()), "turn", writers, equal_pace=True)
-    written, over, events = dict.fromkeys(writers, 0), set[str](), list[tuple[float, TurnEvent]]()
-    while not channel.is_shown():
+    written, finished, events = dict.fromkeys(writers, 0), set[str](), list[tuple[float, TurnEvent]]()
+    while not channel.is_published():
         loop.now += TICK_S
-        assert loop.now < LONGEST_S
+        assert loop.now < MAX_DURATION_S
         for side, writer in writers.items():
             if new := writer.written(loop.now) - written[side]:
                 channel.add(side, "x" * new)
                 written[side] += new
-            if side not in over and loop.now >= writer.ends_at:
-                channel.side_is_over(side, "done")
-                over.add(side)
+            if side not in finished and loop.now >= writer.ends_at:
+                channel.finish_side(side, "done")
+                finished.add(side)
         events += [(loop.now, event) for event in channel.take_events()]
     return events
 
 
 def events_of(left: Writer, right: Writer) -> list[tuple[float, TurnEvent]]:
-    """Every event of a battle with its time, in seconds since the models were asked."""
+    """Return a battle's events with their time in seconds."""
     with asyncio.Runner(loop_factory=SimulatedLoop) as runner:
         return runner.run(_events({"left": left, "right": right}))
 
@@ -89,17 +89,17 @@ def faster(left: Writer, right: Writer) -> str:
     return "left" if left.ends_at < right.ends_at else "right"
 
 
-def test_first_done_names_faster_model_by_chance_alone():
-    random, named = Random(20261122), 0
+def test_first_done_state_does_not_reveal_faster_model():
+    random, revealed = Random(20261122), 0
     for _ in range(BATTLES):
         left, right = random_battle(random)
         done = [event.side for _, event in events_of(left, right) if (event.name, event.value) == ("state", "done")]
         assert sorted(done) == ["left", "right"]
-        named += done[0] == faster(left, right)
-    assert named <= 0.55 * BATTLES
+        revealed += done[0] == faster(left, right)
+    assert revealed <= 0.55 * BATTLES
 
 
-def test_states_of_both_sides_come_in_the_same_ticks():
+def test_states_of_both_sides_share_a_tick():
     random = Random(1)
     for _ in range(20):
         states = [
@@ -110,7 +110,7 @@ def test_states_of_both_sides_come_in_the_same_ticks():
 
 
 @pytest.mark.parametrize("speed", [60, 150, 400])
-def test_battle_is_shown_alike_whichever_model_is_faster(speed: int):
+def test_duration_is_equal_whichever_model_is_faster(speed: int):
     short, long = Writer(400, speed), Writer(2000, speed)
     times = [
         events_of(first, second)[-1][0]
@@ -120,12 +120,12 @@ def test_battle_is_shown_alike_whichever_model_is_faster(speed: int):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_battle_is_answering_until_both_sides_are_shown(
+def test_battle_is_answering_until_both_sides_are_published(
     fake_provider: FakeProvider, reader: Reader, settings, monkeypatch: pytest.MonkeyPatch
 ):
     settings.ARENA_EQUAL_PACE = True
-    reach: dict[str, Any] = {"of both": 0}
-    monkeypatch.setattr(EqualPace, "reach", lambda self, sides, now: reach["of both"])
+    visible: dict[str, Any] = {"characters": 0}
+    monkeypatch.setattr(EqualPace, "visible_characters", lambda self, sides, now: visible["characters"])
     for name in ("honest", "steady"):
         make.model(name, at=fake_provider.base_url)
     battle = reader.start_battle()
@@ -134,16 +134,16 @@ def test_battle_is_answering_until_both_sides_are_shown(
     answers = {(answer["state"], answer["text"]) for answer in shown["turns"][0]["answers"]}
     assert (shown["state"], answers) == ("answering", {("streaming", "")})
     assert shown["can_vote"] is False
-    reach["of both"] = 1000
+    visible["characters"] = 1000
     assert reader.wait_until_answered(shown)["state"] == "awaiting_vote"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_stop_shows_what_the_equal_pace_holds_back(
+def test_stop_publishes_held_back_text(
     fake_provider: FakeProvider, reader: Reader, settings, monkeypatch: pytest.MonkeyPatch
 ):
     settings.ARENA_EQUAL_PACE = True
-    monkeypatch.setattr(EqualPace, "reach", lambda self, sides, now: 0)
+    monkeypatch.setattr(EqualPace, "visible_characters", lambda self, sides, now: 0)
     for name in ("honest", "steady"):
         make.model(name, at=fake_provider.base_url)
     battle = reader.start_battle()

@@ -1,4 +1,4 @@
-"""Bytes that are no HTTP, and calls that raise: one side fails with a code, the other one goes on."""
+"""Invalid HTTP and calls that raise: one side fails with a code, the other one continues."""
 
 import asyncio
 import gzip
@@ -35,8 +35,8 @@ def raw_server() -> Iterator[RawServer]:
     server.close()
 
 
-def answer_beside_a_healthy_side(engine: Engine, provider: FakeProvider, at: str) -> Answer:
-    """Return how the right side ended, when a healthy model sat on the left and a model of `at` on the right."""
+def answer_beside_healthy_side(engine: Engine, provider: FakeProvider, at: str) -> Answer:
+    """Answer a turn with a healthy left side and a right side at `at`; return the right answer."""
     battle = make.battle(make.model("honest", at=provider.base_url), make.model("raw", at=at))
     engine.answer(battle.turns.get().pk)
     left, right = Answer.objects.filter(turn__battle=battle).order_by("side__position").select_related("call")
@@ -73,7 +73,7 @@ def test_unreadable_response_fails_only_its_side(
 ):
     reply, repeats, code = FAULTS[name]
     raw_server.answer_with(reply, repeats=repeats)
-    right = answer_beside_a_healthy_side(engine, fake_provider, raw_server.base_url)
+    right = answer_beside_healthy_side(engine, fake_provider, raw_server.base_url)
     assert (right.state, right.error) == ("failed", code)
     assert raw_server.requests == 1
     assert (right.call.state, right.call.error, right.call.attempt) == ("failed", code, 1)
@@ -100,7 +100,7 @@ def test_compressed_refusal_is_read_raw(
 ):
     body = {"gzip": gzip.compress, "br": brotli.compress}[encoding](b"x" * 5_000_000)
     raw_server.answer_with(refusal(401, body, b"Content-Encoding: " + encoding.encode()))
-    right = answer_beside_a_healthy_side(engine, fake_provider, raw_server.base_url)
+    right = answer_beside_healthy_side(engine, fake_provider, raw_server.base_url)
     assert (right.state, right.error) == ("failed", "refused_key")
     assert "xxxxx" not in caplog.text
 
@@ -110,7 +110,7 @@ def test_impossible_token_counts_are_estimated_instead(
 ):
     usage = b', "usage": {"prompt_tokens": NaN, "completion_tokens": 3}}\n\n'
     raw_server.answer_with(chunked(TWO, STOP.replace(b"}\n\n", usage), DONE))
-    right = answer_beside_a_healthy_side(engine, fake_provider, raw_server.base_url)
+    right = answer_beside_healthy_side(engine, fake_provider, raw_server.base_url)
     assert (right.state, right.text) == ("done", "one two")
     assert (right.call.prompt_tokens, right.call.completion_tokens, right.call.tokens_estimated) == (5, 3, True)
 
@@ -120,21 +120,29 @@ def test_provider_cookies_are_never_sent_back(fake_provider: FakeProvider, engin
         chunked(TWO, END).replace(b"\r\n\r\n", b"\r\nSet-Cookie: a=\xff\xfe\r\nSet-Cookie: b=canary\r\n\r\n", 1)
     )
     for _ in range(2):
-        right = answer_beside_a_healthy_side(engine, fake_provider, raw_server.base_url)
+        right = answer_beside_healthy_side(engine, fake_provider, raw_server.base_url)
         assert (right.state, right.text) == ("done", "one two")
     assert b"cookie" not in raw_server.received.lower()
 
 
-@pytest.mark.parametrize(("asked", "most"), [(1_000, 16_000), (10, 4_000)])
+@pytest.mark.parametrize(("max_tokens", "max_characters"), [(1_000, 16_000), (10, 4_000)])
 @pytest.mark.parametrize("is_too_long", [False, True])
 def test_answer_far_beyond_its_token_cap_ends(
-    fake_provider: FakeProvider, engine: Engine, raw_server: RawServer, settings, asked: int, most: int, is_too_long
+    fake_provider: FakeProvider,
+    engine: Engine,
+    raw_server: RawServer,
+    settings,
+    max_tokens: int,
+    max_characters: int,
+    is_too_long,
 ):
-    settings.ARENA_MAX_TOKENS = asked
-    raw_server.answer_with(chunked(*[text("and on and on and on")] * (most // 20), text("!" * is_too_long), END))
-    right = answer_beside_a_healthy_side(engine, fake_provider, raw_server.base_url)
+    settings.ARENA_MAX_TOKENS = max_tokens
+    raw_server.answer_with(
+        chunked(*[text("and on and on and on")] * (max_characters // 20), text("!" * is_too_long), END)
+    )
+    right = answer_beside_healthy_side(engine, fake_provider, raw_server.base_url)
     assert (right.state, right.error) == (("failed", "answer_too_long") if is_too_long else ("done", ""))
-    assert len(right.text) <= most
+    assert len(right.text) <= max_characters
 
 
 def test_reasoning_far_beyond_its_token_cap_ends(
@@ -142,12 +150,12 @@ def test_reasoning_far_beyond_its_token_cap_ends(
 ):
     settings.ARENA_MAX_TOKENS = 1_000
     raw_server.answer_with(chunked(*[event({"reasoning": "hm " * 50})] * 500, END))
-    right = answer_beside_a_healthy_side(engine, fake_provider, raw_server.base_url)
+    right = answer_beside_healthy_side(engine, fake_provider, raw_server.base_url)
     assert (right.state, right.error, right.text) == ("failed", "answer_too_long", "")
 
 
 class Raising:
-    """Answers as the model is called: with the exception of that name, or a completion that cannot be stored."""
+    """Provider whose behaviour is the model's name: an exception, or a completion that cannot be stored."""
 
     async def stream(self, request: ChatRequest, receive: Receive) -> Completion:
         if request.model == "silent":
@@ -158,11 +166,11 @@ class Raising:
         if request.model != "healthy":
             raise {
                 "cancelled": asyncio.CancelledError,
-                "defect": KeyError,
+                "error": KeyError,
                 "deep": RecursionError,
                 "full": MemoryError,
             }[request.model]
-        await asyncio.sleep(0.2)  # the other side has failed meanwhile
+        await asyncio.sleep(0.2)  # until the other side has failed
         return Completion(finish_reason="stop")
 
     async def close(self) -> None:
@@ -181,7 +189,7 @@ def raising_engine(_tasks) -> Iterator[Engine]:
 @pytest.mark.parametrize(
     ("name", "text", "error"),
     [
-        ("defect", "one two three", "malformed"),
+        ("error", "one two three", "malformed"),
         ("deep", "one two three", "malformed"),
         ("full", "one two three", "malformed"),
         ("cancelled", "one two three", "malformed"),
@@ -214,7 +222,7 @@ def test_redrawn_side_that_cannot_be_stored_fails(raising_engine: Engine, settin
 
 
 def test_exception_in_a_probe_keeps_the_breaker_open(raising_engine: Engine):
-    breaker = Breaker.objects.create(model=make.model("defect"), opened_at=timezone.now(), probe_at=timezone.now())
+    breaker = Breaker.objects.create(model=make.model("error"), opened_at=timezone.now(), probe_at=timezone.now())
     raising_engine.probe(breaker.pk)
     breaker.refresh_from_db()
     assert (breaker.opened_at is not None, breaker.reason) == (True, "malformed")

@@ -1,4 +1,4 @@
-"""Answers that are expensive to render: other battles go on, and what is stored is bounded."""
+"""Answers that are expensive to render do not delay other battles and are stored within bounds."""
 
 import threading
 import time
@@ -25,7 +25,7 @@ def start(reader: Reader, left: str, right: str) -> dict:
     return response.json()["battles"][0]
 
 
-def test_slow_answers_do_not_silence_another_battle(reader: Reader, fake_provider: FakeProvider, settings):
+def test_slow_answers_do_not_delay_another_battle(reader: Reader, fake_provider: FakeProvider, settings):
     settings.ARENA_MAX_TOKENS = 10_000  # so that no answer is cut
     for name in ("long", "honest", *SLOW_TO_RENDER):
         make.model(name, at=fake_provider.base_url, slug=name)
@@ -37,7 +37,7 @@ def test_slow_answers_do_not_silence_another_battle(reader: Reader, fake_provide
     other = Reader(reader.site)
     hostile = [start(other, name, "honest") for name in SLOW_TO_RENDER]
     following.join(120)
-    # The words of 4 s arrive in one entry a tick, of at most 0.25 s; rendering on the loop made them a handful.
+    # The text takes 4 s, at one entry per tick of at most 0.25 s; rendering on the loop left only a handful of entries.
     entries = {id.partition(".")[0] for id, name, _ in events if name in ("text", "block")}
     assert len(entries) > 8
     for battle in hostile:
@@ -54,7 +54,7 @@ def test_worker_spends_little_time_on_an_answer_of_brackets(reader: Reader, fake
     render(SLOW_TO_RENDER["brackets"])
     between = time.process_time()
     reader.wait_until_answered(start(reader, "brackets", "honest"))
-    # Worker, site and provider are threads of this process; the child that renders is not.
+    # Worker, site and provider are threads of this process; rendering happens in a child process.
     assert time.process_time() - between < (between - began) / 2
 
 

@@ -1,4 +1,4 @@
-"""Whatever a provider does, its side ends in time, in a known state, with a sentence for people."""
+"""Faults of providers: the side ends in time, with a code and a message."""
 
 import socket
 import time
@@ -18,12 +18,12 @@ from tests.fake_provider import FakeProvider
 pytestmark = pytest.mark.django_db(transaction=True)
 
 # Longer than a test may take: each fault ends by itself or at the one deadline that is shortened for it.
-PATIENT = {"connect": 900, "first": 900, "idle": 900, "total": 900}
+LONG_DEADLINES = {"connect": 900, "first": 900, "idle": 900, "total": 900}
 LIMITS = {"connect": 0.5, "first": 0.5, "idle": 1.5, "total": 3}
 
 
 @dataclass
-class Ended:
+class Outcome:
     state: str
     error: str
     text: str
@@ -33,13 +33,13 @@ class Ended:
 
 
 @pytest.fixture(autouse=True)
-def _patient(settings):
-    settings.ARENA_DEADLINES = PATIENT
+def _long_deadlines(settings):
+    settings.ARENA_DEADLINES = LONG_DEADLINES
     settings.ARENA_MAX_TOKENS = 30_000  # so that very long answers end by other limits
 
 
-def ask(engine: Engine, model: str, at: str) -> Ended:
-    """How the right side ends when `model` sits there, and how long the turn took."""
+def answer_with(engine: Engine, model: str, at: str) -> Outcome:
+    """Answer a turn whose right side is `model`; return the outcome of that side."""
     battle = make.battle(make.model("refused", at="http://127.0.0.1:9/v1"), make.model(model, at=at))
     turn = battle.turns.get()
     began = time.monotonic()
@@ -48,10 +48,10 @@ def ask(engine: Engine, model: str, at: str) -> Ended:
     turn.refresh_from_db()
     assert turn.state == "done"
     answer = Answer.objects.select_related("call").get(turn=turn, side__position="right")
-    return Ended(answer.state, answer.error, answer.text, answer.reasoning, took, answer.call)
+    return Outcome(answer.state, answer.error, answer.text, answer.reasoning, took, answer.call)
 
 
-# The model, the code, the deadline that ends it (none where it ends by itself), and the text before it.
+# Model of the fake provider, failure code, the deadline that ends it (or "": it ends by itself), start of the text.
 FAULTS = [
     ("hang-after-0", "first_timeout", "first", ""),
     ("silent", "first_timeout", "first", ""),
@@ -106,15 +106,15 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("model", "code", "limit", "said"), FAULTS, ids=[fault[0] for fault in FAULTS])
-def test_a_fault_ends_its_side_with_a_code_within_its_limit(
-    fake_provider: FakeProvider, engine: Engine, settings, model: str, code: str, limit: str, said: str
+@pytest.mark.parametrize(("model", "code", "limit", "text"), FAULTS, ids=[fault[0] for fault in FAULTS])
+def test_fault_fails_side_with_code_within_deadline(
+    fake_provider: FakeProvider, engine: Engine, settings, model: str, code: str, limit: str, text: str
 ):
-    settings.ARENA_DEADLINES = PATIENT | ({limit: LIMITS[limit]} if limit else {})
-    ended = ask(engine, model, fake_provider.base_url)
+    settings.ARENA_DEADLINES = LONG_DEADLINES | ({limit: LIMITS[limit]} if limit else {})
+    ended = answer_with(engine, model, fake_provider.base_url)
     assert (ended.state, ended.error) == ("failed", code)
-    assert ended.text.startswith(said)
-    assert bool(ended.text) == bool(said)
+    assert ended.text.startswith(text)
+    assert bool(ended.text) == bool(text)
     assert (ended.call.state, ended.call.error) == ("failed", code)
 
 
@@ -129,12 +129,10 @@ def test_a_fault_ends_its_side_with_a_code_within_its_limit(
         ("endless-refusal", "provider_error"),
     ],
 )
-def test_what_never_ends_is_ended_and_takes_little_memory(
-    fake_provider: FakeProvider, engine: Engine, model: str, code: str
-):
+def test_endless_response_fails_with_bounded_memory(fake_provider: FakeProvider, engine: Engine, model: str, code: str):
     tracemalloc.start()
     try:
-        ended = ask(engine, model, fake_provider.base_url)
+        ended = answer_with(engine, model, fake_provider.base_url)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -144,7 +142,7 @@ def test_what_never_ends_is_ended_and_takes_little_memory(
 
 
 TWO = "one two"
-ENDS_WELL = [
+VALID_STREAMS = [
     ("no-final-blank-line", TWO, "stop"),
     ("said-twice", TWO, "stop"),
     ("roles-and-nulls", TWO, "stop"),
@@ -173,17 +171,17 @@ ENDS_WELL = [
 ]
 
 
-@pytest.mark.parametrize(("model", "text", "finish"), ENDS_WELL, ids=[model for model, *_ in ENDS_WELL])
-def test_what_is_odd_but_right_is_read(fake_provider: FakeProvider, engine: Engine, model: str, text: str, finish: str):
-    ended = ask(engine, model, fake_provider.base_url)
+@pytest.mark.parametrize(("model", "text", "finish"), VALID_STREAMS, ids=[model for model, *_ in VALID_STREAMS])
+def test_unusual_valid_stream_is_read(fake_provider: FakeProvider, engine: Engine, model: str, text: str, finish: str):
+    ended = answer_with(engine, model, fake_provider.base_url)
     assert (ended.state, ended.error, ended.text, ended.call.finish_reason) == ("done", "", text, finish)
 
 
 @pytest.mark.parametrize(
     "model", ["reasoning-content", "reasoning", "think-tag", "think-tag-at-once", "mistrals-parts"]
 )
-def test_reasoning_is_kept_apart_from_the_answer(fake_provider: FakeProvider, engine: Engine, model: str):
-    ended = ask(engine, model, fake_provider.base_url)
+def test_reasoning_is_separated_from_answer(fake_provider: FakeProvider, engine: Engine, model: str):
+    ended = answer_with(engine, model, fake_provider.base_url)
     assert (ended.state, ended.reasoning, ended.text) == ("done", "let me see", TWO)
     assert (ended.call.completion_tokens, ended.call.reasoning_tokens, ended.call.answer_tokens) == (6, 4, 2)
 
@@ -198,35 +196,33 @@ def test_reasoning_is_kept_apart_from_the_answer(fake_provider: FakeProvider, en
         ("all-at-once", True),
     ],
 )
-def test_tokens_are_taken_from_the_last_usage_or_estimated(
+def test_tokens_come_from_last_usage_or_estimate(
     fake_provider: FakeProvider, engine: Engine, model: str, is_estimated: bool
 ):
-    call = ask(engine, model, fake_provider.base_url).call
+    call = answer_with(engine, model, fake_provider.base_url).call
     assert call.tokens_estimated == is_estimated
     assert (call.prompt_tokens, call.completion_tokens) == ((5, 3) if is_estimated else (7, 3))
 
 
 @pytest.mark.parametrize(("model", "reasoning"), [("usage-with-reasoning", 60), ("usage-of-gemini", 60)])
-def test_hidden_reasoning_is_paid_for_and_is_no_part_of_the_answer(
+def test_hidden_reasoning_is_paid_and_not_in_answer_tokens(
     fake_provider: FakeProvider, engine: Engine, model: str, reasoning: int
 ):
-    call = ask(engine, model, fake_provider.base_url).call
+    call = answer_with(engine, model, fake_provider.base_url).call
     assert (call.prompt_tokens, call.completion_tokens) == (7, 63)
     assert (call.reasoning_tokens, call.answer_tokens) == (reasoning, 3)
 
 
-def test_a_model_may_think_longer_than_its_first_token_may_take(fake_provider: FakeProvider, engine: Engine, settings):
-    settings.ARENA_DEADLINES = PATIENT | {"first": 1.9}
-    ended = ask(engine, "thinks-two-seconds", fake_provider.base_url)
+def test_reasoning_extends_first_token_deadline(fake_provider: FakeProvider, engine: Engine, settings):
+    settings.ARENA_DEADLINES = LONG_DEADLINES | {"first": 1.9}
+    ended = answer_with(engine, "thinks-two-seconds", fake_provider.base_url)
     assert (ended.state, ended.text) == ("done", TWO)
-    assert ended.call.first_token_ms >= 2000, "the first token is the first that people read"
+    assert ended.call.first_token_ms >= 2000, "reasoning is not counted as the first token"
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_busy_provider_is_asked_once_more_before_anything_was_shown(
-    fake_provider: FakeProvider, engine: Engine, status: int
-):
-    ended = ask(engine, f"busy-once-{status}", fake_provider.base_url)
+def test_busy_provider_is_retried_once(fake_provider: FakeProvider, engine: Engine, status: int):
+    ended = answer_with(engine, f"busy-once-{status}", fake_provider.base_url)
     assert (ended.state, ended.text) == ("done", "one two three ")
     assert fake_provider.calls[f"busy-once-{status}"] == 2
 
@@ -235,59 +231,51 @@ def test_a_busy_provider_is_asked_once_more_before_anything_was_shown(
     ("model", "requests"),
     [("status-500", 2), ("status-400", 1), ("later-3600", 1), ("redirect", 1), ("cut-after-0", 1), ("error-event", 1)],
 )
-def test_a_second_request_is_made_only_after_a_passing_refusal(
-    fake_provider: FakeProvider, engine: Engine, model: str, requests: int
-):
-    assert ask(engine, model, fake_provider.base_url).state == "failed"
+def test_only_temporary_refusal_is_retried(fake_provider: FakeProvider, engine: Engine, model: str, requests: int):
+    assert answer_with(engine, model, fake_provider.base_url).state == "failed"
     assert fake_provider.calls == {model: requests}
 
 
-def test_a_wait_that_would_end_after_the_first_tokens_deadline_is_none(
-    fake_provider: FakeProvider, engine: Engine, settings
-):
-    settings.ARENA_DEADLINES = PATIENT | {"first": 4.5}
-    ended = ask(engine, "later-4.9", fake_provider.base_url)
+def test_retry_after_beyond_deadline_fails_at_once(fake_provider: FakeProvider, engine: Engine, settings):
+    settings.ARENA_DEADLINES = LONG_DEADLINES | {"first": 4.5}
+    ended = answer_with(engine, "later-4.9", fake_provider.base_url)
     assert (ended.state, ended.error) == ("failed", "rate_limited")
     assert fake_provider.calls == {"later-4.9": 1}
 
 
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
-    """A port whose connections nobody takes."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        yield listening
+    """Bound socket that accepts no connection."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound
 
 
-def test_a_server_that_connects_and_never_answers_ends_at_the_first_token_deadline(
-    listener: socket.socket, engine: Engine, settings
-):
-    settings.ARENA_DEADLINES = PATIENT | {"first": LIMITS["first"]}
+def test_silent_server_fails_at_first_token_deadline(listener: socket.socket, engine: Engine, settings):
+    settings.ARENA_DEADLINES = LONG_DEADLINES | {"first": LIMITS["first"]}
     listener.listen(5)
-    ended = ask(engine, "honest", f"http://127.0.0.1:{listener.getsockname()[1]}/v1")
+    ended = answer_with(engine, "honest", f"http://127.0.0.1:{listener.getsockname()[1]}/v1")
     assert (ended.state, ended.error) == ("failed", "first_timeout")
     assert ended.after_s >= LIMITS["first"]
 
 
-def test_a_server_that_does_not_even_connect_ends_at_the_connect_deadline(
-    listener: socket.socket, engine: Engine, settings
-):
-    settings.ARENA_DEADLINES = PATIENT | {"connect": LIMITS["connect"]}
+def test_full_backlog_fails_at_connect_deadline(listener: socket.socket, engine: Engine, settings):
+    settings.ARENA_DEADLINES = LONG_DEADLINES | {"connect": LIMITS["connect"]}
     listener.listen(0)
     with socket.socket() as first, socket.socket() as second:  # they fill the queue
         for connection in (first, second):
             connection.setblocking(False)
             connection.connect_ex(listener.getsockname())
-        ended = ask(engine, "honest", f"http://127.0.0.1:{listener.getsockname()[1]}/v1")
+        ended = answer_with(engine, "honest", f"http://127.0.0.1:{listener.getsockname()[1]}/v1")
     assert (ended.state, ended.error) == ("failed", "unreachable")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:9", "no-such-host.invalid", f"{'x' * 64}.invalid", "\u202e.invalid"])
-def test_a_provider_that_is_not_there_is_unreachable(engine: Engine, host: str):
-    ended = ask(engine, "honest", f"http://{host}/v1")
+def test_missing_provider_is_unreachable(engine: Engine, host: str):
+    ended = answer_with(engine, "honest", f"http://{host}/v1")
     assert (ended.state, ended.error) == ("failed", "unreachable")
 
 
-def test_every_way_to_fail_has_a_sentence():
+def test_every_failure_code_has_a_sentence():
     assert FAILURE_WORDS.keys() == set(FailureCode)
     assert all(str(words).endswith(".") for words in FAILURE_WORDS.values())

@@ -1,4 +1,4 @@
-"""A model that names itself is judged by its name: the vote is kept, does not count, and says so."""
+"""Votes on answers that name their model are kept, not counted and explained."""
 
 import pytest
 from django.test import Client
@@ -14,8 +14,8 @@ from tests.fake_provider import FakeProvider
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def answered(fake_provider: FakeProvider, engine: Engine, prompt: str, *, actor: Actor) -> Battle:
-    """The fake provider's honest models repeat the prompt."""
+def answered_battle(fake_provider: FakeProvider, engine: Engine, prompt: str, *, actor: Actor) -> Battle:
+    """Return a battle with `prompt` as both answers, because the honest fake models repeat it."""
     left = make.model("honest-a", at=fake_provider.base_url, name="Wombat 9B", aliases=["wombat"])
     right = make.model("honest-b", at=fake_provider.base_url, name="Quokka 3")
     battle = make.battle(left, right, actor=actor, prompt=prompt)
@@ -26,12 +26,12 @@ def answered(fake_provider: FakeProvider, engine: Engine, prompt: str, *, actor:
 @pytest.mark.parametrize(
     "prompt", ["this is **Wom**bat here", "W\u200bombat", "Ｗｏｍｂａｔ", "so w o m b a t then", "I am ChatGPT"]
 )
-def test_a_vote_on_an_answer_with_a_name_is_kept_and_not_counted(
+def test_vote_on_leaking_answer_is_kept_and_not_counted(
     fake_provider: FakeProvider, engine: Engine, client: Client, prompt: str
 ):
     member = make.user()
     client.force_login(member)
-    battle = answered(fake_provider, engine, prompt, actor=Actor(user=member, network="127.0.0.1"))
+    battle = answered_battle(fake_provider, engine, prompt, actor=Actor(user=member, network="127.0.0.1"))
     before = client.get(f"/api/v1/battles/{battle.public_id}/").content
     assert b"leak" not in before
     assert b"names_itself" not in before
@@ -44,12 +44,12 @@ def test_a_vote_on_an_answer_with_a_name_is_kept_and_not_counted(
     assert not EloRating.objects.exists()
 
 
-def test_the_other_models_name_may_be_said(fake_provider: FakeProvider, engine: Engine):
-    battle = answered(fake_provider, engine, "is a quokka 4 better", actor=make.visitor())
+def test_name_of_other_model_is_no_leak(fake_provider: FakeProvider, engine: Engine):
+    battle = answered_battle(fake_provider, engine, "is a quokka 4 better", actor=make.visitor())
     assert not Answer.objects.filter(turn__battle=battle, names_itself=True).exists()
 
 
-def test_a_name_that_was_read_in_a_failed_answer_stays_known_when_it_is_asked_again(db):
+def test_leak_in_failed_answer_survives_regeneration(db):
     battle = make.answered_battle(make.model(), make.model())
     turn = make.turn(battle)
     turn.answers.update(state=Answer.State.DONE, text="an answer")

@@ -1,11 +1,11 @@
-"""What a worker publishes of growing answers: text at once, HTML when it is there."""
+"""Events of growing answers: text at once, HTML of blocks when it is rendered."""
 
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from battles.streaming import publisher as module
+from battles.streaming import publisher as publisher_module
 from battles.streaming.publisher import Publisher, TurnChannel
 from common.rendering.renderer import Renderer
 from common.valkey.connections import connection, new_async_connection
@@ -26,11 +26,11 @@ def run(work: Callable[[TurnChannel, Renderer], Awaitable[None]]) -> None:
     asyncio.run(with_channel())
 
 
-def taken(channel: TurnChannel) -> Events:
+def take(channel: TurnChannel) -> Events:
     return [(event.name, event.value) for event in channel.take_events()]
 
 
-async def rendered(channel: TurnChannel) -> None:
+async def wait_until_rendered(channel: TurnChannel) -> None:
     rendering = channel._sides["left"].rendering
     assert rendering is not None
     await rendering
@@ -39,7 +39,7 @@ async def rendered(channel: TurnChannel) -> None:
 def test_short_block_is_published_as_html_at_once():
     async def work(channel: TurnChannel, _: Renderer) -> None:
         channel.add("left", "one\n\ntwo\n")
-        assert taken(channel) == [("state", "streaming"), ("block", "<p>one</p>\n"), ("text", "two\n")]
+        assert take(channel) == [("state", "streaming"), ("block", "<p>one</p>\n"), ("text", "two\n")]
 
     run(work)
 
@@ -47,15 +47,15 @@ def test_short_block_is_published_as_html_at_once():
 def test_slow_block_is_sent_as_text_and_replaced_later():
     async def work(channel: TurnChannel, _: Renderer) -> None:
         channel.add("left", f"{CODE}two\n")
-        assert taken(channel) == [("state", "streaming"), ("text", f"{CODE}two\n")]
+        assert take(channel) == [("state", "streaming"), ("text", f"{CODE}two\n")]
         channel.add("left", "three\n")
-        assert taken(channel) == [("text", "three\n")]
-        await rendered(channel)
+        assert take(channel) == [("text", "three\n")]
+        await wait_until_rendered(channel)
         channel.add("left", "four")
-        (block, html), still_open = taken(channel)
+        (block, html), still_open = take(channel)
         assert (block, 'class="mi"' in html) == ("block", True)
         assert still_open == ("text", "two\nthree\nfour")
-        assert taken(channel) == []
+        assert take(channel) == []
 
     run(work)
 
@@ -64,10 +64,10 @@ def test_blocks_finished_meanwhile_are_rendered_together():
     async def work(channel: TurnChannel, _: Renderer) -> None:
         channel.add("left", f"{CODE}two\n\n")
         channel.add("left", "three\n\nfour\n")
-        taken(channel)
-        await rendered(channel)
+        take(channel)
+        await wait_until_rendered(channel)
         channel.add("left", "\nfive\n")
-        (_, first), (_, second), still_open = taken(channel)
+        (_, first), (_, second), still_open = take(channel)
         assert "<span" in first
         assert "<p>four</p>" in first + second
         assert still_open == ("text", "five\n")
@@ -75,35 +75,35 @@ def test_blocks_finished_meanwhile_are_rendered_together():
     run(work)
 
 
-def test_blocks_without_html_leave_no_text_behind():
+def test_block_without_html_replaces_its_text():
     async def work(channel: TurnChannel, _: Renderer) -> None:
         channel.add("left", f"{'[a]: https://a.example ' + 'a' * 600}\n\ntwo\n")
-        taken(channel)
-        await rendered(channel)
-        assert [name for name, _ in taken(channel)] == ["block", "text"]
+        take(channel)
+        await wait_until_rendered(channel)
+        assert [name for name, _ in take(channel)] == ["block", "text"]
 
     run(work)
 
 
-def test_turn_over_its_budget_is_shown_as_text(monkeypatch):
+def test_turn_over_rendering_budget_is_sent_as_text(monkeypatch):
     async def work(channel: TurnChannel, _: Renderer) -> None:
-        channel.spending.cpu_s = module.MAX_CPU_S_PER_TURN
+        channel.rendering_cost.cpu_s = publisher_module.MAX_CPU_S_PER_TURN
         channel.add("left", "one\n\ntwo\n")
-        assert taken(channel) == [("state", "streaming"), ("text", "one\n\ntwo\n")]
+        assert take(channel) == [("state", "streaming"), ("text", "one\n\ntwo\n")]
 
     run(work)
 
 
 def test_long_piece_is_published_over_several_ticks():
     async def work(channel: TurnChannel, _: Renderer) -> None:
-        most = module.MAX_CHARACTERS_PER_TICK
-        channel.add("left", "a" * (2 * most + 1))
-        channel.side_is_over("left", "done")
+        maximum = publisher_module.MAX_CHARACTERS_PER_TICK
+        channel.add("left", "a" * (2 * maximum + 1))
+        channel.finish_side("left", "done")
         channel.end()
-        lengths = [[(name, len(value)) for name, value in taken(channel)] for _ in range(3)]
+        lengths = [[(name, len(value)) for name, value in take(channel)] for _ in range(3)]
         assert lengths == [
-            [("text", most)],
-            [("text", most)],
+            [("text", maximum)],
+            [("text", maximum)],
             [("text", 1), ("state", 4), ("end", 0)],
         ]
 
@@ -115,8 +115,8 @@ def test_flush_publishes_long_text_to_its_end():
         valkey = new_async_connection()
         publisher = Publisher(valkey, renderer)
         finished = TurnChannel(publisher, "flushed", ["left"], equal_pace=False)
-        finished.add("left", "a" * (2 * module.MAX_CHARACTERS_PER_TICK + 1))
-        finished.side_is_over("left", "done")
+        finished.add("left", "a" * (2 * publisher_module.MAX_CHARACTERS_PER_TICK + 1))
+        finished.finish_side("left", "done")
         finished.end()
         await publisher.flush()
         await valkey.aclose(close_connection_pool=True)
@@ -130,25 +130,25 @@ def test_flush_publishes_long_text_to_its_end():
 def test_nothing_is_published_after_the_end():
     async def work(channel: TurnChannel, renderer: Renderer) -> None:
         channel.add("left", f"{CODE}two\n")
-        taken(channel)
-        channel.side_is_over("left", "done")
+        take(channel)
+        channel.finish_side("left", "done")
         channel.end()
-        channel._publisher._gather()
+        channel._publisher._collect()
         [(_, events)] = channel._publisher._unwritten
         assert [event.name for event in events] == ["state", "end"]
-        await renderer.render(CODE, channel.spending)
-        assert (channel._publisher._news, taken(channel)) == ({}, [])
+        await renderer.render(CODE, channel.rendering_cost)
+        assert (channel._publisher._scheduled, take(channel)) == ({}, [])
 
     run(work)
 
 
-def test_defect_of_one_turn_does_not_silence_others():
+def test_error_of_one_turn_does_not_stop_others():
     async def work(channel: TurnChannel, renderer: Renderer) -> None:
         broken = TurnChannel(channel._publisher, "broken", ["left"], equal_pace=False)
-        for one in (broken, channel):
-            one.add("left", "one")
+        for each in (broken, channel):
+            each.add("left", "one")
         broken._sides["left"].markdown = None  # type: ignore[assignment]
-        channel._publisher._gather()
-        assert [one for one, _ in channel._publisher._unwritten] == [channel]
+        channel._publisher._collect()
+        assert [written for written, _ in channel._publisher._unwritten] == [channel]
 
     run(work)
