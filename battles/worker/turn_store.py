@@ -263,6 +263,7 @@ def renew_leases(claims: list[ClaimedTurn]) -> dict[int, bool]:
     ours = Q()
     for claimed in claims:
         ours |= Q(pk=claimed.turn_id, fence=claimed.fence)
-    held = Turn.objects.filter(ours, state=Turn.State.ANSWERING)
-    held.update(lease_until=Now() + LEASE)
+    Turn.objects.filter(ours, state=Turn.State.ANSWERING).update(lease_until=Now() + LEASE)
+    # A turn that was just closed is still ours: cancelling its task would lose its `end`.
+    held = Turn.objects.filter(ours, state__in=[Turn.State.ANSWERING, Turn.State.DONE])
     return {pk: stop is not None for pk, stop in held.values_list("pk", "stop_requested_at")}

@@ -118,6 +118,15 @@ def test_stale_fence_cannot_store_answer(fake_provider: FakeProvider):
     assert answers(battle)["left"] == ("queued", "", "")
 
 
+def test_lease_renewal_keeps_claim_of_closed_turn():
+    closed, requeued = (make.battle(make.model(), make.model()).turns.get() for _ in range(2))
+    claims = [turn_store.claim_turn(turn.pk) for turn in (closed, requeued)]
+    for call in turn_store.begin_calls(claims[0]):
+        turn_store.store_answer(claims[0], call, CallResult(texts=["one"]))
+    turn_store.release(claims[1])
+    assert turn_store.renew_leases(claims) == {closed.pk: False}
+
+
 def test_closing_engine_requeues_running_turn(fake_provider: FakeProvider):
     engine = Engine()
     left, right = (make.model("honest", at=fake_provider.base_url) for _ in range(2))
