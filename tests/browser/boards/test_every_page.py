@@ -116,6 +116,7 @@ def test_refusal_pages_have_no_axe_violations(arena: Arena, everything: dict[str
 
 
 def test_battle_states_have_no_axe_violations(arena: Arena, fake_provider: FakeProvider, page: Page):
+    draw_only_echoes(arena)
     ask(page, arena, ANSWER)
     found = violations_in_each_theme(page)
     page.get_by_role("button", name="Tie").click()
