@@ -41,7 +41,7 @@ class ChargeAdmin(ReadOnlyAdmin):
             raise PermissionDenied
         if "allow" in request.POST:
             spending.allow_paid_calls(by=request.user)
-            messages.success(request, _("Paid models can be called again, unless ARENA_PAID_CALLS forbids it."))
+            messages.success(request, _("Paid models can be called again."))
         else:
             spending.halt_paid_calls(by=request.user)
             messages.success(request, _("Calls to paid models are stopped. Calls in progress finish."))

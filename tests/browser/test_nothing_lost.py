@@ -8,26 +8,20 @@ import httpx2
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.arenas import PATIENT
 from tests.browser.pictures import look
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.battling import LONG
-from tests.faults.running import ANSWERS, POSTGRES, VALKEY, WEB, Arena, arena_with
+from tests.faults.running import ANSWERS, POSTGRES, VALKEY, WEB, Arena
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.faults]
 
 
-@pytest.fixture(scope="module")
-def _arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
-    with arena_with(_fake_provider, **PATIENT) as arena:
-        yield arena
-
-
-@pytest.fixture
-def arena(_arena: Arena) -> Arena:
-    wait_for(_arena.is_ready, within=120)
-    return _arena
+@pytest.fixture(autouse=True)
+def _arena_recovers(arena: Arena) -> Iterator[None]:
+    """Other files share it."""
+    yield
+    wait_for(arena.is_ready)
 
 
 def start(arena: Arena, page: Page, prompt: str = LONG) -> None:

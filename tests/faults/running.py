@@ -94,10 +94,10 @@ def arena_with(provider: FakeProvider, **environment: str) -> Iterator["Arena"]:
             arena.stop()
 
 
-def copy_prepared_data(data_dir: Path) -> None:
+def copy_prepared_data(data_dir: Path, part: str = "") -> None:
     """Copy the data directory of a cleanly stopped arena without models, prepared once in a run of the tests.
 
-    Outside of a run of the tests nothing is copied: the start prepares the directory itself.
+    part: the only directory to copy. Outside of a run of the tests nothing is copied: the start prepares it itself.
     """
     if run_dir := os.environ.get(RUN_DIR):
         prepared = Path(run_dir) / "data"
@@ -105,7 +105,9 @@ def copy_prepared_data(data_dir: Path) -> None:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not prepared.exists():
                 _prepare_data(prepared)
-        subprocess.run(["cp", "--archive", "--reflink=auto", prepared, data_dir], check=True)
+        if part:
+            data_dir.mkdir(mode=0o711)
+        subprocess.run(["cp", "--archive", "--reflink=auto", prepared / part, data_dir / part], check=True)
 
 
 def _prepare_data(data_dir: Path) -> None:

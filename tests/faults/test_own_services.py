@@ -6,13 +6,14 @@ import psycopg
 import pytest
 
 from tests.arena_site.databases import database_without_tables
-from tests.faults.running import POSTGRES, VALKEY, Arena, new_data_dir
+from tests.faults.running import POSTGRES, VALKEY, Arena, copy_prepared_data, new_data_dir
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 
 
 def test_named_servers_are_used_and_none_is_started():
     with new_data_dir() as data_dir, database_without_tables() as database:
+        copy_prepared_data(data_dir, "static")
         arena = Arena(data_dir)
         arena.environment |= {"DATABASE_URL": database, "REDIS_URL": f"{os.environ['REDIS_URL']}?db=2"}
         try:
