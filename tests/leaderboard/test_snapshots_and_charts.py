@@ -15,6 +15,7 @@ from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel, Price, Provider
 from tests.leaderboard.vote_factory import cast, cast_many, contestants
+from tests.pages import compact
 
 pytestmark = pytest.mark.django_db
 
@@ -42,7 +43,7 @@ def data(page: str, name: str) -> list:
 
 
 def test_a_snapshots_page_says_what_it_was_made_of_and_how_to_check_it(client, snapshot):
-    page = client.get(f"/leaderboard/snapshots/{snapshot.public_id}/").content.decode()
+    page = compact(client.get(f"/leaderboard/snapshots/{snapshot.public_id}/").content.decode())
     for shown in (
         snapshot.tallies_checksum, snapshot.parameters_hash, snapshot.method, "established_from_votes", "moderation 1",
         f"recompute_snapshot {snapshot.public_id}", f"/api/v1/exports/votes.jsonl?snapshot={snapshot.public_id}",
@@ -56,7 +57,7 @@ def test_a_snapshots_page_stays_as_it_was(client, snapshot):
     gold, silver, _ = LanguageModel.objects.order_by("pk")[:3]
     cast_many(silver, gold, left=40)
     publish()
-    page = client.get(f"/leaderboard/snapshots/{snapshot.public_id}/").content.decode()
+    page = compact(client.get(f"/leaderboard/snapshots/{snapshot.public_id}/").content.decode())
     assert page.index("<bdi>Gold") < page.index("<bdi>Silver")
     board = client.get("/leaderboard/").content.decode()
     assert board.index("<bdi>Silver") < board.index("<bdi>Gold")

@@ -101,7 +101,7 @@ def test_importing_leaves_a_stored_key_where_it_is():
         ("daily_budget", -1, "daily_budget: Ensure this value is greater than or equal to 0."),
         ("daily_budget", "much", "daily_budget: Expected a number, got text."),
         ("finish_reason_required", "yes", "finish_reason_required: Expected true or false, got text."),
-        ("base_url", "http://169.254.169.254/v1", "base_url: No provider may have this address. A server on this"),
+        ("base_url", "http://169.254.169.254/v1", "base_url: This address is not allowed for a provider."),
     ],
 )
 def test_a_limit_that_makes_no_sense_is_named_with_its_line(key: str, value: Any, sentence: str):

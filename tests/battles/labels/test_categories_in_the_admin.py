@@ -6,6 +6,7 @@ from django.test import Client
 from accounts.models import AuditEntry
 from battles.models import Category
 from tests import make
+from tests.pages import compact
 
 URL = "/admin/battles/category/"
 FIELDS = {
@@ -61,6 +62,7 @@ def test_a_prompt_is_tried_on_all_categories(admin: Client):
     Category.objects.create(slug="bees", name="Bees", phrases=["bee", "bees"], is_active=False)
     Category.objects.create(slug="wasps", name="Wasps", phrases=["wasp"])
     page = admin.post(f"{URL}try/", {"prompt": "Write a poem about bees and the GDPR"}).content.decode()
+    page = compact(page)
     assert "Creative writing" in page
     assert "Language: en" in page
     assert "<li>Law</li>" in page
