@@ -13,5 +13,5 @@ def sign_in(arena: Arena, page: Page) -> None:
     page.goto(f"{arena.url}/admin/")
     page.locator("#id_login").fill(EMAIL)
     page.locator("#id_password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_role("button", name="Sign In", exact=True).click()
     page.wait_for_url(lambda url: "/login/" not in url)
