@@ -5,6 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.arenas import ask
 from tests.faults.running import Arena
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -17,7 +18,8 @@ LIGHTNESS = """element => getComputedStyle(element).backgroundColor
 
 
 def loud(page: Page) -> list[str]:
-    page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
+    # The content security policy forbids what wait_for_function does in the page.
+    wait_for(lambda: page.evaluate("document.getAnimations().every((one) => one.playState !== 'running')"))
     return page.locator(".button").evaluate_all(LOUD)
 
 
