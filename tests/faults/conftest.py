@@ -29,7 +29,7 @@ def arena(_arena: Arena, steady_provider: FakeProvider) -> Arena:
     """Ready again after the test before."""
     if _arena.launcher.poll() is not None:
         _arena.start()
-    wait_for(_arena.is_ready)
+    wait_for(lambda: all(_arena.is_ready() for _ in range(8)))  # both web processes, whichever answers
     steady_provider.forget()
     return _arena
 
