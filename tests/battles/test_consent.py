@@ -45,7 +45,7 @@ def begin_by_api(client: Client, **said: object) -> Battle:
 
 def test_nobody_is_asked_where_no_prompts_are_published(client: Client, settings):
     settings.ARENA_PUBLISH_PROMPTS = False
-    assert BOX not in client.get("/").content
+    assert BOX not in client.get("/").text
     assert begin(client, consent=consent.version()).consent == ""
     assert begin(client, consent="on").consent == ""
     assert begin_by_api(client, consent=True).consent == ""
@@ -101,7 +101,7 @@ def test_a_mistake_keeps_the_tick(client: Client):
 
 
 def test_only_where_there_is_a_vote_somebody_is_asked(client: Client):
-    assert [BOX in client.get(f"/?mode={mode}").content for mode in Battle.Mode.values] == [True, True, False, False]
+    assert [BOX in client.get(f"/?mode={mode}").text for mode in Battle.Mode.values] == [True, True, False, False]
 
 
 @pytest.mark.usefixtures("nothing_is_forgotten")

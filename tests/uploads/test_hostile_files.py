@@ -79,7 +79,7 @@ def test_a_reader_that_takes_too_long_is_killed(monkeypatch):
     ],
 )
 def test_the_kernel_ends_a_reader_that_takes_more_than_its_share(crime: str, status: int, words: bytes, tmp_path: Path):
-    limited = "from uploads import extraction_child as child; child.CPU_S = 1; child._limit()"
+    limited = "from uploads.reading import child; child.CPU_S = 1; child._limit()"
     ended = subprocess.run(
         [sys.executable, "-c", f"{limited}\n{crime}"],
         cwd=tmp_path, env={"PYTHONPATH": str(guard.CODE)}, capture_output=True, check=False,
