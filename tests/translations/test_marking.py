@@ -17,8 +17,7 @@ ENGLISH = (
     "supervisor",
     "embedded",
     "backups",
-    "api_operations.py",
-    "api_shapes.py",
+    "schema.py",
     "payload_types.py",
     "migrations",
 )
