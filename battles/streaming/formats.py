@@ -62,8 +62,8 @@ def _fragment(token: StreamToken, event: TurnEvent, labels: dict[str, str]) -> s
             parts = (f'<div hx-swap-oob="innerHTML:#{pane}-{part}"></div>' for part in ("done", "open", "state"))
             return "".join(parts)
         case "state":
-            label = f'<span data-state="{event.value}">{labels[event.value]}</span>'
-            return f'<span hx-swap-oob="innerHTML:#{pane}-state">{label}</span>'
+            badge = f'<span data-state="{event.value}">{labels[event.value]}</span>'
+            return f'<span hx-swap-oob="innerHTML:#{pane}-state">{badge}</span>'
         case "end":
             return ""
 
