@@ -18,7 +18,7 @@ from django_htmx.middleware import HtmxDetails
 from accounts.actor import Actor, ActorRequest
 from accounts.bans import refuse_the_banned
 from accounts.errors import SignInNeeded
-from common.db.execution import AWAY
+from common.db.execution import CONNECTION_ERRORS
 from common.error_pages import page_for_exception
 from common.errors import ArenaError
 
@@ -84,7 +84,7 @@ class AccessMiddleware:
         """Django passes to nobody what is raised here."""
         try:
             return self._stopped(request, is_api=hasattr(view, "cls"))
-        except (ArenaError, *AWAY) as error:
+        except (ArenaError, *CONNECTION_ERRORS) as error:
             return page_for_exception(request, error)
 
     def _stopped(self, request: PageRequest, *, is_api: bool) -> HttpResponse | None:

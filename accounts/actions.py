@@ -80,10 +80,10 @@ def ban(ban: Ban, *, by: User) -> None:
 
 @transaction.atomic
 def lift_ban(ban: Ban, *, by: User, network: str = "") -> None:
-    """Lift a ban; one that is over or lifted already stays as it is.
+    """Lift a ban that is in force; others stay unchanged.
 
-    network: the network of `by`'s request (bans.network_in_month_of). Raises NeedsAdministrator where the ban is on
-    `by` or on that network, and `by` is no administrator.
+    network: hash of the network of `by`'s request (bans.network_hash_in_month_of).
+    Raises NeedsAdministrator where the ban is on `by` or on that network, and `by` is no administrator.
     """
     staff_rights.refuse_lift(ban, by=by, network=network)
     in_force = Ban.objects.in_force().select_for_update().filter(pk=ban.pk).first()

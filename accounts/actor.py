@@ -8,7 +8,7 @@ from django.core import signing
 from django.http import HttpRequest
 
 from accounts.models import Scope, User, Visitor
-from common.client_ip import network48_word, network_word
+from common.client_ip import network48_hash, network_hash
 from common.prepared import PreparedQuery
 from common.valkey import limits
 
@@ -28,7 +28,7 @@ class Networks(TypedDict):
 class Actor:
     """A person who sends requests. `scopes` is None for a browser, which has all rights of its person.
 
-    network: from network_word; network48: from network48_word.
+    network: from network_hash; network48: from network48_hash.
     """
 
     user: User | None = None
@@ -68,7 +68,7 @@ class Actor:
 
 
 def networks_of(request: HttpRequest) -> Networks:
-    return {"network": network_word(request), "network48": network48_word(request)}
+    return {"network": network_hash(request), "network48": network48_hash(request)}
 
 
 def network_limit_keys(request: HttpRequest) -> dict[str, str]:

@@ -16,7 +16,7 @@ from accounts.actor import ActorRequest
 from accounts.bans import refuse_the_banned
 from accounts.models import Invitation, User
 from accounts.sign_in import rate_limit
-from common.client_ip import network_word
+from common.client_ip import network_hash
 
 
 class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -30,7 +30,7 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """allauth's own counters, too, are by network and know no address."""
-        return network_word(request)
+        return network_hash(request)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: str) -> None:
         """In place of allauth's counter, which says nothing of how long to wait. Raises TooManyRequests."""

@@ -9,7 +9,7 @@ from accounts.actor import Actor
 from accounts.errors import Banned
 from accounts.models import Ban
 from common.cache import TTLCached
-from common.client_ip import month_of, network_word
+from common.client_ip import hash_month, network_hash
 
 # There are few bans and many votes: nobody's vote asks the database for them.
 in_force = TTLCached(lambda: list(Ban.objects.in_force()), ttl_s=2, invalidated_by=(Ban,))
@@ -27,15 +27,15 @@ def _is_of(ban: Ban, actor: Actor, request: HttpRequest) -> bool:
         return False
     if ban.network:
         is_administrator = actor.user is not None and actor.user.is_superuser
-        return ban.network == network_in_month_of(ban, request) and not is_administrator
+        return ban.network == network_hash_in_month_of(ban, request) and not is_administrator
     if ban.user_id is not None:
         return actor.user is not None and actor.user.pk == ban.user_id
     return actor.visitor is not None and actor.visitor.pk == ban.visitor_id
 
 
-def network_in_month_of(ban: Ban, request: HttpRequest) -> str:
+def network_hash_in_month_of(ban: Ban, request: HttpRequest) -> str:
     """Return the request's network word of the month that the ban's network word is of."""
-    return network_word(request, month_of(ban.network))
+    return network_hash(request, hash_month(ban.network))
 
 
 def _sentence(ban: Ban) -> str:

@@ -18,7 +18,7 @@ from accounts.models import OutgoingEmail
 from accounts.outgoing_email import FIELDS
 from accounts.tasks import send_email
 from common.payload_types import JsonObject
-from common.valkey.connections import UNREACHABLE, while_a_person_waits
+from common.valkey.connections import UNREACHABLE, fail_fast
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class QueuedBackend(BaseEmailBackend):
 def _wake(email_id: int) -> None:
     """Queue the task. Without a broker the message waits for send_due."""
     try:
-        with while_a_person_waits():
+        with fail_fast():
             send_email.delay(email_id)
     except (OperationalError, *UNREACHABLE) as error:
         logger.warning("no worker was woken for e-mail %s: %s", email_id, error)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from common.db.triggers import never_emptied
+from common.db.triggers import forbid_truncate
 from common.ids import new_public_id
 
 
@@ -86,7 +86,7 @@ class Visitor(models.Model):
 
     key = models.CharField(max_length=22, unique=True, default=new_public_id)
     created_at = models.DateTimeField(db_default=Now())
-    # common.client_ip.network_word at the first visit: what a moderator needs to keep a whole network out.
+    # common.client_ip.network_hash at the first visit: what a moderator needs to keep a whole network out.
     network = models.CharField(max_length=32, blank=True, db_default="", editable=False)
     claimed_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="visitors")
 
@@ -331,7 +331,7 @@ class AuditEntry(models.Model):
                 condition=pgtrigger.Q(new__user__isnull=False) & pgtrigger.Q(old__user__df=pgtrigger.F("new__user")),
             ),
             pgtrigger.Protect(name="an_audit_entry_is_never_deleted", operation=pgtrigger.Delete),
-            never_emptied("the_audit_log_is_never_emptied"),
+            forbid_truncate("the_audit_log_is_never_emptied"),
         ]
 
     def __str__(self) -> str:

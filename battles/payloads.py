@@ -30,7 +30,7 @@ from battles.payload_types import (
 )
 from battles.streaming.protocol import DEFAULT_SIDES, Format, StreamToken, sign
 from common.text.money import plain
-from common.valkey.stream_slots import person_word
+from common.valkey.stream_slots import person_hash
 from models_registry.health.failure_messages import failure_words
 from models_registry.payloads import model_summary
 
@@ -122,7 +122,7 @@ def _stream_url(battle: Battle, live: Turn | None, stream_format: Format) -> str
     if live is None:
         return None
     places = DEFAULT_SIDES if battle.takes_vote else [side.position for side in battle.sides.all()]
-    person = person_word(battle.session.person)
+    person = person_hash(battle.session.person)
     token = StreamToken(battle.public_id, live.index, stream_format, live.round, places, person)
     return reverse("battles:stream", args=[sign(token)])
 

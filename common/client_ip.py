@@ -47,18 +47,18 @@ def network_of(address: str, *, prefix: int = 64) -> str:
     return "unknown" if ip is None else str(ip)
 
 
-def network_word(request: HttpRequest, month: str = "") -> str:
+def network_hash(request: HttpRequest, month: str = "") -> str:
     """At most 32 characters, e.g. 2026-11:5f0c…: the same for the whole network all through `month` (now: this one)."""
     return _word(network_of(client_ip(request)), month)
 
 
-def network48_word(request: HttpRequest) -> str:
+def network48_hash(request: HttpRequest) -> str:
     """The same for the /48 of an IPv6 address: one customer may have all of its 65,536 networks. Empty for IPv4."""
     network = network_of(client_ip(request), prefix=48)
     return _word(network) if network.endswith("/48") else ""
 
 
-def month_of(word: str) -> str:
+def hash_month(word: str) -> str:
     return word.partition(":")[0]
 
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.shortcuts import render
 from django_htmx.http import reswap, retarget
 
-from common.db.execution import AWAY
+from common.db.execution import CONNECTION_ERRORS
 from common.errors import ArenaError, DatabaseAway, ServiceAway
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ def page_for(request: HttpRequest, error: ArenaError) -> HttpResponse:
 
 def page_for_exception(request: HttpRequest, exception: Exception) -> HttpResponse | None:
     """Of a refusal, or of a service that is away; None for what is a bug."""
-    if isinstance(exception, AWAY):
+    if isinstance(exception, CONNECTION_ERRORS):
         logger.warning("the database is away: %s", str(exception).strip())
         return page_for(request, DatabaseAway())
     if isinstance(exception, redis.RedisError):  # from allauth's own limits, for example

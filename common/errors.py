@@ -19,7 +19,7 @@ class ArenaError(Exception):
     http_status = 400
     page = "error.html"
     # Whether what was stored before it was raised stays, where a request's changes are one transaction.
-    keeps_what_was_stored = False
+    keeps_stored_rows = False
 
     def __init__(
         self, message: str | Promise = "", *, fields: FieldErrors | None = None, retry_after: float | None = None

@@ -7,13 +7,13 @@ from django.apps import AppConfig
 from django.utils.translation import gettext_lazy, override
 
 
-def names_of_models(configs: Iterable[AppConfig]) -> Iterator[str]:
+def generated_verbose_names(configs: Iterable[AppConfig]) -> Iterator[str]:
     """The names themselves, for the catalogue of what is to be translated."""
     for _owner, _attribute, name in _made_names(configs):
         yield name
 
 
-def translate_names_of_models(configs: Iterable[AppConfig]) -> None:
+def translate_verbose_names(configs: Iterable[AppConfig]) -> None:
     """Migrations do not see it: they are made of the names that somebody wrote."""
     for owner, attribute, name in list(_made_names(configs)):
         setattr(owner, attribute, gettext_lazy(name))

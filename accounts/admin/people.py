@@ -90,7 +90,7 @@ class BanAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         try:
             with transaction.atomic():
                 for ban in queryset:
-                    network = bans.network_in_month_of(ban, request)
+                    network = bans.network_hash_in_month_of(ban, request)
                     actions.lift_ban(ban, by=request.user, network=network)  # type: ignore[arg-type]
         except NeedsAdministrator as refusal:
             messages.error(request, refusal.detail)

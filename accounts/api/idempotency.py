@@ -116,7 +116,7 @@ def _run_or_keep(run: Callable[[], Response]) -> tuple[Response, ArenaError | No
     try:
         return run(), None
     except ArenaError as error:
-        if not error.keeps_what_was_stored:
+        if not error.keeps_stored_rows:
             raise
         return Response(error.as_json(), status=error.http_status), error
 

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import network_limit_keys
 from accounts.sign_in import device_cookies
-from common.client_ip import network_word
+from common.client_ip import network_hash
 from common.valkey import limits
 
 NOT_COUNTED = _("Signing in is temporarily unavailable. Please try again.")
@@ -17,7 +17,7 @@ def keys_of(request: HttpRequest, email: str) -> limits.Keys:
     if nonce := device_cookies.nonce_of(request, email):
         return {"person": f"device:{nonce}"}
     address = _address(email)
-    return {"person": f"{address}:{network_word(request)}", "address": address, **network_limit_keys(request)}
+    return {"person": f"{address}:{network_hash(request)}", "address": address, **network_limit_keys(request)}
 
 
 def count(keys: limits.Keys) -> None:

@@ -55,7 +55,7 @@ MIDDLEWARE = [
     "arena_site.requests.RequestMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "csp.middleware.CSPMiddleware",
-    "common.nul_bytes.refuse_nul",
+    "common.nul_bytes.NulByteMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",

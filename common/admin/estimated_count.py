@@ -38,7 +38,7 @@ def _estimate(rows: QuerySet[Model]) -> int:
     return int((json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"]["Plan Rows"])
 
 
-class LargeListAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class EstimatedCountAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """`search_fields` are exact, and each is looked up by its own index: one condition about fields of several tables
     would be answered by reading all of them."""
 

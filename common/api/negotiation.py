@@ -7,7 +7,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 
-class AddressDecides(DefaultContentNegotiation):
+class IgnoreAcceptHeader(DefaultContentNegotiation):
     """An address has one format, whatever the client would rather have.
 
     So that a refusal is JSON also for who asked for a file or for events.

@@ -11,9 +11,9 @@ from django.db import IntegrityError, InterfaceError, OperationalError, connecti
 
 logger = logging.getLogger(__name__)
 
-AWAY = (OperationalError, InterfaceError)
-RETURNS_WITHIN_S = 60.0
-ASK_AGAIN_EVERY_S = 0.5
+CONNECTION_ERRORS = (OperationalError, InterfaceError)
+RETRY_TIMEOUT_S = 60.0
+RETRY_PAUSE_S = 0.5
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,7 +39,7 @@ def violates(error: IntegrityError, *constraints: str) -> bool:
     return getattr(diagnostics, "constraint_name", None) in constraints
 
 
-async def in_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def run_in_db(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `work` in a thread and give its connection back at once, so that waiting for a model pins none."""
 
     def work_and_release() -> T:
@@ -51,17 +51,17 @@ async def in_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
     return await asyncio.to_thread(work_and_release)
 
 
-async def in_returning_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """As in_database, but waits a minute for a database that is away: for what is dear and must not be lost.
+async def run_in_db_with_retry(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """As run_in_db, but waits a minute for a database that is away: for what is dear and must not be lost.
 
     `work` may be done twice: when the answer to a COMMIT is lost, nobody knows whether it happened.
     """
-    deadline = time.monotonic() + RETURNS_WITHIN_S
+    deadline = time.monotonic() + RETRY_TIMEOUT_S
     while True:
         try:
-            return await in_database(work, *args, **kwargs)
-        except AWAY as error:
+            return await run_in_db(work, *args, **kwargs)
+        except CONNECTION_ERRORS as error:
             if time.monotonic() >= deadline:
                 raise
             logger.warning("%s waits for the database (%s)", getattr(work, "__name__", work), str(error).strip())
-            await asyncio.sleep(ASK_AGAIN_EVERY_S)
+            await asyncio.sleep(RETRY_PAUSE_S)

@@ -3,7 +3,7 @@
 import pgtrigger
 
 
-def never_emptied(name: str) -> pgtrigger.Trigger:
+def forbid_truncate(name: str) -> pgtrigger.Trigger:
     """Refuse TRUNCATE, for which the triggers of rows do not fire. pgtrigger.Protect does not know this operation."""
     return pgtrigger.Trigger(
         name=name, when=pgtrigger.Before, operation=pgtrigger.Truncate, level=pgtrigger.Statement,
@@ -11,7 +11,7 @@ def never_emptied(name: str) -> pgtrigger.Trigger:
     )  # fmt: skip
 
 
-def allow_emptying_sql() -> str:
+def allow_truncate_sql() -> str:
     """Return SQL after which the owner of those tables may TRUNCATE them until COMMIT, as a restore does."""
     found = [(model, trigger) for model, trigger in pgtrigger.registered() if trigger.operation == pgtrigger.Truncate]
     names = [trigger.get_pgid(model) for model, trigger in found]

@@ -13,10 +13,10 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 # Beyond these a formula is shown as its source: MathML is about twenty times as long as what it comes from.
-MOST_CHARACTERS_OF_ONE = 4_000
-MOST_CHARACTERS_OF_A_TEXT = 20_000
-MAX_MATHML_CHARACTERS_OF_A_TEXT = 128_000
-LONGEST_EM = 20.0
+MAX_FORMULA_CHARACTERS = 4_000
+MAX_TEXT_FORMULA_CHARACTERS = 20_000
+MAX_TEXT_MATHML_CHARACTERS = 128_000
+MAX_EM = 20.0
 
 _CLOSES = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$"}
 _IS_DISPLAYED = {"$$", "\\["}
@@ -66,7 +66,7 @@ MATHML_TAGS = {
 }
 
 
-def read_formulas(parser: MarkdownIt) -> None:
+def add_formula_rules(parser: MarkdownIt) -> None:
     r"""Teach a parser `$…$` and `\(…\)` in a line, `$$…$$` and `\[…\]` displayed."""
     parser.inline.ruler.before("escape", "formula", _inline_rule)
     parser.block.ruler.before(
@@ -83,7 +83,7 @@ def to_mathml(source: str, *, displayed: bool) -> str:
     # Late: the table of symbols costs 10 MB and 0.3 s, and most processes render no answer.
     from latex2mathml.converter import Converter
 
-    if len(source) > MOST_CHARACTERS_OF_ONE or _DEFINITION.search(source):
+    if len(source) > MAX_FORMULA_CHARACTERS or _DEFINITION.search(source):
         raise ValueError("a formula that is not converted")
     try:
         math = Converter(display="block" if displayed else "inline").convert_to_element(_in_known_environments(source))
@@ -111,7 +111,7 @@ def _tidy(element: Element) -> None:
 def _is_modest(length: str) -> bool:
     match = _LENGTH.fullmatch(length)
     with suppress(ValueError):
-        return match is not None and abs(float(match[1])) * _EM.get(match[2], 10.0) <= LONGEST_EM
+        return match is not None and abs(float(match[1])) * _EM.get(match[2], 10.0) <= MAX_EM
     return False
 
 
@@ -172,7 +172,7 @@ def _block_rule(state: StateBlock, first: int, last: int, silent: bool) -> bool:
 
 def _closing(text: str, start: int, closes: str) -> int:
     """Where the closing delimiter begins, -1 without one; a dollar after a backslash is a dollar."""
-    limit = start + MOST_CHARACTERS_OF_ONE
+    limit = start + MAX_FORMULA_CHARACTERS
     end = text.find(closes, start, limit)
     while end > 0 and closes.startswith("$") and text[end - 1] == "\\":
         end = text.find(closes, end + 1, limit)
@@ -190,9 +190,9 @@ def _render(_renderer: RendererHTML, tokens: list[Token], index: int, _options: 
     env["formula_characters"] = env.get("formula_characters", 0) + len(token.content)
     after = "\n" if token.block else ""
     try:
-        if env["formula_characters"] > MOST_CHARACTERS_OF_A_TEXT:
+        if env["formula_characters"] > MAX_TEXT_FORMULA_CHARACTERS:
             raise ValueError("more formulas than one text may have")
-        if env.get("mathml_characters", 0) > MAX_MATHML_CHARACTERS_OF_A_TEXT:
+        if env.get("mathml_characters", 0) > MAX_TEXT_MATHML_CHARACTERS:
             raise ValueError("more MathML than one text may have")
         mathml = to_mathml(token.content, displayed=token.markup in _IS_DISPLAYED)
         env["mathml_characters"] = env.get("mathml_characters", 0) + len(mathml)

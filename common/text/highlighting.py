@@ -11,7 +11,7 @@ from pygments.lexers.c_cpp import CFamilyLexer
 
 # Longer code blocks are shown without colours, and so are those after this much HTML of code in one text.
 MAX_BLOCK_CHARACTERS = 2_000
-MAX_HTML_CHARACTERS_OF_A_TEXT = 128_000
+MAX_TEXT_HTML_CHARACTERS = 128_000
 
 # By the names that a code fence may give them. Other Pygments lexers need quadratic time or more on some inputs.
 LEXERS = {

@@ -13,7 +13,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
-from common.text.formulas import MATHML_ATTRIBUTES, MATHML_TAGS, read_formulas
+from common.text.formulas import MATHML_ATTRIBUTES, MATHML_TAGS, add_formula_rules
 
 # An answer whose HTML would be longer is shown as plain text: a wide table is twenty times as long as its source.
 MAX_HTML_CHARACTERS = 400_000
@@ -41,12 +41,12 @@ _TAGS = {
 
 def _fence(_renderer: RendererHTML, tokens: list[Token], index: int, _options: Any, env: dict[str, Any]) -> str:
     # Imported late: workers render code in a child process, and need no lexers.
-    from common.text.highlighting import MAX_HTML_CHARACTERS_OF_A_TEXT, highlighted, is_known
+    from common.text.highlighting import MAX_TEXT_HTML_CHARACTERS, highlighted, is_known
 
     token = tokens[index]
     language = token.info.strip().split(" ")[0].lower()
     used = env.get("code_html_characters", 0)
-    code = highlighted(token.content, language) if used < MAX_HTML_CHARACTERS_OF_A_TEXT else None
+    code = highlighted(token.content, language) if used < MAX_TEXT_HTML_CHARACTERS else None
     env["code_html_characters"] = used + len(code or "")
     label = nh3.clean_text(language if is_known(language) else "")
     # tabindex: a block wider than its pane must be scrollable by keyboard.
@@ -80,7 +80,7 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("table_open", _table_open)
     parser.add_render_rule("table_close", _table_close)
     parser.core.ruler.push("links", _drop_relative_links)
-    read_formulas(parser)
+    add_formula_rules(parser)
     return parser
 
 
@@ -151,7 +151,7 @@ def _reader() -> MarkdownIt:
     """What is asked about `&lt;` stays so."""
     reader = MarkdownIt("js-default", {"linkify": False})
     reader.disable("entity")
-    read_formulas(reader)
+    add_formula_rules(reader)
     return reader
 
 

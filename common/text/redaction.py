@@ -41,7 +41,7 @@ def without(secret: str, text: bytes) -> bytes:
     return text.replace(secret.encode(), MASK.encode()) if len(secret) >= SHORTEST else text
 
 
-class SecretInPieces:
+class StreamRedactor:
     """A text that comes in pieces, without one secret: what may be its beginning waits for the next piece."""
 
     def __init__(self, secret: str) -> None:

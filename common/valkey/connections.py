@@ -12,9 +12,9 @@ from django.conf import settings
 
 # One that answers is no better while it refuses: its memory or its disk is full, or it has become a replica.
 UNREACHABLE = (redis.ConnectionError, redis.TimeoutError, redis.ResponseError, OSError)
-PATIENCE_S = 0.5
+SOCKET_TIMEOUT_S = 0.5
 # How long the circuit breaker of this process stays open.
-AWAY_S = 3.0
+BREAKER_OPEN_S = 3.0
 _away_until = 0.0
 _has_missed = False
 
@@ -28,8 +28,8 @@ def pool() -> redis.BlockingConnectionPool:
         settings.REDIS_URL,
         max_connections=50,
         timeout=5,
-        socket_timeout=PATIENCE_S,
-        socket_connect_timeout=PATIENCE_S,
+        socket_timeout=SOCKET_TIMEOUT_S,
+        socket_connect_timeout=SOCKET_TIMEOUT_S,
         decode_responses=True,
     )
 
@@ -41,8 +41,8 @@ def connection() -> redis.Redis:
 
 
 @contextmanager
-def while_a_person_waits() -> Iterator[None]:
-    """Circuit breaker: after two misses in a row, fail at once for AWAY_S seconds.
+def fail_fast() -> Iterator[None]:
+    """Circuit breaker: after two misses in a row, fail at once for BREAKER_OPEN_S seconds.
 
     A single slow reply is a stall, so after one miss the next caller pings first, and only a missed ping opens the
     breaker: calls that were caught by the same stall count once. A refusal (out of memory, disk full) opens it at once.
@@ -69,14 +69,14 @@ def is_open() -> bool:
 
 
 def with_retry(call: Callable[[], T]) -> T:
-    """Return `call()` from within while_a_person_waits; one slow reply is tried again. Raises one of UNREACHABLE."""
+    """Return `call()` from within fail_fast; one slow reply is tried again. Raises one of UNREACHABLE."""
     try:
-        with while_a_person_waits():
+        with fail_fast():
             return call()
     except UNREACHABLE:
         if is_open():
             raise
-    with while_a_person_waits():
+    with fail_fast():
         return call()
 
 
@@ -101,7 +101,7 @@ def _ping_or_open() -> None:
 
 def _open() -> None:
     global _away_until, _has_missed
-    _away_until, _has_missed = time.monotonic() + AWAY_S, False
+    _away_until, _has_missed = time.monotonic() + BREAKER_OPEN_S, False
 
 
 def rewrite_append_only_file() -> None:
@@ -121,8 +121,8 @@ def new_async_connection() -> redis.asyncio.Redis:
     return redis.asyncio.Redis(connection_pool=pool)
 
 
-def new_async_reader(*, patience_s: float) -> redis.asyncio.Redis:
+def new_async_stream_reader(*, timeout_s: float) -> redis.asyncio.Redis:
     """The same with one connection of its own, for who reads on and on: asking a pool costs more than the read."""
     return redis.asyncio.Redis.from_url(
-        settings.REDIS_URL, single_connection_client=True, socket_timeout=patience_s, socket_connect_timeout=2
+        settings.REDIS_URL, single_connection_client=True, socket_timeout=timeout_s, socket_connect_timeout=2
     )

@@ -14,7 +14,7 @@ from limits import RateLimitItem, parse_many
 from redis.commands.core import Script
 
 from common.errors import ServiceAway, TooManyRequests
-from common.valkey.connections import UNREACHABLE, connection, while_a_person_waits, with_retry
+from common.valkey.connections import UNREACHABLE, connection, fail_fast, with_retry
 
 logger = logging.getLogger(__name__)
 
@@ -90,7 +90,7 @@ def count(action: str, keys: Keys, *, fail_open: bool, not_counted: str | Promis
 
     try:
         if fail_open:
-            with while_a_person_waits():
+            with fail_fast():
                 refusal = hit()
         else:
             refusal = with_retry(hit)
@@ -108,14 +108,14 @@ def count(action: str, keys: Keys, *, fail_open: bool, not_counted: str | Promis
 def give_back(action: str, keys: Keys) -> None:
     """Uncount one `action`. When Valkey is away, it stays counted."""
     if names := [name for *_, name in _counters(action, keys)]:
-        with suppress(*UNREACHABLE), while_a_person_waits():
+        with suppress(*UNREACHABLE), fail_fast():
             _script(_GIVE_BACK)(keys=names)
 
 
 def forget(action: str, keys: Keys) -> None:
     """Start counting anew. When Valkey is away, the counts stay."""
     if names := [name for *_, name in _counters(action, keys)]:
-        with suppress(*UNREACHABLE), while_a_person_waits():
+        with suppress(*UNREACHABLE), fail_fast():
             connection().delete(*names)
 
 

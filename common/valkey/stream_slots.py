@@ -18,9 +18,9 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 from redis.commands.core import Script
 
-from common.client_ip import network_word
+from common.client_ip import network_hash
 from common.errors import TooManyRequests
-from common.valkey.connections import UNREACHABLE, connection, while_a_person_waits
+from common.valkey.connections import UNREACHABLE, connection, fail_fast
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ class TooManyStreams(TooManyRequests):
     message = _("The server has too many live streams open. Fetch the answers when they are complete.")
 
 
-class TooManyOfOnePerson(TooManyStreams):
+class TooManyStreamsOfPerson(TooManyStreams):
     message = _("You have too many live streams open. Close one, or fetch the answers when they are complete.")
 
 
@@ -71,7 +71,7 @@ class Slot:
         """Free it; without Valkey its lease runs out instead."""
         self.forget()
         try:
-            with while_a_person_waits():
+            with fail_fast():
                 _remove([self])
         except UNREACHABLE as error:
             logger.warning("a stream's slot is not freed: Valkey is away (%s)", error)
@@ -99,35 +99,35 @@ def take(*, person: str, network: str) -> Slot:
             raise TooManyStreams(retry_after=RETRY_AFTER_S)
         _open.add(slot)
     try:
-        with while_a_person_waits():
+        with fail_fast():
             full = _take(slot)
     except UNREACHABLE as error:
         logger.warning("open streams are not counted: Valkey is away (%s)", error)
         full = 0
     if full:
         slot.forget()
-        raise (TooManyOfOnePerson if full == 1 else TooManyStreams)(retry_after=RETRY_AFTER_S)
+        raise (TooManyStreamsOfPerson if full == 1 else TooManyStreams)(retry_after=RETRY_AFTER_S)
     slot.is_renewed = True
     return slot
 
 
 def take_for(request: HttpRequest, person: str = "") -> Slot:
-    """The same for a request. person: as `person_word` made it; without one the whole network counts as one person."""
-    network = network_word(request)
+    """The same for a request. person: as `person_hash` made it; without one the whole network counts as one person."""
+    network = network_hash(request)
     return take(person=person or network, network=network)
 
 
-def person_word(actor_key: str) -> str:
+def person_hash(actor_key: str) -> str:
     """Return what counts as a person in a stream's address: 16 characters that tell nobody who it is."""
     return salted_hmac(_SALT, actor_key, algorithm="sha256").hexdigest()[:16] if actor_key else ""
 
 
 def reader_parameter(actor_key: str) -> str:
     """Return the value of a stream's `reader` parameter: the person's word, signed."""
-    return signing.Signer(salt=_SALT).sign(person_word(actor_key)) if actor_key else ""
+    return signing.Signer(salt=_SALT).sign(person_hash(actor_key)) if actor_key else ""
 
 
-def person_in(request: HttpRequest) -> str:
+def person_of_request(request: HttpRequest) -> str:
     """Return the word in the request's `reader` parameter, empty when it is missing or forged."""
     try:
         return signing.Signer(salt=_SALT).unsign(request.GET.get("reader", ""))

@@ -17,7 +17,7 @@ from aiohttp import ClientResponseError, ClientSession
 from openai import AsyncOpenAI, DefaultAioHttpClient
 from openai._vendor.httpx_aiohttp import AiohttpTransport
 
-from common.text.redaction import MASK, SecretInPieces
+from common.text.redaction import MASK, StreamRedactor
 from common.text.storable import storable
 from models_registry.providers import connections, refusals
 from models_registry.providers.base import ChatRequest, Completion, FailureCode, ProviderError, Receive
@@ -142,7 +142,7 @@ class _Answer:
         self._think_tag = ThinkTag()
         self._has_text = self._has_called_tools = False
         # A key that upstream repeats in its answer would be stored and shown.
-        self._text, self._reasoning = SecretInPieces(request.key), SecretInPieces(request.key)
+        self._text, self._reasoning = StreamRedactor(request.key), StreamRedactor(request.key)
 
     @property
     def seconds_left(self) -> float:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from django.test import RequestFactory
 
-from common.client_ip import client_ip, month_of, network48_word, network_of, network_word
+from common.client_ip import client_ip, hash_month, network48_hash, network_hash, network_of
 
 
 def seen(remote: str, forwarded: str | None = None) -> str:
@@ -59,13 +59,13 @@ def test_a_network_is_an_ipv4_address_or_the_64_of_an_ipv6_address(address, netw
 
 
 def word(remote: str, month: str = "2026-11") -> str:
-    return network_word(RequestFactory().get("/", REMOTE_ADDR=remote), month)
+    return network_hash(RequestFactory().get("/", REMOTE_ADDR=remote), month)
 
 
 def test_what_is_kept_of_an_address_is_a_word_for_its_network():
     assert word("2001:db8:1:2::7") == word("2001:db8:1:2:ffff::1") != word("2001:db8:1:3::7")
     assert word("203.0.113.5") != word("203.0.113.6")
-    assert month_of(word("203.0.113.5")) == "2026-11"
+    assert hash_month(word("203.0.113.5")) == "2026-11"
     assert "203.0.113" not in word("203.0.113.5")
 
 
@@ -79,12 +79,12 @@ def test_the_word_is_another_one_every_month_and_on_every_site(settings):
 def test_without_a_month_it_is_this_months(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("common.client_ip.timezone.now", lambda: datetime(2026, 12, 31, 23, 59, tzinfo=UTC))
     now = RequestFactory().get("/", REMOTE_ADDR="203.0.113.5")
-    assert network_word(now) == word("203.0.113.5", "2026-12")
+    assert network_hash(now) == word("203.0.113.5", "2026-12")
 
 
 def test_network48_word_is_shared_by_all_64s_of_a_48():
     def wide(remote: str) -> str:
-        return network48_word(RequestFactory().get("/", REMOTE_ADDR=remote))
+        return network48_hash(RequestFactory().get("/", REMOTE_ADDR=remote))
 
     assert wide("2001:db8:1:2::7") == wide("2001:db8:1:ffff::7") != wide("2001:db8:2:2::7")
     assert wide("2001:db8:1:2::7") not in (word("2001:db8:1:2::7", ""), "")

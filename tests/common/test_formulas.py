@@ -88,7 +88,7 @@ def test_a_formula_brings_no_markup_links_or_styles(opens, closes, formula):
         r"\frac" * 500,
         r"\def\a{xx}\def\b{\a\a}\def\c{\b\b}\c",
         r"\newcommand{\x}{\x\x}\x",
-        "x" * (formulas.MOST_CHARACTERS_OF_ONE + 1),
+        "x" * (formulas.MAX_FORMULA_CHARACTERS + 1),
         r"\left(\frac12",
     ],
 )
@@ -101,7 +101,7 @@ def test_a_formula_that_would_cost_too_much_or_cannot_be_read_stays_source(formu
 def test_an_answer_full_of_formulas_grows_only_so_far():
     html = render("$a$ " * 5_000)
     assert len(re.findall("<math.*?</math>", html)) > 1_000
-    assert sum(map(len, re.findall("<math.*?</math>", html))) < formulas.MAX_MATHML_CHARACTERS_OF_A_TEXT + 1_000
+    assert sum(map(len, re.findall("<math.*?</math>", html))) < formulas.MAX_TEXT_MATHML_CHARACTERS + 1_000
     assert '<code class="formula">$a$</code>' in html
 
 

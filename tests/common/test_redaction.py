@@ -12,7 +12,7 @@ from django.views.debug import get_exception_reporter_class
 
 from common import logs
 from common.text import redaction
-from common.text.redaction import MASK, SecretInPieces, redacted
+from common.text.redaction import MASK, StreamRedactor, redacted
 
 KEY = "sk-live-4f9c-sk-live-do-not-show-7Q2z"
 
@@ -57,13 +57,13 @@ def test_a_key_in_pieces_is_taken_out_and_nothing_else(seed: int):
     draw = Random(seed)
     text = "".join(draw.choice([KEY, KEY[:7], KEY[-6:], "s", "sk-", "sky", " and "]) for _ in range(30))
     cuts = sorted({0, len(text), *(draw.randrange(len(text)) for _ in range(40))})
-    sieve = SecretInPieces(KEY)
+    sieve = StreamRedactor(KEY)
     said = "".join(sieve.without(text[a:b]) for a, b in pairwise(cuts)) + sieve.rest()
     assert said == text.replace(KEY, MASK)
 
 
 def test_pieces_without_a_beginning_of_the_key_do_not_wait():
-    sieve = SecretInPieces(KEY)
+    sieve = StreamRedactor(KEY)
     assert [sieve.without(piece) for piece in ("Yes, ", "ask me")] == ["Yes, ", "ask me"]
 
 

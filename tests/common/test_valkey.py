@@ -5,20 +5,20 @@ import redis
 
 from common.errors import ServiceAway
 from common.valkey import connections, limits
-from common.valkey.connections import connection, while_a_person_waits
+from common.valkey.connections import connection, fail_fast
 
 pytestmark = pytest.mark.django_db
 
 
 def miss(error: Exception | None = None) -> None:
-    with pytest.raises(redis.RedisError), while_a_person_waits():
+    with pytest.raises(redis.RedisError), fail_fast():
         raise error or redis.TimeoutError("slow")
 
 
 def is_tried() -> bool:
     """Whether the breaker lets the next caller through."""
     try:
-        with while_a_person_waits():
+        with fail_fast():
             return True
     except redis.ConnectionError:
         return False
@@ -32,7 +32,7 @@ def test_one_miss_leaves_breaker_closed():
 def test_misses_with_an_answer_between_leave_breaker_closed():
     for _ in range(3):
         miss()
-        with while_a_person_waits():
+        with fail_fast():
             connection().ping()
     assert is_tried()
 
