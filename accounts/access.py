@@ -16,17 +16,17 @@ from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
 from accounts.actor import Actor, ActorRequest
-from accounts.bans import refuse_the_banned
+from accounts.bans import refuse_banned
 from accounts.errors import SignInNeeded
 from common.db.execution import CONNECTION_ERRORS
-from common.error_pages import page_for_exception
+from common.error_pages import response_for_exception
 from common.errors import ArenaError
 
-SAFE = ("GET", "HEAD", "OPTIONS")
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 # Beginnings of the routes behind which somebody signs in, or that know by themselves whom they are for.
-DOORS = ("accounts/", "admin/", "language/", "livez", "readyz", "metrics", "stream/")
+EXEMPT_ROUTES = ("accounts/", "admin/", "language/", "livez", "readyz", "metrics", "stream/")
 # What is one's own even when one is banned.
-ACCOUNT = "api/v1/me/"
+OWN_ACCOUNT_ROUTE = "api/v1/me/"
 
 
 class Access(StrEnum):
@@ -47,13 +47,13 @@ def may_battle(actor: Actor) -> bool:
     return settings.ARENA_ACCESS == Access.OPEN or actor.user is not None
 
 
-def admit(actor: Actor, request: HttpRequest) -> None:
-    """Raises SignInNeeded or Banned. Whoever only looks at an arena that is not private is not looked up."""
-    looks = request.method in SAFE
-    if not (looks and settings.ARENA_ACCESS != Access.PRIVATE) and not may_battle(actor):
+def check_access(actor: Actor, request: HttpRequest) -> None:
+    """Raises SignInNeeded or Banned. Whoever only is_safe at an arena that is not private is not looked up."""
+    is_safe = request.method in SAFE_METHODS
+    if not (is_safe and settings.ARENA_ACCESS != Access.PRIVATE) and not may_battle(actor):
         raise SignInNeeded
-    if not looks and not _route(request).startswith(ACCOUNT):
-        refuse_the_banned(actor, request)
+    if not is_safe and not _route(request).startswith(OWN_ACCOUNT_ROUTE):
+        refuse_banned(actor, request)
 
 
 def _route(request: HttpRequest) -> str:
@@ -83,19 +83,19 @@ class AccessMiddleware:
     def process_view(self, request: PageRequest, view: object, args: object, kwargs: object) -> HttpResponse | None:
         """Django passes to nobody what is raised here."""
         try:
-            return self._stopped(request, is_api=hasattr(view, "cls"))
+            return self._redirect_or_raise(request, is_api=hasattr(view, "cls"))
         except (ArenaError, *CONNECTION_ERRORS) as error:
-            return page_for_exception(request, error)
+            return response_for_exception(request, error)
 
-    def _stopped(self, request: PageRequest, *, is_api: bool) -> HttpResponse | None:
+    def _redirect_or_raise(self, request: PageRequest, *, is_api: bool) -> HttpResponse | None:
         route = _route(request)
         if route.startswith("admin/") and route != "admin/logout/" and needs_second_factor(request):
             messages.warning(request, _("Set up a second factor: the administration opens with it."))
             return redirect("mfa_activate_totp")
-        if is_api or route.startswith(DOORS):
+        if is_api or route.startswith(EXEMPT_ROUTES):
             return None
         try:
-            admit(request.actor, request)
+            check_access(request.actor, request)
         except SignInNeeded:
             if request.method == "GET" and not request.htmx:
                 return redirect_to_login(request.get_full_path())

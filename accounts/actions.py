@@ -11,12 +11,12 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from accounts import audit, staff_rights
-from accounts.actor import keys_of
+from accounts.actor import actor_keys
 from accounts.errors import InvitationUsed, LastAdministrator, TooManyTokens
 from accounts.models import ApiToken, Ban, IdempotencyKey, Invitation, Scope, SignIn, User, Visitor
-from accounts.personal_data import account_goes
+from accounts.personal_data import account_deleting
 
-MOST_TOKENS = 50
+MAX_TOKENS = 50
 
 
 @transaction.atomic
@@ -25,7 +25,7 @@ def issue_token(
 ) -> tuple[ApiToken, str]:
     """A new row and the token itself, which nobody can read again. Raises TooManyTokens."""
     User.objects.select_for_update().get(pk=user.pk)  # two requests at once must not both be the last
-    if ApiToken.objects.held_by(user).count() >= MOST_TOKENS:
+    if ApiToken.objects.held_by(user).count() >= MAX_TOKENS:
         raise TooManyTokens
     return ApiToken.issue(user=user, name=name, scopes=scopes, expires_at=expires_at)
 
@@ -102,8 +102,8 @@ def delete_account(user: User, *, by: User | None = None) -> None:
     administrators = User.objects.filter(is_superuser=True, is_active=True).select_for_update(of=("self",))
     if [administrator.pk for administrator in administrators] == [user.pk]:
         raise LastAdministrator
-    account_goes.send(sender=User, user=user)
-    IdempotencyKey.objects.filter(actor__in=keys_of(user)).delete()  # they hold what was answered
+    account_deleting.send(sender=User, user=user)
+    IdempotencyKey.objects.filter(actor__in=actor_keys(user)).delete()  # they hold what was answered
     Visitor.objects.filter(claimed_by=user).delete()
     Invitation.objects.filter(used_by=user).update(email="")
     BrowserSession.objects.filter(sign_in__user=user).delete()

@@ -17,7 +17,7 @@ _signer = signing.Signer(salt="accounts.visitor")
 _unclaimed = PreparedQuery(lambda key: Visitor.objects.filter(key=key, claimed_by=None), str)
 
 
-class Networks(TypedDict):
+class NetworkHashes(TypedDict):
     """The fields of an Actor that tell where a request comes from."""
 
     network: str
@@ -63,17 +63,17 @@ class Actor:
         person = {self.kind: self.key} if self.is_known else {}
         return person | _network_keys(f"{self.kind}s", network=self.network, network48=self.network48)
 
-    def may(self, scope: Scope) -> bool:
+    def has_scope(self, scope: Scope) -> bool:
         return self.scopes is None or scope in self.scopes
 
 
-def networks_of(request: HttpRequest) -> Networks:
+def network_hashes(request: HttpRequest) -> NetworkHashes:
     return {"network": network_hash(request), "network48": network48_hash(request)}
 
 
 def network_limit_keys(request: HttpRequest) -> dict[str, str]:
     """Return the keys for limits.count of a request whose person is not known yet: one for each network."""
-    return _network_keys("network", **networks_of(request))
+    return _network_keys("network", **network_hashes(request))
 
 
 def _network_keys(counted: str, *, network: str, network48: str) -> dict[str, str]:
@@ -82,7 +82,7 @@ def _network_keys(counted: str, *, network: str, network48: str) -> dict[str, st
     return keys | ({"network48": f"{counted}:{network48}"} if network48 else {})
 
 
-def keys_of(*owners: User | Visitor) -> list[str]:
+def actor_keys(*owners: User | Visitor) -> list[str]:
     """Every Actor.key under which visitors, or members also before signing in, have acted."""
     users = [owner for owner in owners if isinstance(owner, User)]
     visits = [owner for owner in owners if isinstance(owner, Visitor)]
@@ -98,20 +98,20 @@ class ActorRequest(HttpRequest):
     new_visitor: Visitor
 
 
-def actor_of(request: HttpRequest) -> Actor:
+def browser_actor(request: HttpRequest) -> Actor:
     """The person behind a browser's request (one or two queries)."""
     if request.user.is_authenticated:
-        return Actor(user=request.user, **networks_of(request))
-    return Actor(visitor=visitor_in_cookie(request), **networks_of(request))
+        return Actor(user=request.user, **network_hashes(request))
+    return Actor(visitor=visitor_from_cookie(request), **network_hashes(request))
 
 
-def known_actor(request: ActorRequest) -> Actor:
+def ensure_known_actor(request: ActorRequest) -> Actor:
     """The actor, with a visitor row made now when this browser had none; its cookie goes out with the response."""
     actor = request.actor
     if not actor.is_known:
         visitor = Visitor.objects.create(network=actor.network)
         request.new_visitor = visitor
-        actor = Actor(visitor=visitor, **networks_of(request))
+        actor = Actor(visitor=visitor, **network_hashes(request))
         request.actor = actor
     return actor
 
@@ -120,7 +120,7 @@ def visitor_cookie_value(visitor: Visitor) -> str:
     return _signer.sign(visitor.key)
 
 
-def visitor_in_cookie(request: HttpRequest) -> Visitor | None:
+def visitor_from_cookie(request: HttpRequest) -> Visitor | None:
     try:
         key = _signer.unsign(request.COOKIES.get(VISITOR_COOKIE, ""))
     except signing.BadSignature:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts import actions
 from accounts.access import SignUp
 from accounts.actor import ActorRequest
-from accounts.bans import refuse_the_banned
+from accounts.bans import refuse_banned
 from accounts.models import Invitation, User
 from accounts.sign_in import rate_limit
 from common.client_ip import network_hash
@@ -34,22 +34,22 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def pre_authenticate(self, request: HttpRequest, **credentials: str) -> None:
         """In place of allauth's counter, which says nothing of how long to wait. Raises TooManyRequests."""
-        self._sign_in_keys = rate_limit.keys_of(request, credentials.get("email", ""))
+        self._sign_in_keys = rate_limit.attempt_keys(request, credentials.get("email", ""))
         rate_limit.count(self._sign_in_keys)
 
     def authenticate(self, request: HttpRequest, **credentials: str) -> User | None:
         user: User | None = super().authenticate(request, **credentials)
         if user is not None:
-            rate_limit.give_back(self._sign_in_keys)
+            rate_limit.uncount(self._sign_in_keys)
         return user
 
     def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: str) -> None:
         """allauth calls it when a password was set anew by e-mail."""
-        rate_limit.forget(credentials.get("email", ""))
+        rate_limit.reset(credentials.get("email", ""))
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Raises Banned: whoever is blocked does not come back under another name from the same place."""
-        refuse_the_banned(cast(ActorRequest, request).actor, request)
+        refuse_banned(cast(ActorRequest, request).actor, request)
         match SignUp(settings.ARENA_SIGNUP):
             case SignUp.OPEN:
                 return True

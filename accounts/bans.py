@@ -15,14 +15,14 @@ from common.client_ip import hash_month, network_hash
 in_force = TTLCached(lambda: list(Ban.objects.in_force()), ttl_s=2, invalidated_by=(Ban,))
 
 
-def refuse_the_banned(actor: Actor, request: HttpRequest) -> None:
+def refuse_banned(actor: Actor, request: HttpRequest) -> None:
     """Raises Banned, with the reason and the end. While nobody is banned, nobody is looked up."""
     for ban in in_force():
-        if _is_of(ban, actor, request):
-            raise Banned(_sentence(ban))
+        if _applies_to(ban, actor, request):
+            raise Banned(_message(ban))
 
 
-def _is_of(ban: Ban, actor: Actor, request: HttpRequest) -> bool:
+def _applies_to(ban: Ban, actor: Actor, request: HttpRequest) -> bool:
     if ban.expires_at is not None and ban.expires_at <= timezone.now():
         return False
     if ban.network:
@@ -38,7 +38,7 @@ def network_hash_in_month_of(ban: Ban, request: HttpRequest) -> str:
     return network_hash(request, hash_month(ban.network))
 
 
-def _sentence(ban: Ban) -> str:
+def _message(ban: Ban) -> str:
     if ban.expires_at is None:
         return _("You are blocked from taking part in this arena: %(reason)s") % {"reason": ban.reason}
     end = date_format(timezone.localtime(ban.expires_at), "DATETIME_FORMAT")

@@ -7,7 +7,7 @@ from django.utils.functional import SimpleLazyObject
 from accounts.access import Access, may_battle
 
 
-def admission(request: HttpRequest) -> dict[str, object]:
+def access_flags(request: HttpRequest) -> dict[str, object]:
     """`has_to_sign_in`: in order to battle; looked up by pages that ask for it. `is_private`: for members alone."""
 
     def has_to_sign_in() -> bool:

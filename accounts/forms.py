@@ -49,7 +49,7 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
         return cast(tuple[User | None, HttpResponse | None], super().try_save(request))
 
 
-class NewToken(TypedDict):
+class TokenArguments(TypedDict):
     """Keyword arguments of actions.issue_token, but for the user."""
 
     name: str
@@ -73,7 +73,7 @@ class TokenForm(forms.Form):
         return [Scope(scope) for scope in self.cleaned_data["scopes"]]
 
     @property
-    def asked(self) -> NewToken:
+    def token_arguments(self) -> TokenArguments:
         days = self.cleaned_data["days"]
         expires_at: datetime | None = timezone.now() + timedelta(days=int(days)) if days else None
         return {

@@ -7,7 +7,7 @@ from accounts.models import ApiToken, Scope, SignIn
 from accounts.payload_types import PersonPayload, ScopeName, SignedInBrowserPayload, TokenSummaryPayload
 
 
-def person(actor: Actor) -> PersonPayload:
+def person_payload(actor: Actor) -> PersonPayload:
     """`scopes` are a token's; a browser has none and may do whatever its person may."""
     user = actor.user
     scopes = None if actor.scopes is None else [scope for scope in Scope if scope in actor.scopes]
@@ -20,7 +20,7 @@ def person(actor: Actor) -> PersonPayload:
     }
 
 
-def browser_summary(row: SignIn, *, here: str | None) -> SignedInBrowserPayload:
+def browser_payload(row: SignIn, *, here: str | None) -> SignedInBrowserPayload:
     """here: the key of the session that asks."""
     return {
         "id": row.public_id,
@@ -32,7 +32,7 @@ def browser_summary(row: SignIn, *, here: str | None) -> SignedInBrowserPayload:
     }
 
 
-def token_summary(row: ApiToken) -> TokenSummaryPayload:
+def token_payload(row: ApiToken) -> TokenSummaryPayload:
     return {
         "id": row.public_id,
         "name": row.name,

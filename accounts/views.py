@@ -17,8 +17,8 @@ from accounts import actions
 from accounts.actor import ActorRequest
 from accounts.forms import DeleteForm, TokenForm
 from accounts.models import ApiToken, SignIn, User
-from accounts.personal_data import everything_as_a_file
-from accounts.sign_in.sessions import signed_in
+from accounts.personal_data import personal_data_response
+from accounts.sign_in.sessions import active_sign_ins
 from common.errors import NotFound
 
 
@@ -30,7 +30,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
     user = cast(User, request.user)
     form, token, status = TokenForm(request.POST or None), "", 200
     if form.is_valid():
-        _row, token = actions.issue_token(user=user, **form.asked)
+        _row, token = actions.issue_token(user=user, **form.token_arguments)
         form, status = TokenForm(), 201
     elif form.is_bound:
         status = 422
@@ -53,7 +53,7 @@ def revoke_token(request: HttpRequest, public_id: str) -> HttpResponse:
 @never_cache
 @require_safe
 def browsers(request: HttpRequest) -> HttpResponse:
-    return render(request, "account/browsers.html", {"browsers": signed_in(cast(User, request.user))})
+    return render(request, "account/browsers.html", {"browsers": active_sign_ins(cast(User, request.user))})
 
 
 @login_required
@@ -89,7 +89,7 @@ def my_data(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def export(request: HttpRequest) -> HttpResponse:
-    return everything_as_a_file(cast(ActorRequest, request).actor)
+    return personal_data_response(cast(ActorRequest, request).actor)
 
 
 @login_required

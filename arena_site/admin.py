@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.audited import ChangesWrittenDown, DeletionsWrittenDown
+from accounts.admin.audited import AuditChangesMixin, AuditDeletionsMixin
 from arena_site import moderation_queue  # noqa: F401 (registers its page)
 from common.admin.secret_fields import SecretFieldsAdmin
 
@@ -20,13 +20,13 @@ admin.site.unregister([Authenticator, EmailAddress, Group])
 
 
 @admin.register(Group)
-class AuditedGroupAdmin(ChangesWrittenDown, GroupAdmin):
+class AuditedGroupAdmin(AuditChangesMixin, GroupAdmin):
     def state_of(self, row: Group) -> dict[str, object]:
         return {"permissions": [str(permission) for permission in row.permissions.all()]}
 
 
 @admin.register(EmailAddress)
-class AuditedEmailAddressAdmin(ChangesWrittenDown, EmailAddressAdmin):  # type: ignore[misc]
+class AuditedEmailAddressAdmin(AuditChangesMixin, EmailAddressAdmin):  # type: ignore[misc]
     """Whose address opens an account is for administrators to say, and to answer for."""
 
     def subject_of(self, row: EmailAddress) -> str:
@@ -43,7 +43,7 @@ class AuditedEmailAddressAdmin(ChangesWrittenDown, EmailAddressAdmin):  # type: 
 
 
 @admin.register(Authenticator)
-class SecondFactorAdmin(SecretFieldsAdmin, DeletionsWrittenDown):
+class SecondFactorAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
     """Staff delete one for somebody who lost it; what it proves itself with is not shown."""
 
     secret_fields = frozenset({"data"})

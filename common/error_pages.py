@@ -15,16 +15,16 @@ from common.errors import ArenaError, DatabaseAway, ServiceAway
 logger = logging.getLogger(__name__)
 
 
-def for_program(request: HttpRequest, error: ArenaError) -> JsonResponse | None:
+def json_error_response(request: HttpRequest, error: ArenaError) -> JsonResponse | None:
     """The error as the API says it; None at an address that is a page's."""
     if not request.path.startswith(("/api/", "/stream/", "/leaderboard/stream/")):
         return None
     return JsonResponse(error.as_json(), status=error.http_status, headers=error.headers)
 
 
-def page_for(request: HttpRequest, error: ArenaError) -> HttpResponse:
+def error_response(request: HttpRequest, error: ArenaError) -> HttpResponse:
     """The error as a page, as a toast when htmx asked for a fragment, or as JSON where only programs come."""
-    if said := for_program(request, error):
+    if said := json_error_response(request, error):
         return said
     template = "error.html#notice" if getattr(request, "htmx", False) else error.page
     response = render(request, template, {"error": error}, status=error.http_status)
@@ -35,15 +35,15 @@ def page_for(request: HttpRequest, error: ArenaError) -> HttpResponse:
     return response
 
 
-def page_for_exception(request: HttpRequest, exception: Exception) -> HttpResponse | None:
+def response_for_exception(request: HttpRequest, exception: Exception) -> HttpResponse | None:
     """Of a refusal, or of a service that is away; None for what is a bug."""
     if isinstance(exception, CONNECTION_ERRORS):
         logger.warning("the database is away: %s", str(exception).strip())
-        return page_for(request, DatabaseAway())
+        return error_response(request, DatabaseAway())
     if isinstance(exception, redis.RedisError):  # from allauth's own limits, for example
         logger.warning("Valkey is away: %s", exception)
-        return page_for(request, ServiceAway())
-    return page_for(request, exception) if isinstance(exception, ArenaError) else None
+        return error_response(request, ServiceAway())
+    return error_response(request, exception) if isinstance(exception, ArenaError) else None
 
 
 class ArenaErrorMiddleware:
@@ -61,4 +61,4 @@ class ArenaErrorMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        return page_for_exception(request, exception)
+        return response_for_exception(request, exception)

@@ -12,7 +12,7 @@ from structlog.processors import ExceptionRenderer, JSONRenderer, TimeStamper
 from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_logger_name
 from structlog.typing import EventDict, Processor
 
-from common.text.redaction import redacted
+from common.text.redaction import redact
 
 REQUEST_ID = "request_id"
 _WELL_FORMED = re.compile(r"[A-Za-z0-9._-]{8,64}")
@@ -25,7 +25,7 @@ def begin_request(given: str = "") -> str:
     return request_id
 
 
-def current_request() -> str:
+def current_request_id() -> str:
     """Its id; empty outside of one."""
     return str(get_contextvars().get(REQUEST_ID, ""))
 
@@ -50,7 +50,7 @@ def _without_secrets(logger: Any, method: str, line: EventDict) -> EventDict:
     """A record may carry anything: what is no number or truth is turned into words first."""
     for name, value in line.items():
         if not isinstance(value, (int, float, bool, type(None))) and not name.startswith("_"):
-            line[name] = redacted(str(value))
+            line[name] = redact(str(value))
     return line
 
 

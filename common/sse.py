@@ -38,7 +38,7 @@ def response(request: HttpRequest, events: AsyncIterator[bytes], *, person: str)
 
     Waits for Valkey, so it is no call for an event loop.
     """
-    return EventStreamResponse(events, stream_slots.take_for(request, person))
+    return EventStreamResponse(events, stream_slots.acquire_for_request(request, person))
 
 
 async def _counted(events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

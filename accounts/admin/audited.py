@@ -12,7 +12,7 @@ from django.utils.text import camel_case_to_spaces
 from accounts import audit
 
 
-class DeletionsWrittenDown(admin.ModelAdmin):  # type: ignore[type-arg]
+class AuditDeletionsMixin(admin.ModelAdmin):  # type: ignore[type-arg]
     """What is deleted, one by one or many at once."""
 
     def subject_of(self, row: Model) -> str:
@@ -34,7 +34,7 @@ class DeletionsWrittenDown(admin.ModelAdmin):  # type: ignore[type-arg]
         audit.record(request.user, action, self.subject_of(row), **details)  # type: ignore[arg-type]
 
 
-class ChangesWrittenDown(DeletionsWrittenDown):
+class AuditChangesMixin(AuditDeletionsMixin):
     """What is added and changed, too, with the state after it."""
 
     def state_of(self, row: Any) -> dict[str, object]:

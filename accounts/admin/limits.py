@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.audited import ChangesWrittenDown
+from accounts.admin.audited import AuditChangesMixin
 from accounts.models import Limit
 from common.valkey import limits
 
@@ -72,7 +72,7 @@ class LimitForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(Limit)
-class LimitAdmin(ChangesWrittenDown):
+class LimitAdmin(AuditChangesMixin):
     form = LimitForm
     fields = ("limit", "rate")
     list_display = ("limit", "rate", "default", "changed_at")

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from accounts import actions, audit, bans, staff_rights
-from accounts.admin.audited import DeletionsWrittenDown
+from accounts.admin.audited import AuditDeletionsMixin
 from accounts.errors import NeedsAdministrator
 from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, User, Visitor
 from common.admin.estimated_count import EstimatingPaginator
@@ -160,7 +160,7 @@ class ApiTokenForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(SecretFieldsAdmin, DeletionsWrittenDown):
+class ApiTokenAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
     """A token is shown once, when it is made; afterwards it can only be revoked."""
 
     form = ApiTokenForm

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts import actions, audit
 from accounts.models import SignIn, User
-from accounts.sign_in.sessions import signed_in
+from accounts.sign_in.sessions import active_sign_ins
 
 
 class LowerCaseEmail(forms.ModelForm):  # type: ignore[type-arg]
@@ -113,7 +113,7 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     @admin.display(description=_("Signed in with"), empty_value="–")
     def browsers(self, user: User) -> str | None:
         """Without what would sign in: a session's key."""
-        lines = [(str(row), date_format(row.last_seen_at, "DATE_FORMAT")) for row in signed_in(user)]
+        lines = [(str(row), date_format(row.last_seen_at, "DATE_FORMAT")) for row in active_sign_ins(user)]
         return format_html_join(mark_safe("<br>"), "{}, {}", lines) or None
 
     @admin.action(description=_("Sign out of every browser"), permissions=["change"])

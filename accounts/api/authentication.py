@@ -13,7 +13,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from accounts import access
-from accounts.actor import Actor, ActorRequest, actor_of, network_limit_keys, networks_of
+from accounts.actor import Actor, ActorRequest, browser_actor, network_hashes, network_limit_keys
 from accounts.errors import NotInBrowser
 from accounts.models import ApiToken, Scope, User
 from common.errors import NotAllowed, NotSignedIn
@@ -21,7 +21,7 @@ from common.prepared import PreparedQuery
 from common.valkey import limits
 
 # A busy token's row is not written, and not waited for, with every request.
-NOTED_AT_MOST_EVERY = timedelta(minutes=1)
+LAST_USED_INTERVAL = timedelta(minutes=1)
 NOT_COUNTED = _("API tokens cannot be checked at the moment. Please try again.")
 
 _usable = PreparedQuery(lambda digest: ApiToken.objects.usable().select_related("user").filter(digest=digest), str)
@@ -32,19 +32,19 @@ class ActorAuthentication(BaseAuthentication):
         """(user, actor) for every request; raises NotSignedIn for a token that is not usable, and what access does."""
         header = get_authorization_header(request).decode("latin-1")
         if header:
-            actor = self._actor_of_token(request, header)
+            actor = self._token_actor(request, header)
         else:
             get_token(request._request)  # the contract: the csrftoken cookie comes with any GET
             self._enforce_csrf(request)
-            actor = actor_of(request._request)
-        access.admit(actor, request._request)
+            actor = browser_actor(request._request)
+        access.check_access(actor, request._request)
         cast(ActorRequest, request._request).actor = actor
         return actor.user, actor
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
 
-    def _actor_of_token(self, request: Request, header: str) -> Actor:
+    def _token_actor(self, request: Request, header: str) -> Actor:
         scheme, _space, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise NotSignedIn
@@ -54,10 +54,10 @@ class ActorAuthentication(BaseAuthentication):
             limits.count("token", keys, fail_open=False, not_counted=NOT_COUNTED)
             raise NotSignedIn
         row = found[0]
-        if row.last_used_at is None or timezone.now() - row.last_used_at > NOTED_AT_MOST_EVERY:
+        if row.last_used_at is None or timezone.now() - row.last_used_at > LAST_USED_INTERVAL:
             ApiToken.objects.filter(pk=row.pk).update(last_used_at=Now())
         scopes = frozenset(Scope(scope) for scope in row.scopes)
-        return Actor(user=row.user, scopes=scopes, **networks_of(request._request))
+        return Actor(user=row.user, scopes=scopes, **network_hashes(request._request))
 
     def _enforce_csrf(self, request: Request) -> None:
         check = CSRFCheck(lambda _: None)  # type: ignore[arg-type]
@@ -80,7 +80,7 @@ class HasScope(BasePermission):
             return IsMemberInBrowser().has_permission(request, view)
         actor = cast(ActorRequest, request._request).actor
         needed = getattr(view, "scopes", {}).get(request.method, Scope.READ)
-        if not actor.may(needed):
+        if not actor.has_scope(needed):
             raise NotAllowed(gettext("This token lacks the scope “%(scope)s”.") % {"scope": needed})
         return True
 

@@ -13,7 +13,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.actor import ActorRequest, keys_of, known_actor
+from accounts.actor import ActorRequest, actor_keys, ensure_known_actor
 from accounts.errors import IdempotencyKeyReused, StillRunning
 from accounts.models import IdempotencyKey, User, Visitor
 from common.api.errors import as_arena_error
@@ -44,7 +44,7 @@ def idempotent(method: Callable[P, R]) -> Callable[P, R]:
             return method(*args, **kwargs)
         if len(key) > 255:
             raise InvalidInput(_("Idempotency-Key may have at most 255 characters."))
-        row = _claim(known_actor(cast(ActorRequest, request._request)).key, key, _hash(request))
+        row = _claim(ensure_known_actor(cast(ActorRequest, request._request)).key, key, _hash(request))
         if row.status is not None:
             return cast(R, Response(row.body, status=row.status))
         return cast(R, _run_once(row, lambda: method(*args, **kwargs)))
@@ -52,13 +52,13 @@ def idempotent(method: Callable[P, R]) -> Callable[P, R]:
     return wrapped
 
 
-def forget_results(owners: Iterable[User | Visitor]) -> None:
+def delete_results(owners: Iterable[User | Visitor]) -> None:
     """Delete the stored results of these people: they may quote text that is deleted or hidden.
 
     A request that is repeated afterwards is carried out anew. Requests that run have no result and are left alone:
     they hold their rows' locks, and may wait for one of the caller's.
     """
-    IdempotencyKey.objects.filter(actor__in=keys_of(*owners), status__isnull=False).delete()
+    IdempotencyKey.objects.filter(actor__in=actor_keys(*owners), status__isnull=False).delete()
 
 
 def _hash(request: Request) -> str:

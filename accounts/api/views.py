@@ -22,9 +22,9 @@ from accounts.payload_types import (
     SignedInBrowserPayload,
     TokenSummaryPayload,
 )
-from accounts.payloads import browser_summary, person, token_summary
-from accounts.personal_data import everything_as_a_file
-from accounts.sign_in.sessions import signed_in
+from accounts.payloads import browser_payload, person_payload, token_payload
+from accounts.personal_data import personal_data_response
+from accounts.sign_in.sessions import active_sign_ins
 from common.api_responses import Created, NoContent, PayloadResponse, paginated
 from common.errors import NotFound
 from common.payload_types import Page
@@ -40,7 +40,7 @@ class Me(APIView):
     in_browser = ("DELETE",)
 
     def get(self, request: Request) -> PayloadResponse[PersonPayload]:
-        return PayloadResponse(person(_actor(request)))
+        return PayloadResponse(person_payload(_actor(request)))
 
     def delete(self, request: Request) -> NoContent:
         """A browser that somebody left open is not enough."""
@@ -56,21 +56,21 @@ class Export(APIView):
     permission_classes = [IsMemberInBrowser]
 
     def get(self, request: Request) -> HttpResponse:
-        return everything_as_a_file(_actor(request))
+        return personal_data_response(_actor(request))
 
 
 class Tokens(APIView):
     permission_classes = [IsMemberInBrowser]
 
     def get(self, request: Request) -> PayloadResponse[Page[TokenSummaryPayload]]:
-        return paginated(ApiToken.objects.held_by(cast(User, request.user)), request, token_summary)
+        return paginated(ApiToken.objects.held_by(cast(User, request.user)), request, token_payload)
 
     @idempotent
     def post(self, request: Request) -> Created[NewlyMadeTokenPayload]:
-        asked = NewTokenSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        row, token = actions.issue_token(user=cast(User, request.user), **asked.validated_data)
-        payload: NewlyMadeTokenPayload = {**token_summary(row), "token": ShownOnce(token)}
+        serializer = NewTokenSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        row, token = actions.issue_token(user=cast(User, request.user), **serializer.validated_data)
+        payload: NewlyMadeTokenPayload = {**token_payload(row), "token": ShownOnce(token)}
         return Created(payload)
 
 
@@ -81,7 +81,7 @@ class Browsers(APIView):
 
     def get(self, request: Request) -> PayloadResponse[Page[SignedInBrowserPayload]]:
         here, user = request._request.session.session_key, cast(User, request.user)
-        return paginated(signed_in(user), request, partial(browser_summary, here=here))
+        return paginated(active_sign_ins(user), request, partial(browser_payload, here=here))
 
 
 class OtherBrowsers(APIView):

@@ -19,7 +19,7 @@ MAX_AGE_S = 365 * 24 * 3600
 MAX_DEVICE_COOKIES = 10  # per browser: one that many people share must not send a cookie for each of them
 
 
-def nonce_of(request: HttpRequest, email: str) -> str:
+def get_nonce(request: HttpRequest, email: str) -> str:
     """Return the nonce of this browser's cookie for an account; empty where there is none."""
     if _cookie(email) not in request.COOKIES:
         return ""

@@ -12,9 +12,9 @@ from common.valkey import limits
 NOT_COUNTED = _("Signing in is temporarily unavailable. Please try again.")
 
 
-def keys_of(request: HttpRequest, email: str) -> limits.Keys:
+def attempt_keys(request: HttpRequest, email: str) -> limits.Keys:
     """Return the keys for limits.count: the browser's device cookie alone, or the address and the networks."""
-    if nonce := device_cookies.nonce_of(request, email):
+    if nonce := device_cookies.get_nonce(request, email):
         return {"person": f"device:{nonce}"}
     address = _address(email)
     return {"person": f"{address}:{network_hash(request)}", "address": address, **network_limit_keys(request)}
@@ -23,18 +23,18 @@ def keys_of(request: HttpRequest, email: str) -> limits.Keys:
 def count(keys: limits.Keys) -> None:
     """Count an attempt before its password is checked, so that simultaneous ones cannot pass the limit.
 
-    give_back uncounts it when the password was right. Raises TooManyRequests, and ServiceAway when Valkey is away.
+    uncount uncounts it when the password was right. Raises TooManyRequests, and ServiceAway when Valkey is away.
     """
     limits.count("signin", keys, fail_open=False, not_counted=NOT_COUNTED)
 
 
-def give_back(keys: limits.Keys) -> None:
-    limits.give_back("signin", keys)
+def uncount(keys: limits.Keys) -> None:
+    limits.uncount("signin", keys)
 
 
-def forget(email: str) -> None:
+def reset(email: str) -> None:
     """Start anew for an address whose owner proved by e-mail that it is theirs."""
-    limits.forget("signin", {"address": _address(email)})
+    limits.reset("signin", {"address": _address(email)})
 
 
 def _address(email: str) -> str:

@@ -16,7 +16,7 @@ from battles.streaming.publisher import Publisher, TurnChannel
 from battles.worker import call_store, probes
 from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
 from common.db.execution import run_in_db
-from common.text.money import plain
+from common.text.money import plain_decimal
 from common.valkey.connections import connection
 from models_registry.health import outcomes
 from models_registry.models import Breaker, LanguageModel
@@ -55,7 +55,7 @@ class ModelTest(msgspec.Struct):
 
     @property
     def cost_words(self) -> str:
-        return "" if self.cost is None else f"${plain(self.cost)}"
+        return "" if self.cost is None else f"${plain_decimal(self.cost)}"
 
 
 def _key(test_id: str) -> str:

@@ -70,7 +70,7 @@ _LIMITED = {
 _FORMATTER = HtmlFormatter[str](nowrap=True)
 
 
-def highlighted(code: str, language: str) -> str | None:
+def highlight_code(code: str, language: str) -> str | None:
     """HTML of the code with a span for each token; None for a language that is not in the list, or too much code."""
     if len(code) > MAX_BLOCK_CHARACTERS or language not in _LEXER_OF:
         return None

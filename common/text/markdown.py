@@ -41,12 +41,12 @@ _TAGS = {
 
 def _fence(_renderer: RendererHTML, tokens: list[Token], index: int, _options: Any, env: dict[str, Any]) -> str:
     # Imported late: workers render code in a child process, and need no lexers.
-    from common.text.highlighting import MAX_TEXT_HTML_CHARACTERS, highlighted, is_known
+    from common.text.highlighting import MAX_TEXT_HTML_CHARACTERS, highlight_code, is_known
 
     token = tokens[index]
     language = token.info.strip().split(" ")[0].lower()
     used = env.get("code_html_characters", 0)
-    code = highlighted(token.content, language) if used < MAX_TEXT_HTML_CHARACTERS else None
+    code = highlight_code(token.content, language) if used < MAX_TEXT_HTML_CHARACTERS else None
     env["code_html_characters"] = used + len(code or "")
     label = nh3.clean_text(language if is_known(language) else "")
     # tabindex: a block wider than its pane must be scrollable by keyboard.
@@ -155,7 +155,7 @@ def _reader() -> MarkdownIt:
     return reader
 
 
-def plain_words(text: str) -> str:
+def to_plain_text(text: str) -> str:
     """What is read of a Markdown text without its marks, on one line; the text itself where that is nothing."""
     try:
         words = "".join(_words(_reader().parse(text)))

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from common.valkey.connections import UNREACHABLE, connection
 
-EVERY_S, FADES_AFTER_S = 2, 10
+INTERVAL_S, TTL_S = 2, 10
 EXPECTED = ("worker-answers", "worker-default", "beat", "sweeper")
 
 logger = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ def missing() -> list[str]:
     return [name for name, beat in zip(EXPECTED, heard, strict=True) if beat is None]
 
 
-def forget_all() -> None:
+def clear() -> None:
     """Before a start: what is heard afterwards is alive, not a memory of an earlier run."""
     connection().delete(*(_key(name) for name in EXPECTED))
 
@@ -44,14 +44,14 @@ def _touch_file() -> None:
 
 
 def _beat(name: str) -> None:
-    was_heard = True
+    was_sent = True
     while True:
         try:
-            connection().set(_key(name), "alive", ex=FADES_AFTER_S)
-            was_heard = True
+            connection().set(_key(name), "alive", ex=TTL_S)
+            was_sent = True
             _touch_file()
         except UNREACHABLE as error:
-            if was_heard:
+            if was_sent:
                 logger.warning("heartbeat of %s is not heard: Valkey is away (%s)", name, error)
-            was_heard = False
-        time.sleep(EVERY_S)
+            was_sent = False
+        time.sleep(INTERVAL_S)

@@ -40,7 +40,7 @@ end
 return {}
 """
 # A counter whose window is over stays away: it must not begin the next one below zero.
-_GIVE_BACK = """
+_UNCOUNT = """
 for _, key in ipairs(KEYS) do
   if tonumber(redis.call("GET", key) or "0") > 0 then redis.call("DECR", key) end
 end
@@ -105,14 +105,14 @@ def count(action: str, keys: Keys, *, fail_open: bool, not_counted: str | Promis
         raise TooManyRequests(_reached(item, is_network=who in NETWORKS), retry_after=wait)
 
 
-def give_back(action: str, keys: Keys) -> None:
+def uncount(action: str, keys: Keys) -> None:
     """Uncount one `action`. When Valkey is away, it stays counted."""
     if names := [name for *_, name in _counters(action, keys)]:
         with suppress(*UNREACHABLE), fail_fast():
-            _script(_GIVE_BACK)(keys=names)
+            _script(_UNCOUNT)(keys=names)
 
 
-def forget(action: str, keys: Keys) -> None:
+def reset(action: str, keys: Keys) -> None:
     """Start counting anew. When Valkey is away, the counts stay."""
     if names := [name for *_, name in _counters(action, keys)]:
         with suppress(*UNREACHABLE), fail_fast():

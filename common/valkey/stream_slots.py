@@ -24,13 +24,13 @@ from common.valkey.connections import UNREACHABLE, connection, fail_fast
 
 logger = logging.getLogger(__name__)
 
-LEASE_S, RENEW_EVERY_S = 30, 10
+LEASE_S, RENEW_INTERVAL_S = 30, 10
 RETRY_AFTER_S = 10
-_RENEWED_AT_ONCE = 500
+_RENEW_BATCH_SIZE = 500
 _SALT = "common.valkey.stream_slots"
 # KEYS: sorted sets; ARGV: the slot's id, the lease in seconds, and the cap of each set. Returns 0, or the number of
 # the first set that is full.
-_TAKE = """
+_ACQUIRE = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1e6
 for number, key in ipairs(KEYS) do
@@ -62,14 +62,14 @@ class Slot:
         self.keys = (f"streams:person:{person}", f"streams:network:{network}")
         self.is_renewed = False
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         self.is_renewed = False
         with _lock:
             _open.discard(self)
 
     def release(self) -> None:
         """Free it; without Valkey its lease runs out instead."""
-        self.forget()
+        self.discard()
         try:
             with fail_fast():
                 _remove([self])
@@ -87,7 +87,7 @@ def open_slots() -> list[Slot]:
         return list(_open)
 
 
-def take(*, person: str, network: str) -> Slot:
+def acquire(*, person: str, network: str) -> Slot:
     """Return a slot for one more stream. Raises TooManyStreams.
 
     Without Valkey only the cap of this process holds.
@@ -100,21 +100,21 @@ def take(*, person: str, network: str) -> Slot:
         _open.add(slot)
     try:
         with fail_fast():
-            full = _take(slot)
+            full = _acquire(slot)
     except UNREACHABLE as error:
         logger.warning("open streams are not counted: Valkey is away (%s)", error)
         full = 0
     if full:
-        slot.forget()
+        slot.discard()
         raise (TooManyStreamsOfPerson if full == 1 else TooManyStreams)(retry_after=RETRY_AFTER_S)
     slot.is_renewed = True
     return slot
 
 
-def take_for(request: HttpRequest, person: str = "") -> Slot:
+def acquire_for_request(request: HttpRequest, person: str = "") -> Slot:
     """The same for a request. person: as `person_hash` made it; without one the whole network counts as one person."""
     network = network_hash(request)
-    return take(person=person or network, network=network)
+    return acquire(person=person or network, network=network)
 
 
 def person_hash(actor_key: str) -> str:
@@ -138,11 +138,11 @@ def person_of_request(request: HttpRequest) -> str:
 def renew() -> None:
     """Extend the leases of this process's slots. Raises one of UNREACHABLE."""
     slots = [slot for slot in open_slots() if slot.is_renewed]
-    for start in range(0, len(slots), _RENEWED_AT_ONCE):
+    for start in range(0, len(slots), _RENEW_BATCH_SIZE):
         seconds, microseconds = connection().time()
         expiry = seconds + microseconds / 1e6 + LEASE_S
         with connection().pipeline(transaction=False) as pipeline:
-            for slot in slots[start : start + _RENEWED_AT_ONCE]:
+            for slot in slots[start : start + _RENEW_BATCH_SIZE]:
                 for key in slot.keys:
                     pipeline.zadd(key, {slot.id: expiry})
                     pipeline.expire(key, LEASE_S)
@@ -158,14 +158,14 @@ def _remove(slots: list[Slot]) -> None:
         pipeline.execute()
 
 
-def _take(slot: Slot) -> int:
+def _acquire(slot: Slot) -> int:
     caps = (settings.ARENA_STREAMS["person"], settings.ARENA_STREAMS["network"])
     return int(_script()(keys=slot.keys, args=[slot.id, LEASE_S, *caps]))
 
 
 @cache
 def _script() -> Script:
-    return connection().register_script(_TAKE)
+    return connection().register_script(_ACQUIRE)
 
 
 @cache
@@ -175,7 +175,7 @@ def _start_renewing() -> None:
 
 def _renew_forever() -> None:
     while True:
-        time.sleep(RENEW_EVERY_S)
+        time.sleep(RENEW_INTERVAL_S)
         try:
             renew()
         except UNREACHABLE as error:

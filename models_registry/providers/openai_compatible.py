@@ -201,13 +201,13 @@ class _Answer:
             raise ProviderError(FailureCode.TOO_LONG)
         self.wait_for(FailureCode.IDLE_TIMEOUT)
         self._has_text = self._has_text or bool(text.strip())
-        masked = self._text.without(text), self._reasoning.without(reasoning)
+        masked = self._text.feed(text), self._reasoning.feed(reasoning)
         if any(masked):
             self.rest_s = self._receive(*masked)
 
     def flush(self) -> None:
         """Pass on text that masking held back because it may begin the key."""
-        held_back = self._text.rest(), self._reasoning.rest()
+        held_back = self._text.flush(), self._reasoning.flush()
         if any(held_back):
             self._receive(*held_back)
 

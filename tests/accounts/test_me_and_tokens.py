@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.actions import MOST_TOKENS
+from accounts.actions import MAX_TOKENS
 from accounts.models import ApiToken, IdempotencyKey, Scope, User
 from tests import make
 
@@ -120,7 +120,7 @@ def test_a_token_that_cannot_be_is_explained(browser: Client, wrong: dict[str, o
 
 
 def test_there_is_a_number_of_tokens_that_is_enough(browser: Client, member: User):
-    for _ in range(MOST_TOKENS):
+    for _ in range(MAX_TOKENS):
         ApiToken.issue(user=member, name="t", scopes=[Scope.READ])
     refused = browser.post(TOKENS, ASKED, "application/json")
     assert (refused.status_code, refused.json()["code"]) == (409, "too_many_tokens")

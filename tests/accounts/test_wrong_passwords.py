@@ -197,7 +197,7 @@ def test_two_hundred_at_once_are_five_tries(limits_are_known: None):
     def race(_: int) -> bool:
         barrier.wait(30)
         try:
-            rate_limit.count(rate_limit.keys_of(request, "someone@example.org"))
+            rate_limit.count(rate_limit.attempt_keys(request, "someone@example.org"))
         except TooManyRequests:
             return False
         return True

@@ -7,7 +7,7 @@ import pytest
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 
-from common.text.highlighting import LEXERS, highlighted, lexer
+from common.text.highlighting import LEXERS, highlight_code, lexer
 
 CHARACTERS = [*string.punctuation, *"\n\t\r aA0é漢", "a ", " \n", "a\n"]
 SHORT, LONG = 500, 2_000
@@ -53,10 +53,10 @@ def grows_faster_than_linear(name: str, characters: str) -> bool:
     ],
 )
 def test_limited_lexers_still_colour_code(language: str, code: str, expected: tuple[str, ...]):
-    html = highlighted(code, language)
+    html = highlight_code(code, language)
     assert html is not None
     assert [name for name in expected if f'class="{name}"' not in html] == []
 
 
 def test_language_outside_the_list_is_not_highlighted():
-    assert highlighted("x", "aspectj") is None
+    assert highlight_code("x", "aspectj") is None

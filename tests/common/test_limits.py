@@ -91,7 +91,7 @@ def test_longest_wait_is_the_one_that_is_named(settings):
 def test_give_back_after_the_window_starts_no_debt(seven_an_hour):
     count("user:1")
     connection().flushdb()  # the window is over
-    limits.give_back("vote", {"visitor": "user:1"})
+    limits.uncount("vote", {"visitor": "user:1"})
     assert [count("user:1") for _ in range(8)] == [True] * 7 + [False]
 
 

@@ -12,14 +12,14 @@ from django.views.debug import get_exception_reporter_class
 
 from common import logs
 from common.text import redaction
-from common.text.redaction import MASK, StreamRedactor, redacted
+from common.text.redaction import MASK, StreamRedactor, redact
 
 KEY = "sk-live-4f9c-sk-live-do-not-show-7Q2z"
 
 
 @pytest.fixture
 def _known() -> Iterator[None]:
-    redaction.remember(KEY)
+    redaction.register_secret(KEY)
     yield
     redaction._known.discard(KEY)
     redaction._known_pattern = None
@@ -39,17 +39,17 @@ def _known() -> Iterator[None]:
     ],
 )
 def test_what_looks_like_a_secret_is_not_written(said: str, written: str):
-    assert redacted(said) == written
+    assert redact(said) == written
 
 
 @pytest.mark.usefixtures("_known")
 def test_a_key_that_was_met_is_not_written_whatever_it_looks_like():
-    assert redacted(f"upstream said {KEY}!") == f"upstream said {MASK}!"
+    assert redact(f"upstream said {KEY}!") == f"upstream said {MASK}!"
 
 
 def test_a_word_that_may_stand_in_a_sentence_is_no_secret():
-    redaction.remember("ollama")
-    assert redacted("what is ollama?") == "what is ollama?"
+    redaction.register_secret("ollama")
+    assert redact("what is ollama?") == "what is ollama?"
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -57,14 +57,14 @@ def test_a_key_in_pieces_is_taken_out_and_nothing_else(seed: int):
     draw = Random(seed)
     text = "".join(draw.choice([KEY, KEY[:7], KEY[-6:], "s", "sk-", "sky", " and "]) for _ in range(30))
     cuts = sorted({0, len(text), *(draw.randrange(len(text)) for _ in range(40))})
-    sieve = StreamRedactor(KEY)
-    said = "".join(sieve.without(text[a:b]) for a, b in pairwise(cuts)) + sieve.rest()
+    redactor = StreamRedactor(KEY)
+    said = "".join(redactor.feed(text[a:b]) for a, b in pairwise(cuts)) + redactor.flush()
     assert said == text.replace(KEY, MASK)
 
 
 def test_pieces_without_a_beginning_of_the_key_do_not_wait():
-    sieve = StreamRedactor(KEY)
-    assert [sieve.without(piece) for piece in ("Yes, ", "ask me")] == ["Yes, ", "ask me"]
+    redactor = StreamRedactor(KEY)
+    assert [redactor.feed(piece) for piece in ("Yes, ", "ask me")] == ["Yes, ", "ask me"]
 
 
 @pytest.mark.usefixtures("_known")
