@@ -1,6 +1,6 @@
-"""Who is let in, and who may take part: the one place that pages and the API ask.
+"""Access rules of pages and API.
 
-A stream of answers is not asked again: its address holds a signed word that only somebody who was let in was given.
+Streams of answers are exempt: their URLs hold a signed token, which only people with access were given.
 """
 
 from collections.abc import Callable
@@ -23,14 +23,14 @@ from common.error_pages import response_for_exception
 from common.errors import ArenaError
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-# Beginnings of the routes behind which somebody signs in, or that know by themselves whom they are for.
+# Prefixes of the routes for signing in, and of those that check access themselves.
 EXEMPT_ROUTES = ("accounts/", "admin/", "language/", "livez", "readyz", "metrics", "stream/")
-# What is one's own even when one is banned.
+# Banned people keep access to their own account.
 OWN_ACCOUNT_ROUTE = "api/v1/me/"
 
 
 class Access(StrEnum):
-    """OPEN: anybody may battle and vote. MEMBERS: visitors look and change nothing. PRIVATE: members only."""
+    """OPEN: visitors may battle and vote. MEMBERS: visitors may only read. PRIVATE: members only."""
 
     OPEN = "open"
     MEMBERS = "members"
@@ -48,7 +48,7 @@ def may_battle(actor: Actor) -> bool:
 
 
 def check_access(actor: Actor, request: HttpRequest) -> None:
-    """Raises SignInNeeded or Banned. Whoever only is_safe at an arena that is not private is not looked up."""
+    """Raise SignInNeeded or Banned. Safe methods on a non-private site skip the actor query."""
     is_safe = request.method in SAFE_METHODS
     if not (is_safe and settings.ARENA_ACCESS != Access.PRIVATE) and not may_battle(actor):
         raise SignInNeeded
@@ -61,7 +61,7 @@ def _route(request: HttpRequest) -> str:
 
 
 def needs_second_factor(request: HttpRequest) -> bool:
-    """Whether this is staff that has to set one up before the administration opens."""
+    """Return whether this member of staff must set up a second factor before using the administration."""
     if not settings.ARENA_STAFF_SECOND_FACTOR or not request.user.is_staff:
         return False
     return not is_mfa_enabled(request.user)
@@ -72,7 +72,7 @@ class PageRequest(ActorRequest):
 
 
 class AccessMiddleware:
-    """Admits to pages; the API does when it knows whose token it was sent (ActorAuthentication)."""
+    """Check access to pages; ActorAuthentication checks the API, where the token names the actor."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -81,7 +81,7 @@ class AccessMiddleware:
         return self.get_response(request)
 
     def process_view(self, request: PageRequest, view: object, args: object, kwargs: object) -> HttpResponse | None:
-        """Django passes to nobody what is raised here."""
+        # Exceptions raised in process_view bypass process_exception, so they are converted here.
         try:
             return self._redirect_or_raise(request, is_api=hasattr(view, "cls"))
         except (ArenaError, *CONNECTION_ERRORS) as error:

@@ -1,4 +1,4 @@
-"""Who is asking: a member, a visitor, or a token that acts for a member."""
+"""The person behind a request: a member, a visitor, or a token that acts for a member."""
 
 from dataclasses import dataclass
 from typing import Literal, TypedDict
@@ -18,7 +18,7 @@ _unclaimed = PreparedQuery(lambda key: Visitor.objects.filter(key=key, claimed_b
 
 
 class NetworkHashes(TypedDict):
-    """The fields of an Actor that tell where a request comes from."""
+    """The network fields of an Actor."""
 
     network: str
     network48: str
@@ -43,14 +43,14 @@ class Actor:
 
     @property
     def key(self) -> str:
-        """One word for this person, for counters and idempotency keys; the same on every request."""
+        """Stable identifier of the person, for counters and idempotency keys."""
         if self.user is not None:
             return f"user:{self.user.pk}"
         return f"visitor:{self.visitor.pk}" if self.visitor is not None else f"network:{self.network}"
 
     @property
     def is_known(self) -> bool:
-        """Whether there is a member or a visitor; otherwise `key` is the network's."""
+        """False when there is neither member nor visitor: `key` is the network's then."""
         return self.user is not None or self.visitor is not None
 
     @property
@@ -83,7 +83,7 @@ def _network_keys(counted: str, *, network: str, network48: str) -> dict[str, st
 
 
 def actor_keys(*owners: User | Visitor) -> list[str]:
-    """Every Actor.key under which visitors, or members also before signing in, have acted."""
+    """Return each Actor.key of these people, including those of visitors that members were before signing in."""
     users = [owner for owner in owners if isinstance(owner, User)]
     visits = [owner for owner in owners if isinstance(owner, Visitor)]
     if users:
@@ -92,21 +92,21 @@ def actor_keys(*owners: User | Visitor) -> list[str]:
 
 
 class ActorRequest(HttpRequest):
-    """What ActorMiddleware makes of a request."""
+    """Request with the attributes that ActorMiddleware sets."""
 
     actor: Actor
     new_visitor: Visitor
 
 
 def browser_actor(request: HttpRequest) -> Actor:
-    """The person behind a browser's request (one or two queries)."""
+    """Return the actor of a request with cookies; one or two queries."""
     if request.user.is_authenticated:
         return Actor(user=request.user, **network_hashes(request))
     return Actor(visitor=visitor_from_cookie(request), **network_hashes(request))
 
 
 def ensure_known_actor(request: ActorRequest) -> Actor:
-    """The actor, with a visitor row made now when this browser had none; its cookie goes out with the response."""
+    """Return the actor; create a visitor for an unknown one, whose cookie ActorMiddleware sets on the response."""
     actor = request.actor
     if not actor.is_known:
         visitor = Visitor.objects.create(network=actor.network)

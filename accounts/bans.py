@@ -1,4 +1,4 @@
-"""Who is blocked now, looked up once for everybody who asks within two seconds."""
+"""Bans in force, and their check on requests."""
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -11,12 +11,12 @@ from accounts.models import Ban
 from common.cache import TTLCached
 from common.client_ip import hash_month, network_hash
 
-# There are few bans and many votes: nobody's vote asks the database for them.
+# Cached, because every vote checks the bans and there are few of them.
 in_force = TTLCached(lambda: list(Ban.objects.in_force()), ttl_s=2, invalidated_by=(Ban,))
 
 
 def refuse_banned(actor: Actor, request: HttpRequest) -> None:
-    """Raises Banned, with the reason and the end. While nobody is banned, nobody is looked up."""
+    """Raise Banned with the reason and the end. Without bans in force, `actor` stays lazy and costs no query."""
     for ban in in_force():
         if _applies_to(ban, actor, request):
             raise Banned(_message(ban))
@@ -34,7 +34,7 @@ def _applies_to(ban: Ban, actor: Actor, request: HttpRequest) -> bool:
 
 
 def network_hash_in_month_of(ban: Ban, request: HttpRequest) -> str:
-    """Return the request's network word of the month that the ban's network word is of."""
+    """Return the request's network hash for the month of the ban's hash."""
     return network_hash(request, hash_month(ban.network))
 
 

@@ -1,7 +1,4 @@
-"""Who is asking: `request.actor` on every request, and a note of where members were seen.
-
-Neither asks the database before somebody looks.
-"""
+"""Middleware: a lazy `request.actor`, and the time when members were last seen."""
 
 from collections.abc import Awaitable, Callable
 from typing import cast
@@ -51,7 +48,7 @@ def ActorMiddleware(get_response: Responder | AsyncResponder) -> Responder | Asy
 
 
 class LastSeenMiddleware:
-    """Notes the browsers of pages; what programs ask for costs no query more."""
+    """Record when a member's browser requested a page; API requests cost no extra query."""
 
     def __init__(self, get_response: Responder) -> None:
         self.get_response = get_response

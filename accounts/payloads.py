@@ -8,7 +8,6 @@ from accounts.payload_types import PersonPayload, ScopeName, SignedInBrowserPayl
 
 
 def person_payload(actor: Actor) -> PersonPayload:
-    """`scopes` are a token's; a browser has none and may do whatever its person may."""
     user = actor.user
     scopes = None if actor.scopes is None else [scope for scope in Scope if scope in actor.scopes]
     return {
@@ -20,15 +19,15 @@ def person_payload(actor: Actor) -> PersonPayload:
     }
 
 
-def browser_payload(row: SignIn, *, here: str | None) -> SignedInBrowserPayload:
-    """here: the key of the session that asks."""
+def browser_payload(row: SignIn, *, current_session: str | None) -> SignedInBrowserPayload:
+    """current_session: key of the session that sent the request."""
     return {
         "id": row.public_id,
         "browser": row.browser,
         "system": row.system,
         "signed_in_at": row.signed_in_at,
         "last_seen_at": row.last_seen_at,
-        "is_this_one": row.session_id == here,
+        "is_this_one": row.session_id == current_session,
     }
 
 

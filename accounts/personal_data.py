@@ -1,4 +1,4 @@
-"""Everything the arena knows of a member: to be taken along, and to be forgotten."""
+"""Export and deletion of a member's personal data; other apps take part through signals."""
 
 import json
 from typing import cast
@@ -16,11 +16,11 @@ from common.errors import NotSignedIn
 from common.payload_types import JsonObject
 from common.valkey import limits
 
-# Sent with `user`; a receiver gives {name: plain data} of what its app holds of them.
+# Sent with `user`; a receiver returns {name: plain data} from its app.
 personal_data_requested = Signal()
 
-# Sent with `user` inside the transaction that deletes the account, while its rows are still the user's: text goes,
-# votes stay without a name.
+# Sent with `user` inside the transaction that deletes the account, while rows still refer to the user: receivers delete
+# texts and make votes anonymous.
 account_deleting = Signal()
 
 
@@ -46,13 +46,13 @@ def collect_personal_data(user: User) -> JsonObject:
         ],
         "bans": list(user.bans.order_by("pk").values("reason", "created_at", "expires_at", "lifted_at")),
     }
-    for _receiver, held in personal_data_requested.send(sender=User, user=user):
-        found.update(cast(JsonObject, held))
+    for _receiver, data in personal_data_requested.send(sender=User, user=user):
+        found.update(cast(JsonObject, data))
     return found
 
 
 def personal_data_response(actor: Actor) -> HttpResponse:
-    """JSON, for the page and the API alike. Raises NotSignedIn and TooManyRequests."""
+    """Return the member's data as a JSON download. Raises NotSignedIn and TooManyRequests."""
     if actor.user is None:
         raise NotSignedIn
     limits.count("export", {"member": actor.key}, fail_open=True)

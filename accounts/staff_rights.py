@@ -1,6 +1,6 @@
 """Rights that only administrators have: over staff, and over one's own bans and votes.
 
-Called by actions, so that pages, the administration and the API refuse the same. `by` is None for a command.
+Called by actions, so that they hold for pages, administration and API. `by` is None for a command.
 """
 
 from django.db.models import Q, QuerySet
@@ -30,7 +30,7 @@ def refuse_lift(ban: Ban, *, by: User, network: str) -> None:
 
 
 def protected_voters(by: User | None) -> list[str]:
-    """Return the voters whose votes `by` may not judge: themselves and all administrators."""
+    """Return the keys of voters whose votes `by` may not judge: themselves and all administrators."""
     if by is None or is_administrator(by):
         return []
     return actor_keys(by, *User.objects.filter(is_superuser=True))

@@ -1,4 +1,4 @@
-"""Pages of a member's account that allauth does not have."""
+"""Account pages beside those of allauth."""
 
 from typing import cast
 
@@ -26,7 +26,7 @@ from common.errors import NotFound
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def tokens(request: HttpRequest) -> HttpResponse:
-    """A new token is on the answer to its form, and nowhere else: reloading the page shows it no more."""
+    """List and create tokens; a new token is only in the response to its form, not in a reloaded page."""
     user = cast(User, request.user)
     form, token, status = TokenForm(request.POST or None), "", 200
     if form.is_valid():
@@ -59,7 +59,7 @@ def browsers(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def sign_out_browser(request: HttpRequest, public_id: str) -> HttpResponse:
-    """One that is not this one: signing out of this one has a page of its own."""
+    """Sign out another browser; allauth's page signs out this one."""
     user = cast(User, request.user)
     others = SignIn.objects.exclude(session=request.session.session_key)
     if not actions.sign_out(others.filter(public_id=public_id), of=user, by=user):
@@ -96,7 +96,7 @@ def export(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @reauthentication_required  # type: ignore[untyped-decorator]
 def delete(request: HttpRequest) -> HttpResponse:
-    """Even the question is asked only of somebody who has just said who they are."""
+    """Show the confirmation form, and delete; even the form needs a recent reauthentication."""
     user = cast(User, request.user)
     form = DeleteForm(request.POST or None, email=user.email)
     if not form.is_valid():

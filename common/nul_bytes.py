@@ -9,7 +9,6 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 def NulByteMiddleware(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware, so that no view has to think of it."""
 
     def respond(request: HttpRequest) -> HttpResponseBase:
         if "\x00" in request.path_info:

@@ -1,4 +1,4 @@
-"""The window onto people: visitors, bans, invitations, API tokens and what staff changed."""
+"""Admin of visitors, bans, invitations, API tokens and audit entries."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -31,7 +31,7 @@ class BanForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ["user", "visitor", "network", "reason", "expires_at"]
 
     def _post_clean(self) -> None:
-        """Check the right to make this ban. Only this method of Django's gives the form its instance."""
+        """Check the right to create this ban; only here Django has filled the form's instance."""
         super()._post_clean()  # type: ignore[misc]
         if self.errors:
             return
@@ -43,7 +43,7 @@ class BanForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(Ban)
 class BanAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """A ban is made and lifted, not edited: what was said to somebody stays on record."""
+    """Bans are created and lifted, not edited: the reason shown to the person stays on record."""
 
     form = BanForm
     list_display = [
@@ -65,8 +65,8 @@ class BanAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     actions = ["lift"]
 
     def get_fields(self, request: HttpRequest, obj: Ban | None = None) -> list[Any]:
-        asked = ["user", "visitor", "network", "reason", "expires_at"]
-        return asked if obj is None else [*asked, "created_by", "created_at", "lifted_by", "lifted_at"]
+        editable = ["user", "visitor", "network", "reason", "expires_at"]
+        return editable if obj is None else [*editable, "created_by", "created_at", "lifted_by", "lifted_at"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Ban | None = None) -> list[str]:
         return [] if obj is None else self.get_fields(request, obj)
@@ -112,7 +112,7 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(Invitation)
 class InvitationAdmin(SecretFieldsAdmin):
-    """A link is shown once, when it is made; afterwards it can only be revoked."""
+    """Invitations: the link is shown once; afterwards it can only be revoked."""
 
     form = InvitationForm
     secret_fields = frozenset({"digest"})
@@ -123,8 +123,8 @@ class InvitationAdmin(SecretFieldsAdmin):
     actions = ["revoke"]
 
     def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> list[Any]:
-        asked = ["email", "expires_at"]
-        return asked if obj is None else [*asked, "created_by", "created_at", "used_by", "used_at", "revoked_at"]
+        editable = ["email", "expires_at"]
+        return editable if obj is None else [*editable, "created_by", "created_at", "used_by", "used_at", "revoked_at"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Invitation | None = None) -> list[str]:
         return [] if obj is None else self.get_fields(request, obj)
@@ -161,7 +161,7 @@ class ApiTokenForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
-    """A token is shown once, when it is made; afterwards it can only be revoked."""
+    """API tokens: a token is shown once; afterwards it can only be revoked."""
 
     form = ApiTokenForm
     secret_fields = frozenset({"digest"})
@@ -173,8 +173,8 @@ class ApiTokenAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
     actions = ["revoke"]
 
     def get_fields(self, request: HttpRequest, obj: ApiToken | None = None) -> list[Any]:
-        asked = ["user", "name", "scopes", "expires_at"]
-        return asked if obj is None else [*asked, "last_four", "created_at", "last_used_at", "revoked_at"]
+        editable = ["user", "name", "scopes", "expires_at"]
+        return editable if obj is None else [*editable, "last_four", "created_at", "last_used_at", "revoked_at"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: ApiToken | None = None) -> list[str]:
         return [] if obj is None else self.get_fields(request, obj)
@@ -201,8 +201,6 @@ class ApiTokenAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """A window without handles."""
-
     paginator = EstimatingPaginator
     show_full_result_count = False
 
@@ -218,8 +216,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 @admin.register(Visitor)
 class VisitorAdmin(SecretFieldsAdmin, ReadOnlyAdmin):
-    """Without the key: it is what a visitor's cookie proves."""
-
+    # The key authenticates the visitor's cookie.
     secret_fields = frozenset({"key"})
     list_display = ["__str__", "created_at", "network", "claimed_by"]
     list_select_related = ["claimed_by"]

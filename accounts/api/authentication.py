@@ -1,4 +1,4 @@
-"""The API's two doors: a bearer token, or the browser's own cookies (then with CSRF protection)."""
+"""API authentication: a bearer token, or the browser's cookies with CSRF protection."""
 
 from datetime import timedelta
 from typing import cast
@@ -20,7 +20,7 @@ from common.errors import NotAllowed, NotSignedIn
 from common.prepared import PreparedQuery
 from common.valkey import limits
 
-# A busy token's row is not written, and not waited for, with every request.
+# Not with every request: requests with one token would wait for each other's row lock.
 LAST_USED_INTERVAL = timedelta(minutes=1)
 NOT_COUNTED = _("API tokens cannot be checked at the moment. Please try again.")
 
@@ -29,12 +29,12 @@ _usable = PreparedQuery(lambda digest: ApiToken.objects.usable().select_related(
 
 class ActorAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[User | None, Actor]:
-        """(user, actor) for every request; raises NotSignedIn for a token that is not usable, and what access does."""
+        """Return (user, actor). Raises NotSignedIn for an unusable token, and the errors of access.check_access."""
         header = get_authorization_header(request).decode("latin-1")
         if header:
             actor = self._token_actor(request, header)
         else:
-            get_token(request._request)  # the contract: the csrftoken cookie comes with any GET
+            get_token(request._request)  # API contract: every GET sets the csrftoken cookie
             self._enforce_csrf(request)
             actor = browser_actor(request._request)
         access.check_access(actor, request._request)
@@ -70,9 +70,9 @@ class ActorAuthentication(BaseAuthentication):
 
 
 class HasScope(BasePermission):
-    """A view says which scope each method needs: `scopes = {"POST": Scope.BATTLE}`; reading needs `read`.
+    """Check the scope that a view declares per method: `scopes = {"POST": Scope.BATTLE}`; the default is `read`.
 
-    And for which of them no token will do: `in_browser = ("DELETE",)`.
+    Methods in `in_browser = ("DELETE",)` accept no token at all.
     """
 
     def has_permission(self, request: Request, view: object) -> bool:
@@ -86,7 +86,7 @@ class HasScope(BasePermission):
 
 
 class IsMemberInBrowser(BasePermission):
-    """Whoever finds a token must not be able to make himself another, with more scopes or a longer life."""
+    """Refuse tokens: a stolen one must not create another with more scopes or a later expiry."""
 
     def has_permission(self, request: Request, view: object) -> bool:
         actor = cast(ActorRequest, request._request).actor

@@ -1,4 +1,4 @@
-"""The person and their tokens, as OpenAPI describes them."""
+"""OpenAPI operations of accounts."""
 
 from accounts.api.serializers import NewTokenSerializer
 from accounts.api.views import Browser, Browsers, Export, Me, OtherBrowsers, Token, Tokens

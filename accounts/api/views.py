@@ -1,5 +1,3 @@
-"""The person behind a request, their tokens and their data."""
-
 from functools import partial
 from typing import cast
 
@@ -35,15 +33,12 @@ def _actor(request: Request) -> Actor:
 
 
 class Me(APIView):
-    """Who is asking, and what for."""
-
     in_browser = ("DELETE",)
 
     def get(self, request: Request) -> PayloadResponse[PersonPayload]:
         return PayloadResponse(person_payload(_actor(request)))
 
     def delete(self, request: Request) -> NoContent:
-        """A browser that somebody left open is not enough."""
         if is_reauthentication_required(request._request, app=""):
             raise ConfirmFirst
         user = cast(User, request.user)
@@ -75,13 +70,11 @@ class Tokens(APIView):
 
 
 class Browsers(APIView):
-    """Where a member is signed in."""
-
     permission_classes = [IsMemberInBrowser]
 
     def get(self, request: Request) -> PayloadResponse[Page[SignedInBrowserPayload]]:
-        here, user = request._request.session.session_key, cast(User, request.user)
-        return paginated(active_sign_ins(user), request, partial(browser_payload, here=here))
+        current, user = request._request.session.session_key, cast(User, request.user)
+        return paginated(active_sign_ins(user), request, partial(browser_payload, current_session=current))
 
 
 class OtherBrowsers(APIView):

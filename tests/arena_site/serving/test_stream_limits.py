@@ -143,7 +143,7 @@ def test_streams_open_while_valkey_is_away(monkeypatch: pytest.MonkeyPatch, caps
 
     gc.collect()
     caps.update(process=len(stream_slots.open_slots()) + 2)
-    monkeypatch.setattr(stream_slots, "_take", away)
+    monkeypatch.setattr(stream_slots, "_acquire", away)
     held = [stream_slots.acquire(person="somebody", network="here") for _ in range(2)]
     with pytest.raises(TooManyStreams):
         stream_slots.acquire(person="somebody", network="here")
