@@ -31,12 +31,12 @@ def issue_token(
 
 
 @transaction.atomic
-def sign_out(sign_ins: QuerySet[SignIn], *, of: User, by: User) -> int:
-    """End those of the sessions that are the member's (`of`); return their number."""
-    _, ended = BrowserSession.objects.filter(sign_in__in=sign_ins.filter(user=of)).delete()
+def sign_out(sign_ins: QuerySet[SignIn], *, member: User, by: User) -> int:
+    """End those of the sessions that are the member's; return their number."""
+    _, ended = BrowserSession.objects.filter(sign_in__in=sign_ins.filter(user=member)).delete()
     browsers = ended.get(BrowserSession._meta.label, 0)
     if browsers and by.is_staff:
-        audit.record(by, "sign out", f"user {of.pk}", browsers=browsers)
+        audit.record(by, "sign out", f"user {member.pk}", browsers=browsers)
     return browsers
 
 

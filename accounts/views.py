@@ -62,7 +62,7 @@ def sign_out_browser(request: HttpRequest, public_id: str) -> HttpResponse:
     """Sign out another browser; allauth's page signs out this one."""
     user = cast(User, request.user)
     others = SignIn.objects.exclude(session=request.session.session_key)
-    if not actions.sign_out(others.filter(public_id=public_id), of=user, by=user):
+    if not actions.sign_out(others.filter(public_id=public_id), member=user, by=user):
         raise NotFound
     messages.success(request, _("That browser is signed out."))
     return redirect("account_browsers")
@@ -73,7 +73,7 @@ def sign_out_browser(request: HttpRequest, public_id: str) -> HttpResponse:
 def sign_out_others(request: HttpRequest) -> HttpResponse:
     user = cast(User, request.user)
     others = SignIn.objects.exclude(session=request.session.session_key)
-    ended = actions.sign_out(others, of=user, by=user)
+    ended = actions.sign_out(others, member=user, by=user)
     sentence = ngettext("%(n)d other browser is signed out.", "%(n)d other browsers are signed out.", ended)
     messages.success(request, sentence % {"n": ended})
     return redirect("account_browsers")

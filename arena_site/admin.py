@@ -38,7 +38,7 @@ class AuditedEmailAddressAdmin(AuditChangesMixin, EmailAddressAdmin):  # type: i
     @admin.action(description=EmailAddressAdmin.make_verified.short_description, permissions=["change"])
     def make_verified(self, request: HttpRequest, queryset: QuerySet[EmailAddress]) -> None:
         for address in queryset.filter(verified=False):
-            self._write_down(request, "verify", address)
+            self._record(request, "verify", address)
         super().make_verified(request, queryset)
 
 

@@ -1,4 +1,4 @@
-"""Responses of the API whose type says what they carry."""
+"""API responses typed by their payload."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Generic, TypeVar
@@ -15,7 +15,7 @@ Row = TypeVar("Row")
 M = TypeVar("M", bound=Model)
 
 
-class PayloadResponse(Generic[Payload], Response):  # in this order: DRF's own __class_getitem__ forgets the type
+class PayloadResponse(Generic[Payload], Response):  # in this order: DRF's __class_getitem__ drops the type
     """JSON response. A view's return annotation names status and payload; arena_site.openapi reads them from there."""
 
     status: ClassVar = 200

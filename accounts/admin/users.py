@@ -117,5 +117,5 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     @admin.action(description=_("Sign out of every browser"), permissions=["change"])
     def sign_out_everywhere(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         for user in queryset:
-            actions.sign_out(SignIn.objects.all(), of=user, by=request.user)  # type: ignore[arg-type]
+            actions.sign_out(SignIn.objects.all(), member=user, by=request.user)  # type: ignore[arg-type]
         messages.success(request, _("They are signed out everywhere."))

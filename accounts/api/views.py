@@ -82,7 +82,7 @@ class OtherBrowsers(APIView):
 
     def delete(self, request: Request) -> NoContent:
         user = cast(User, request.user)
-        actions.sign_out(SignIn.objects.exclude(session=request._request.session.session_key), of=user, by=user)
+        actions.sign_out(SignIn.objects.exclude(session=request._request.session.session_key), member=user, by=user)
         return NoContent()
 
 
@@ -94,7 +94,7 @@ class Browser(APIView):
         row = SignIn.objects.filter(user=user, public_id=public_id)
         if row.filter(session=request._request.session.session_key).exists():
             raise ThisBrowser
-        if not actions.sign_out(row, of=user, by=user):
+        if not actions.sign_out(row, member=user, by=user):
             raise NotFound
         return NoContent()
 

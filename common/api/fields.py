@@ -1,5 +1,3 @@
-"""Fields of what the API takes."""
-
 from typing import Any, NoReturn
 
 from django.utils.translation import gettext as _
@@ -7,7 +5,7 @@ from rest_framework import serializers
 
 
 class ChoiceField(serializers.ChoiceField):
-    """Says which choices there are."""
+    """Choice field whose error lists the choices."""
 
     def fail(self, key: str, **kwargs: Any) -> NoReturn:
         if key == "invalid_choice":

@@ -1,4 +1,4 @@
-"""The ORM from inside an event loop, and what the database's errors mean."""
+"""ORM calls from an event loop, snapshots, and database errors."""
 
 import asyncio
 import logging
@@ -21,9 +21,9 @@ T = TypeVar("T")
 
 @contextmanager
 def one_snapshot() -> Iterator[None]:
-    """Let every query inside read the database as it was at the first of them. Read only.
+    """Run the queries inside in one read-only REPEATABLE READ transaction.
 
-    Inside a transaction it changes nothing: the isolation level is fixed there.
+    No effect inside a transaction, where the isolation level is already fixed.
     """
     if connection.in_atomic_block:
         yield
@@ -34,13 +34,13 @@ def one_snapshot() -> Iterator[None]:
 
 
 def violates(error: IntegrityError, *constraints: str) -> bool:
-    """Return whether one of the named constraints, and not another one or a NOT NULL, refused the row."""
+    """Return whether one of the named constraints caused the error."""
     diagnostics = getattr(error.__cause__, "diag", None)
     return getattr(diagnostics, "constraint_name", None) in constraints
 
 
 async def run_in_db(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a thread and give its connection back at once, so that waiting for a model pins none."""
+    """Run `work` in a thread and return its connection to the pool, so that waiting for a model holds none."""
 
     def work_and_release() -> T:
         try:
@@ -52,9 +52,9 @@ async def run_in_db(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
 
 
 async def run_in_db_with_retry(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """As run_in_db, but waits a minute for a database that is away: for what is dear and must not be lost.
+    """Like run_in_db, but retry connection errors for up to RETRY_TIMEOUT_S.
 
-    `work` may be done twice: when the answer to a COMMIT is lost, nobody knows whether it happened.
+    `work` must be idempotent: when the reply to a COMMIT is lost, it runs again although it may have committed.
     """
     deadline = time.monotonic() + RETRY_TIMEOUT_S
     while True:

@@ -1,10 +1,8 @@
-"""Triggers that more than one app has."""
-
 import pgtrigger
 
 
 def forbid_truncate(name: str) -> pgtrigger.Trigger:
-    """Refuse TRUNCATE, for which the triggers of rows do not fire. pgtrigger.Protect does not know this operation."""
+    """Return a trigger that refuses TRUNCATE: row triggers do not fire for it, and pgtrigger.Protect has no option."""
     return pgtrigger.Trigger(
         name=name, when=pgtrigger.Before, operation=pgtrigger.Truncate, level=pgtrigger.Statement,
         func="RAISE EXCEPTION 'pgtrigger: Cannot truncate table %', TG_TABLE_NAME;",
@@ -12,7 +10,7 @@ def forbid_truncate(name: str) -> pgtrigger.Trigger:
 
 
 def allow_truncate_sql() -> str:
-    """Return SQL after which the owner of those tables may TRUNCATE them until COMMIT, as a restore does."""
+    """Return SQL that disables the TRUNCATE triggers until COMMIT, for a restore."""
     found = [(model, trigger) for model, trigger in pgtrigger.registered() if trigger.operation == pgtrigger.Truncate]
     names = [trigger.get_pgid(model) for model, trigger in found]
     return f"SELECT set_config('pgtrigger.ignore', '{{{','.join(names)}}}', true)"

@@ -1,4 +1,4 @@
-"""Keys, tokens and passwords taken out of words that are about to be written down."""
+"""Masking of keys, tokens and passwords in logs, stored errors and answers."""
 
 import re
 
@@ -6,29 +6,29 @@ from django.utils.safestring import SafeString
 from django.views.debug import ExceptionReporter
 
 MASK = "[secret]"
-# A shorter word ("ollama", for a server that wants any) may stand in a sentence by chance.
+# Shorter keys ("ollama", for a server that accepts any) may occur in ordinary text.
 MIN_SECRET_CHARACTERS = 12
 
 _patterns = [
     re.compile(r"\barena_[\w-]{20,}"),  # API tokens
     re.compile(r"(?i)(?<=\bbearer )\S{6,}|(?<=\bbasic )[\w+/=-]{8,}"),
     re.compile(r"""(?i)(?<=password["']: )["'][^"']+["']|(?<=password=)[^\s&,)]+|(?<=api[_-]key=)[^\s&,)]+"""),
-    re.compile(r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"),  # of a database or a proxy, in its URL
+    re.compile(r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"),  # URLs of databases and proxies
 ]
 _known: set[str] = set()
 _known_pattern: re.Pattern[str] | None = None
 
 
 def register_secret(secret: str) -> None:
-    """From now on this process writes `secret` down nowhere."""
+    """Make `redact` mask this secret from now on, in this process."""
     global _known_pattern
     if len(secret) >= MIN_SECRET_CHARACTERS and secret not in _known:
         _known.add(secret)
-        _known_pattern = re.compile("|".join(re.escape(one) for one in sorted(_known, key=len, reverse=True)))
+        _known_pattern = re.compile("|".join(re.escape(secret) for secret in sorted(_known, key=len, reverse=True)))
 
 
 def redact(text: str) -> str:
-    """Without the secrets this process has met, and without what looks like one."""
+    """Return `text` with registered secrets, and patterns of secrets, masked."""
     if _known_pattern is not None:
         text = _known_pattern.sub(MASK, text)
     for pattern in _patterns:
@@ -37,12 +37,12 @@ def redact(text: str) -> str:
 
 
 def mask_secret(secret: str, text: bytes) -> bytes:
-    """What somebody answered who was told `secret`."""
+    """Return `text` with `secret` masked."""
     return text.replace(secret.encode(), MASK.encode()) if len(secret) >= MIN_SECRET_CHARACTERS else text
 
 
 class StreamRedactor:
-    """A text that comes in pieces, without one secret: what may be its beginning waits for the next piece."""
+    """Mask one secret in a text that arrives in pieces; a possible beginning of it waits for the next piece."""
 
     def __init__(self, secret: str) -> None:
         self._secret = secret if len(secret) >= MIN_SECRET_CHARACTERS else ""
@@ -57,12 +57,12 @@ class StreamRedactor:
         return text[: len(text) - held]
 
     def flush(self) -> str:
-        """What was held back, once nothing more comes."""
+        """Return the characters held back, at the end of the text."""
         rest, self._held = self._held, ""
         return rest
 
     def _partial_secret_length(self, text: str) -> int:
-        """How many of the last characters may be the secret's first."""
+        """Return how many of the last characters may be the beginning of the secret."""
         at = text.find(self._secret[0], max(0, len(text) - len(self._secret) + 1))
         while at >= 0:
             if self._secret.startswith(text[at:]):
@@ -72,7 +72,7 @@ class StreamRedactor:
 
 
 class RedactedReporter(ExceptionReporter):
-    """Django's error reports, with their tracebacks and what the variables held."""
+    """Django's error reports with secrets masked in tracebacks and variables."""
 
     def get_traceback_html(self) -> SafeString:
         return SafeString(redact(super().get_traceback_html()))

@@ -10,7 +10,7 @@ import redis
 import redis.asyncio
 from django.conf import settings
 
-# One that answers is no better while it refuses: its memory or its disk is full, or it has become a replica.
+# With ResponseError: a server whose memory or disk is full, or that became a replica, refuses writes.
 UNREACHABLE = (redis.ConnectionError, redis.TimeoutError, redis.ResponseError, OSError)
 SOCKET_TIMEOUT_S = 0.5
 # How long the circuit breaker of this process stays open.
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @cache
 def pool() -> redis.BlockingConnectionPool:
-    """For synchronous code. A burst of threads waits its turn; redis-py's own pool would refuse the 101st."""
+    """Pool for synchronous code. Threads wait for a free connection, where redis-py's default pool raises an error."""
     return redis.BlockingConnectionPool.from_url(
         settings.REDIS_URL,
         max_connections=50,
@@ -36,21 +36,21 @@ def pool() -> redis.BlockingConnectionPool:
 
 @cache
 def connection() -> redis.Redis:
-    """For synchronous code. Raises one of UNREACHABLE within about a second when Valkey is away, hung or full."""
+    """Client for synchronous code. Raises one of UNREACHABLE within about a second if Valkey is away, hung or full."""
     return redis.Redis(connection_pool=pool())
 
 
 @contextmanager
 def fail_fast() -> Iterator[None]:
-    """Circuit breaker: after two misses in a row, fail at once for BREAKER_OPEN_S seconds.
+    """Circuit breaker: after two timeouts in a row, fail at once for BREAKER_OPEN_S seconds.
 
-    A single slow reply is a stall, so after one miss the next caller pings first, and only a missed ping opens the
-    breaker: calls that were caught by the same stall count once. A refusal (out of memory, disk full) opens it at once.
+    One slow reply may be a stall, so after a timeout the next caller pings first, and only a failed ping opens the
+    breaker: calls caught by the same stall count once. A refusal (out of memory, disk full) opens it at once.
     Raises one of UNREACHABLE.
     """
     global _has_missed
     if is_open():
-        raise redis.ConnectionError("it did not answer a moment ago")
+        raise redis.ConnectionError("circuit breaker is open: Valkey did not reply")
     if _has_missed:
         _ping_or_open()
     try:
@@ -64,12 +64,12 @@ def fail_fast() -> Iterator[None]:
 
 
 def is_open() -> bool:
-    """Whether the circuit breaker is open."""
+    """Return whether the circuit breaker is open."""
     return time.monotonic() < _away_until
 
 
 def with_retry(call: Callable[[], T]) -> T:
-    """Return `call()` from within fail_fast; one slow reply is tried again. Raises one of UNREACHABLE."""
+    """Return `call()` within fail_fast, retried once after a slow reply. Raises one of UNREACHABLE."""
     try:
         with fail_fast():
             return call()
@@ -81,7 +81,7 @@ def with_retry(call: Callable[[], T]) -> T:
 
 
 def is_away() -> bool:
-    """Whether what needs Valkey is paused now."""
+    """Return whether Valkey does not reply, also to a second ping."""
     try:
         with_retry(lambda: connection().ping())
     except UNREACHABLE:
@@ -105,16 +105,16 @@ def _open() -> None:
 
 
 def rewrite_append_only_file() -> None:
-    """Start rewriting the append-only file, where there is one: values that are gone leave the disk.
+    """Start rewriting the append-only file, if enabled, so that deleted values leave the disk.
 
-    Raises one of UNREACHABLE, also where the server does not allow it.
+    Raises one of UNREACHABLE, also if the server forbids it.
     """
     if connection().info("persistence").get("aof_enabled"):
         connection().bgrewriteaof()
 
 
 def new_async_connection() -> redis.asyncio.Redis:
-    """For an event loop; the caller closes it. Bytes in, bytes out."""
+    """Return a client for an event loop, which the caller closes. Bytes in, bytes out."""
     pool = redis.asyncio.BlockingConnectionPool.from_url(
         settings.REDIS_URL, max_connections=50, timeout=5, socket_timeout=5, socket_connect_timeout=2
     )
@@ -122,7 +122,7 @@ def new_async_connection() -> redis.asyncio.Redis:
 
 
 def new_async_stream_reader(*, timeout_s: float) -> redis.asyncio.Redis:
-    """The same with one connection of its own, for who reads on and on: asking a pool costs more than the read."""
+    """Return a client with one connection, for continuous reads: a pool's checks would cost more than a read."""
     return redis.asyncio.Redis.from_url(
         settings.REDIS_URL, single_connection_client=True, socket_timeout=timeout_s, socket_connect_timeout=2
     )

@@ -1,7 +1,7 @@
-"""Counters and gauges of all processes, kept in Valkey; each process adds what it counted every two seconds.
+"""Counters and gauges of all processes in Valkey; each process flushes its counts every two seconds.
 
-A request waits for nothing, and a killed process loses at most two seconds of counts. When Valkey is emptied, counters
-restart from zero, which Prometheus handles. Why not prometheus-client's multiprocess mode: docs/adr/0022.
+Requests do not wait, and a killed process loses at most two seconds of counts. When Valkey is emptied, counters restart
+from zero, which Prometheus handles. Why not prometheus-client's multiprocess mode: docs/adr/0022.
 """
 
 import secrets
@@ -39,18 +39,18 @@ def observe(name: str, *labels: str, ms: float) -> None:
 
 
 def add_to_gauge(name: str, by: int = 1) -> None:
-    """Change this process's part of a gauge, which goes with the process."""
+    """Change this process's part of a gauge, which expires after the process ends."""
     with _lock:
         _gauges[name] += by
 
 
 def start() -> None:
-    """Flush from a background thread for the rest of this process's life."""
+    """Flush from a background thread until the process ends."""
     threading.Thread(target=_flush_for_ever, name="counters", daemon=True).start()
 
 
 def flush() -> None:
-    """Add the pending counts to Valkey. Raises one of UNREACHABLE and then keeps them for the next time."""
+    """Add the pending counts to Valkey. Raises one of UNREACHABLE, and keeps the counts for the next flush."""
     with _lock:
         counts, gauges = dict(_pending), dict(_gauges)
         _pending.clear()

@@ -1,7 +1,7 @@
-"""How many server-sent event streams are open for a person, a network and this process, without a query.
+"""Limits on open event streams per person, network and process.
 
-Each open stream holds a slot: a member of two sorted sets in Valkey, one for its person and one for its network, whose
-score is when it expires. The process that serves the stream renews its slots; those of a killed process expire.
+Each open stream holds a slot: a member of two sorted sets in Valkey, for its person and for its network, whose score is
+its expiry. The process that serves the stream renews its slots; those of a killed process expire.
 """
 
 import logging
@@ -28,8 +28,7 @@ LEASE_S, RENEW_INTERVAL_S = 30, 10
 RETRY_AFTER_S = 10
 _RENEW_BATCH_SIZE = 500
 _SALT = "common.valkey.stream_slots"
-# KEYS: sorted sets; ARGV: the slot's id, the lease in seconds, and the cap of each set. Returns 0, or the number of
-# the first set that is full.
+# KEYS: sorted sets; ARGV: slot id, lease in seconds, cap of each set. Returns 0, or the index of the first full set.
 _ACQUIRE = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1e6
@@ -55,7 +54,7 @@ class TooManyStreamsOfPerson(TooManyStreams):
 
 
 class Slot:
-    """One open stream's. Its response keeps it: a response that is dropped without being closed loses its slot, too."""
+    """Slot of an open stream; the response holds the only reference, so a response that is dropped frees it, too."""
 
     def __init__(self, *, person: str, network: str) -> None:
         self.id = secrets.token_hex(8)
@@ -68,7 +67,7 @@ class Slot:
             _open.discard(self)
 
     def release(self) -> None:
-        """Free it; without Valkey its lease runs out instead."""
+        """Free the slot; if Valkey is away, its lease expires instead."""
         self.discard()
         try:
             with fail_fast():
@@ -82,15 +81,15 @@ _open: weakref.WeakSet[Slot] = weakref.WeakSet()
 
 
 def open_slots() -> list[Slot]:
-    """Those of this process."""
+    """Return the slots of this process."""
     with _lock:
         return list(_open)
 
 
 def acquire(*, person: str, network: str) -> Slot:
-    """Return a slot for one more stream. Raises TooManyStreams.
+    """Return a slot for a new stream. Raises TooManyStreams.
 
-    Without Valkey only the cap of this process holds.
+    While Valkey is away, only the cap of this process holds.
     """
     _start_renewing()
     slot = Slot(person=person, network=network)
@@ -112,23 +111,23 @@ def acquire(*, person: str, network: str) -> Slot:
 
 
 def acquire_for_request(request: HttpRequest, person: str = "") -> Slot:
-    """The same for a request. person: as `person_hash` made it; without one the whole network counts as one person."""
+    """Return a slot for a request. person: from `person_hash`; if empty, the network counts as one person."""
     network = network_hash(request)
     return acquire(person=person or network, network=network)
 
 
 def person_hash(actor_key: str) -> str:
-    """Return what counts as a person in a stream's address: 16 characters that tell nobody who it is."""
+    """Return 16 characters that identify a person in a stream's URL; a keyed hash, as others may see the URL."""
     return salted_hmac(_SALT, actor_key, algorithm="sha256").hexdigest()[:16] if actor_key else ""
 
 
 def reader_parameter(actor_key: str) -> str:
-    """Return the value of a stream's `reader` parameter: the person's word, signed."""
+    """Return the value of a stream's `reader` parameter: the signed person_hash."""
     return signing.Signer(salt=_SALT).sign(person_hash(actor_key)) if actor_key else ""
 
 
 def person_of_request(request: HttpRequest) -> str:
-    """Return the word in the request's `reader` parameter, empty when it is missing or forged."""
+    """Return the person_hash in the request's `reader` parameter, empty when missing or forged."""
     try:
         return signing.Signer(salt=_SALT).unsign(request.GET.get("reader", ""))
     except signing.BadSignature:
