@@ -109,7 +109,7 @@ def test_unknown_limit_is_refused(admin: Client):
     assert not Limit.objects.exists()
 
 
-def test_moderators_change_no_limit(at_work: Client):
+def test_moderator_cannot_change_limits(at_work: Client):
     assert at_work.get(PAGE).status_code == 403
     assert at_work.post(f"{PAGE}add/", {"limit": "battle visitor", "rate": "off"}).status_code == 403
     assert not Limit.objects.exists()

@@ -43,7 +43,7 @@ def owner_of(battle: Battle) -> tuple[User | None, Visitor | None]:
     return battle.session.owner_user, battle.session.owner_visitor
 
 
-def test_battles_of_this_browser_become_the_members(client: Client, member: User):
+def test_sign_in_claims_battles_of_the_browser(client: Client, member: User):
     visitor = Visitor.objects.create()
     battle = battle_of(visitor)
     client.cookies[VISITOR_COOKIE] = visitor_cookie_value(visitor)
@@ -54,7 +54,7 @@ def test_battles_of_this_browser_become_the_members(client: Client, member: User
 
 
 @pytest.mark.parametrize("forged", ["{key}", "{key}:forged", "", "x" * 5000])
-def test_a_cookie_that_was_not_signed_here_claims_nothing(client: Client, member: User, forged: str):
+def test_forged_cookie_claims_nothing(client: Client, member: User, forged: str):
     visitor = Visitor.objects.create()
     battle = battle_of(visitor)
     client.cookies[VISITOR_COOKIE] = forged.format(key=visitor.key)
@@ -62,7 +62,7 @@ def test_a_cookie_that_was_not_signed_here_claims_nothing(client: Client, member
     assert owner_of(battle) == (None, visitor)
 
 
-def test_a_visit_is_claimed_once(client: Client, member: User):
+def test_visitor_is_claimed_once(client: Client, member: User):
     visitor = Visitor.objects.create()
     battle = battle_of(visitor)
     client.cookies[VISITOR_COOKIE] = visitor_cookie_value(visitor)
@@ -73,7 +73,7 @@ def test_a_visit_is_claimed_once(client: Client, member: User):
     assert owner_of(battle) == (member, None)
 
 
-def test_a_wrong_password_claims_nothing(client: Client, member: User):
+def test_wrong_password_claims_nothing(client: Client, member: User):
     visitor = Visitor.objects.create()
     battle = battle_of(visitor)
     client.cookies[VISITOR_COOKIE] = visitor_cookie_value(visitor)
@@ -81,7 +81,7 @@ def test_a_wrong_password_claims_nothing(client: Client, member: User):
     assert owner_of(battle) == (None, visitor)
 
 
-def test_reports_and_refused_prompts_of_this_browser_become_the_members(client: Client, member: User):
+def test_sign_in_claims_reports_and_refused_prompts(client: Client, member: User):
     actor = make.visitor()
     twice, once = (make.answered_battle(make.model(), make.model(), actor=actor) for _ in range(2))
     refused = ModerationCase.objects.create(visitor=actor.visitor)
@@ -107,7 +107,7 @@ def test_report_refused_by_other_constraint_is_not_deleted(member: User):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_the_member_does_elsewhere_during_the_sign_in_is_merged_too(client: Client, member: User):
+def test_concurrent_rows_of_the_member_are_merged(client: Client, member: User):
     actor, as_member = make.visitor(), Actor(user=member)
     battle = make.answered_battle(make.model(), make.model(), actor=actor)
     keep_upload(actor=actor, content=b"the same bytes", name="before.txt")
@@ -138,7 +138,7 @@ def somebody_waits() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def test_just_looking_makes_no_visitor(client: Client):
+def test_reading_creates_no_visitor(client: Client):
     client.get("/")
     client.get("/api/v1/models/")
     assert VISITOR_COOKIE not in client.cookies

@@ -74,7 +74,7 @@ def test_known_and_unknown_addresses_reach_the_same_limit(settings: Any, sends_e
     assert statuses == [302, 302, 429, 429]
 
 
-def test_without_mail_tries_of_taken_addresses_are_limited(settings: Any):
+def test_attempts_with_taken_address_are_limited_without_mail(settings: Any):
     settings.ARENA_LIMITS = settings.ARENA_LIMITS | {("signup", "network"): "2/hour"}
     assert [answer_to(SIGN_UP, KNOWN)[0] for _ in range(3)] == [200, 200, 429]
 
@@ -158,7 +158,7 @@ def test_mail_that_cannot_be_sent_for_a_day_is_given_up(sends_email: None):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_broker_that_is_away_leaves_the_mail_queued(sends_email: None, settings: Any, no_valkey: None):
+def test_unreachable_broker_leaves_mail_queued(sends_email: None, settings: Any, no_valkey: None):
     with transaction.atomic():
         queue()
     assert OutgoingEmail.objects.count() == 1

@@ -66,7 +66,7 @@ def test_networks_of_one_ipv6_48_share_a_limit(settings):
     assert battle("2001:db8:2:1::1") == 201
 
 
-def test_visitors_use_nothing_of_what_members_have(settings):
+def test_visitors_and_members_of_network_have_separate_limits(settings):
     settings.ARENA_LIMITS = settings.ARENA_LIMITS | {("battle", "network"): "3/hour"}
     assert count_until_refused(visitors(10), each=1) == 3
     member = Actor(user=make.user(), network="203.0.113.7")

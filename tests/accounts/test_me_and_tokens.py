@@ -33,19 +33,19 @@ def bearer(secret: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {secret}"}
 
 
-def test_a_visitor_is_told_that_nobody_is_signed_in(client: Client):
+def test_me_describes_a_visitor(client: Client):
     nobody = {"kind": "visitor", "email": None, "joined_at": None, "is_staff": False, "scopes": None}
     assert client.get(ME).json() == nobody
 
 
-def test_a_token_is_told_whom_it_acts_for_and_how_far(client: Client, member: User):
+def test_me_describes_the_member_and_scopes_of_a_token(client: Client, member: User):
     _, secret = ApiToken.issue(user=member, name="t", scopes=[Scope.VOTE, Scope.READ])
     said = client.get(ME, headers=bearer(secret)).json()
     assert (said["kind"], said["email"], said["scopes"]) == ("member", "someone@example.org", ["read", "vote"])
     assert datetime.fromisoformat(said["joined_at"]) == member.date_joined
 
 
-def test_a_token_made_in_the_browser_is_shown_once_and_works(browser: Client):
+def test_new_token_is_shown_once_and_works(browser: Client):
     made = browser.post(TOKENS, ASKED, "application/json")
     assert made.status_code == 201
     secret = made.json()["token"]
@@ -65,7 +65,7 @@ def test_a_token_made_in_the_browser_is_shown_once_and_works(browser: Client):
     assert secret not in browser.get(TOKENS).text
 
 
-def test_repeating_the_request_makes_no_second_token_and_keeps_no_copy_of_the_first(browser: Client):
+def test_repeated_request_creates_one_token_and_stores_no_secret(browser: Client):
     first, second = (
         browser.post(TOKENS, ASKED, "application/json", headers={"Idempotency-Key": "k"}) for _ in range(2)
     )
@@ -75,7 +75,7 @@ def test_repeating_the_request_makes_no_second_token_and_keeps_no_copy_of_the_fi
     assert first.json()["token"] not in str(IdempotencyKey.objects.get().body)
 
 
-def test_a_revoked_token_stops_at_once_and_is_gone(browser: Client):
+def test_revoked_token_stops_working_and_is_unlisted(browser: Client):
     made = browser.post(TOKENS, ASKED, "application/json").json()
     assert browser.delete(f"{TOKENS}{made['id']}/").status_code == 204
     assert Client().get(ME, headers=bearer(made["token"])).status_code == 401
@@ -83,7 +83,7 @@ def test_a_revoked_token_stops_at_once_and_is_gone(browser: Client):
     assert browser.delete(f"{TOKENS}{made['id']}/").status_code == 404
 
 
-def test_no_token_can_make_see_or_revoke_tokens(client: Client, member: User):
+def test_token_cannot_manage_tokens(client: Client, member: User):
     """Whoever finds one must not be able to make himself another that outlives it."""
     row, secret = ApiToken.issue(user=member, name="t", scopes=list(Scope))
     asked = [
@@ -95,7 +95,7 @@ def test_no_token_can_make_see_or_revoke_tokens(client: Client, member: User):
     assert ApiToken.objects.usable().count() == 1
 
 
-def test_visitors_have_no_tokens(client: Client):
+def test_visitor_cannot_manage_tokens(client: Client):
     assert client.get(TOKENS).status_code == 401
     assert client.post(TOKENS, ASKED, "application/json").status_code == 401
 
@@ -113,13 +113,13 @@ def test_visitors_have_no_tokens(client: Client):
         ({"expires_at": "soon"}, "expires_at"),
     ],
 )
-def test_a_token_that_cannot_be_is_explained(browser: Client, wrong: dict[str, object], field: str):
+def test_invalid_token_fields_return_field_errors(browser: Client, wrong: dict[str, object], field: str):
     refused = browser.post(TOKENS, ASKED | wrong, "application/json")
     assert (refused.status_code, list(refused.json()["fields"])) == (400, [field])
     assert not ApiToken.objects.exists()
 
 
-def test_there_is_a_number_of_tokens_that_is_enough(browser: Client, member: User):
+def test_number_of_tokens_is_limited(browser: Client, member: User):
     for _ in range(MAX_TOKENS):
         ApiToken.issue(user=member, name="t", scopes=[Scope.READ])
     refused = browser.post(TOKENS, ASKED, "application/json")
@@ -128,7 +128,7 @@ def test_there_is_a_number_of_tokens_that_is_enough(browser: Client, member: Use
     assert browser.post(TOKENS, ASKED, "application/json").status_code == 201
 
 
-def test_the_page_shows_a_new_token_once(browser: Client):
+def test_page_shows_new_token_once(browser: Client):
     made = browser.post(PAGE, {"name": "script", "scopes": ["read"], "days": "30"})
     assert made.status_code == 201
     assert "no-store" in made["Cache-Control"]
@@ -141,21 +141,21 @@ def test_the_page_shows_a_new_token_once(browser: Client):
     assert secret not in again
 
 
-def test_what_the_page_cannot_do_is_said_beside_the_field(browser: Client):
+def test_page_shows_field_errors(browser: Client):
     refused = browser.post(PAGE, {"name": "script", "days": "30"})
     assert refused.status_code == 422
     assert "errorlist" in refused.text
     assert not ApiToken.objects.exists()
 
 
-def test_the_page_revokes(browser: Client, member: User):
+def test_page_revokes_token(browser: Client, member: User):
     row, secret = ApiToken.issue(user=member, name="old", scopes=[Scope.READ])
     revoked = browser.post(f"{PAGE}{row.public_id}/revoke/", follow=True)
     assert "is revoked" in revoked.text
     assert Client().get(ME, headers=bearer(secret)).status_code == 401
 
 
-def test_more_tokens_are_no_more_queries(browser: Client, member: User):
+def test_query_count_is_independent_of_number_of_tokens(browser: Client, member: User):
     def queries() -> int:
         with CaptureQueriesContext(connection) as made:
             browser.get(PAGE)
@@ -169,5 +169,5 @@ def test_more_tokens_are_no_more_queries(browser: Client, member: User):
     assert queries() == few
 
 
-def test_whoever_is_not_signed_in_is_sent_to_sign_in(client: Client):
+def test_token_page_redirects_visitor_to_login(client: Client):
     assert client.get(PAGE)["Location"] == f"/accounts/login/?next={PAGE}"

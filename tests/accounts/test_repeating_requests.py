@@ -55,21 +55,21 @@ def runs() -> list[int]:
     return []
 
 
-def test_the_second_request_gets_the_first_result_and_runs_nothing(secret: str, runs: list[int]):
+def test_second_request_returns_first_result_without_running(secret: str, runs: list[int]):
     post = view_that(lambda: runs.append(1) or len(runs))
     first, second = post("a", secret=secret), post("a", secret=secret)
     assert (first.status_code, first.data) == (second.status_code, second.data) == (201, {"result": 1})
     assert runs == [1]
 
 
-def test_without_a_key_every_request_runs(secret: str, runs: list[int]):
+def test_requests_without_key_all_run(secret: str, runs: list[int]):
     post = view_that(lambda: runs.append(1))
     post("", secret=secret)
     post("", secret=secret)
     assert len(runs) == 2
 
 
-def test_the_same_key_with_another_body_is_refused(secret: str, runs: list[int]):
+def test_same_key_with_another_body_is_refused(secret: str, runs: list[int]):
     post = view_that(lambda: runs.append(1))
     post("a", 1, secret=secret)
     refused = post("a", 2, secret=secret)
@@ -77,20 +77,20 @@ def test_the_same_key_with_another_body_is_refused(secret: str, runs: list[int])
     assert len(runs) == 1
 
 
-def test_keys_of_two_people_do_not_meet(secret: str, runs: list[int]):
+def test_keys_are_separate_per_person(secret: str, runs: list[int]):
     post = view_that(lambda: runs.append(1))
     post("a", secret=secret)
     post("a", secret=secret_of(make.user()))
     assert len(runs) == 2
 
 
-def test_a_key_that_is_too_long_is_refused(secret: str):
+def test_too_long_key_is_refused(secret: str):
     refused = view_that(lambda: 1)("k" * 256, secret=secret)
     assert (refused.status_code, refused.data["code"]) == (400, "invalid")
     assert view_that(lambda: 1)("k" * 255, secret=secret).status_code == 201
 
 
-def test_a_refusal_is_remembered_too(secret: str, runs: list[int]):
+def test_refusal_is_stored(secret: str, runs: list[int]):
     def refuse() -> None:
         runs.append(1)
         raise ArenaError("No.")
@@ -103,7 +103,7 @@ def test_a_refusal_is_remembered_too(secret: str, runs: list[int]):
 
 
 @pytest.mark.parametrize("error", [TooManyRequests(retry_after=1), ServiceAway()])
-def test_what_passes_by_itself_is_not_remembered(secret: str, runs: list[int], error: ArenaError):
+def test_temporary_errors_are_not_stored(secret: str, runs: list[int], error: ArenaError):
     def first_fails() -> int:
         runs.append(1)
         if len(runs) == 1:
@@ -115,7 +115,7 @@ def test_what_passes_by_itself_is_not_remembered(secret: str, runs: list[int], e
     assert post("a", secret=secret).data == {"result": 2}
 
 
-def test_what_the_refused_request_wrote_is_undone(secret: str):
+def test_refusal_rolls_back_writes(secret: str):
     def write_then_refuse() -> None:
         Visitor.objects.create()
         raise ArenaError
@@ -124,7 +124,7 @@ def test_what_the_refused_request_wrote_is_undone(secret: str):
     assert not Visitor.objects.exists()
 
 
-def test_a_bug_is_not_remembered(secret: str, runs: list[int]):
+def test_unexpected_error_is_not_stored(secret: str, runs: list[int]):
     def first_breaks() -> int:
         runs.append(1)
         return 1 // (len(runs) - 1)
@@ -136,7 +136,7 @@ def test_a_bug_is_not_remembered(secret: str, runs: list[int]):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_while_the_first_is_running_the_second_is_told_to_wait():
+def test_second_request_during_the_first_returns_409():
     secret = secret_of(make.user())
     is_running, may_end = Event(), Event()
 
@@ -163,14 +163,14 @@ def test_while_the_first_is_running_the_second_is_told_to_wait():
     assert post("a", secret=secret).data == {"result": "done"}
 
 
-def test_a_request_whose_process_died_can_be_repeated_at_once(secret: str):
+def test_request_of_killed_process_can_be_repeated(secret: str):
     post = view_that(lambda: 1)
     post("a", secret=secret)
     IdempotencyKey.objects.update(status=None, body=None)
     assert post("a", secret=secret).data == {"result": 1}
 
 
-def test_keys_are_forgotten_after_a_day(secret: str):
+def test_keys_are_deleted_after_a_day(secret: str):
     post = view_that(lambda: 1)
     post("old", secret=secret)
     IdempotencyKey.objects.update(created_at=timezone.now() - timedelta(hours=25))

@@ -72,7 +72,7 @@ def everything_stored() -> str:
     return "\n".join(found)
 
 
-def test_everything_comes_in_one_file(member: Actor):
+def test_export_contains_all_data_of_the_member(member: Actor):
     vote, file = voted(member), kept_file(member)
     ApiToken.issue(user=member.user, name="nightly", scopes=[Scope.READ])
     voted(make.member(), "A stranger's")
@@ -90,14 +90,14 @@ def test_everything_comes_in_one_file(member: Actor):
         assert [upload["id"] for upload in said["uploads"]] == [file.public_id]
 
 
-def test_a_battle_that_is_blind_stays_blind_in_the_file(member: Actor):
+def test_export_hides_models_of_blind_battle(member: Actor):
     make.answered_battle(make.model(name="Canary"), make.model(), actor=member)
     text = signed_in(member.user).get(EXPORT).text
     assert "an answer" in text
     assert "Canary" not in text
 
 
-def test_more_sessions_are_no_more_queries(member: Actor):
+def test_query_count_is_independent_of_number_of_sessions(member: Actor):
     def queries() -> int:
         with CaptureQueriesContext(connection) as made:
             client.get(EXPORT)
@@ -111,7 +111,7 @@ def test_more_sessions_are_no_more_queries(member: Actor):
     assert queries() == few
 
 
-def test_the_file_is_for_members_in_a_browser(client: Client, member: Actor):
+def test_export_and_deletion_need_member_in_browser(client: Client, member: Actor):
     _, token = ApiToken.issue(user=member.user, name="t", scopes=list(Scope))
     bearer = {"Authorization": f"Bearer {token}"}
     assert client.get(EXPORT).status_code == 401
@@ -130,7 +130,7 @@ def by_api(client: Client, user: User) -> None:
 
 
 @pytest.mark.parametrize("leave", [by_page, by_api])
-def test_whoever_leaves_leaves_nothing_but_votes_without_a_name(member: Actor, leave: Callable[[Client, User], None]):
+def test_deleted_account_leaves_only_anonymous_votes(member: Actor, leave: Callable[[Client, User], None]):
     vote = voted(member)
     for reporter, battle in (
         (member, vote.battle),
@@ -155,7 +155,7 @@ def test_whoever_leaves_leaves_nothing_but_votes_without_a_name(member: Actor, l
 
 
 @pytest.mark.parametrize("one_by_one", [True, False])
-def test_an_administrator_who_deletes_members_leaves_as_little_of_them(
+def test_deletion_in_admin_leaves_only_anonymous_votes(
     admin_client: Client, admin_user: User, member: Actor, one_by_one: bool
 ):
     vote, page = voted(member), f"/admin/accounts/user/{member.user.pk}/"
@@ -175,7 +175,7 @@ def test_an_administrator_who_deletes_members_leaves_as_little_of_them(
     assert told == [(admin_user.pk, "delete account"), (admin_user.pk, "change user")]
 
 
-def test_an_administrator_deletes_a_member_who_is_blocked(admin_client: Client, member: Actor):
+def test_admin_can_delete_banned_member(admin_client: Client, member: Actor):
     actions.ban(Ban(user=member.user, reason="Advertising."), by=make.user("other@example.org", is_staff=True))
     admin_client.post(f"/admin/accounts/user/{member.user.pk}/delete/", {"post": "yes"})
     assert not User.objects.filter(pk=member.user.pk).exists()
@@ -186,7 +186,7 @@ def published(slot: str) -> list[tuple[object, ...]]:
     return list(standings.values_list("model_id", "score", "ci_low", "ci_high", "rank", "votes", "elo"))
 
 
-def test_the_boards_do_not_move(monkeypatch: pytest.MonkeyPatch, member: Actor):
+def test_deletion_does_not_change_boards(monkeypatch: pytest.MonkeyPatch, member: Actor):
     first, second = make.model(), make.model()
     for number in range(12):
         actor = member if number % 2 else make.member()
@@ -199,14 +199,14 @@ def test_the_boards_do_not_move(monkeypatch: pytest.MonkeyPatch, member: Actor):
     assert published("after") == before
 
 
-def test_all_votes_of_one_person_stay_one_persons(member: Actor):
+def test_votes_of_deleted_account_keep_one_voter(member: Actor):
     voted(member)
     voted(member)
     actions.delete_account(member.user)
     assert len(set(Vote.objects.values_list("voter", flat=True))) == 1
 
 
-def test_what_was_battled_before_signing_in_goes_too(member: Actor):
+def test_deletion_covers_claimed_visitor(member: Actor):
     visitor = make.visitor()
     battle = make.battle(make.model(), make.model(), actor=visitor)
     client = Client()
@@ -219,7 +219,7 @@ def test_what_was_battled_before_signing_in_goes_too(member: Actor):
     assert not Visitor.objects.filter(pk=visitor.visitor.pk).exists()
 
 
-def test_a_browser_left_open_is_asked_for_the_password_first(client: Client, member: Actor):
+def test_deletion_needs_recent_password(client: Client, member: Actor):
     client.force_login(member.user)  # long ago
     assert client.get(DELETE)["Location"].startswith("/accounts/reauthenticate/")
     refused = client.delete(ME)
@@ -228,7 +228,7 @@ def test_a_browser_left_open_is_asked_for_the_password_first(client: Client, mem
     assert User.objects.filter(pk=member.user.pk).exists()
 
 
-def test_the_page_asks_for_the_address_and_explains(member: Actor):
+def test_delete_page_requires_the_own_address(member: Actor):
     client = signed_in(member.user)
     assert "cannot be undone" in client.get(DELETE).text
     assert "without your name" in client.get("/accounts/data/").text
@@ -237,7 +237,7 @@ def test_the_page_asks_for_the_address_and_explains(member: Actor):
     assert User.objects.filter(pk=member.user.pk).exists()
 
 
-def test_the_last_administrator_stays():
+def test_last_administrator_cannot_be_deleted():
     last = make.user(is_staff=True, is_superuser=True)
     refused = signed_in(last).delete(ME)
     assert (refused.status_code, refused.json()["code"]) == (409, "last_administrator")

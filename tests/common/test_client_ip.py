@@ -13,7 +13,7 @@ def seen(remote: str, forwarded: str | None = None) -> str:
     return client_ip(RequestFactory().get("/", REMOTE_ADDR=remote, headers=headers))
 
 
-def test_without_proxies_the_header_is_not_believed(settings):
+def test_forwarded_header_without_proxies_is_ignored(settings):
     settings.ARENA_TRUSTED_PROXIES = []
     assert seen("203.0.113.5", "1.2.3.4") == "203.0.113.5"
 
@@ -32,12 +32,12 @@ def test_without_proxies_the_header_is_not_believed(settings):
         ("fd00::1", "2001:db8::7", "2001:db8::7"),
     ],
 )
-def test_the_nearest_address_that_is_not_our_proxy_counts(settings, remote, forwarded, expected):
+def test_client_ip_is_nearest_address_without_proxies(settings, remote, forwarded, expected):
     settings.ARENA_TRUSTED_PROXIES = ["10.0.0.0/8", "fd00::/8"]
     assert seen(remote, forwarded) == expected
 
 
-def test_a_socket_without_an_address_is_this_machine():
+def test_missing_remote_address_is_localhost():
     assert seen("") == "127.0.0.1"
 
 
@@ -54,7 +54,7 @@ def test_a_socket_without_an_address_is_this_machine():
         ("", "unknown"),
     ],
 )
-def test_a_network_is_an_ipv4_address_or_the_64_of_an_ipv6_address(address, network):
+def test_network_is_ipv4_address_or_ipv6_64(address, network):
     assert network_of(address) == network
 
 
@@ -62,27 +62,27 @@ def word(remote: str, month: str = "2026-11") -> str:
     return network_hash(RequestFactory().get("/", REMOTE_ADDR=remote), month)
 
 
-def test_what_is_kept_of_an_address_is_a_word_for_its_network():
+def test_network_hash_is_equal_within_a_network():
     assert word("2001:db8:1:2::7") == word("2001:db8:1:2:ffff::1") != word("2001:db8:1:3::7")
     assert word("203.0.113.5") != word("203.0.113.6")
     assert hash_month(word("203.0.113.5")) == "2026-11"
     assert "203.0.113" not in word("203.0.113.5")
 
 
-def test_the_word_is_another_one_every_month_and_on_every_site(settings):
+def test_network_hash_differs_by_month_and_site(settings):
     november, december = word("203.0.113.5"), word("203.0.113.5", "2026-12")
     assert november.split(":")[1] != december.split(":")[1]
     settings.SECRET_KEY = "another site's"
     assert word("203.0.113.5") != november
 
 
-def test_without_a_month_it_is_this_months(monkeypatch: pytest.MonkeyPatch):
+def test_network_hash_defaults_to_this_month(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("common.client_ip.timezone.now", lambda: datetime(2026, 12, 31, 23, 59, tzinfo=UTC))
     now = RequestFactory().get("/", REMOTE_ADDR="203.0.113.5")
     assert network_hash(now) == word("203.0.113.5", "2026-12")
 
 
-def test_network48_word_is_shared_by_all_64s_of_a_48():
+def test_network48_hash_is_equal_within_a_48():
     def wide(remote: str) -> str:
         return network48_hash(RequestFactory().get("/", REMOTE_ADDR=remote))
 

@@ -38,22 +38,22 @@ def _known() -> Iterator[None]:
         ("a password is wrong; see http://127.0.0.1:8000/", "a password is wrong; see http://127.0.0.1:8000/"),
     ],
 )
-def test_what_looks_like_a_secret_is_not_written(said: str, written: str):
+def test_patterns_of_secrets_are_masked(said: str, written: str):
     assert redact(said) == written
 
 
 @pytest.mark.usefixtures("_known")
-def test_a_key_that_was_met_is_not_written_whatever_it_looks_like():
+def test_registered_secret_is_masked():
     assert redact(f"upstream said {KEY}!") == f"upstream said {MASK}!"
 
 
-def test_a_word_that_may_stand_in_a_sentence_is_no_secret():
+def test_short_secret_is_not_masked():
     redaction.register_secret("ollama")
     assert redact("what is ollama?") == "what is ollama?"
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_key_in_pieces_is_taken_out_and_nothing_else(seed: int):
+def test_secret_in_pieces_is_masked(seed: int):
     draw = Random(seed)
     text = "".join(draw.choice([KEY, KEY[:7], KEY[-6:], "s", "sk-", "sky", " and "]) for _ in range(30))
     cuts = sorted({0, len(text), *(draw.randrange(len(text)) for _ in range(40))})
@@ -62,7 +62,7 @@ def test_a_key_in_pieces_is_taken_out_and_nothing_else(seed: int):
     assert said == text.replace(KEY, MASK)
 
 
-def test_pieces_without_a_beginning_of_the_key_do_not_wait():
+def test_pieces_without_partial_secret_are_not_held_back():
     redactor = StreamRedactor(KEY)
     assert [redactor.feed(piece) for piece in ("Yes, ", "ask me")] == ["Yes, ", "ask me"]
 

@@ -43,7 +43,7 @@ def test_second_miss_in_a_row_opens_breaker(no_valkey):
     assert connections.is_open()
 
 
-def test_open_breaker_fails_without_asking(no_valkey, monkeypatch: pytest.MonkeyPatch):
+def test_open_breaker_fails_without_connecting(no_valkey, monkeypatch: pytest.MonkeyPatch):
     miss()
     assert not is_tried()
     monkeypatch.setattr(connections, "connection", lambda: pytest.fail("Valkey was asked"))

@@ -18,5 +18,5 @@ from common.errors import TooManyRequests
     ],
 )
 @pytest.mark.parametrize("template", ["error.html#notice", "components/wait.html"])
-def test_the_wait_is_said_in_seconds_minutes_or_hours(template, seconds, words):
+def test_waiting_time_is_in_seconds_minutes_or_hours(template, seconds, words):
     assert words in render_to_string(template, {"error": TooManyRequests(retry_after=seconds)})
