@@ -1,4 +1,4 @@
-"""A member's token opens the API as far as its scopes go, and nothing else does."""
+"""API authentication by tokens and their scopes, and the command that creates tokens."""
 
 from datetime import timedelta
 from io import StringIO
@@ -122,7 +122,6 @@ def test_csrf_cookie_of_any_get_works_as_header():
 
 
 def test_token_beside_session_is_not_widened(client: Client):
-    """Whoever sends a token acts as that token: its scopes are not widened by a cookie."""
     client.force_login(make.user())
     assert post(client, token(Scope.READ)) == (403, "permission_denied")
 

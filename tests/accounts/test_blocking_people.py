@@ -1,4 +1,4 @@
-"""Whoever is blocked takes part in nothing, is told why, and may still look and leave."""
+"""Bans: banned people take part in nothing, see the reason, and may still read and sign out."""
 
 from datetime import timedelta
 
@@ -102,7 +102,7 @@ def test_ban_states_its_end_and_expires(staff: User):
     status, detail = start(browser_of(actor))
     assert (status, "until" in detail) == (403, True)
     Ban.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    Ban.objects.get().save()  # as two seconds later
+    Ban.objects.get().save()  # drops the cached bans
     assert start(browser_of(actor))[0] == 201
 
 
@@ -120,9 +120,9 @@ def test_banned_member_keeps_access_to_own_account(staff: User):
 def test_second_request_without_bans_runs_no_ban_query(staff: User):
     client = Client()
     start(client)
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         start(client)
-    assert not [query for query in asked if "accounts_ban" in query["sql"]]
+    assert not [query for query in queries if "accounts_ban" in query["sql"]]
 
 
 def test_database_outage_returns_503_and_keeps_prompt(monkeypatch: pytest.MonkeyPatch):
@@ -148,9 +148,9 @@ def test_bans_in_admin_are_audited(staff: User):
     made.refresh_from_db()
     assert (made.reason, made.lifted_by) == ("Advertising.", staff)
     assert start(browser_of(actor))[0] == 201
-    taken = [(entry.action, entry.user, entry.reason, entry.details["whom"]) for entry in AuditEntry.objects.all()]
+    entries = [(entry.action, entry.user, entry.reason, entry.details["whom"]) for entry in AuditEntry.objects.all()]
     whom = f"visitor {actor.visitor.pk}"
-    assert taken == [("lift ban", staff, "", whom), ("ban", staff, "Advertising.", whom)]
+    assert entries == [("lift ban", staff, "", whom), ("ban", staff, "Advertising.", whom)]
 
 
 @pytest.mark.parametrize("named", [[], ["user", "visitor"], ["user", "network"]])

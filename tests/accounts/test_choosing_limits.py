@@ -1,4 +1,4 @@
-"""Limits in the administration: rows that replace the defaults without a restart."""
+"""Admin of rate limits: rows replace the defaults without a restart."""
 
 import pytest
 from django.conf import settings as site
@@ -24,13 +24,13 @@ def add(admin: Client, limit: str, rate: str) -> None:
     assert admin.post(f"{PAGE}add/", {"limit": limit, "rate": rate}).status_code == 302
 
 
-def begin_battles(actor: object, number: int) -> int:
-    """Return how many of them begin."""
-    for begun in range(number):
+def start_battles(actor: object, number: int) -> int:
+    """Return how many of them start."""
+    for started in range(number):
         try:
             actions.start_session(actor=actor, prompt="hello")
         except TooManyRequests:
-            return begun
+            return started
     return number
 
 
@@ -50,11 +50,11 @@ def test_limit_holds_at_once_until_its_row_is_deleted(admin: Client):
         make.model()
     visitor = make.visitor()
     add(admin, "battle visitor", "2/hour,100/day")
-    assert begin_battles(visitor, 4) == 2
-    assert begin_battles(make.member(), 4) == 4
+    assert start_battles(visitor, 4) == 2
+    assert start_battles(make.member(), 4) == 4
     page = f"{PAGE}{Limit.objects.get().pk}"
     admin.post(f"{page}/change/", {"rate": "off"})
-    assert begin_battles(visitor, 4) == 4
+    assert start_battles(visitor, 4) == 4
     admin.post(f"{page}/delete/", {"post": "yes"})
     assert not chosen_limits.in_force()
 

@@ -1,4 +1,4 @@
-"""Signing in keeps what this very browser did before, and nothing else."""
+"""Signing in claims the visitor of the same browser, and nothing else."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -114,11 +114,11 @@ def test_concurrent_rows_of_the_member_are_merged(client: Client, member: User):
     report(actor=actor, battle=battle, reason="before")
     client.cookies[VISITOR_COOKIE] = visitor_cookie_value(actor.visitor)
     with ThreadPoolExecutor(1) as pool:
-        with transaction.atomic():  # in another browser, and not at its end yet
+        with transaction.atomic():  # in another browser, not committed yet
             keep_upload(actor=as_member, content=b"the same bytes", name="elsewhere.txt")
             report(actor=as_member, battle=battle, reason="elsewhere")
             signing_in = pool.submit(in_a_thread, sign_in, client, member)
-            wait_for(lambda: signing_in.done() or somebody_waits())
+            wait_for(lambda: signing_in.done() or has_lock_waiter())
         signing_in.result()
     assert list(Upload.objects.owned_by(as_member).kept().values_list("name", flat=True)) == ["elsewhere.txt"]
     assert list(Report.objects.values_list("user", "reason")) == [(member.pk, "elsewhere")]
@@ -131,8 +131,7 @@ def in_a_thread(work: Callable[..., None], *args: object) -> None:
         connection.close()
 
 
-def somebody_waits() -> bool:
-    """For a lock."""
+def has_lock_waiter() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
         return bool(cursor.fetchone()[0])

@@ -1,4 +1,4 @@
-"""Persons have limits of their own; everybody behind one address shares a wider one."""
+"""Limits per person, and wider ones shared by all people of a network."""
 
 from collections.abc import Iterator
 
@@ -30,7 +30,7 @@ def test_forty_visitors_of_one_network_battle_and_vote():
 
 
 def count_until_refused(actors: Iterator[Actor], *, each: int, action: str = "battle") -> int:
-    """Return how many `action` are counted if each of the actors does it so often."""
+    """Return how often `action` is counted if each actor tries it `each` times."""
     counted = 0
     for actor in actors:
         for _ in range(each):

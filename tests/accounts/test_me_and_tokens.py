@@ -1,4 +1,4 @@
-"""`me/` and `me/tokens/`, and the page that does the same without a line of script."""
+"""`me/`, `me/tokens/` and the page of tokens."""
 
 import re
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from tests import make
 
 pytestmark = pytest.mark.django_db
 ME, TOKENS, PAGE = "/api/v1/me/", "/api/v1/me/tokens/", "/accounts/tokens/"
-ASKED = {"name": "nightly", "scopes": ["vote", "read"]}
+NEW_TOKEN = {"name": "nightly", "scopes": ["vote", "read"]}
 
 
 @pytest.fixture
@@ -34,27 +34,27 @@ def bearer(secret: str) -> dict[str, str]:
 
 
 def test_me_describes_a_visitor(client: Client):
-    nobody = {"kind": "visitor", "email": None, "joined_at": None, "is_staff": False, "scopes": None}
-    assert client.get(ME).json() == nobody
+    visitor = {"kind": "visitor", "email": None, "joined_at": None, "is_staff": False, "scopes": None}
+    assert client.get(ME).json() == visitor
 
 
 def test_me_describes_the_member_and_scopes_of_a_token(client: Client, member: User):
     _, secret = ApiToken.issue(user=member, name="t", scopes=[Scope.VOTE, Scope.READ])
-    said = client.get(ME, headers=bearer(secret)).json()
-    assert (said["kind"], said["email"], said["scopes"]) == ("member", "someone@example.org", ["read", "vote"])
-    assert datetime.fromisoformat(said["joined_at"]) == member.date_joined
+    me = client.get(ME, headers=bearer(secret)).json()
+    assert (me["kind"], me["email"], me["scopes"]) == ("member", "someone@example.org", ["read", "vote"])
+    assert datetime.fromisoformat(me["joined_at"]) == member.date_joined
 
 
 def test_new_token_is_shown_once_and_works(browser: Client):
-    made = browser.post(TOKENS, ASKED, "application/json")
-    assert made.status_code == 201
-    secret = made.json()["token"]
-    assert made.json() | {"token": ""} == {
+    created = browser.post(TOKENS, NEW_TOKEN, "application/json")
+    assert created.status_code == 201
+    secret = created.json()["token"]
+    assert created.json() | {"token": ""} == {
         "id": ApiToken.objects.get().public_id,
         "name": "nightly",
         "last_four": secret[-4:],
         "scopes": ["read", "vote"],
-        "created_at": made.json()["created_at"],
+        "created_at": created.json()["created_at"],
         "expires_at": None,
         "last_used_at": None,
         "token": "",
@@ -67,7 +67,7 @@ def test_new_token_is_shown_once_and_works(browser: Client):
 
 def test_repeated_request_creates_one_token_and_stores_no_secret(browser: Client):
     first, second = (
-        browser.post(TOKENS, ASKED, "application/json", headers={"Idempotency-Key": "k"}) for _ in range(2)
+        browser.post(TOKENS, NEW_TOKEN, "application/json", headers={"Idempotency-Key": "k"}) for _ in range(2)
     )
     assert (first.status_code, second.status_code) == (201, 201)
     assert second.json() == first.json() | {"token": None}
@@ -76,7 +76,7 @@ def test_repeated_request_creates_one_token_and_stores_no_secret(browser: Client
 
 
 def test_revoked_token_stops_working_and_is_unlisted(browser: Client):
-    made = browser.post(TOKENS, ASKED, "application/json").json()
+    made = browser.post(TOKENS, NEW_TOKEN, "application/json").json()
     assert browser.delete(f"{TOKENS}{made['id']}/").status_code == 204
     assert Client().get(ME, headers=bearer(made["token"])).status_code == 401
     assert browser.get(TOKENS).json()["results"] == []
@@ -84,20 +84,22 @@ def test_revoked_token_stops_working_and_is_unlisted(browser: Client):
 
 
 def test_token_cannot_manage_tokens(client: Client, member: User):
-    """Whoever finds one must not be able to make himself another that outlives it."""
+    """A stolen token must not create another one that outlives it."""
     row, secret = ApiToken.issue(user=member, name="t", scopes=list(Scope))
-    asked = [
+    responses = [
         client.get(TOKENS, headers=bearer(secret)),
-        client.post(TOKENS, ASKED, "application/json", headers=bearer(secret)),
+        client.post(TOKENS, NEW_TOKEN, "application/json", headers=bearer(secret)),
         client.delete(f"{TOKENS}{row.public_id}/", headers=bearer(secret)),
     ]
-    assert [(response.status_code, response.json()["code"]) for response in asked] == [(403, "permission_denied")] * 3
+    assert [(response.status_code, response.json()["code"]) for response in responses] == [
+        (403, "permission_denied")
+    ] * 3
     assert ApiToken.objects.usable().count() == 1
 
 
 def test_visitor_cannot_manage_tokens(client: Client):
     assert client.get(TOKENS).status_code == 401
-    assert client.post(TOKENS, ASKED, "application/json").status_code == 401
+    assert client.post(TOKENS, NEW_TOKEN, "application/json").status_code == 401
 
 
 @pytest.mark.parametrize(
@@ -114,7 +116,7 @@ def test_visitor_cannot_manage_tokens(client: Client):
     ],
 )
 def test_invalid_token_fields_return_field_errors(browser: Client, wrong: dict[str, object], field: str):
-    refused = browser.post(TOKENS, ASKED | wrong, "application/json")
+    refused = browser.post(TOKENS, NEW_TOKEN | wrong, "application/json")
     assert (refused.status_code, list(refused.json()["fields"])) == (400, [field])
     assert not ApiToken.objects.exists()
 
@@ -122,10 +124,10 @@ def test_invalid_token_fields_return_field_errors(browser: Client, wrong: dict[s
 def test_number_of_tokens_is_limited(browser: Client, member: User):
     for _ in range(MAX_TOKENS):
         ApiToken.issue(user=member, name="t", scopes=[Scope.READ])
-    refused = browser.post(TOKENS, ASKED, "application/json")
+    refused = browser.post(TOKENS, NEW_TOKEN, "application/json")
     assert (refused.status_code, refused.json()["code"]) == (409, "too_many_tokens")
     ApiToken.objects.first().revoke()
-    assert browser.post(TOKENS, ASKED, "application/json").status_code == 201
+    assert browser.post(TOKENS, NEW_TOKEN, "application/json").status_code == 201
 
 
 def test_page_shows_new_token_once(browser: Client):

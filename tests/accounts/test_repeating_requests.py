@@ -1,4 +1,4 @@
-"""The same Idempotency-Key gives the first result again, whatever happened in between."""
+"""Idempotency-Key: a repeated request returns the first result."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.django_db
 Post = Callable[..., Response]
 
 
-def view_that(run: Callable[[], object]) -> Post:
-    """A function that POSTs `{"n": …}` to a view which answers what `run` gives."""
+def view_running(run: Callable[[], object]) -> Post:
+    """Return a function that POSTs `{"n": …}` to a view whose result comes from `run`."""
 
     class View(APIView):
         @idempotent
@@ -41,13 +41,13 @@ def view_that(run: Callable[[], object]) -> Post:
     return post
 
 
-def secret_of(user: User) -> str:
+def issue_secret(user: User) -> str:
     return ApiToken.issue(user=user, name="t", scopes=[Scope.READ])[1]
 
 
 @pytest.fixture
 def secret() -> str:
-    return secret_of(make.user())
+    return issue_secret(make.user())
 
 
 @pytest.fixture
@@ -56,21 +56,21 @@ def runs() -> list[int]:
 
 
 def test_second_request_returns_first_result_without_running(secret: str, runs: list[int]):
-    post = view_that(lambda: runs.append(1) or len(runs))
+    post = view_running(lambda: runs.append(1) or len(runs))
     first, second = post("a", secret=secret), post("a", secret=secret)
     assert (first.status_code, first.data) == (second.status_code, second.data) == (201, {"result": 1})
     assert runs == [1]
 
 
 def test_requests_without_key_all_run(secret: str, runs: list[int]):
-    post = view_that(lambda: runs.append(1))
+    post = view_running(lambda: runs.append(1))
     post("", secret=secret)
     post("", secret=secret)
     assert len(runs) == 2
 
 
 def test_same_key_with_another_body_is_refused(secret: str, runs: list[int]):
-    post = view_that(lambda: runs.append(1))
+    post = view_running(lambda: runs.append(1))
     post("a", 1, secret=secret)
     refused = post("a", 2, secret=secret)
     assert (refused.status_code, refused.data["code"]) == (422, "idempotency_key_reused")
@@ -78,16 +78,16 @@ def test_same_key_with_another_body_is_refused(secret: str, runs: list[int]):
 
 
 def test_keys_are_separate_per_person(secret: str, runs: list[int]):
-    post = view_that(lambda: runs.append(1))
+    post = view_running(lambda: runs.append(1))
     post("a", secret=secret)
-    post("a", secret=secret_of(make.user()))
+    post("a", secret=issue_secret(make.user()))
     assert len(runs) == 2
 
 
 def test_too_long_key_is_refused(secret: str):
-    refused = view_that(lambda: 1)("k" * 256, secret=secret)
+    refused = view_running(lambda: 1)("k" * 256, secret=secret)
     assert (refused.status_code, refused.data["code"]) == (400, "invalid")
-    assert view_that(lambda: 1)("k" * 255, secret=secret).status_code == 201
+    assert view_running(lambda: 1)("k" * 255, secret=secret).status_code == 201
 
 
 def test_refusal_is_stored(secret: str, runs: list[int]):
@@ -95,7 +95,7 @@ def test_refusal_is_stored(secret: str, runs: list[int]):
         runs.append(1)
         raise ArenaError("No.")
 
-    post = view_that(refuse)
+    post = view_running(refuse)
     first, second = post("a", secret=secret), post("a", secret=secret)
     assert (first.status_code, first.data) == (second.status_code, second.data)
     assert second.data == {"code": "refused", "detail": "No."}
@@ -110,7 +110,7 @@ def test_temporary_errors_are_not_stored(secret: str, runs: list[int], error: Ar
             raise error
         return len(runs)
 
-    post = view_that(first_fails)
+    post = view_running(first_fails)
     assert post("a", secret=secret).status_code == error.http_status
     assert post("a", secret=secret).data == {"result": 2}
 
@@ -120,7 +120,7 @@ def test_refusal_rolls_back_writes(secret: str):
         Visitor.objects.create()
         raise ArenaError
 
-    view_that(write_then_refuse)("a", secret=secret)
+    view_running(write_then_refuse)("a", secret=secret)
     assert not Visitor.objects.exists()
 
 
@@ -129,7 +129,7 @@ def test_unexpected_error_is_not_stored(secret: str, runs: list[int]):
         runs.append(1)
         return 1 // (len(runs) - 1)
 
-    post = view_that(first_breaks)
+    post = view_running(first_breaks)
     with pytest.raises(ZeroDivisionError):
         post("a", secret=secret)
     assert post("a", secret=secret).data == {"result": 1}
@@ -137,7 +137,7 @@ def test_unexpected_error_is_not_stored(secret: str, runs: list[int]):
 
 @pytest.mark.django_db(transaction=True)
 def test_second_request_during_the_first_returns_409():
-    secret = secret_of(make.user())
+    secret = issue_secret(make.user())
     is_running, may_end = Event(), Event()
 
     def wait() -> str:
@@ -145,7 +145,7 @@ def test_second_request_during_the_first_returns_409():
         assert may_end.wait(60)
         return "done"
 
-    post = view_that(wait)
+    post = view_running(wait)
 
     def in_thread() -> Response:
         try:
@@ -164,14 +164,14 @@ def test_second_request_during_the_first_returns_409():
 
 
 def test_request_of_killed_process_can_be_repeated(secret: str):
-    post = view_that(lambda: 1)
+    post = view_running(lambda: 1)
     post("a", secret=secret)
     IdempotencyKey.objects.update(status=None, body=None)
     assert post("a", secret=secret).data == {"result": 1}
 
 
 def test_keys_are_deleted_after_a_day(secret: str):
-    post = view_that(lambda: 1)
+    post = view_running(lambda: 1)
     post("old", secret=secret)
     IdempotencyKey.objects.update(created_at=timezone.now() - timedelta(hours=25))
     post("new", secret=secret)

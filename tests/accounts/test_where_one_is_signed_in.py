@@ -1,4 +1,4 @@
-"""Members see in which browsers they are signed in, and sign the others out."""
+"""List of a member's signed-in browsers, and signing them out."""
 
 from datetime import timedelta
 
@@ -35,7 +35,7 @@ def is_signed_in(client: Client) -> bool:
     return client.get(PAGE).status_code == 200
 
 
-def of(client: Client) -> SignIn:
+def sign_in_row(client: Client) -> SignIn:
     return SignIn.objects.get(session=client.session.session_key)
 
 
@@ -68,8 +68,8 @@ def test_page_lists_browsers_and_marks_current_one(member: User):
     page = mine.get(PAGE)
     assert names(mine) == ["Firefox on Linux", "Chrome on Windows"]
     assert page.text.count("this one") == 1
-    assert of(other).public_id in page.text
-    assert of(mine).public_id not in page.text
+    assert sign_in_row(other).public_id in page.text
+    assert sign_in_row(mine).public_id not in page.text
     assert "last seen within the hour" in page.text
 
 
@@ -86,7 +86,7 @@ def test_sign_in_row_holds_no_address_or_user_agent(member: User):
 
 def test_one_other_browser_is_signed_out(member: User):
     mine, lost, kept = sign_in(member), sign_in(member, CHROME), sign_in(member, "curl/8.9")
-    assert mine.post(f"{PAGE}{of(lost).public_id}/sign-out/")["Location"] == PAGE
+    assert mine.post(f"{PAGE}{sign_in_row(lost).public_id}/sign-out/")["Location"] == PAGE
     assert [is_signed_in(client) for client in (mine, lost, kept)] == [True, False, True]
     assert sorted(names(mine)) == ["A browser of an unknown kind", "Firefox on Linux"]
     assert not AuditEntry.objects.exists()
@@ -94,7 +94,7 @@ def test_one_other_browser_is_signed_out(member: User):
 
 def test_current_session_cannot_be_revoked_from_list(member: User):
     mine = sign_in(member)
-    assert mine.post(f"{PAGE}{of(mine).public_id}/sign-out/").status_code == 404
+    assert mine.post(f"{PAGE}{sign_in_row(mine).public_id}/sign-out/").status_code == 404
     assert is_signed_in(mine)
 
 
@@ -109,15 +109,15 @@ def test_api_lists_and_signs_out_browsers(member: User):
     mine, lost, other = sign_in(member), sign_in(member, CHROME), sign_in(member, "curl/8.9")
     listed = mine.get(API).json()
     assert listed["count"] == 3
-    told = {row["id"]: (row["browser"], row["system"], row["is_this_one"]) for row in listed["results"]}
-    assert told == {
-        of(mine).public_id: ("Firefox", "Linux", True),
-        of(lost).public_id: ("Chrome", "Windows", False),
-        of(other).public_id: ("", "", False),
+    rows = {row["id"]: (row["browser"], row["system"], row["is_this_one"]) for row in listed["results"]}
+    assert rows == {
+        sign_in_row(mine).public_id: ("Firefox", "Linux", True),
+        sign_in_row(lost).public_id: ("Chrome", "Windows", False),
+        sign_in_row(other).public_id: ("", "", False),
     }
-    assert mine.delete(f"{API}{of(lost).public_id}/").status_code == 204
+    assert mine.delete(f"{API}{sign_in_row(lost).public_id}/").status_code == 204
     assert [is_signed_in(client) for client in (mine, lost, other)] == [True, False, True]
-    refused = mine.delete(f"{API}{of(mine).public_id}/")
+    refused = mine.delete(f"{API}{sign_in_row(mine).public_id}/")
     assert (refused.status_code, refused.json()["code"]) == (409, "this_browser")
     for _ in range(2):
         assert mine.delete(f"{API}others/").status_code == 204
@@ -173,7 +173,7 @@ def queries(client: Client, path: str) -> int:
     return len(made)
 
 
-def long_unseen(client: Client, hours: int) -> None:
+def age_last_seen(client: Client, hours: int) -> None:
     SignIn.objects.update(last_seen_at=timezone.now() - timedelta(hours=hours))
     session = client.session
     session["sign_in_noted"] = (session.session_key[:8], (timezone.now() - timedelta(hours=hours)).timestamp())
@@ -184,9 +184,9 @@ def test_last_seen_is_updated_hourly_by_pages_only(member: User):
     client = sign_in(member)
     client.get(PAGE)
     usual = queries(client, PAGE)
-    long_unseen(client, hours=3)
+    age_last_seen(client, hours=3)
     api = queries(client, "/api/v1/me/")
-    assert "last seen 3" in client.get(PAGE).text  # noted after the page is made
+    assert "last seen 3" in client.get(PAGE).text  # updated after the response
     assert "last seen within the hour" in client.get(PAGE).text
     assert queries(client, PAGE) == usual
     assert queries(client, "/api/v1/me/") == api

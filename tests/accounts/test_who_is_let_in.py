@@ -1,4 +1,4 @@
-"""Who may look, battle and sign up, as the operator says."""
+"""Access and sign-up by the settings ARENA_ACCESS and ARENA_SIGNUP, and invitations."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -22,8 +22,8 @@ from tests.site_urls import addresses
 pytestmark = pytest.mark.django_db
 SIGN_UP = "/accounts/signup/"
 NEWCOMER = {"email": "new@example.org", "password1": "a-good-password"}
-# What leads to an account, or to somebody's health check; the last two are asked for a signed word.
-DOORS = ("/accounts/", "/admin/", "/language/", "/livez", "/readyz", "/metrics", "/stream/")
+# URLs for signing in and for health checks; /metrics and /stream/ check access themselves.
+EXEMPT = ("/accounts/", "/admin/", "/language/", "/livez", "/readyz", "/metrics", "/stream/")
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def start(client: Client, path: str = "/api/v1/sessions/", **headers: str) -> in
     return client.post(path, {"prompt": "Hello"}, "application/json", headers=headers).status_code
 
 
-def program(*scopes: Scope) -> dict[str, str]:
+def bearer(*scopes: Scope) -> dict[str, str]:
     _, token = ApiToken.issue(user=make.user(), name="t", scopes=list(scopes))
     return {"Authorization": f"Bearer {token}"}
 
@@ -84,8 +84,8 @@ def test_members_access_asks_visitor_to_sign_in(settings, client: Client, drawab
 @pytest.mark.parametrize("access", ["members", "private"])
 def test_members_and_tokens_battle_with_every_access(settings, client: Client, drawable: None, access: str):
     settings.ARENA_ACCESS = access
-    assert start(Client(), **program(Scope.BATTLE)) == 201
-    assert Client().get("/api/v1/models/", headers=program(Scope.READ)).status_code == 200
+    assert start(Client(), **bearer(Scope.BATTLE)) == 201
+    assert Client().get("/api/v1/models/", headers=bearer(Scope.READ)).status_code == 200
     client.force_login(make.user())
     assert client.get("/leaderboard/").status_code == 200
     assert client.post("/", {"prompt": "Hello", "mode": "blind"}).status_code == 303
@@ -95,13 +95,13 @@ def test_private_access_refuses_visitor_on_all_other_urls(settings, visitor: tup
     settings.ARENA_ACCESS = "private"
     client, _ = visitor
     nowhere = "/api/{rest}"
-    inside = [path for path in addresses() if not path.startswith(DOORS) and path != nowhere]
+    inside = [path for path in addresses() if not path.startswith(EXEMPT) and path != nowhere]
     assert len(inside) > 40
     for path in inside:
-        asked = path.replace("{", "").replace("}", "")
+        url = path.replace("{", "").replace("}", "")
         is_page = not path.startswith("/api/") or path == "/api/v1/docs/"
         for method in ("GET", "POST", "PATCH", "DELETE"):
-            response = client.generic(method, asked, content_type="application/json")
+            response = client.generic(method, url, content_type="application/json")
             if is_page and method == "GET":
                 assert response["Location"].startswith("/accounts/login/?next="), path
             else:

@@ -1,4 +1,4 @@
-"""Nobody guesses for long, at whichever door, and nobody learns who has an account here."""
+"""Limits on guessing passwords, second factors and tokens; responses do not show which accounts exist."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -37,8 +37,8 @@ def reset_password(client: Client, member: User) -> None:
     client.post(form.redirect_chain[-1][0], {"password1": "another-password", "password2": "another-password"})
 
 
-def sign_in(client: Client, password: str, email: str = "someone@example.org", door: str = LOGIN) -> int:
-    return client.post(door, {"login": email, "password": password}).status_code
+def sign_in(client: Client, password: str, email: str = "someone@example.org") -> int:
+    return client.post(LOGIN, {"login": email, "password": password}).status_code
 
 
 @pytest.mark.parametrize("email", ["someone@example.org", "nobody@example.org"])
@@ -149,11 +149,11 @@ def nonces(cookies: dict[str, str]) -> dict[str, str]:
 
 
 def test_known_and_unknown_address_get_the_same_response(member: User):
-    said = [
+    pages = [
         from_network(1).post(LOGIN, {"login": email, "password": WRONG}).text.replace(email, "")
         for email in ("someone@example.org", "nobody@example.org")
     ]
-    without_csrf = ["\n".join(line for line in text.splitlines() if "csrf" not in line) for text in said]
+    without_csrf = ["\n".join(line for line in text.splitlines() if "csrf" not in line) for text in pages]
     assert without_csrf[0] == without_csrf[1]
 
 
@@ -266,16 +266,16 @@ def test_guessed_tokens_are_limited_and_valid_one_works(settings, member: User):
 
 
 def test_limit_of_allauth_returns_retry_after(client: Client):
-    asked = [client.post("/accounts/password/reset/", {"email": "someone@example.org"}) for _ in range(6)]
-    assert asked[-1].status_code == 429
-    assert asked[-1]["Retry-After"] == "60"
+    responses = [client.post("/accounts/password/reset/", {"email": "someone@example.org"}) for _ in range(6)]
+    assert responses[-1].status_code == 429
+    assert responses[-1]["Retry-After"] == "60"
 
 
 def test_sixth_wrong_second_factor_is_refused(client: Client, member: User):
     TOTP.activate(member, generate_totp_secret())
     sign_in(client, RIGHT)
-    said = [client.post("/accounts/2fa/authenticate/", {"code": f"{number:06d}"}).text for number in range(6)]
-    assert ["Too many failed login attempts" in text for text in said] == [False] * 5 + [True]
+    pages = [client.post("/accounts/2fa/authenticate/", {"code": f"{number:06d}"}).text for number in range(6)]
+    assert ["Too many failed login attempts" in text for text in pages] == [False] * 5 + [True]
 
 
 def test_limit_of_allauth_without_valkey_returns_503(client: Client, monkeypatch: pytest.MonkeyPatch):

@@ -1,4 +1,4 @@
-"""A cached query runs once for many callers, and changes of this process invalidate it."""
+"""TTL cache: one load for many callers, invalidated by changes in this process."""
 
 from concurrent.futures import ThreadPoolExecutor
 

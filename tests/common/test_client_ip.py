@@ -1,4 +1,4 @@
-"""Whose network a request comes from; only our own proxies may say so."""
+"""Client address behind trusted proxies, and the hash of its network."""
 
 from datetime import UTC, datetime
 
@@ -8,14 +8,14 @@ from django.test import RequestFactory
 from common.client_ip import client_ip, hash_month, network48_hash, network_hash, network_of
 
 
-def seen(remote: str, forwarded: str | None = None) -> str:
+def ip_of_request(remote: str, forwarded: str | None = None) -> str:
     headers = {} if forwarded is None else {"X-Forwarded-For": forwarded}
     return client_ip(RequestFactory().get("/", REMOTE_ADDR=remote, headers=headers))
 
 
 def test_forwarded_header_without_proxies_is_ignored(settings):
     settings.ARENA_TRUSTED_PROXIES = []
-    assert seen("203.0.113.5", "1.2.3.4") == "203.0.113.5"
+    assert ip_of_request("203.0.113.5", "1.2.3.4") == "203.0.113.5"
 
 
 @pytest.mark.parametrize(
@@ -34,11 +34,11 @@ def test_forwarded_header_without_proxies_is_ignored(settings):
 )
 def test_client_ip_is_nearest_address_without_proxies(settings, remote, forwarded, expected):
     settings.ARENA_TRUSTED_PROXIES = ["10.0.0.0/8", "fd00::/8"]
-    assert seen(remote, forwarded) == expected
+    assert ip_of_request(remote, forwarded) == expected
 
 
 def test_missing_remote_address_is_localhost():
-    assert seen("") == "127.0.0.1"
+    assert ip_of_request("") == "127.0.0.1"
 
 
 @pytest.mark.parametrize(
@@ -58,34 +58,34 @@ def test_network_is_ipv4_address_or_ipv6_64(address, network):
     assert network_of(address) == network
 
 
-def word(remote: str, month: str = "2026-11") -> str:
+def hash_of(remote: str, month: str = "2026-11") -> str:
     return network_hash(RequestFactory().get("/", REMOTE_ADDR=remote), month)
 
 
 def test_network_hash_is_equal_within_a_network():
-    assert word("2001:db8:1:2::7") == word("2001:db8:1:2:ffff::1") != word("2001:db8:1:3::7")
-    assert word("203.0.113.5") != word("203.0.113.6")
-    assert hash_month(word("203.0.113.5")) == "2026-11"
-    assert "203.0.113" not in word("203.0.113.5")
+    assert hash_of("2001:db8:1:2::7") == hash_of("2001:db8:1:2:ffff::1") != hash_of("2001:db8:1:3::7")
+    assert hash_of("203.0.113.5") != hash_of("203.0.113.6")
+    assert hash_month(hash_of("203.0.113.5")) == "2026-11"
+    assert "203.0.113" not in hash_of("203.0.113.5")
 
 
 def test_network_hash_differs_by_month_and_site(settings):
-    november, december = word("203.0.113.5"), word("203.0.113.5", "2026-12")
+    november, december = hash_of("203.0.113.5"), hash_of("203.0.113.5", "2026-12")
     assert november.split(":")[1] != december.split(":")[1]
     settings.SECRET_KEY = "another site's"
-    assert word("203.0.113.5") != november
+    assert hash_of("203.0.113.5") != november
 
 
 def test_network_hash_defaults_to_this_month(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("common.client_ip.timezone.now", lambda: datetime(2026, 12, 31, 23, 59, tzinfo=UTC))
     now = RequestFactory().get("/", REMOTE_ADDR="203.0.113.5")
-    assert network_hash(now) == word("203.0.113.5", "2026-12")
+    assert network_hash(now) == hash_of("203.0.113.5", "2026-12")
 
 
 def test_network48_hash_is_equal_within_a_48():
-    def wide(remote: str) -> str:
+    def hash48_of(remote: str) -> str:
         return network48_hash(RequestFactory().get("/", REMOTE_ADDR=remote))
 
-    assert wide("2001:db8:1:2::7") == wide("2001:db8:1:ffff::7") != wide("2001:db8:2:2::7")
-    assert wide("2001:db8:1:2::7") not in (word("2001:db8:1:2::7", ""), "")
-    assert wide("203.0.113.5") == ""
+    assert hash48_of("2001:db8:1:2::7") == hash48_of("2001:db8:1:ffff::7") != hash48_of("2001:db8:2:2::7")
+    assert hash48_of("2001:db8:1:2::7") not in (hash_of("2001:db8:1:2::7", ""), "")
+    assert hash48_of("203.0.113.5") == ""

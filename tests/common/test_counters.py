@@ -1,4 +1,4 @@
-"""What is counted in many processes is one number."""
+"""Counters and gauges of several processes add up in Valkey."""
 
 import threading
 

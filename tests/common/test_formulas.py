@@ -1,4 +1,4 @@
-"""LaTeX in answers: what is a formula, what is not, and that none of it can be anything but one."""
+"""LaTeX in answers: detection of formulas, limits, and safe MathML."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Syntax highlighting takes time linear in the length of the code, whatever character it repeats."""
+"""Syntax highlighting takes linear time, whichever characters the code repeats."""
 
 import string
 import time
@@ -11,7 +11,7 @@ from common.text.highlighting import LEXERS, highlight_code, lexer
 
 CHARACTERS = [*string.punctuation, *"\n\t\r aA0é漢", "a ", " \n", "a\n"]
 SHORT, LONG = 500, 2_000
-# What takes less at the full length is no danger, and too short to be compared.
+# Less time at the full length is harmless, and too short for a comparison.
 HARMLESS_S = 0.03
 # Four times the length costs 4 times as much in linear time, and 16 times as much in quadratic time.
 MAX_RATIO = 10
@@ -32,7 +32,7 @@ def test_lexer_takes_linear_time_on_repeated_characters(name: str):
 
 
 def grows_faster_than_linear(name: str, characters: str) -> bool:
-    """Whether each of several comparisons says so: a busy machine may spoil some of them."""
+    """Return whether all of several comparisons exceed MAX_RATIO: a busy machine may distort some."""
     return all(
         cpu_s(name, characters, LONG) > MAX_RATIO * min(cpu_s(name, characters, SHORT) for _ in range(2))
         for _ in range(5)

@@ -1,4 +1,4 @@
-"""Nobody does something more often than the limit says, however many requests race."""
+"""Rate limits hold exactly, also when requests race."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +28,7 @@ def count(person: str, network: str = "", *, fail_open: bool = False) -> bool:
 
 
 def race(requests: list[tuple[str, str]]) -> Counter[bool]:
-    """Count all of them at once, each a person and a network."""
+    """Count requests (person, network) all at once; return how many passed and were refused."""
     barrier = Barrier(len(requests))
 
     def one(request: tuple[str, str]) -> bool:

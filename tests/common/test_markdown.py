@@ -1,4 +1,4 @@
-"""Markdown as safe HTML: which links are kept, and how long the HTML of a text may become."""
+"""Markdown as safe HTML: links and limits of length."""
 
 import re
 

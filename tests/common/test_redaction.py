@@ -1,4 +1,4 @@
-"""What is taken out of words before they are written down."""
+"""Masking of secrets in texts, streams, logs and error reports."""
 
 import logging
 import sys
@@ -18,7 +18,7 @@ KEY = "sk-live-4f9c-sk-live-do-not-show-7Q2z"
 
 
 @pytest.fixture
-def _known() -> Iterator[None]:
+def _registered_key() -> Iterator[None]:
     redaction.register_secret(KEY)
     yield
     redaction._known.discard(KEY)
@@ -26,7 +26,7 @@ def _known() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("said", "written"),
+    ("text", "masked"),
     [
         ("Authorization: Bearer abc.def", f"Authorization: Bearer {MASK}"),
         ("Authorization: Basic dXNlcjpwYXNz", f"Authorization: Basic {MASK}"),
@@ -38,11 +38,11 @@ def _known() -> Iterator[None]:
         ("a password is wrong; see http://127.0.0.1:8000/", "a password is wrong; see http://127.0.0.1:8000/"),
     ],
 )
-def test_patterns_of_secrets_are_masked(said: str, written: str):
-    assert redact(said) == written
+def test_patterns_of_secrets_are_masked(text: str, masked: str):
+    assert redact(text) == masked
 
 
-@pytest.mark.usefixtures("_known")
+@pytest.mark.usefixtures("_registered_key")
 def test_registered_secret_is_masked():
     assert redact(f"upstream said {KEY}!") == f"upstream said {MASK}!"
 
@@ -58,8 +58,8 @@ def test_secret_in_pieces_is_masked(seed: int):
     text = "".join(draw.choice([KEY, KEY[:7], KEY[-6:], "s", "sk-", "sky", " and "]) for _ in range(30))
     cuts = sorted({0, len(text), *(draw.randrange(len(text)) for _ in range(40))})
     redactor = StreamRedactor(KEY)
-    said = "".join(redactor.feed(text[a:b]) for a, b in pairwise(cuts)) + redactor.flush()
-    assert said == text.replace(KEY, MASK)
+    masked = "".join(redactor.feed(text[a:b]) for a, b in pairwise(cuts)) + redactor.flush()
+    assert masked == text.replace(KEY, MASK)
 
 
 def test_pieces_without_partial_secret_are_not_held_back():
@@ -67,7 +67,7 @@ def test_pieces_without_partial_secret_are_not_held_back():
     assert [redactor.feed(piece) for piece in ("Yes, ", "ask me")] == ["Yes, ", "ask me"]
 
 
-@pytest.mark.usefixtures("_known")
+@pytest.mark.usefixtures("_registered_key")
 @pytest.mark.parametrize("style", ["json", "text"])
 def test_log_lines_hold_no_key_in_message_fields_or_traceback(style: str):
     written = StringIO()
@@ -84,7 +84,7 @@ def test_log_lines_hold_no_key_in_message_fields_or_traceback(style: str):
     assert KEY not in written.getvalue()
 
 
-@pytest.mark.usefixtures("_known")
+@pytest.mark.usefixtures("_registered_key")
 def test_error_reports_hold_no_key_in_traceback_or_variables():
     words = f"sent with {KEY}"
     try:

@@ -1,4 +1,4 @@
-"""How long to wait is said in the unit a person would use, on the page and in the notice."""
+"""Waiting times on error pages and in notices use a suitable unit."""
 
 import pytest
 from django.template.loader import render_to_string
