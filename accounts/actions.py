@@ -1,5 +1,3 @@
-"""Changes to accounts, API tokens, invitations and bans."""
-
 from datetime import datetime
 
 from django.contrib.admin.models import LogEntry

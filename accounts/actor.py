@@ -18,8 +18,6 @@ _unclaimed = PreparedQuery(lambda key: Visitor.objects.filter(key=key, claimed_b
 
 
 class NetworkHashes(TypedDict):
-    """The network fields of an Actor."""
-
     network: str
     network48: str
 
@@ -92,8 +90,6 @@ def actor_keys(*owners: User | Visitor) -> list[str]:
 
 
 class ActorRequest(HttpRequest):
-    """Request with the attributes that ActorMiddleware sets."""
-
     actor: Actor
     new_visitor: Visitor
 

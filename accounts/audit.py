@@ -1,5 +1,3 @@
-"""Audit log of changes by staff."""
-
 import json
 
 from django.core.serializers.json import DjangoJSONEncoder

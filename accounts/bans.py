@@ -1,5 +1,3 @@
-"""Bans in force, and their check on requests."""
-
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.formats import date_format

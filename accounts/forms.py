@@ -48,8 +48,6 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
 
 
 class TokenArguments(TypedDict):
-    """Keyword arguments of actions.issue_token, without the user."""
-
     name: str
     scopes: list[Scope]
     expires_at: datetime | None

@@ -1,5 +1,3 @@
-"""Users, sign-ins, visitors, bans, invitations, API tokens, limits, e-mails, audit entries."""
-
 import hashlib
 import secrets
 from datetime import datetime, timedelta
@@ -175,7 +173,6 @@ class Invitation(models.Model):
 
     @classmethod
     def issue(cls, *, email: str, expires_at: datetime, created_by: User) -> tuple["Invitation", str]:
-        """Return a new row and its token, which is not stored."""
         token = secrets.token_urlsafe(32)
         digest = cls.digest_of(token)
         return cls.objects.create(email=email, expires_at=expires_at, created_by=created_by, digest=digest), token
@@ -232,7 +229,6 @@ class ApiToken(models.Model):
     def issue(
         cls, *, user: User, name: str, scopes: list[Scope], expires_at: datetime | None = None
     ) -> tuple["ApiToken", str]:
-        """Return a new row and its token, which is not stored."""
         token = cls.PREFIX + secrets.token_urlsafe(32)
         row = cls.objects.create(
             user=user, name=name, scopes=scopes, expires_at=expires_at,

@@ -1,5 +1,3 @@
-"""Send e-mails that accounts.email_backend queued as rows."""
-
 import logging
 from datetime import timedelta
 

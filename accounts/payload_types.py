@@ -1,5 +1,3 @@
-"""Members, their tokens and their data as pages, API and OpenAPI show them."""
-
 from typing import Literal, TypedDict
 
 from common.payload_types import JsonObject, Moment

@@ -1,5 +1,3 @@
-"""Payloads of members, browsers and tokens, for the API and the file of personal data."""
-
 from typing import cast
 
 from accounts.actor import Actor

@@ -1,5 +1,3 @@
-"""Account pages beside those of allauth."""
-
 from typing import cast
 
 from allauth.account.decorators import reauthentication_required

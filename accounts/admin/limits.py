@@ -1,5 +1,3 @@
-"""Admin of rate limits: each row replaces a default, without a restart."""
-
 from typing import Any
 
 from django import forms

@@ -1,5 +1,3 @@
-"""Admin of visitors, bans, invitations, API tokens and audit entries."""
-
 from datetime import datetime, timedelta
 from typing import Any
 

@@ -71,7 +71,6 @@ def _hash(request: Request) -> str:
 
 
 def _fields(sent: HttpRequest) -> Iterator[str]:
-    """Yield the fields of a form, and the names and digests of its files."""
     for name, values in sorted(sent.POST.lists()):
         yield repr((name, values))
     for name, files in sorted(sent.FILES.lists()):

@@ -20,7 +20,6 @@ MAX_DEVICE_COOKIES = 10  # per browser, for shared browsers
 
 
 def get_nonce(request: HttpRequest, email: str) -> str:
-    """Return the nonce of this browser's cookie for an account; empty without one."""
     if _cookie_name(email) not in request.COOKIES:
         return ""
     user = User.objects.filter(email=email.lower()).first()

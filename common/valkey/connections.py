@@ -64,7 +64,6 @@ def fail_fast() -> Iterator[None]:
 
 
 def is_open() -> bool:
-    """Return whether the circuit breaker is open."""
     return time.monotonic() < _away_until
 
 

@@ -81,7 +81,6 @@ _open: weakref.WeakSet[Slot] = weakref.WeakSet()
 
 
 def open_slots() -> list[Slot]:
-    """Return the slots of this process."""
     with _lock:
         return list(_open)
 
@@ -122,7 +121,6 @@ def person_hash(actor_key: str) -> str:
 
 
 def reader_parameter(actor_key: str) -> str:
-    """Return the value of a stream's `reader` parameter: the signed person_hash."""
     return signing.Signer(salt=_SALT).sign(person_hash(actor_key)) if actor_key else ""
 
 

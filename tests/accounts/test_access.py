@@ -1,5 +1,3 @@
-"""Access and sign-up by the settings ARENA_ACCESS and ARENA_SIGNUP, and invitations."""
-
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""API authentication by tokens and their scopes, and the command that creates tokens."""
-
 from datetime import timedelta
 from io import StringIO
 

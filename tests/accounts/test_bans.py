@@ -1,5 +1,3 @@
-"""Bans: banned people take part in nothing, see the reason, and may still read and sign out."""
-
 from datetime import timedelta
 
 import pytest

@@ -1,5 +1,3 @@
-"""List of a member's signed-in browsers, and signing them out."""
-
 from datetime import timedelta
 
 import pytest

@@ -1,5 +1,3 @@
-"""Signing in claims the visitor of the same browser, and nothing else."""
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 

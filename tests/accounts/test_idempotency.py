@@ -1,5 +1,3 @@
-"""Idempotency-Key: a repeated request returns the first result."""
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta

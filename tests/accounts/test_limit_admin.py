@@ -1,5 +1,3 @@
-"""Admin of rate limits: rows replace the defaults without a restart."""
-
 import pytest
 from django.conf import settings as site
 from django.test import Client
@@ -25,7 +23,6 @@ def add(admin: Client, limit: str, rate: str) -> None:
 
 
 def start_battles(actor: object, number: int) -> int:
-    """Return how many of them start."""
     for started in range(number):
         try:
             actions.start_session(actor=actor, prompt="hello")

@@ -1,5 +1,3 @@
-"""Limits per person, and wider ones shared by all people of a network."""
-
 from collections.abc import Iterator
 
 import pytest

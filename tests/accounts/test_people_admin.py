@@ -1,5 +1,3 @@
-"""Admin of members, visitors, tokens and audit entries."""
-
 import pytest
 from django.test import Client
 
@@ -46,7 +44,6 @@ def test_member_is_deactivated_by_checkbox(admin: Client):
 
 
 def issue_in_admin(admin: Client) -> tuple[ApiToken, str]:
-    """Return the new token's row, and the page that shows the token."""
     member = make.user("member@example.org")
     form = {"user": member.pk, "name": "nightly", "scopes": ["read", "vote"]}
     page = admin.post("/admin/accounts/apitoken/add/", form, follow=True).content.decode()

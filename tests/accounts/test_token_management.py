@@ -1,5 +1,3 @@
-"""`me/`, `me/tokens/` and the page of tokens."""
-
 import re
 from datetime import datetime, timedelta
 
@@ -84,7 +82,6 @@ def test_revoked_token_stops_working_and_is_unlisted(browser: Client):
 
 
 def test_token_cannot_manage_tokens(client: Client, member: User):
-    """A stolen token must not create another one that outlives it."""
     row, secret = ApiToken.issue(user=member, name="t", scopes=list(Scope))
     responses = [
         client.get(TOKENS, headers=bearer(secret)),

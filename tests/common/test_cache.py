@@ -1,5 +1,3 @@
-"""TTL cache: one load for many callers, invalidated by changes in this process."""
-
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest

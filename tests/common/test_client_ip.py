@@ -1,5 +1,3 @@
-"""Client address behind trusted proxies, and the hash of its network."""
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,5 +1,3 @@
-"""Counters and gauges of several processes add up in Valkey."""
-
 import threading
 
 import pytest

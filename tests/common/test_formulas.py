@@ -1,5 +1,3 @@
-"""LaTeX in answers: detection of formulas, limits, and safe MathML."""
-
 import re
 
 import pytest

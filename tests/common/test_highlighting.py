@@ -1,5 +1,3 @@
-"""Syntax highlighting takes linear time, whichever characters the code repeats."""
-
 import string
 import time
 

@@ -1,5 +1,3 @@
-"""Rate limits hold exactly, also when requests race."""
-
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

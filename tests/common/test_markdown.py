@@ -1,5 +1,3 @@
-"""Markdown as safe HTML: links and limits of length."""
-
 import re
 
 import pytest

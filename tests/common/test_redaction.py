@@ -1,5 +1,3 @@
-"""Masking of secrets in texts, streams, logs and error reports."""
-
 import logging
 import sys
 from collections.abc import Iterator

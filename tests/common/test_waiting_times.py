@@ -1,5 +1,3 @@
-"""Waiting times on error pages and in notices use a suitable unit."""
-
 import pytest
 from django.template.loader import render_to_string
 
