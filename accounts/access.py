@@ -61,7 +61,6 @@ def _route(request: HttpRequest) -> str:
 
 
 def needs_second_factor(request: HttpRequest) -> bool:
-    """Return whether this member of staff must set up a second factor before using the administration."""
     if not settings.ARENA_STAFF_SECOND_FACTOR or not request.user.is_staff:
         return False
     return not is_mfa_enabled(request.user)

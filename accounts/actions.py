@@ -21,7 +21,7 @@ MAX_TOKENS = 50
 def issue_token(
     *, user: User, name: str, scopes: list[Scope], expires_at: datetime | None = None
 ) -> tuple[ApiToken, str]:
-    """Return a new row and its token, which is not stored. Raises TooManyTokens."""
+    """Return a new row and its token. Raises TooManyTokens."""
     User.objects.select_for_update().get(pk=user.pk)  # simultaneous requests must not pass the limit together
     if ApiToken.objects.held_by(user).count() >= MAX_TOKENS:
         raise TooManyTokens
@@ -30,7 +30,6 @@ def issue_token(
 
 @transaction.atomic
 def sign_out(sign_ins: QuerySet[SignIn], *, member: User, by: User) -> int:
-    """End those of the sessions that are the member's; return their number."""
     _, ended = BrowserSession.objects.filter(sign_in__in=sign_ins.filter(user=member)).delete()
     browsers = ended.get(BrowserSession._meta.label, 0)
     if browsers and by.is_staff:
@@ -40,17 +39,14 @@ def sign_out(sign_ins: QuerySet[SignIn], *, member: User, by: User) -> int:
 
 @transaction.atomic
 def invite(*, by: User, email: str = "", expires_at: datetime) -> tuple[Invitation, str]:
-    """Return a new row and the token of its link, which is not stored. An empty `email` lets any address use it."""
+    """Return a new row and the token of its link. An empty `email` lets any address use it."""
     invitation, token = Invitation.issue(email=email.lower(), expires_at=expires_at, created_by=by)
     audit.record(by, "invite", invitation, expires_at=expires_at)
     return invitation, token
 
 
 def accept_invitation(*, token: str, user: User) -> None:
-    """Mark the invitation as used, in the transaction that creates the account.
-
-    Raises InvitationUsed when it is no longer open; the condition in the UPDATE lets one of two people win.
-    """
+    """Mark the invitation as used, in the transaction that creates the account. Raises InvitationUsed."""
     of_link = Invitation.objects.filter(digest=Invitation.digest_of(token))
     if of_link.open().update(used_at=Now(), used_by=user) != 1:
         raise InvitationUsed
@@ -66,10 +62,7 @@ def revoke_invitation(*, by: User, invitation: Invitation) -> None:
 
 @transaction.atomic
 def ban(ban: Ban, *, by: User) -> None:
-    """Store a new ban; other processes apply it within two seconds, when bans.in_force expires.
-
-    Raises NeedsAdministrator where it would reach staff and `by` is no administrator.
-    """
+    """Store a new ban. Raises NeedsAdministrator where it reaches staff and `by` is no administrator."""
     staff_rights.refuse_ban(ban, by=by)
     ban.created_by = by
     ban.save()
@@ -78,10 +71,10 @@ def ban(ban: Ban, *, by: User) -> None:
 
 @transaction.atomic
 def lift_ban(ban: Ban, *, by: User, network: str = "") -> None:
-    """Lift a ban that is in force; others stay unchanged.
+    """Lift a ban that is in force.
 
-    network: hash of the network of `by`'s request (bans.network_hash_in_month_of).
-    Raises NeedsAdministrator where the ban is on `by` or on that network, and `by` is no administrator.
+    network: bans.network_hash_in_month_of `by`'s request.
+    Raises NeedsAdministrator where the ban is on `by` or that network, and `by` is no administrator.
     """
     staff_rights.refuse_lift(ban, by=by, network=network)
     in_force = Ban.objects.in_force().select_for_update().filter(pk=ban.pk).first()

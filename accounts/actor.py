@@ -24,10 +24,7 @@ class NetworkHashes(TypedDict):
 
 @dataclass(frozen=True)
 class Actor:
-    """A person who sends requests. `scopes` is None for a browser, which has all rights of its person.
-
-    network: from network_hash; network48: from network48_hash.
-    """
+    """Person who sends requests. `scopes` is None for a browser, which has all rights of its person."""
 
     user: User | None = None
     visitor: Visitor | None = None
@@ -53,11 +50,8 @@ class Actor:
 
     @property
     def limit_keys(self) -> limits.Keys:
-        """Return the keys for limits.count: one for the person, if known, and one for each of their networks.
-
-        Visitors and members of a network have separate counters: a new visitor costs nothing, so visitors must not use
-        up the members' limit.
-        """
+        """Return the keys for limits.count: one for the person, if known, and one per network."""
+        # Visitors cost nothing to create, so they must not use up the limit of a network's members.
         person = {self.kind: self.key} if self.is_known else {}
         return person | _network_keys(f"{self.kind}s", network=self.network, network48=self.network48)
 
@@ -70,18 +64,17 @@ def network_hashes(request: HttpRequest) -> NetworkHashes:
 
 
 def network_limit_keys(request: HttpRequest) -> dict[str, str]:
-    """Return the keys for limits.count of a request whose person is not known yet: one for each network."""
+    """Return the keys for limits.count while the person is not known: one per network."""
     return _network_keys("network", **network_hashes(request))
 
 
 def _network_keys(counted: str, *, network: str, network48: str) -> dict[str, str]:
-    """Return a key per network; there is no network48 for IPv4."""
     keys = {"network": f"{counted}:{network}"}
     return keys | ({"network48": f"{counted}:{network48}"} if network48 else {})
 
 
 def actor_keys(*owners: User | Visitor) -> list[str]:
-    """Return each Actor.key of these people, including those of visitors that members were before signing in."""
+    """Return each Actor.key of these people, for members also those of the visitors they claimed."""
     users = [owner for owner in owners if isinstance(owner, User)]
     visits = [owner for owner in owners if isinstance(owner, Visitor)]
     if users:
@@ -95,14 +88,13 @@ class ActorRequest(HttpRequest):
 
 
 def browser_actor(request: HttpRequest) -> Actor:
-    """Return the actor of a request with cookies; one or two queries."""
     if request.user.is_authenticated:
         return Actor(user=request.user, **network_hashes(request))
     return Actor(visitor=visitor_from_cookie(request), **network_hashes(request))
 
 
 def ensure_known_actor(request: ActorRequest) -> Actor:
-    """Return the actor; create a visitor for an unknown one, whose cookie ActorMiddleware sets on the response."""
+    """Return the actor, for an unknown one a new visitor whose cookie ActorMiddleware sets."""
     actor = request.actor
     if not actor.is_known:
         visitor = Visitor.objects.create(network=actor.network)

@@ -75,7 +75,6 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
 
 def _invitation_token(request: HttpRequest) -> str:
-    """Return the token from the form, or from the link that opened the form."""
     return request.POST.get("invitation") or request.GET.get("invitation") or ""
 
 

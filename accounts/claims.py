@@ -15,7 +15,6 @@ visitor_claimed = Signal()
 @receiver(user_logged_in)
 @transaction.atomic
 def claim_visitor(request: HttpRequest | None, user: User, **_: object) -> None:
-    """Claim the visitor in the browser's signed cookie."""
     visitor = visitor_from_cookie(request) if request is not None else None
     if visitor is not None and Visitor.objects.filter(pk=visitor.pk, claimed_by=None).update(claimed_by=user):
         User.objects.select_for_update(no_key=True).get(pk=user.pk)  # simultaneous uploads of the user wait

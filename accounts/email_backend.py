@@ -1,7 +1,7 @@
 """E-mail backend that queues messages as rows for a worker (accounts.outgoing_email).
 
-No request waits for a mail server, or shows by its duration whether it sent an e-mail. The task carries only the row's
-id: messages hold links that sign in, so they must not be in Valkey, nor be lost with it.
+Requests do not wait for a mail server, so their duration does not show whether one was sent. The task has only the id:
+messages hold links that sign in, which must not be in Valkey.
 """
 
 import logging

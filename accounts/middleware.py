@@ -1,5 +1,3 @@
-"""Middleware: a lazy `request.actor`, and the time when members were last seen."""
-
 from collections.abc import Awaitable, Callable
 from typing import cast
 

@@ -18,8 +18,6 @@ from common.ids import new_public_id
 
 
 class EmailUserManager(UserManager["User"]):
-    """Manager of users whose only name is their e-mail address."""
-
     def create_user(self, email: str, password: str | None = None, **extra: Any) -> "User":  # type: ignore[override]
         user = self.model(email=self.normalize_email(email).lower(), **extra)
         user.set_password(password)

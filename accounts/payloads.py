@@ -18,7 +18,6 @@ def person_payload(actor: Actor) -> PersonPayload:
 
 
 def browser_payload(row: SignIn, *, current_session: str | None) -> SignedInBrowserPayload:
-    """current_session: key of the session that sent the request."""
     return {
         "id": row.public_id,
         "browser": row.browser,

@@ -1,5 +1,3 @@
-"""Export and deletion of a member's personal data; other apps take part through signals."""
-
 import json
 from typing import cast
 

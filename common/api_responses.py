@@ -1,5 +1,3 @@
-"""API responses typed by their payload."""
-
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
@@ -42,7 +40,6 @@ class NoContent(Response):
 def paginated(
     rows: "QuerySet[M, Row] | Sequence[Row]", request: Request, payload: Callable[[Row], Payload]
 ) -> PayloadResponse[Page[Payload]]:
-    """Return the page of `rows` that the request's `limit` and `offset` select."""
     paginator = ArenaPagination()
     found = paginator.paginate_queryset(rows, request) or []
     return PayloadResponse(

@@ -28,8 +28,6 @@ def public(view: View) -> View:
 
 
 class CacheControlMiddleware:
-    """Set Cache-Control where the view did not."""
-
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 

@@ -25,7 +25,7 @@ def client_ip(request: HttpRequest) -> str:
 
 
 def is_from_trusted_proxy(request: HttpRequest) -> bool:
-    """Return whether a trusted proxy sent the request, so that its forwarding headers can be believed."""
+    """Return whether a trusted proxy sent the request."""
     trusted = [ipaddress.ip_network(network, strict=False) for network in settings.ARENA_TRUSTED_PROXIES]
     return _is_in(request.META.get("REMOTE_ADDR", ""), trusted)
 

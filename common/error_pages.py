@@ -1,5 +1,3 @@
-"""ArenaErrors as pages, notices for htmx, or JSON."""
-
 import logging
 from collections.abc import Awaitable, Callable
 

@@ -1,5 +1,3 @@
-"""Refusals that a person can cause."""
-
 import math
 
 from django.utils.functional import Promise

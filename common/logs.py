@@ -1,4 +1,4 @@
-"""Log format: JSON or text, with the request's id. Code logs through `logging`; structlog renders the lines."""
+"""Log format: structlog renders the records of `logging` as JSON or text, with the request's id."""
 
 import re
 import secrets
@@ -23,7 +23,6 @@ def begin_request(given: str = "") -> str:
 
 
 def current_request_id() -> str:
-    """Return the id, empty outside of a request."""
     return str(get_contextvars().get(REQUEST_ID, ""))
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 
 def read_sql(path: Path, **values: object) -> str:
-    """Return the file's text, with {placeholders} filled in if there are values."""
     text = _read(path)
     return text.format_map(values) if values else text
 

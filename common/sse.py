@@ -1,5 +1,3 @@
-"""Server-sent events: format and response."""
-
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 

@@ -8,7 +8,6 @@ from django.utils.translation import gettext_lazy, override
 
 
 def generated_verbose_names(configs: Iterable[AppConfig]) -> Iterator[str]:
-    """Yield the English names, for the message catalogue."""
     for _owner, _attribute, name in _generated(configs):
         yield name
 
@@ -35,6 +34,5 @@ def _generated(configs: Iterable[AppConfig]) -> Iterator[tuple[Any, str, str]]:
 
 
 def _in_english(name: Any) -> str:
-    """Return the name in English, also after it was made translatable."""
     with override("en"):
         return str(name)

@@ -1,5 +1,3 @@
-"""Admin classes that write audit entries."""
-
 from typing import Any
 
 from django.contrib import admin
@@ -38,7 +36,6 @@ class AuditChangesMixin(AuditDeletionsMixin):
     """Write an audit entry for each added, changed or deleted object."""
 
     def state_of(self, row: Any) -> dict[str, object]:
-        """Return the details of the entry: fields after the change."""
         return {}
 
     def log_addition(self, request: HttpRequest, obj: Model, message: object) -> LogEntry:

@@ -110,8 +110,6 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(Invitation)
 class InvitationAdmin(SecretFieldsAdmin):
-    """Invitations: the link is shown once; afterwards it can only be revoked."""
-
     form = InvitationForm
     secret_fields = frozenset({"digest"})
     list_display = ["__str__", "email", "created_by", "created_at", "expires_at", "used_by", "revoked_at"]
@@ -159,8 +157,6 @@ class ApiTokenForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
-    """API tokens: a token is shown once; afterwards it can only be revoked."""
-
     form = ApiTokenForm
     secret_fields = frozenset({"digest"})
     list_display = ["name", "user", "last_four", "scopes", "created_at", "expires_at", "last_used_at", "revoked_at"]

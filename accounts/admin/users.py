@@ -63,7 +63,6 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     actions = ["sign_out_everywhere"]
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Hide the password's hash from staff without the right to change users."""
         fieldsets = super().get_fieldsets(request, obj)
         if obj is None or self.has_change_permission(request, obj):
             return fieldsets

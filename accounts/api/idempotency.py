@@ -53,11 +53,8 @@ def idempotent(method: Callable[P, R]) -> Callable[P, R]:
 
 
 def delete_results(owners: Iterable[User | Visitor]) -> None:
-    """Delete the stored results of these people: they may quote text that is deleted or hidden.
-
-    A request repeated afterwards runs again. Rows of running requests are skipped: these hold the rows' locks and may
-    wait for one of the caller's.
-    """
+    """Delete the stored results of these people: they may quote text that is deleted or hidden."""
+    # Rows of running requests are skipped: these hold the rows' locks and may wait for one of the caller's.
     IdempotencyKey.objects.filter(actor__in=actor_keys(*owners), status__isnull=False).delete()
 
 

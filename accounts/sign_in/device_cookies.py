@@ -34,7 +34,6 @@ def grant(request: HttpRequest | None, user: User, **_: object) -> None:
 
 
 def set_cookie(request: HttpRequest, response: HttpResponseBase) -> None:
-    """Set the cookie if one was granted, and drop the oldest of too many."""
     user = getattr(request, "device_cookie_for", None)
     if user is None:
         return

@@ -33,7 +33,6 @@ def uncount(keys: limits.Keys) -> None:
 
 
 def reset(email: str) -> None:
-    """Reset the limit of an address after its owner proved by e-mail that it is theirs."""
     limits.reset("signin", {"address": _address_key(email)})
 
 

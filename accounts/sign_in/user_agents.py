@@ -1,5 +1,3 @@
-"""Names of browsers and systems from the User-Agent header."""
-
 # The order matters: most browsers also contain the tokens of others.
 BROWSERS = (
     ("Edg", "Edge"),

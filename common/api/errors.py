@@ -1,5 +1,3 @@
-"""Errors of the API as JSON."""
-
 import logging
 from typing import Any
 
@@ -66,7 +64,6 @@ def as_arena_error(error: Exception) -> ArenaError | None:
 
 
 def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's EXCEPTION_HANDLER: always `{code, detail, fields?}`."""
     arena_error = as_arena_error(error)
     if arena_error is None:
         return None

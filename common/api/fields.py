@@ -5,8 +5,6 @@ from rest_framework import serializers
 
 
 class ChoiceField(serializers.ChoiceField):
-    """Choice field whose error lists the choices."""
-
     def fail(self, key: str, **kwargs: Any) -> NoReturn:
         if key == "invalid_choice":
             choices = ", ".join(str(choice) for choice in self.choices if choice != "")

@@ -20,7 +20,6 @@ class ArenaPagination(LimitOffsetPagination):
 
 
 def _parse_integer(request: Request, name: str, *, default: int, least: int, most: int) -> int:
-    """Return the query parameter's value. Raises InvalidInput."""
     value = request.query_params.get(name)
     if value is None:
         return default

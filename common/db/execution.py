@@ -1,5 +1,3 @@
-"""ORM calls from an event loop, snapshots, and database errors."""
-
 import asyncio
 import logging
 import time
@@ -34,7 +32,6 @@ def one_snapshot() -> Iterator[None]:
 
 
 def violates(error: IntegrityError, *constraints: str) -> bool:
-    """Return whether one of the named constraints caused the error."""
     diagnostics = getattr(error.__cause__, "diag", None)
     return getattr(diagnostics, "constraint_name", None) in constraints
 

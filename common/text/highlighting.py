@@ -89,7 +89,6 @@ def _pygments_names() -> frozenset[str]:
 
 @cache
 def lexer(name: str) -> Lexer:
-    """Return the Pygments lexer of that name, its unlimited patterns replaced."""
     found: Any = type(get_lexer_by_name(name))
     if issubclass(found, RegexLexer):
         found = type(f"Limited{found.__name__}", (found,), {"tokens": _limited(_tokens(found))})

@@ -128,8 +128,7 @@ def render(text: str, *, first_heading: int = 4) -> SafeString:
     """Return safe HTML of a Markdown text; as plain text if it nests too deeply or its HTML is too long.
 
     May take seconds for hostile text: render answers through `common.rendering.renderer`.
-
-    first_heading: level of "# …", so that an answer's headings are below those of the page.
+    first_heading: level of "# …".
     """
     try:
         html = _parser().render(text, {"first_heading": first_heading})
@@ -142,7 +141,6 @@ def render(text: str, *, first_heading: int = 4) -> SafeString:
 
 
 def plain(text: str) -> SafeString:
-    """Return safe HTML that shows the source text."""
     return make_safe(f'<pre class="plain" tabindex="0">{html_text.escape(text, quote=False)}</pre>')
 
 

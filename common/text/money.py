@@ -1,5 +1,3 @@
-"""Amounts of US dollars as text."""
-
 from decimal import Decimal
 
 from django.utils.formats import get_format

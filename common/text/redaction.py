@@ -37,7 +37,6 @@ def redact(text: str) -> str:
 
 
 def mask_secret(secret: str, text: bytes) -> bytes:
-    """Return `text` with `secret` masked."""
     return text.replace(secret.encode(), MASK.encode()) if len(secret) >= MIN_SECRET_CHARACTERS else text
 
 

@@ -7,7 +7,6 @@ REPLACEMENT = "\ufffd"
 
 
 def storable(text: str) -> str:
-    """Replace NUL and lone surrogates by U+FFFD."""
     return _UNSTORABLE.sub(REPLACEMENT, text)
 
 

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @cache
 def pool() -> redis.BlockingConnectionPool:
-    """Pool for synchronous code. Threads wait for a free connection, where redis-py's default pool raises an error."""
+    """Pool for synchronous code; threads wait for a free connection, where redis-py's default pool raises."""
     return redis.BlockingConnectionPool.from_url(
         settings.REDIS_URL,
         max_connections=50,
@@ -42,12 +42,9 @@ def connection() -> redis.Redis:
 
 @contextmanager
 def fail_fast() -> Iterator[None]:
-    """Circuit breaker: after two timeouts in a row, fail at once for BREAKER_OPEN_S seconds.
-
-    One slow reply may be a stall, so after a timeout the next caller pings first, and only a failed ping opens the
-    breaker: calls caught by the same stall count once. A refusal (out of memory, disk full) opens it at once.
-    Raises one of UNREACHABLE.
-    """
+    """Circuit breaker: after two timeouts in a row, fail at once for BREAKER_OPEN_S seconds. Raises UNREACHABLE."""
+    # One slow reply may be a stall, so after a timeout the next caller pings first, and only a failed ping opens the
+    # breaker: calls caught by the same stall count once. A refusal (out of memory, disk full) opens it at once.
     global _has_missed
     if is_open():
         raise redis.ConnectionError("circuit breaker is open: Valkey did not reply")
@@ -104,10 +101,7 @@ def _open() -> None:
 
 
 def rewrite_append_only_file() -> None:
-    """Start rewriting the append-only file, if enabled, so that deleted values leave the disk.
-
-    Raises one of UNREACHABLE, also if the server forbids it.
-    """
+    """Start rewriting the append-only file, so that deleted values leave the disk. Raises one of UNREACHABLE."""
     if connection().info("persistence").get("aof_enabled"):
         connection().bgrewriteaof()
 

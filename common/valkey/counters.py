@@ -1,7 +1,6 @@
 """Counters and gauges of all processes in Valkey; each process flushes its counts every two seconds.
 
-Requests do not wait, and a killed process loses at most two seconds of counts. When Valkey is emptied, counters restart
-from zero, which Prometheus handles. Why not prometheus-client's multiprocess mode: docs/adr/0022.
+A killed process loses at most two seconds of counts. Why not prometheus-client's multiprocess mode: docs/adr/0022.
 """
 
 import secrets
@@ -45,7 +44,6 @@ def add_to_gauge(name: str, by: int = 1) -> None:
 
 
 def start() -> None:
-    """Flush from a background thread until the process ends."""
     threading.Thread(target=_flush_for_ever, name="counters", daemon=True).start()
 
 
@@ -69,7 +67,6 @@ def flush() -> None:
 
 
 def read() -> dict[str, dict[Labels, int]]:
-    """Return counts by name, then by labels. Raises one of UNREACHABLE."""
     counts: dict[str, dict[Labels, int]] = defaultdict(dict)
     fields: Mapping[str, str] = connection().hgetall(COUNTS_KEY)  # type: ignore[assignment]
     for field, number in fields.items():

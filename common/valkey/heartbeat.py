@@ -22,7 +22,6 @@ def start(name: str) -> None:
 
 
 def missing() -> list[str]:
-    """Return those of EXPECTED without a heartbeat. Raises one of UNREACHABLE."""
     beats = connection().mget([_key(name) for name in EXPECTED])
     return [name for name, beat in zip(EXPECTED, beats, strict=True) if beat is None]
 

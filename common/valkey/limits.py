@@ -1,5 +1,3 @@
-"""Rate limits of persons and networks, counted in Valkey."""
-
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -67,7 +65,6 @@ def use_overrides(read: Callable[[], Rates]) -> None:
 
 
 def limits_of(action: str, who: str) -> list[RateLimitItem]:
-    """Return the limits in force, e.g. of ("battle", "visitor")."""
     return parse_rate(_read_overrides().get((action, who)) or settings.ARENA_LIMITS[action, who])
 
 
@@ -119,10 +116,7 @@ def reset(action: str, keys: Keys) -> None:
 
 
 def seconds_over(item: RateLimitItem, action: str, key: str) -> float | None:
-    """Count one against `item`, a limit that is not in the settings.
-
-    Returns None within the limit, otherwise the seconds until its window ends. Raises one of UNREACHABLE.
-    """
+    """Count one against `item`; return None within it, otherwise the seconds to wait. Raises one of UNREACHABLE."""
     refusal = _count([item], [_name(item, action, key)])
     return None if refusal is None else refusal[1]
 

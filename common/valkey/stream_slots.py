@@ -1,7 +1,7 @@
 """Limits on open event streams per person, network and process.
 
-Each open stream holds a slot: a member of two sorted sets in Valkey, for its person and for its network, whose score is
-its expiry. The process that serves the stream renews its slots; those of a killed process expire.
+An open stream holds a slot: a member of two sorted sets, its person's and its network's, whose score is its expiry.
+Processes renew the slots of their streams.
 """
 
 import logging
@@ -54,7 +54,7 @@ class TooManyStreamsOfPerson(TooManyStreams):
 
 
 class Slot:
-    """Slot of an open stream; the response holds the only reference, so a response that is dropped frees it, too."""
+    """Slot of an open stream, freed with its response, which holds the only reference."""
 
     def __init__(self, *, person: str, network: str) -> None:
         self.id = secrets.token_hex(8)
@@ -86,10 +86,7 @@ def open_slots() -> list[Slot]:
 
 
 def acquire(*, person: str, network: str) -> Slot:
-    """Return a slot for a new stream. Raises TooManyStreams.
-
-    While Valkey is away, only the cap of this process holds.
-    """
+    """Return a slot for a new stream; without Valkey only this process's cap holds. Raises TooManyStreams."""
     _start_renewing()
     slot = Slot(person=person, network=network)
     with _lock:
@@ -116,7 +113,7 @@ def acquire_for_request(request: HttpRequest, person: str = "") -> Slot:
 
 
 def person_hash(actor_key: str) -> str:
-    """Return 16 characters that identify a person in a stream's URL; a keyed hash, as others may see the URL."""
+    """Return a keyed hash of 16 characters, as a stream's URL may be seen by others."""
     return salted_hmac(_SALT, actor_key, algorithm="sha256").hexdigest()[:16] if actor_key else ""
 
 

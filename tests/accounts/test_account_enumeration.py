@@ -27,7 +27,6 @@ def _known() -> User:
 
 @pytest.fixture
 def sends_email(settings: Any) -> None:
-    """Configure e-mail as with EMAIL_URL."""
     settings.ARENA_EMAIL_BACKEND = LOCMEM
     settings.EMAIL_BACKEND = "accounts.email_backend.QueuedBackend"
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"

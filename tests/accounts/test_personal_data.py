@@ -32,7 +32,6 @@ def member() -> Actor:
 
 
 def reauthenticated_client(user: User) -> Client:
-    """Return a client that has just reauthenticated."""
     client = Client()
     client.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})

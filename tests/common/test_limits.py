@@ -26,7 +26,6 @@ def count(person: str, network: str = "", *, fail_open: bool = False) -> bool:
 
 
 def race(requests: list[tuple[str, str]]) -> Counter[bool]:
-    """Count requests (person, network) all at once; return how many passed and were refused."""
     barrier = Barrier(len(requests))
 
     def one(request: tuple[str, str]) -> bool:

@@ -16,7 +16,6 @@ def fail_once(error: Exception | None = None) -> None:
 
 
 def is_tried() -> bool:
-    """Return whether the breaker lets the next caller through."""
     try:
         with fail_fast():
             return True
