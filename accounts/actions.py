@@ -62,7 +62,10 @@ def revoke_invitation(*, by: User, invitation: Invitation) -> None:
 
 @transaction.atomic
 def ban(ban: Ban, *, by: User) -> None:
-    """Store a new ban. Raises NeedsAdministrator where it reaches staff and `by` is no administrator."""
+    """Store a new ban, which other processes apply within two seconds.
+
+    Raises NeedsAdministrator where it reaches staff and `by` is no administrator.
+    """
     staff_rights.refuse_ban(ban, by=by)
     ban.created_by = by
     ban.save()

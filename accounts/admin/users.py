@@ -66,6 +66,7 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         fieldsets = super().get_fieldsets(request, obj)
         if obj is None or self.has_change_permission(request, obj):
             return fieldsets
+        # Staff who may only view do not see the password's hash.
         return [(None, {"fields": ["email"]}), *fieldsets[1:]]
 
     def save_model(self, request: HttpRequest, obj: User, form: "ModelForm[User]", change: bool) -> None:

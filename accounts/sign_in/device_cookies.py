@@ -16,7 +16,7 @@ from accounts.models import User
 from common.ids import new_public_id
 
 MAX_AGE_S = 365 * 24 * 3600
-MAX_DEVICE_COOKIES = 10  # per browser, for shared browsers
+MAX_DEVICE_COOKIES = 10  # per browser: a browser shared by many people must not send a cookie for each of them
 
 
 def get_nonce(request: HttpRequest, email: str) -> str:

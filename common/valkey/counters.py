@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from common.valkey.connections import UNREACHABLE, connection
 
+# When Valkey is emptied, counters restart from zero, which Prometheus handles.
 COUNTS_KEY, GAUGES_KEY = "counters", "levels"
 FLUSH_INTERVAL_S, GAUGE_TTL_S = 2, 30
 # Upper bounds, in milliseconds.

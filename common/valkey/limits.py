@@ -89,7 +89,7 @@ def count(action: str, keys: Keys, *, fail_open: bool, not_counted: str | Promis
             with fail_fast():
                 refusal = hit()
         else:
-            refusal = with_retry(hit)
+            refusal = with_retry(hit)  # a stall of Valkey must not refuse anyone
     except UNREACHABLE as error:
         logger.warning("limits are not counted: Valkey is away (%s)", error)
         if not fail_open:

@@ -1,7 +1,7 @@
 """Limits on open event streams per person, network and process.
 
 An open stream holds a slot: a member of two sorted sets, its person's and its network's, whose score is its expiry.
-Processes renew the slots of their streams.
+Processes renew the slots of their streams; those of a killed process expire.
 """
 
 import logging
