@@ -1,6 +1,6 @@
-"""Who is let in, and who may take part: the one place that pages and the API ask.
+"""Access rules of pages and API.
 
-A stream of answers is not asked again: its address holds a signed word that only somebody who was let in was given.
+Streams of answers are exempt: their URLs hold a signed token, which only people with access were given.
 """
 
 from collections.abc import Callable
@@ -16,21 +16,21 @@ from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
 from accounts.actor import Actor, ActorRequest
-from accounts.bans import refuse_the_banned
+from accounts.bans import refuse_banned
 from accounts.errors import SignInNeeded
-from common.db.execution import AWAY
-from common.error_pages import page_for_exception
+from common.db.execution import CONNECTION_ERRORS
+from common.error_pages import response_for_exception
 from common.errors import ArenaError
 
-SAFE = ("GET", "HEAD", "OPTIONS")
-# Beginnings of the routes behind which somebody signs in, or that know by themselves whom they are for.
-DOORS = ("accounts/", "admin/", "language/", "livez", "readyz", "metrics", "stream/")
-# What is one's own even when one is banned.
-ACCOUNT = "api/v1/me/"
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+# Prefixes of the routes for signing in, and of those that check access themselves.
+EXEMPT_ROUTES = ("accounts/", "admin/", "language/", "livez", "readyz", "metrics", "stream/")
+# Banned people keep access to their own account.
+OWN_ACCOUNT_ROUTE = "api/v1/me/"
 
 
 class Access(StrEnum):
-    """OPEN: anybody may battle and vote. MEMBERS: visitors look and change nothing. PRIVATE: members only."""
+    """OPEN: visitors may battle and vote. MEMBERS: visitors may only read. PRIVATE: members only."""
 
     OPEN = "open"
     MEMBERS = "members"
@@ -47,13 +47,13 @@ def may_battle(actor: Actor) -> bool:
     return settings.ARENA_ACCESS == Access.OPEN or actor.user is not None
 
 
-def admit(actor: Actor, request: HttpRequest) -> None:
-    """Raises SignInNeeded or Banned. Whoever only looks at an arena that is not private is not looked up."""
-    looks = request.method in SAFE
-    if not (looks and settings.ARENA_ACCESS != Access.PRIVATE) and not may_battle(actor):
+def check_access(actor: Actor, request: HttpRequest) -> None:
+    """Raise SignInNeeded or Banned. Safe methods on a non-private site skip the actor query."""
+    is_safe = request.method in SAFE_METHODS
+    if not (is_safe and settings.ARENA_ACCESS != Access.PRIVATE) and not may_battle(actor):
         raise SignInNeeded
-    if not looks and not _route(request).startswith(ACCOUNT):
-        refuse_the_banned(actor, request)
+    if not is_safe and not _route(request).startswith(OWN_ACCOUNT_ROUTE):
+        refuse_banned(actor, request)
 
 
 def _route(request: HttpRequest) -> str:
@@ -61,7 +61,6 @@ def _route(request: HttpRequest) -> str:
 
 
 def needs_second_factor(request: HttpRequest) -> bool:
-    """Whether this is staff that has to set one up before the administration opens."""
     if not settings.ARENA_STAFF_SECOND_FACTOR or not request.user.is_staff:
         return False
     return not is_mfa_enabled(request.user)
@@ -72,7 +71,7 @@ class PageRequest(ActorRequest):
 
 
 class AccessMiddleware:
-    """Admits to pages; the API does when it knows whose token it was sent (ActorAuthentication)."""
+    """Check access to pages; ActorAuthentication checks the API, where the token names the actor."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -81,21 +80,21 @@ class AccessMiddleware:
         return self.get_response(request)
 
     def process_view(self, request: PageRequest, view: object, args: object, kwargs: object) -> HttpResponse | None:
-        """Django passes to nobody what is raised here."""
+        # Exceptions raised in process_view bypass process_exception, so they are converted here.
         try:
-            return self._stopped(request, is_api=hasattr(view, "cls"))
-        except (ArenaError, *AWAY) as error:
-            return page_for_exception(request, error)
+            return self._redirect_or_raise(request, is_api=hasattr(view, "cls"))
+        except (ArenaError, *CONNECTION_ERRORS) as error:
+            return response_for_exception(request, error)
 
-    def _stopped(self, request: PageRequest, *, is_api: bool) -> HttpResponse | None:
+    def _redirect_or_raise(self, request: PageRequest, *, is_api: bool) -> HttpResponse | None:
         route = _route(request)
         if route.startswith("admin/") and route != "admin/logout/" and needs_second_factor(request):
             messages.warning(request, _("Set up a second factor: the administration opens with it."))
             return redirect("mfa_activate_totp")
-        if is_api or route.startswith(DOORS):
+        if is_api or route.startswith(EXEMPT_ROUTES):
             return None
         try:
-            admit(request.actor, request)
+            check_access(request.actor, request)
         except SignInNeeded:
             if request.method == "GET" and not request.htmx:
                 return redirect_to_login(request.get_full_path())

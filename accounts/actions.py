@@ -1,5 +1,3 @@
-"""What people do with their accounts and their keys to the API."""
-
 from datetime import datetime
 
 from django.contrib.admin.models import LogEntry
@@ -11,48 +9,44 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from accounts import audit, staff_rights
-from accounts.actor import keys_of
+from accounts.actor import actor_keys
 from accounts.errors import InvitationUsed, LastAdministrator, TooManyTokens
 from accounts.models import ApiToken, Ban, IdempotencyKey, Invitation, Scope, SignIn, User, Visitor
-from accounts.personal_data import account_goes
+from accounts.personal_data import account_deleting
 
-MOST_TOKENS = 50
+MAX_TOKENS = 50
 
 
 @transaction.atomic
 def issue_token(
     *, user: User, name: str, scopes: list[Scope], expires_at: datetime | None = None
 ) -> tuple[ApiToken, str]:
-    """A new row and the token itself, which nobody can read again. Raises TooManyTokens."""
-    User.objects.select_for_update().get(pk=user.pk)  # two requests at once must not both be the last
-    if ApiToken.objects.held_by(user).count() >= MOST_TOKENS:
+    """Return a new row and its token. Raises TooManyTokens."""
+    User.objects.select_for_update().get(pk=user.pk)  # simultaneous requests must not pass the limit together
+    if ApiToken.objects.held_by(user).count() >= MAX_TOKENS:
         raise TooManyTokens
     return ApiToken.issue(user=user, name=name, scopes=scopes, expires_at=expires_at)
 
 
 @transaction.atomic
-def sign_out(sign_ins: QuerySet[SignIn], *, of: User, by: User) -> int:
-    """End those of this member's sessions, at once; returns how many there were."""
-    _, ended = BrowserSession.objects.filter(sign_in__in=sign_ins.filter(user=of)).delete()
+def sign_out(sign_ins: QuerySet[SignIn], *, member: User, by: User) -> int:
+    _, ended = BrowserSession.objects.filter(sign_in__in=sign_ins.filter(user=member)).delete()
     browsers = ended.get(BrowserSession._meta.label, 0)
     if browsers and by.is_staff:
-        audit.record(by, "sign out", f"user {of.pk}", browsers=browsers)
+        audit.record(by, "sign out", f"user {member.pk}", browsers=browsers)
     return browsers
 
 
 @transaction.atomic
 def invite(*, by: User, email: str = "", expires_at: datetime) -> tuple[Invitation, str]:
-    """A new row and the token of its link, which nobody can read again. With `email`, for this address alone."""
+    """Return a new row and the token of its link. An empty `email` lets any address use it."""
     invitation, token = Invitation.issue(email=email.lower(), expires_at=expires_at, created_by=by)
     audit.record(by, "invite", invitation, expires_at=expires_at)
     return invitation, token
 
 
 def accept_invitation(*, token: str, user: User) -> None:
-    """In the transaction that makes the account. Of two people with one link the first is let in.
-
-    Raises InvitationUsed when it is not open any more.
-    """
+    """Mark the invitation as used, in the transaction that creates the account. Raises InvitationUsed."""
     of_link = Invitation.objects.filter(digest=Invitation.digest_of(token))
     if of_link.open().update(used_at=Now(), used_by=user) != 1:
         raise InvitationUsed
@@ -61,16 +55,16 @@ def accept_invitation(*, token: str, user: User) -> None:
 
 @transaction.atomic
 def revoke_invitation(*, by: User, invitation: Invitation) -> None:
-    """Its link opens nothing from now on; one that was used stays as it is."""
+    """Revoke an open invitation; others stay unchanged."""
     if Invitation.objects.open().filter(pk=invitation.pk).update(revoked_at=Now()):
         audit.record(by, "revoke invitation", invitation)
 
 
 @transaction.atomic
 def ban(ban: Ban, *, by: User) -> None:
-    """Store a new ban. Every machine enforces it within two seconds.
+    """Store a new ban, which other processes apply within two seconds.
 
-    Raises NeedsAdministrator where it would reach staff and `by` is no administrator.
+    Raises NeedsAdministrator where it reaches staff and `by` is no administrator.
     """
     staff_rights.refuse_ban(ban, by=by)
     ban.created_by = by
@@ -80,10 +74,10 @@ def ban(ban: Ban, *, by: User) -> None:
 
 @transaction.atomic
 def lift_ban(ban: Ban, *, by: User, network: str = "") -> None:
-    """Lift a ban; one that is over or lifted already stays as it is.
+    """Lift a ban that is in force.
 
-    network: the network of `by`'s request (bans.network_in_month_of). Raises NeedsAdministrator where the ban is on
-    `by` or on that network, and `by` is no administrator.
+    network: bans.network_hash_in_month_of `by`'s request.
+    Raises NeedsAdministrator where the ban is on `by` or that network, and `by` is no administrator.
     """
     staff_rights.refuse_lift(ban, by=by, network=network)
     in_force = Ban.objects.in_force().select_for_update().filter(pk=ban.pk).first()
@@ -95,19 +89,19 @@ def lift_ban(ban: Ban, *, by: User, network: str = "") -> None:
 
 @transaction.atomic
 def delete_account(user: User, *, by: User | None = None) -> None:
-    """What they wrote goes, and all that says who they were; votes and ratings stay without a name.
+    """Delete the account, its texts and personal data; votes and ratings stay anonymously.
 
-    by: the administrator who does it for them. Raises LastAdministrator.
+    by: the administrator who acts for the member. Raises LastAdministrator.
     """
     administrators = User.objects.filter(is_superuser=True, is_active=True).select_for_update(of=("self",))
     if [administrator.pk for administrator in administrators] == [user.pk]:
         raise LastAdministrator
-    account_goes.send(sender=User, user=user)
-    IdempotencyKey.objects.filter(actor__in=keys_of(user)).delete()  # they hold what was answered
+    account_deleting.send(sender=User, user=user)
+    IdempotencyKey.objects.filter(actor__in=actor_keys(user)).delete()  # they hold responses
     Visitor.objects.filter(claimed_by=user).delete()
     Invitation.objects.filter(used_by=user).update(email="")
     BrowserSession.objects.filter(sign_in__user=user).delete()
-    # Django's log of the administration calls people by their addresses.
+    # Entries of Django's admin log hold e-mail addresses.
     LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(User), object_id=user.pk).delete()
     audit.record(by, "delete account" if by else "member deleted the account", f"user {user.pk}")
     user.delete()

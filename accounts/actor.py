@@ -1,4 +1,4 @@
-"""Who is asking: a member, a visitor, or a token that acts for a member."""
+"""The person behind a request: a member, a visitor, or a token that acts for a member."""
 
 from dataclasses import dataclass
 from typing import Literal, TypedDict
@@ -8,7 +8,7 @@ from django.core import signing
 from django.http import HttpRequest
 
 from accounts.models import Scope, User, Visitor
-from common.client_ip import network48_word, network_word
+from common.client_ip import network48_hash, network_hash
 from common.prepared import PreparedQuery
 from common.valkey import limits
 
@@ -17,19 +17,14 @@ _signer = signing.Signer(salt="accounts.visitor")
 _unclaimed = PreparedQuery(lambda key: Visitor.objects.filter(key=key, claimed_by=None), str)
 
 
-class Networks(TypedDict):
-    """The fields of an Actor that tell where a request comes from."""
-
+class NetworkHashes(TypedDict):
     network: str
     network48: str
 
 
 @dataclass(frozen=True)
 class Actor:
-    """A person who sends requests. `scopes` is None for a browser, which has all rights of its person.
-
-    network: from network_word; network48: from network48_word.
-    """
+    """Person who sends requests. `scopes` is None for a browser, which has all rights of its person."""
 
     user: User | None = None
     visitor: Visitor | None = None
@@ -43,47 +38,43 @@ class Actor:
 
     @property
     def key(self) -> str:
-        """One word for this person, for counters and idempotency keys; the same on every request."""
+        """Stable identifier of the person, for counters and idempotency keys."""
         if self.user is not None:
             return f"user:{self.user.pk}"
         return f"visitor:{self.visitor.pk}" if self.visitor is not None else f"network:{self.network}"
 
     @property
     def is_known(self) -> bool:
-        """Whether there is a member or a visitor; otherwise `key` is the network's."""
+        """False when there is neither member nor visitor: `key` is the network's then."""
         return self.user is not None or self.visitor is not None
 
     @property
     def limit_keys(self) -> limits.Keys:
-        """Return the keys for limits.count: one for the person, if known, and one for each of their networks.
-
-        Visitors and members of a network have separate counters: a new visitor costs nothing, so visitors must not use
-        up the members' limit.
-        """
+        """Return the keys for limits.count: one for the person, if known, and one per network."""
+        # Visitors cost nothing to create, so they must not use up the limit of a network's members.
         person = {self.kind: self.key} if self.is_known else {}
         return person | _network_keys(f"{self.kind}s", network=self.network, network48=self.network48)
 
-    def may(self, scope: Scope) -> bool:
+    def has_scope(self, scope: Scope) -> bool:
         return self.scopes is None or scope in self.scopes
 
 
-def networks_of(request: HttpRequest) -> Networks:
-    return {"network": network_word(request), "network48": network48_word(request)}
+def network_hashes(request: HttpRequest) -> NetworkHashes:
+    return {"network": network_hash(request), "network48": network48_hash(request)}
 
 
 def network_limit_keys(request: HttpRequest) -> dict[str, str]:
-    """Return the keys for limits.count of a request whose person is not known yet: one for each network."""
-    return _network_keys("network", **networks_of(request))
+    """Return the keys for limits.count while the person is not known: one per network."""
+    return _network_keys("network", **network_hashes(request))
 
 
 def _network_keys(counted: str, *, network: str, network48: str) -> dict[str, str]:
-    """Return a key per network; there is no network48 for IPv4."""
     keys = {"network": f"{counted}:{network}"}
     return keys | ({"network48": f"{counted}:{network48}"} if network48 else {})
 
 
-def keys_of(*owners: User | Visitor) -> list[str]:
-    """Every Actor.key under which visitors, or members also before signing in, have acted."""
+def actor_keys(*owners: User | Visitor) -> list[str]:
+    """Return each Actor.key of these people, for members also those of the visitors they claimed."""
     users = [owner for owner in owners if isinstance(owner, User)]
     visits = [owner for owner in owners if isinstance(owner, Visitor)]
     if users:
@@ -92,26 +83,23 @@ def keys_of(*owners: User | Visitor) -> list[str]:
 
 
 class ActorRequest(HttpRequest):
-    """What ActorMiddleware makes of a request."""
-
     actor: Actor
     new_visitor: Visitor
 
 
-def actor_of(request: HttpRequest) -> Actor:
-    """The person behind a browser's request (one or two queries)."""
+def browser_actor(request: HttpRequest) -> Actor:
     if request.user.is_authenticated:
-        return Actor(user=request.user, **networks_of(request))
-    return Actor(visitor=visitor_in_cookie(request), **networks_of(request))
+        return Actor(user=request.user, **network_hashes(request))
+    return Actor(visitor=visitor_from_cookie(request), **network_hashes(request))
 
 
-def known_actor(request: ActorRequest) -> Actor:
-    """The actor, with a visitor row made now when this browser had none; its cookie goes out with the response."""
+def ensure_known_actor(request: ActorRequest) -> Actor:
+    """Return the actor, for an unknown one a new visitor whose cookie ActorMiddleware sets."""
     actor = request.actor
     if not actor.is_known:
         visitor = Visitor.objects.create(network=actor.network)
         request.new_visitor = visitor
-        actor = Actor(visitor=visitor, **networks_of(request))
+        actor = Actor(visitor=visitor, **network_hashes(request))
         request.actor = actor
     return actor
 
@@ -120,7 +108,7 @@ def visitor_cookie_value(visitor: Visitor) -> str:
     return _signer.sign(visitor.key)
 
 
-def visitor_in_cookie(request: HttpRequest) -> Visitor | None:
+def visitor_from_cookie(request: HttpRequest) -> Visitor | None:
     try:
         key = _signer.unsign(request.COOKIES.get(VISITOR_COOKIE, ""))
     except signing.BadSignature:

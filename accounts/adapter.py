@@ -1,4 +1,4 @@
-"""allauth, told how the arena wants it."""
+"""allauth's adapter: e-mail addresses as names, own rate limits, invitations."""
 
 from typing import cast
 
@@ -13,10 +13,10 @@ from django.utils.translation import gettext_lazy as _
 from accounts import actions
 from accounts.access import SignUp
 from accounts.actor import ActorRequest
-from accounts.bans import refuse_the_banned
+from accounts.bans import refuse_banned
 from accounts.models import Invitation, User
 from accounts.sign_in import rate_limit
-from common.client_ip import network_word
+from common.client_ip import network_hash
 
 
 class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -26,30 +26,30 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     }
 
     def populate_username(self, request: HttpRequest, user: User) -> None:
-        """There are no user names: the e-mail address is the only name."""
+        """Do nothing: users have no user name."""
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """allauth's own counters, too, are by network and know no address."""
-        return network_word(request)
+        """Return the network's hash, so that allauth's counters hold no IP address either."""
+        return network_hash(request)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: str) -> None:
-        """In place of allauth's counter, which says nothing of how long to wait. Raises TooManyRequests."""
-        self._sign_in_keys = rate_limit.keys_of(request, credentials.get("email", ""))
+        """Count the attempt instead of allauth, whose refusal has no waiting time. Raises TooManyRequests."""
+        self._sign_in_keys = rate_limit.attempt_keys(request, credentials.get("email", ""))
         rate_limit.count(self._sign_in_keys)
 
     def authenticate(self, request: HttpRequest, **credentials: str) -> User | None:
         user: User | None = super().authenticate(request, **credentials)
         if user is not None:
-            rate_limit.give_back(self._sign_in_keys)
+            rate_limit.uncount(self._sign_in_keys)
         return user
 
     def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: str) -> None:
-        """allauth calls it when a password was set anew by e-mail."""
-        rate_limit.forget(credentials.get("email", ""))
+        """Reset the limit; allauth calls this after a password reset by e-mail."""
+        rate_limit.reset(credentials.get("email", ""))
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Raises Banned: whoever is blocked does not come back under another name from the same place."""
-        refuse_the_banned(cast(ActorRequest, request).actor, request)
+        """Return whether sign-up is open. Raises Banned, so that a ban cannot be evaded with a new account."""
+        refuse_banned(cast(ActorRequest, request).actor, request)
         match SignUp(settings.ARENA_SIGNUP):
             case SignUp.OPEN:
                 return True
@@ -59,17 +59,14 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
                 return False
 
     def clean_email(self, email: str) -> str:
-        """Asked by every form that takes a new address; of these only sign-up comes with an invitation."""
+        # Every form that takes a new address calls this; only sign-up has an invitation.
         invitation = _invitation_of(self.request)
         if invitation is not None and invitation.email and invitation.email != email.lower():
             raise ValidationError(self.error_messages["invited_under_another_address"])
         return str(super().clean_email(email))
 
     def save_user(self, request: HttpRequest, user: User, form: Form, commit: bool = True) -> User:
-        """The account and the use of its invitation are stored together or not at all.
-
-        Raises InvitationUsed.
-        """
+        """Store the account and the use of its invitation in one transaction. Raises InvitationUsed."""
         with transaction.atomic():
             saved: User = super().save_user(request, user, form, commit)
             if SignUp(settings.ARENA_SIGNUP) is SignUp.INVITATION:
@@ -78,7 +75,6 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
 
 def _invitation_token(request: HttpRequest) -> str:
-    """The link brings it to the form, and the form sends it on: nothing is kept in between."""
     return request.POST.get("invitation") or request.GET.get("invitation") or ""
 
 

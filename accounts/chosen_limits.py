@@ -5,7 +5,6 @@ from common.cache import TTLCached
 
 
 def read_limits() -> dict[tuple[str, str], str]:
-    """Return the rates by (action, who)."""
     return {(limit.action, limit.who): limit.rate for limit in Limit.objects.all()}
 
 

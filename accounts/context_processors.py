@@ -1,5 +1,3 @@
-"""What pages need to know about whoever reads them."""
-
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
@@ -7,8 +5,8 @@ from django.utils.functional import SimpleLazyObject
 from accounts.access import Access, may_battle
 
 
-def admission(request: HttpRequest) -> dict[str, object]:
-    """`has_to_sign_in`: in order to battle; looked up by pages that ask for it. `is_private`: for members alone."""
+def access_flags(request: HttpRequest) -> dict[str, object]:
+    """has_to_sign_in: before a battle; lazy, because it may query the actor. is_private: the site is for members."""
 
     def has_to_sign_in() -> bool:
         actor = getattr(request, "actor", None)

@@ -1,7 +1,7 @@
-"""E-mail is sent by workers: no request waits for a mail server, or shows by its duration whether it sent an e-mail.
+"""E-mail backend that queues messages as rows for a worker (accounts.outgoing_email).
 
-Each message is a row until a worker has sent it (accounts.outgoing_email). The task carries only the row's id: messages
-hold links that sign in, so they must not be in Valkey, nor be lost with it.
+Requests do not wait for a mail server, so their duration does not show whether one was sent. The task has only the id:
+messages hold links that sign in, which must neither be in Valkey nor be lost with it.
 """
 
 import logging
@@ -18,30 +18,30 @@ from accounts.models import OutgoingEmail
 from accounts.outgoing_email import FIELDS
 from accounts.tasks import send_email
 from common.payload_types import JsonObject
-from common.valkey.connections import UNREACHABLE, while_a_person_waits
+from common.valkey.connections import UNREACHABLE, fail_fast
 
 logger = logging.getLogger(__name__)
 
 
 class QueuedBackend(BaseEmailBackend):
-    """Queues messages for ARENA_EMAIL_BACKEND. Takes no attachments: the arena sends none."""
+    """Queue messages for ARENA_EMAIL_BACKEND. Attachments are not supported."""
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         rows = [OutgoingEmail(message=_as_json(message)) for message in email_messages]
         try:
             with transaction.atomic():
                 OutgoingEmail.objects.bulk_create(rows)
-        except ProgrammingError:  # this code serves before its migration has made the table
+        except ProgrammingError:  # during an update, before the migration that creates the table
             return get_connection(settings.ARENA_EMAIL_BACKEND).send_messages(email_messages) or 0
         for row in rows:
-            transaction.on_commit(partial(_wake, row.pk))
+            transaction.on_commit(partial(_queue_task, row.pk))
         return len(rows)
 
 
-def _wake(email_id: int) -> None:
+def _queue_task(email_id: int) -> None:
     """Queue the task. Without a broker the message waits for send_due."""
     try:
-        with while_a_person_waits():
+        with fail_fast():
             send_email.delay(email_id)
     except (OperationalError, *UNREACHABLE) as error:
         logger.warning("no worker was woken for e-mail %s: %s", email_id, error)

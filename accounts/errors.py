@@ -1,5 +1,3 @@
-"""Refusals that have to do with who is asking."""
-
 from django.utils.translation import gettext_lazy as _
 
 from common.errors import ArenaError, NotAllowed, NotSignedIn

@@ -1,5 +1,3 @@
-"""What members type into their account's pages."""
-
 from datetime import datetime, timedelta
 from typing import Any, TypedDict, cast
 
@@ -34,24 +32,22 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
         self.fields["invitation"].initial = context.request.GET.get("invitation", "")
 
     def validate_unique_email(self, value: str) -> str:
-        """Count the attempt before its address is looked up: known and unknown ones reach the same limit.
+        """Count the attempt before the address is looked up, so that known and unknown ones reach the same limit.
 
-        Raises TooManyRequests, and ServiceAway when nothing can be counted.
+        Raises TooManyRequests, and ServiceAway when Valkey is away.
         """
         keys = network_limit_keys(context.request)
         limits.count("signup", keys, fail_open=False, not_counted=NOT_COUNTED)
         return str(super().validate_unique_email(value))
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        """Hash the password also for an address that has an account: the response time must not show that it has."""
+        """Hash the password also for an existing address: the response time must not show that it has an account."""
         if self.account_already_exists:
             make_password(self.cleaned_data["password1"])
         return cast(tuple[User | None, HttpResponse | None], super().try_save(request))
 
 
-class NewToken(TypedDict):
-    """Keyword arguments of actions.issue_token, but for the user."""
-
+class TokenArguments(TypedDict):
     name: str
     scopes: list[Scope]
     expires_at: datetime | None
@@ -73,7 +69,7 @@ class TokenForm(forms.Form):
         return [Scope(scope) for scope in self.cleaned_data["scopes"]]
 
     @property
-    def asked(self) -> NewToken:
+    def token_arguments(self) -> TokenArguments:
         days = self.cleaned_data["days"]
         expires_at: datetime | None = timezone.now() + timedelta(days=int(days)) if days else None
         return {

@@ -1,8 +1,3 @@
-"""Who is asking: `request.actor` on every request, and a note of where members were seen.
-
-Neither asks the database before somebody looks.
-"""
-
 from collections.abc import Awaitable, Callable
 from typing import cast
 
@@ -12,7 +7,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.functional import SimpleLazyObject
 
-from accounts.actor import VISITOR_COOKIE, Actor, ActorRequest, actor_of, visitor_cookie_value
+from accounts.actor import VISITOR_COOKIE, Actor, ActorRequest, browser_actor, visitor_cookie_value
 from accounts.sign_in import device_cookies, sessions
 
 YEAR_S = 365 * 24 * 3600
@@ -23,7 +18,7 @@ AsyncResponder = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 @sync_and_async_middleware
 def ActorMiddleware(get_response: Responder | AsyncResponder) -> Responder | AsyncResponder:
     def before(request: HttpRequest) -> None:
-        cast(ActorRequest, request).actor = cast(Actor, SimpleLazyObject(lambda: actor_of(request)))
+        cast(ActorRequest, request).actor = cast(Actor, SimpleLazyObject(lambda: browser_actor(request)))
 
     def after(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         visitor = getattr(request, "new_visitor", None)
@@ -50,8 +45,8 @@ def ActorMiddleware(get_response: Responder | AsyncResponder) -> Responder | Asy
     return synchronous
 
 
-class SeenMiddleware:
-    """Notes the browsers of pages; what programs ask for costs no query more."""
+class LastSeenMiddleware:
+    """Record when a member's browser requested a page; API requests cost no extra query."""
 
     def __init__(self, get_response: Responder) -> None:
         self.get_response = get_response
@@ -59,5 +54,5 @@ class SeenMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         if response.status_code < 500 and not request.path_info.startswith("/api/"):
-            sessions.note_when_due(request)
+            sessions.record_if_due(request)
         return response

@@ -1,5 +1,3 @@
-"""People and what they hold: users, sign-ins, visitors, bans, invitations, API tokens, audit entries."""
-
 import hashlib
 import secrets
 from datetime import datetime, timedelta
@@ -15,13 +13,11 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from common.db.triggers import never_emptied
+from common.db.triggers import forbid_truncate
 from common.ids import new_public_id
 
 
 class EmailUserManager(UserManager["User"]):
-    """Users are known by their e-mail address alone."""
-
     def create_user(self, email: str, password: str | None = None, **extra: Any) -> "User":  # type: ignore[override]
         user = self.model(email=self.normalize_email(email).lower(), **extra)
         user.set_password(password)
@@ -29,7 +25,7 @@ class EmailUserManager(UserManager["User"]):
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **extra: Any) -> "User":  # type: ignore[override]
-        """Create an administrator whose address is confirmed: without a mail server they must be able to sign in."""
+        """Create an administrator with a confirmed address, who can sign in without a mail server."""
         from allauth.account.models import EmailAddress  # needs the user model
 
         user = self.create_user(email, password, is_staff=True, is_superuser=True, **extra)
@@ -58,12 +54,12 @@ class SignInQuerySet(models.QuerySet["SignIn"]):
 
 
 class SignIn(models.Model):
-    """A browser in which somebody is signed in. It knows no address, and goes with the browser's session."""
+    """Browser in which a member is signed in; deleted with its session. Stores no IP address."""
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     user = models.ForeignKey(User, models.CASCADE, related_name="sign_ins")
     session = models.OneToOneField(BrowserSession, models.CASCADE, related_name="sign_in")
-    # accounts.sign_in.user_agents: "Firefox", "Windows"; empty where the browser does not say.
+    # From accounts.sign_in.user_agents: "Firefox", "Windows"; empty when unknown.
     browser = models.CharField(max_length=30, blank=True)
     system = models.CharField(max_length=30, blank=True)
     signed_in_at = models.DateTimeField(db_default=Now())
@@ -82,11 +78,11 @@ class SignIn(models.Model):
 
 
 class Visitor(models.Model):
-    """Somebody without an account, known only by a random key in a signed cookie."""
+    """Person without an account, identified by a random key in a signed cookie."""
 
     key = models.CharField(max_length=22, unique=True, default=new_public_id)
     created_at = models.DateTimeField(db_default=Now())
-    # common.client_ip.network_word at the first visit: what a moderator needs to keep a whole network out.
+    # common.client_ip.network_hash at the first visit; moderators ban networks by it.
     network = models.CharField(max_length=32, blank=True, db_default="", editable=False)
     claimed_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="visitors")
 
@@ -101,7 +97,7 @@ class BanQuerySet(models.QuerySet["Ban"]):
 
 
 class Ban(models.Model):
-    """Somebody, or a whole network, that takes part in nothing any more. They may look, and are told why."""
+    """Block of a person or a network from taking part. Banned people may read, and see the reason."""
 
     user = models.ForeignKey(User, models.CASCADE, null=True, blank=True, related_name="bans")
     visitor = models.ForeignKey(Visitor, models.CASCADE, null=True, blank=True, related_name="bans")
@@ -133,7 +129,7 @@ class Ban(models.Model):
 
     @property
     def whom(self) -> str:
-        """Without what would make the audit log a list of addresses."""
+        """Subject for the audit log; omits e-mail addresses."""
         if self.user_id is not None:
             return f"user {self.user_id}"
         return f"visitor {self.visitor_id}" if self.visitor_id is not None else f"network {self.network}"
@@ -145,7 +141,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 
 
 class Invitation(models.Model):
-    """A link with which one person signs up, once. Only its token's digest is stored: the link is shown once."""
+    """Link with which one person can sign up. Only the token's digest is stored, so the link is shown once."""
 
     email = models.EmailField(_("for"), blank=True, help_text=_("Empty: anyone with the link can use it."))
     digest = models.CharField(max_length=64, unique=True, editable=False)
@@ -175,7 +171,6 @@ class Invitation(models.Model):
 
     @classmethod
     def issue(cls, *, email: str, expires_at: datetime, created_by: User) -> tuple["Invitation", str]:
-        """A new row and the token itself, which nobody can read again."""
         token = secrets.token_urlsafe(32)
         digest = cls.digest_of(token)
         return cls.objects.create(email=email, expires_at=expires_at, created_by=created_by, digest=digest), token
@@ -195,12 +190,12 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
         return self.filter(not_expired, revoked_at=None, user__is_active=True)
 
     def held_by(self, user: User) -> "ApiTokenQuerySet":
-        """What a member has to know of: all that are not revoked, the newest first."""
+        """Return the member's tokens that are not revoked, also expired ones, the newest first."""
         return self.filter(user=user, revoked_at=None).order_by("-pk")
 
 
 class ApiToken(models.Model):
-    """A member's key to the API. Only its digest is stored: the token is shown once."""
+    """API token of a member. Only its digest is stored, so the token is shown once."""
 
     PREFIX = "arena_"
 
@@ -232,7 +227,6 @@ class ApiToken(models.Model):
     def issue(
         cls, *, user: User, name: str, scopes: list[Scope], expires_at: datetime | None = None
     ) -> tuple["ApiToken", str]:
-        """A new row and the token itself, which nobody can read again."""
         token = cls.PREFIX + secrets.token_urlsafe(32)
         row = cls.objects.create(
             user=user, name=name, scopes=scopes, expires_at=expires_at,
@@ -245,13 +239,12 @@ class ApiToken(models.Model):
         return self.expires_at is not None and self.expires_at <= timezone.now()
 
     def revoke(self) -> None:
-        """It stops working at once."""
         self.revoked_at = timezone.now()
         self.save(update_fields=["revoked_at"])
 
 
 class IdempotencyKey(models.Model):
-    """The first result of an API POST, kept for 24 hours so that a repeated request is not carried out twice."""
+    """Result of an API POST, kept for 24 hours so that a repeated request does not run twice."""
 
     actor = models.CharField(max_length=40)
     key = models.CharField(max_length=255)
@@ -308,7 +301,7 @@ class OutgoingEmail(models.Model):
 
 
 class AuditEntry(models.Model):
-    """What a member of staff changed: who, when, what and why. Never edited, never deleted by the site."""
+    """Change by a member of staff or a command. Triggers forbid editing and deleting entries."""
 
     user = models.ForeignKey(User, models.SET_NULL, null=True, related_name="audit_entries")
     action = models.CharField(max_length=60)
@@ -331,7 +324,7 @@ class AuditEntry(models.Model):
                 condition=pgtrigger.Q(new__user__isnull=False) & pgtrigger.Q(old__user__df=pgtrigger.F("new__user")),
             ),
             pgtrigger.Protect(name="an_audit_entry_is_never_deleted", operation=pgtrigger.Delete),
-            never_emptied("the_audit_log_is_never_emptied"),
+            forbid_truncate("the_audit_log_is_never_emptied"),
         ]
 
     def __str__(self) -> str:

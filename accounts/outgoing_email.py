@@ -1,5 +1,3 @@
-"""Send e-mails that accounts.email_backend queued as rows."""
-
 import logging
 from datetime import timedelta
 
@@ -20,7 +18,7 @@ FIELDS = ("subject", "body", "from_email", "to", "cc", "bcc", "reply_to")
 
 
 def send(email_id: int) -> None:
-    """Send a message that is due, by one worker only. A failed one is tried again later."""
+    """Send a message if it is due; the condition in the UPDATE lets one worker win. A failed one is retried later."""
     due = OutgoingEmail.objects.due().filter(pk=email_id)
     if not due.update(due_at=Now() + RETRY_AFTER, attempts=F("attempts") + 1):
         return
@@ -34,7 +32,7 @@ def send(email_id: int) -> None:
 
 
 def send_due() -> None:
-    """Send all messages that are due: no worker was woken for them, or they failed before. Delete those a day old."""
+    """Send messages whose task was lost or that failed before; delete those older than GIVEN_UP_AFTER."""
     given_up, _ = OutgoingEmail.objects.filter(created_at__lt=Now() - GIVEN_UP_AFTER).delete()
     if given_up:
         logger.error("e-mails that could not be sent for a day: %d", given_up)

@@ -1,5 +1,3 @@
-"""Members, their tokens and their data as pages, API and OpenAPI show them."""
-
 from typing import Literal, TypedDict
 
 from common.payload_types import JsonObject, Moment
@@ -9,7 +7,7 @@ PersonKind = Literal["member", "visitor"]
 
 
 class PersonPayload(TypedDict):
-    """Who is asking. `scopes` are the token's; null in a browser, which may do whatever its person may."""
+    """The person behind the request. `scopes` are the token's; null in a browser, which has all the person's rights."""
 
     kind: PersonKind
     email: str | None
@@ -19,7 +17,7 @@ class PersonPayload(TypedDict):
 
 
 class SignedInBrowserPayload(TypedDict):
-    """Where you are signed in. What it does not tell of itself is empty; no network address is kept."""
+    """A browser in which you are signed in. Its name and system are empty when unknown; no IP address is stored."""
 
     id: str
     browser: str
@@ -30,7 +28,7 @@ class SignedInBrowserPayload(TypedDict):
 
 
 class TokenSummaryPayload(TypedDict):
-    """A token that is not revoked. Of itself only the last four characters are kept."""
+    """A token that is not revoked. Only the last four of its characters are stored."""
 
     id: str
     name: str
@@ -42,7 +40,7 @@ class TokenSummaryPayload(TypedDict):
 
 
 class NewlyMadeTokenPayload(TokenSummaryPayload):
-    """With the token itself, this once: it is null when the request is repeated with its Idempotency-Key."""
+    """A new token. `token` is shown once: it is null when the request is repeated with its Idempotency-Key."""
 
     token: str | None
 

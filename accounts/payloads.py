@@ -1,5 +1,3 @@
-"""Payloads of members, browsers and tokens, for the API and the file of personal data."""
-
 from typing import cast
 
 from accounts.actor import Actor
@@ -7,8 +5,7 @@ from accounts.models import ApiToken, Scope, SignIn
 from accounts.payload_types import PersonPayload, ScopeName, SignedInBrowserPayload, TokenSummaryPayload
 
 
-def person(actor: Actor) -> PersonPayload:
-    """`scopes` are a token's; a browser has none and may do whatever its person may."""
+def person_payload(actor: Actor) -> PersonPayload:
     user = actor.user
     scopes = None if actor.scopes is None else [scope for scope in Scope if scope in actor.scopes]
     return {
@@ -20,19 +17,18 @@ def person(actor: Actor) -> PersonPayload:
     }
 
 
-def browser_summary(row: SignIn, *, here: str | None) -> SignedInBrowserPayload:
-    """here: the key of the session that asks."""
+def browser_payload(row: SignIn, *, current_session: str | None) -> SignedInBrowserPayload:
     return {
         "id": row.public_id,
         "browser": row.browser,
         "system": row.system,
         "signed_in_at": row.signed_in_at,
         "last_seen_at": row.last_seen_at,
-        "is_this_one": row.session_id == here,
+        "is_this_one": row.session_id == current_session,
     }
 
 
-def token_summary(row: ApiToken) -> TokenSummaryPayload:
+def token_payload(row: ApiToken) -> TokenSummaryPayload:
     return {
         "id": row.public_id,
         "name": row.name,

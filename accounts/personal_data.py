@@ -1,5 +1,3 @@
-"""Everything the arena knows of a member: to be taken along, and to be forgotten."""
-
 import json
 from typing import cast
 
@@ -10,21 +8,21 @@ from django.utils import timezone
 
 from accounts.actor import Actor
 from accounts.models import User
-from accounts.payloads import token_summary
-from accounts.sign_in.sessions import signed_in
+from accounts.payloads import token_payload
+from accounts.sign_in.sessions import active_sign_ins
 from common.errors import NotSignedIn
 from common.payload_types import JsonObject
 from common.valkey import limits
 
-# Sent with `user`; a receiver gives {name: plain data} of what its app holds of them.
-asked_for_everything = Signal()
+# Sent with `user`; a receiver returns {name: plain data} from its app.
+personal_data_requested = Signal()
 
-# Sent with `user` inside the transaction that deletes the account, while its rows are still the user's: text goes,
-# votes stay without a name.
-account_goes = Signal()
+# Sent with `user` inside the transaction that deletes the account, while rows still refer to the user: receivers delete
+# texts and make votes anonymous.
+account_deleting = Signal()
 
 
-def everything_about(user: User) -> JsonObject:
+def collect_personal_data(user: User) -> JsonObject:
     found: JsonObject = {
         "exported_at": timezone.now(),
         "account": {
@@ -34,7 +32,7 @@ def everything_about(user: User) -> JsonObject:
             "joined_at": user.date_joined,
             "last_signed_in_at": user.last_login,
         },
-        "tokens": [token_summary(token) for token in user.api_tokens.order_by("pk")],
+        "tokens": [token_payload(token) for token in user.api_tokens.order_by("pk")],
         "browsers": [
             {
                 "browser": row.browser,
@@ -42,21 +40,21 @@ def everything_about(user: User) -> JsonObject:
                 "signed_in_at": row.signed_in_at,
                 "last_seen_at": row.last_seen_at,
             }
-            for row in signed_in(user)
+            for row in active_sign_ins(user)
         ],
         "bans": list(user.bans.order_by("pk").values("reason", "created_at", "expires_at", "lifted_at")),
     }
-    for _receiver, held in asked_for_everything.send(sender=User, user=user):
-        found.update(cast(JsonObject, held))
+    for _receiver, data in personal_data_requested.send(sender=User, user=user):
+        found.update(cast(JsonObject, data))
     return found
 
 
-def everything_as_a_file(actor: Actor) -> HttpResponse:
-    """JSON, for the page and the API alike. Raises NotSignedIn and TooManyRequests."""
+def personal_data_response(actor: Actor) -> HttpResponse:
+    """Return the member's data as a JSON download. Raises NotSignedIn and TooManyRequests."""
     if actor.user is None:
         raise NotSignedIn
     limits.count("export", {"member": actor.key}, fail_open=True)
-    text = json.dumps(everything_about(actor.user), cls=DjangoJSONEncoder, ensure_ascii=False, indent=2) + "\n"
+    text = json.dumps(collect_personal_data(actor.user), cls=DjangoJSONEncoder, ensure_ascii=False, indent=2) + "\n"
     return HttpResponse(
         text,
         content_type="application/json",

@@ -1,12 +1,12 @@
 """Rights that only administrators have: over staff, and over one's own bans and votes.
 
-Called by actions, so that pages, the administration and the API refuse the same. `by` is None for a command.
+Called by actions, so that they hold for pages, administration and API. `by` is None for a command.
 """
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
-from accounts.actor import keys_of
+from accounts.actor import actor_keys
 from accounts.errors import NeedsAdministrator
 from accounts.models import Ban, User
 
@@ -29,11 +29,11 @@ def refuse_lift(ban: Ban, *, by: User, network: str) -> None:
         raise NeedsAdministrator(_("Only an administrator can lift a block that holds for you."))
 
 
-def untouchable_voters(by: User | None) -> list[str]:
-    """Return the voters whose votes `by` may not judge: themselves and all administrators."""
+def protected_voters(by: User | None) -> list[str]:
+    """Return the keys of voters whose votes `by` may not judge: themselves and all administrators."""
     if by is None or is_administrator(by):
         return []
-    return keys_of(by, *User.objects.filter(is_superuser=True))
+    return actor_keys(by, *User.objects.filter(is_superuser=True))
 
 
 def _members_in(ban: Ban) -> QuerySet[User]:

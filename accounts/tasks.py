@@ -1,5 +1,3 @@
-"""Housekeeping of accounts."""
-
 from datetime import timedelta
 
 from celery import shared_task

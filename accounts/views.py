@@ -1,5 +1,3 @@
-"""Pages of a member's account that allauth does not have."""
-
 from typing import cast
 
 from allauth.account.decorators import reauthentication_required
@@ -17,8 +15,8 @@ from accounts import actions
 from accounts.actor import ActorRequest
 from accounts.forms import DeleteForm, TokenForm
 from accounts.models import ApiToken, SignIn, User
-from accounts.personal_data import everything_as_a_file
-from accounts.sign_in.sessions import signed_in
+from accounts.personal_data import personal_data_response
+from accounts.sign_in.sessions import active_sign_ins
 from common.errors import NotFound
 
 
@@ -26,11 +24,11 @@ from common.errors import NotFound
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def tokens(request: HttpRequest) -> HttpResponse:
-    """A new token is on the answer to its form, and nowhere else: reloading the page shows it no more."""
+    """List and create tokens; a new token is only in the response to its form, not in a reloaded page."""
     user = cast(User, request.user)
     form, token, status = TokenForm(request.POST or None), "", 200
     if form.is_valid():
-        _row, token = actions.issue_token(user=user, **form.asked)
+        _row, token = actions.issue_token(user=user, **form.token_arguments)
         form, status = TokenForm(), 201
     elif form.is_bound:
         status = 422
@@ -53,16 +51,16 @@ def revoke_token(request: HttpRequest, public_id: str) -> HttpResponse:
 @never_cache
 @require_safe
 def browsers(request: HttpRequest) -> HttpResponse:
-    return render(request, "account/browsers.html", {"browsers": signed_in(cast(User, request.user))})
+    return render(request, "account/browsers.html", {"browsers": active_sign_ins(cast(User, request.user))})
 
 
 @login_required
 @require_POST
 def sign_out_browser(request: HttpRequest, public_id: str) -> HttpResponse:
-    """One that is not this one: signing out of this one has a page of its own."""
+    """Sign out another browser; allauth's page signs out this one."""
     user = cast(User, request.user)
     others = SignIn.objects.exclude(session=request.session.session_key)
-    if not actions.sign_out(others.filter(public_id=public_id), of=user, by=user):
+    if not actions.sign_out(others.filter(public_id=public_id), member=user, by=user):
         raise NotFound
     messages.success(request, _("That browser is signed out."))
     return redirect("account_browsers")
@@ -73,7 +71,7 @@ def sign_out_browser(request: HttpRequest, public_id: str) -> HttpResponse:
 def sign_out_others(request: HttpRequest) -> HttpResponse:
     user = cast(User, request.user)
     others = SignIn.objects.exclude(session=request.session.session_key)
-    ended = actions.sign_out(others, of=user, by=user)
+    ended = actions.sign_out(others, member=user, by=user)
     sentence = ngettext("%(n)d other browser is signed out.", "%(n)d other browsers are signed out.", ended)
     messages.success(request, sentence % {"n": ended})
     return redirect("account_browsers")
@@ -89,14 +87,14 @@ def my_data(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def export(request: HttpRequest) -> HttpResponse:
-    return everything_as_a_file(cast(ActorRequest, request).actor)
+    return personal_data_response(cast(ActorRequest, request).actor)
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 @reauthentication_required  # type: ignore[untyped-decorator]
 def delete(request: HttpRequest) -> HttpResponse:
-    """Even the question is asked only of somebody who has just said who they are."""
+    """Show the confirmation form, and delete; even the form needs a recent reauthentication."""
     user = cast(User, request.user)
     form = DeleteForm(request.POST or None, email=user.email)
     if not form.is_valid():

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.audited import ChangesWrittenDown, DeletionsWrittenDown
+from accounts.admin.audited import AuditChangesMixin, AuditDeletionsMixin
 from arena_site import moderation_queue  # noqa: F401 (registers its page)
 from common.admin.secret_fields import SecretFieldsAdmin
 
@@ -20,13 +20,13 @@ admin.site.unregister([Authenticator, EmailAddress, Group])
 
 
 @admin.register(Group)
-class AuditedGroupAdmin(ChangesWrittenDown, GroupAdmin):
+class AuditedGroupAdmin(AuditChangesMixin, GroupAdmin):
     def state_of(self, row: Group) -> dict[str, object]:
         return {"permissions": [str(permission) for permission in row.permissions.all()]}
 
 
 @admin.register(EmailAddress)
-class AuditedEmailAddressAdmin(ChangesWrittenDown, EmailAddressAdmin):  # type: ignore[misc]
+class AuditedEmailAddressAdmin(AuditChangesMixin, EmailAddressAdmin):  # type: ignore[misc]
     """Whose address opens an account is for administrators to say, and to answer for."""
 
     def subject_of(self, row: EmailAddress) -> str:
@@ -38,12 +38,12 @@ class AuditedEmailAddressAdmin(ChangesWrittenDown, EmailAddressAdmin):  # type: 
     @admin.action(description=EmailAddressAdmin.make_verified.short_description, permissions=["change"])
     def make_verified(self, request: HttpRequest, queryset: QuerySet[EmailAddress]) -> None:
         for address in queryset.filter(verified=False):
-            self._write_down(request, "verify", address)
+            self._record(request, "verify", address)
         super().make_verified(request, queryset)
 
 
 @admin.register(Authenticator)
-class SecondFactorAdmin(SecretFieldsAdmin, DeletionsWrittenDown):
+class SecondFactorAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
     """Staff delete one for somebody who lost it; what it proves itself with is not shown."""
 
     secret_fields = frozenset({"data"})

@@ -14,8 +14,8 @@ class ArenaSiteConfig(AppConfig):
             removed_settings,  # noqa: F401 (registers its check)
         )
         from arena_site.moderators import make_group
-        from common.verbose_names import translate_names_of_models
+        from common.verbose_names import translate_verbose_names
 
         # The last app with models: then all permissions are there.
         post_migrate.connect(make_group, sender=apps.get_app_config("leaderboard"))
-        translate_names_of_models(app for app in apps.get_app_configs() if Path(app.path).parent == settings.BASE_DIR)
+        translate_verbose_names(app for app in apps.get_app_configs() if Path(app.path).parent == settings.BASE_DIR)

@@ -58,7 +58,7 @@ def say_that_beat_lives(**_: object) -> None:
 
 @before_task_publish.connect
 def say_on_whose_behalf(headers: dict[str, Any], **_: object) -> None:
-    if request_id := logs.current_request():
+    if request_id := logs.current_request_id():
         headers[logs.REQUEST_ID] = request_id
 
 

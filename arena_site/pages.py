@@ -7,7 +7,7 @@ from django.views import defaults
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from common.error_pages import for_program, page_for
+from common.error_pages import error_response, json_error_response
 from common.errors import ArenaError, InvalidInput, NotAllowed, NotFound, TooLarge, TooManyRequests
 
 
@@ -17,12 +17,12 @@ class CsrfRefused(NotAllowed):
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return page_for(request, CsrfRefused())
+    return error_response(request, CsrfRefused())
 
 
 def too_many_requests(request: HttpRequest) -> HttpResponse:
     """allauth asks for it; none of the limits it keeps itself is for longer than that."""
-    return page_for(request, TooManyRequests(retry_after=60))
+    return error_response(request, TooManyRequests(retry_after=60))
 
 
 class WentWrong(ArenaError):
@@ -42,13 +42,13 @@ class NoSuchAddress(APIView):
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if isinstance(exception, RequestDataTooBig):
-        return page_for(request, TooLarge())
-    return for_program(request, InvalidInput()) or defaults.bad_request(request, exception)
+        return error_response(request, TooLarge())
+    return json_error_response(request, InvalidInput()) or defaults.bad_request(request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return for_program(request, NotFound()) or defaults.page_not_found(request, exception)
+    return json_error_response(request, NotFound()) or defaults.page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return for_program(request, WentWrong()) or defaults.server_error(request)
+    return json_error_response(request, WentWrong()) or defaults.server_error(request)

@@ -122,7 +122,7 @@ class NothingToStop(ArenaError):
 class PromptRefused(InvalidInput):
     code = "prompt_refused"
     message = _("Your prompt was not sent: this arena does not allow its topic.")
-    keeps_what_was_stored = True  # the verdict
+    keeps_stored_rows = True  # the verdict
 
 
 class NotExamined(ServiceAway):

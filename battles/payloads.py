@@ -29,8 +29,8 @@ from battles.payload_types import (
     VotePayload,
 )
 from battles.streaming.protocol import DEFAULT_SIDES, Format, StreamToken, sign
-from common.text.money import plain
-from common.valkey.stream_slots import person_word
+from common.text.money import plain_decimal
+from common.valkey.stream_slots import person_hash
 from models_registry.health.failure_messages import failure_words
 from models_registry.payloads import model_summary
 
@@ -122,7 +122,7 @@ def _stream_url(battle: Battle, live: Turn | None, stream_format: Format) -> str
     if live is None:
         return None
     places = DEFAULT_SIDES if battle.takes_vote else [side.position for side in battle.sides.all()]
-    person = person_word(battle.session.person)
+    person = person_hash(battle.session.person)
     token = StreamToken(battle.public_id, live.index, stream_format, live.round, places, person)
     return reverse("battles:stream", args=[sign(token)])
 
@@ -185,7 +185,7 @@ def _add_numbers(shown: AnswerPayload, answer: Answer) -> None:
         "prompt_tokens": call.prompt_tokens if call else None,
         "completion_tokens": call.completion_tokens if call else None,
         "reasoning_tokens": call.reasoning_tokens if call else None,
-        "cost": plain(call.cost) if call and call.cost is not None else None,
+        "cost": plain_decimal(call.cost) if call and call.cost is not None else None,
         "first_token_ms": call.first_token_ms if call else None,
         "total_ms": call.total_ms if call else None,
         "finish": (call.finish_reason or None) if call else None,

@@ -6,7 +6,7 @@ from celery import shared_task
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from common.valkey.connections import UNREACHABLE, while_a_person_waits
+from common.valkey.connections import UNREACHABLE, fail_fast
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def test_model(test_id: str) -> None:
 def wake(turn_id: int) -> bool:
     """Queue the turn's task; False if the broker is unreachable: the sweeper then wakes the turn."""
     try:
-        with while_a_person_waits():
+        with fail_fast():
             answer_turn.delay(turn_id)
     except (OperationalError, *UNREACHABLE) as error:
         logger.warning("turn %s was not sent to a worker: %s", turn_id, error)
@@ -46,7 +46,7 @@ def wake(turn_id: int) -> bool:
 def wake_probe(breaker_id: int) -> None:
     """Queue a probe's task, which expires because each sweep queues it again."""
     try:
-        with while_a_person_waits():
+        with fail_fast():
             probe_model.apply_async((breaker_id,), expires=10)
     except (OperationalError, *UNREACHABLE) as error:
         logger.warning("the probe of breaker %s was not sent to a worker: %s", breaker_id, error)
@@ -54,7 +54,7 @@ def wake_probe(breaker_id: int) -> None:
 
 def wake_model_test(test_id: str) -> None:
     """Raises OperationalError or one of UNREACHABLE."""
-    with while_a_person_waits():
+    with fail_fast():
         test_model.apply_async((test_id,), expires=60)
 
 

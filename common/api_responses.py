@@ -1,5 +1,3 @@
-"""Responses of the API whose type says what they carry."""
-
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
@@ -15,7 +13,7 @@ Row = TypeVar("Row")
 M = TypeVar("M", bound=Model)
 
 
-class PayloadResponse(Generic[Payload], Response):  # in this order: DRF's own __class_getitem__ forgets the type
+class PayloadResponse(Generic[Payload], Response):  # in this order: DRF's __class_getitem__ drops the type
     """JSON response. A view's return annotation names status and payload; arena_site.openapi reads them from there."""
 
     status: ClassVar = 200
@@ -42,7 +40,6 @@ class NoContent(Response):
 def paginated(
     rows: "QuerySet[M, Row] | Sequence[Row]", request: Request, payload: Callable[[Row], Payload]
 ) -> PayloadResponse[Page[Payload]]:
-    """Return the page of `rows` that the request's `limit` and `offset` select."""
     paginator = ArenaPagination()
     found = paginator.paginate_queryset(rows, request) or []
     return PayloadResponse(

@@ -1,4 +1,4 @@
-"""In-process TTL cache for one zero-argument query; shared by threads, invalidated by this process's saves."""
+"""TTL cache for one zero-argument query; shared by threads, invalidated by this process's saves."""
 
 import threading
 import time

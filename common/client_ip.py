@@ -1,7 +1,6 @@
-"""Whose network a request comes from; forwarding headers are believed only from configured proxies.
+"""Client addresses and their networks; forwarding headers count only from configured proxies.
 
-An address is looked at and forgotten: what is counted or stored is a word for its network that only this site can make,
-another one every month.
+Client addresses are never stored, only a keyed hash of the network, with another key every month.
 """
 
 import ipaddress
@@ -13,9 +12,9 @@ from django.utils.crypto import salted_hmac
 
 
 def client_ip(request: HttpRequest) -> str:
-    """The nearest address that is not one of our proxies.
+    """Return the nearest address that is no trusted proxy.
 
-    Walks X-Forwarded-For from the right, as far as ARENA_TRUSTED_PROXIES (addresses or networks) vouch for it.
+    Walks X-Forwarded-For from the right while the previous hop is in ARENA_TRUSTED_PROXIES (addresses or networks).
     """
     trusted = [ipaddress.ip_network(network, strict=False) for network in settings.ARENA_TRUSTED_PROXIES]
     address = request.META.get("REMOTE_ADDR") or "127.0.0.1"
@@ -26,43 +25,42 @@ def client_ip(request: HttpRequest) -> str:
 
 
 def is_from_trusted_proxy(request: HttpRequest) -> bool:
-    """Whether what its other headers say was written, or let pass, by a proxy of ours."""
+    """Return whether a trusted proxy sent the request."""
     trusted = [ipaddress.ip_network(network, strict=False) for network in settings.ARENA_TRUSTED_PROXIES]
     return _is_in(request.META.get("REMOTE_ADDR", ""), trusted)
 
 
 def is_in_networks(request: HttpRequest, networks: list[str]) -> bool:
-    """Whether a request comes from one of these networks; not where it only may, as a proxy stands before it that is
-    not ours."""
+    """Return whether the client is in one of these networks; False behind a proxy that is not trusted."""
     if "X-Forwarded-For" in request.headers and not is_from_trusted_proxy(request):
         return False
     return _is_in(client_ip(request), [ipaddress.ip_network(network, strict=False) for network in networks])
 
 
 def network_of(address: str, *, prefix: int = 64) -> str:
-    """Return what counts as one network: an IPv4 address, or the /64 (or other prefix) of an IPv6 address."""
+    """Return an IPv4 address unchanged, the /64 (or other prefix) of an IPv6 address, or "unknown"."""
     ip = _parse(address)
     if isinstance(ip, ipaddress.IPv6Address):
         return str(ipaddress.IPv6Network((int(ip), prefix), strict=False))
     return "unknown" if ip is None else str(ip)
 
 
-def network_word(request: HttpRequest, month: str = "") -> str:
-    """At most 32 characters, e.g. 2026-11:5f0c…: the same for the whole network all through `month` (now: this one)."""
-    return _word(network_of(client_ip(request)), month)
+def network_hash(request: HttpRequest, month: str = "") -> str:
+    """Return a keyed hash of the client's network in `month` (default: now): at most 32 characters, 2026-11:5f0c…."""
+    return _keyed_hash(network_of(client_ip(request)), month)
 
 
-def network48_word(request: HttpRequest) -> str:
-    """The same for the /48 of an IPv6 address: one customer may have all of its 65,536 networks. Empty for IPv4."""
+def network48_hash(request: HttpRequest) -> str:
+    """Return the hash of an IPv6 address's /48, as one customer may have all its 65,536 /64s; empty for IPv4."""
     network = network_of(client_ip(request), prefix=48)
-    return _word(network) if network.endswith("/48") else ""
+    return _keyed_hash(network) if network.endswith("/48") else ""
 
 
-def month_of(word: str) -> str:
-    return word.partition(":")[0]
+def hash_month(hashed: str) -> str:
+    return hashed.partition(":")[0]
 
 
-def _word(network: str, month: str = "") -> str:
+def _keyed_hash(network: str, month: str = "") -> str:
     month = month or f"{timezone.now():%Y-%m}"
     digest = salted_hmac(f"common.client_ip:{month}", network, algorithm="sha256").hexdigest()
     return f"{month}:{digest[:24]}"
@@ -74,7 +72,7 @@ def _is_in(address: str, networks: list[ipaddress.IPv4Network | ipaddress.IPv6Ne
 
 
 def _parse(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """A dual-stack socket writes an IPv4 address as ::ffff:192.0.2.1: it is the same address."""
+    """Parse an address, None if invalid; a dual-stack socket's ::ffff:192.0.2.1 becomes the IPv4 address."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:

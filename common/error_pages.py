@@ -1,5 +1,3 @@
-"""A refusal as a page, or as a notice inside one."""
-
 import logging
 from collections.abc import Awaitable, Callable
 
@@ -9,45 +7,45 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.shortcuts import render
 from django_htmx.http import reswap, retarget
 
-from common.db.execution import AWAY
+from common.db.execution import CONNECTION_ERRORS
 from common.errors import ArenaError, DatabaseAway, ServiceAway
 
 logger = logging.getLogger(__name__)
 
 
-def for_program(request: HttpRequest, error: ArenaError) -> JsonResponse | None:
-    """The error as the API says it; None at an address that is a page's."""
+def json_error_response(request: HttpRequest, error: ArenaError) -> JsonResponse | None:
+    """Return the error as JSON for the URLs of programs, None for those of pages."""
     if not request.path.startswith(("/api/", "/stream/", "/leaderboard/stream/")):
         return None
     return JsonResponse(error.as_json(), status=error.http_status, headers=error.headers)
 
 
-def page_for(request: HttpRequest, error: ArenaError) -> HttpResponse:
-    """The error as a page, as a toast when htmx asked for a fragment, or as JSON where only programs come."""
-    if said := for_program(request, error):
-        return said
+def error_response(request: HttpRequest, error: ArenaError) -> HttpResponse:
+    """Return the error as a page, as a notice for htmx, or as JSON for the URLs of programs."""
+    if json_response := json_error_response(request, error):
+        return json_response
     template = "error.html#notice" if getattr(request, "htmx", False) else error.page
     response = render(request, template, {"error": error}, status=error.http_status)
     for name, value in error.headers.items():
         response[name] = value
-    if getattr(request, "htmx", False):  # not over the form that was sent: what was typed is still in it
+    if getattr(request, "htmx", False):  # not over the submitted form, which still holds the typed text
         reswap(retarget(response, "#notices"), "innerHTML")
     return response
 
 
-def page_for_exception(request: HttpRequest, exception: Exception) -> HttpResponse | None:
-    """Of a refusal, or of a service that is away; None for what is a bug."""
-    if isinstance(exception, AWAY):
+def response_for_exception(request: HttpRequest, exception: Exception) -> HttpResponse | None:
+    """Return the response to a refusal or to an unreachable service; None for a bug."""
+    if isinstance(exception, CONNECTION_ERRORS):
         logger.warning("the database is away: %s", str(exception).strip())
-        return page_for(request, DatabaseAway())
-    if isinstance(exception, redis.RedisError):  # from allauth's own limits, for example
+        return error_response(request, DatabaseAway())
+    if isinstance(exception, redis.RedisError):  # for example from allauth's limits
         logger.warning("Valkey is away: %s", exception)
-        return page_for(request, ServiceAway())
-    return page_for(request, exception) if isinstance(exception, ArenaError) else None
+        return error_response(request, ServiceAway())
+    return error_response(request, exception) if isinstance(exception, ArenaError) else None
 
 
 class ArenaErrorMiddleware:
-    """Turns an ArenaError, or a service that is away, into a page; the API has its own handler."""
+    """Turn an ArenaError or an unreachable service into a page; the API has its own handler."""
 
     sync_capable = True
     async_capable = True
@@ -61,4 +59,4 @@ class ArenaErrorMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        return page_for_exception(request, exception)
+        return response_for_exception(request, exception)

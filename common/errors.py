@@ -1,5 +1,3 @@
-"""Refusals a person can cause: a stable code, a sentence, an HTTP status."""
-
 import math
 
 from django.utils.functional import Promise
@@ -12,27 +10,27 @@ FieldErrors = dict[str, list[str]]
 
 
 class ArenaError(Exception):
-    """A refusal with a stable code, a sentence for the person, and the HTTP status it answers with."""
+    """Refusal with a stable code, a sentence for the person, and an HTTP status."""
 
     code = "refused"
     message: str | Promise = _("This is not possible.")
     http_status = 400
     page = "error.html"
-    # Whether what was stored before it was raised stays, where a request's changes are one transaction.
-    keeps_what_was_stored = False
+    # Commit what the request stored before the error, where it runs in one transaction.
+    keeps_stored_rows = False
 
     def __init__(
         self, message: str | Promise = "", *, fields: FieldErrors | None = None, retry_after: float | None = None
     ) -> None:
-        said = " ".join(line for lines in (fields or {}).values() for line in lines)
-        self.detail = str(message or said or self.message)  # in the language of whoever asked
+        field_lines = " ".join(line for lines in (fields or {}).values() for line in lines)
+        self.detail = str(message or field_lines or self.message)  # in the language of the request
         super().__init__(self.detail)
         self.fields = fields
         self.retry_after = None if retry_after is None else max(1, math.ceil(retry_after))
 
     @property
     def wait_minutes(self) -> int:
-        """For people: 0 when seconds, or hours, say it better."""
+        """Minutes to wait, for pages; 0 when seconds or hours suit better."""
         return math.ceil((self.retry_after or 0) / 60) if 120 < (self.retry_after or 0) <= 7_200 else 0
 
     @property
@@ -40,7 +38,7 @@ class ArenaError(Exception):
         return math.ceil((self.retry_after or 0) / 3_600) if (self.retry_after or 0) > 7_200 else 0
 
     def as_json(self) -> ErrorPayload:
-        """What was sent is quoted in sentences, and may hold what can be neither encoded nor stored."""
+        """Return the payload; its sentences quote input, so unstorable characters are replaced."""
         body: ErrorPayload = {"code": self.code, "detail": storable(self.detail)}
         if self.fields:
             body["fields"] = {storable(name): [storable(line) for line in lines] for name, lines in self.fields.items()}
@@ -108,4 +106,4 @@ class ServiceAway(ArenaError):
 
 class DatabaseAway(ServiceAway):
     message = _("The database is temporarily unavailable. Your data is safe. Please try again.")
-    page = "away.html"  # asks the database nothing
+    page = "away.html"  # runs no query

@@ -1,7 +1,4 @@
-"""How log lines are written: as JSON for programs or plainly for people, with the request they belong to.
-
-Everything logs through Python's own `logging`; structlog renders it.
-"""
+"""Log format: structlog renders the records of `logging` as JSON or text, with the request's id."""
 
 import re
 import secrets
@@ -12,21 +9,20 @@ from structlog.processors import ExceptionRenderer, JSONRenderer, TimeStamper
 from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_logger_name
 from structlog.typing import EventDict, Processor
 
-from common.text.redaction import redacted
+from common.text.redaction import redact
 
 REQUEST_ID = "request_id"
 _WELL_FORMED = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
 def begin_request(given: str = "") -> str:
-    """From here on this thread's lines carry a request's id: `given` if it is well formed, otherwise a new one."""
+    """Bind the request's id to this thread's log lines: `given` if it is well formed, otherwise a new one."""
     request_id = given if _WELL_FORMED.fullmatch(given) else secrets.token_hex(12)
     bind_contextvars(**{REQUEST_ID: request_id})
     return request_id
 
 
-def current_request() -> str:
-    """Its id; empty outside of one."""
+def current_request_id() -> str:
     return str(get_contextvars().get(REQUEST_ID, ""))
 
 
@@ -35,10 +31,10 @@ def end_request() -> None:
 
 
 def formatter(style: str) -> ProcessorFormatter:
-    """`style`: json or text. A record's `extra` becomes fields of the line."""
+    """Return a formatter; `style`: json or text. A record's `extra` becomes fields of the line."""
     before: list[Processor] = [
         merge_contextvars, add_log_level, add_logger_name, ExtraAdder(), TimeStamper(fmt="iso", utc=True, key="time"),
-        ExceptionRenderer(), _without_secrets,
+        ExceptionRenderer(), _redact_secrets,
     ]  # fmt: skip
     last: Processor = JSONRenderer(ensure_ascii=False, default=str) if style == "json" else _as_text
     return ProcessorFormatter(
@@ -46,11 +42,11 @@ def formatter(style: str) -> ProcessorFormatter:
     )
 
 
-def _without_secrets(logger: Any, method: str, line: EventDict) -> EventDict:
-    """A record may carry anything: what is no number or truth is turned into words first."""
+def _redact_secrets(logger: Any, method: str, line: EventDict) -> EventDict:
+    """Redact secrets. Values other than numbers and booleans become text first."""
     for name, value in line.items():
         if not isinstance(value, (int, float, bool, type(None))) and not name.startswith("_"):
-            line[name] = redacted(str(value))
+            line[name] = redact(str(value))
     return line
 
 

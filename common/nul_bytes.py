@@ -1,4 +1,4 @@
-"""Addresses that no row can have: PostgreSQL stores no NUL, and asking it for one is an error."""
+"""Middleware: reject NUL bytes in the path (404) and the query string (400); PostgreSQL text cannot hold them."""
 
 from collections.abc import Callable
 
@@ -6,8 +6,9 @@ from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponseBase
 
 
-def refuse_nul(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware, so that no view has to think of it."""
+def NulByteMiddleware(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
 
     def respond(request: HttpRequest) -> HttpResponseBase:
         if "\x00" in request.path_info:

@@ -1,5 +1,3 @@
-"""Types that the payloads of all apps share."""
-
 from datetime import datetime
 from typing import Annotated, Any, Generic, NotRequired, TypeAlias, TypedDict, TypeVar
 

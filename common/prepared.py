@@ -1,7 +1,7 @@
-"""Querysets whose SQL is written once per process, for queries that run many times a second with other ids.
+"""Querysets compiled to SQL once per process, for queries that run many times a second with other ids.
 
-Django writes the SQL of a queryset again at each evaluation. For a row with its relations that takes three times as
-long as PostgreSQL's answer and the building of the objects together (figures: docs/adr/0026).
+Django compiles a queryset again at each evaluation. For a row with its relations that takes three times as long as
+PostgreSQL's reply and the creation of the objects together (figures: docs/adr/0026).
 
 Users: `battles.queries` (battles with their parts), `battles.worker.turn_store` and `battles.models.turns` (turns of a
 worker), `accounts.actor` and `accounts.api.authentication` (the actor of a request), `models_registry.health.outcomes`

@@ -1,5 +1,3 @@
-"""Server-sent events: how they are written, and the response that carries them."""
-
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
@@ -11,14 +9,14 @@ KEEP_ALIVE = b": still here\n\n"
 
 
 def event(name: str, data: str, *, id: str = "") -> bytes:
-    """One event. Line ends inside `data` (LF, CR, CRLF) each begin a new data line."""
-    lines = data.replace("\r\n", "\n").replace("\r", "\n").split("\n")  # splitlines() would cut at ten more characters
+    """Format one event. Each line end inside `data` (LF, CR, CRLF) begins a new data line."""
+    lines = data.replace("\r\n", "\n").replace("\r", "\n").split("\n")  # splitlines() also cuts at ten other characters
     head = f"id: {id}\nevent: {name}\n" if id else f"event: {name}\n"
     return (head + "".join(f"data: {line}\n" for line in lines) + "\n").encode()
 
 
 class EventStreamResponse(StreamingHttpResponse):
-    """Unbuffered, uncompressed, never cached; holds a slot until it is closed."""
+    """Unbuffered, uncompressed, uncached response; holds a stream slot until it is closed."""
 
     def __init__(self, events: AsyncIterator[bytes], slot: stream_slots.Slot) -> None:
         super().__init__(
@@ -34,11 +32,11 @@ class EventStreamResponse(StreamingHttpResponse):
 
 
 def response(request: HttpRequest, events: AsyncIterator[bytes], *, person: str) -> EventStreamResponse:
-    """Return the response that sends these events to `person` (a word of stream_slots). Raises TooManyStreams.
+    """Return a response with these events, counted for `person` (stream_slots.person_hash). Raises TooManyStreams.
 
-    Waits for Valkey, so it is no call for an event loop.
+    Blocks on Valkey, so do not call it in an event loop.
     """
-    return EventStreamResponse(events, stream_slots.take_for(request, person))
+    return EventStreamResponse(events, stream_slots.acquire_for_request(request, person))
 
 
 async def _counted(events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -1,4 +1,4 @@
-"""The names that Django makes of apps, classes and fields, once and in English, in everybody's language."""
+"""Make Django's auto-generated verbose names translatable."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -7,20 +7,19 @@ from django.apps import AppConfig
 from django.utils.translation import gettext_lazy, override
 
 
-def names_of_models(configs: Iterable[AppConfig]) -> Iterator[str]:
-    """The names themselves, for the catalogue of what is to be translated."""
-    for _owner, _attribute, name in _made_names(configs):
+def generated_verbose_names(configs: Iterable[AppConfig]) -> Iterator[str]:
+    for _owner, _attribute, name in _generated(configs):
         yield name
 
 
-def translate_names_of_models(configs: Iterable[AppConfig]) -> None:
-    """Migrations do not see it: they are made of the names that somebody wrote."""
-    for owner, attribute, name in list(_made_names(configs)):
+def translate_verbose_names(configs: Iterable[AppConfig]) -> None:
+    """Replace the generated names by lazy translations; migrations contain only explicit names."""
+    for owner, attribute, name in list(_generated(configs)):
         setattr(owner, attribute, gettext_lazy(name))
 
 
-def _made_names(configs: Iterable[AppConfig]) -> Iterator[tuple[Any, str, str]]:
-    """(whose it is, where it stands, the name in English)"""
+def _generated(configs: Iterable[AppConfig]) -> Iterator[tuple[Any, str, str]]:
+    """Yield (owner, attribute of the owner, English name) for each generated name."""
     for config in configs:
         if config.models and "verbose_name" not in vars(type(config)):
             yield config, "verbose_name", _in_english(config.verbose_name)
@@ -35,6 +34,5 @@ def _made_names(configs: Iterable[AppConfig]) -> Iterator[tuple[Any, str, str]]:
 
 
 def _in_english(name: Any) -> str:
-    """What is made of an untranslated name, or what it was before it was made translatable."""
     with override("en"):
         return str(name)

@@ -9,7 +9,7 @@ from kombu.exceptions import OperationalError
 from accounts import audit
 from accounts.errors import NeedsAdministrator
 from accounts.models import User
-from accounts.staff_rights import is_administrator, untouchable_voters
+from accounts.staff_rights import is_administrator, protected_voters
 from battles.models import Vote, VoteQuerySet
 from leaderboard import tasks
 from leaderboard.counting import reviews, schedule
@@ -79,7 +79,7 @@ def decide_review(review: AnomalyReview, state: str, *, by: User, because: str) 
 
 def _refuse_protected_voters(votes: VoteQuerySet, by: User | None) -> None:
     """Raise NeedsAdministrator where a vote is of `by`, or of an administrator and `by` is none."""
-    if votes.filter(voter__in=untouchable_voters(by)).exists():
+    if votes.filter(voter__in=protected_voters(by)).exists():
         raise NeedsAdministrator(_("Only an administrator can judge your own votes and those of administrators."))
 
 

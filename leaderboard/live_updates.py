@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from redis.asyncio.client import PubSub
 
 from common import sse
-from common.db.execution import AWAY, in_database
+from common.db.execution import CONNECTION_ERRORS, run_in_db
 from common.valkey.connections import UNREACHABLE, new_async_connection
 from leaderboard.models import AggregationRun
 from leaderboard.notify import CHANNEL
@@ -86,8 +86,8 @@ class SnapshotNews:
     async def _look(self) -> None:
         boards = list(self._followed)
         try:
-            found = await in_database(AggregationRun.objects.newest_ids, boards)
-        except AWAY as error:
+            found = await run_in_db(AggregationRun.objects.newest_ids, boards)
+        except CONNECTION_ERRORS as error:
             logger.warning("open boards wait for news: the database is away (%s)", str(error).strip())
             await asyncio.sleep(TICK_S)
             return

@@ -2,7 +2,7 @@
 
 import logging
 
-from common.valkey.connections import UNREACHABLE, connection, while_a_person_waits
+from common.valkey.connections import UNREACHABLE, connection, fail_fast
 
 logger = logging.getLogger(__name__)
 
@@ -12,7 +12,7 @@ CHANNEL = "leaderboard:snapshots"
 def announce_snapshot(scope: str) -> None:
     """To be called once the snapshot is committed. Best effort: whoever misses it looks again within a minute."""
     try:
-        with while_a_person_waits():
+        with fail_fast():
             connection().publish(CHANNEL, scope)
     except UNREACHABLE as error:
         logger.warning("a snapshot of %s was not announced (%s)", scope, error)

@@ -83,7 +83,7 @@ def stream(request: HttpRequest) -> StreamingHttpResponse:
     """Says when a board has a new snapshot; no query, no connection pinned."""
     key = request.GET.get("board", OVERALL).replace("\x00", "")
     shown = request.headers.get("Last-Event-ID") or request.GET.get("shown", "")
-    return sse.response(request, live_updates.board_events(key, shown), person=stream_slots.person_in(request))
+    return sse.response(request, live_updates.board_events(key, shown), person=stream_slots.person_of_request(request))
 
 
 @public

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import cast
 
-from common.text.money import plain
+from common.text.money import plain_decimal
 from models_registry.models import LanguageModel, Price
 from models_registry.payload_types import LicenseKind, ModelPayload, Status
 
@@ -25,8 +25,8 @@ def model_summary(model: LanguageModel, *, prices: Mapping[int, Price] | None = 
         "context_length": model.context_length,
         "abilities": model.abilities,
         "status": cast(Status, model.status),
-        "price_input": None if price is None else plain(price.input_per_million),
-        "price_output": None if price is None else plain(price.output_per_million),
+        "price_input": None if price is None else plain_decimal(price.input_per_million),
+        "price_output": None if price is None else plain_decimal(price.output_per_million),
         "version": model.version,
     }
 

@@ -29,7 +29,7 @@ from battles.moderation import endpoint, policy
 from battles.worker import runner as battles_engine
 from battles.worker import turn_store
 from battles.worker.runner import Engine
-from common.db.triggers import allow_emptying_sql
+from common.db.triggers import allow_truncate_sql
 from common.rendering.frames import Rendered
 from common.rendering.renderer import Renderer
 from common.valkey import connections as valkey
@@ -65,7 +65,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _valkey_is_waited_for() -> Iterator[None]:
     """However busy the machine is: an arena takes one that is silent for half a second for one that is away."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(valkey, "PATIENCE_S", 20.0)
+        patched.setattr(valkey, "SOCKET_TIMEOUT_S", 20.0)
         yield
 
 
@@ -83,7 +83,7 @@ def _tests_may_empty_tables() -> Iterator[None]:
     flush = DatabaseOperations.sql_flush
 
     def allowed(self: DatabaseOperations, *what: object, **how: object) -> list[str]:
-        return [allow_emptying_sql(), *flush(self, *what, **how)]
+        return [allow_truncate_sql(), *flush(self, *what, **how)]
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(DatabaseOperations, "sql_flush", allowed)

@@ -5,13 +5,13 @@ from django.db.models import Model
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from common.admin.estimated_count import LargeListAdmin
+from common.admin.estimated_count import EstimatedCountAdmin
 from common.admin.secret_fields import SecretFieldsAdmin
 from uploads.models import Upload
 
 
 @admin.register(Upload)
-class UploadAdmin(SecretFieldsAdmin, LargeListAdmin):
+class UploadAdmin(SecretFieldsAdmin, EstimatedCountAdmin):
     secret_fields = frozenset({"stored_as"})
     list_display = ["name", "media_type", "size", "state", "error", "created_at", "used_at", "deleted_at"]
     list_filter = ["state", "kind", "error"]

@@ -3,20 +3,20 @@
 from django.dispatch import receiver
 
 from accounts.models import User
-from accounts.personal_data import account_goes, asked_for_everything
+from accounts.personal_data import account_deleting, personal_data_requested
 from uploads.models import Upload
 from uploads.payload_types import UploadPayload
 from uploads.payloads import upload_summary
 
 
-@receiver(asked_for_everything)
+@receiver(personal_data_requested)
 def uploads_of(user: User, **_: object) -> dict[str, list[UploadPayload]]:
     return {
         "uploads": [upload_summary(upload) for upload in Upload.objects.filter(owner_user=user).kept().order_by("pk")]
     }
 
 
-@receiver(account_goes)
+@receiver(account_deleting)
 def forget_uploads(user: User, **_: object) -> None:
     """Names may say who somebody was. Files without an owner are deleted by the next tidying up."""
     Upload.objects.filter(owner_user=user).update(name="", owner_user=None)

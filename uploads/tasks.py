@@ -6,7 +6,7 @@ from celery import shared_task
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from common.valkey.connections import UNREACHABLE, while_a_person_waits
+from common.valkey.connections import UNREACHABLE, fail_fast
 from uploads import cleanup, extraction
 
 logger = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ def tidy_up() -> None:
 def wake(upload_id: int) -> None:
     """Tell a worker. A broker that is away is only logged: the sweeper will find the upload."""
     try:
-        with while_a_person_waits():
+        with fail_fast():
             read_upload.delay(upload_id)
     except (OperationalError, *UNREACHABLE) as error:
         logger.warning("nobody was woken for upload %s: %s", upload_id, error)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.middleware import HtmxDetails
 
-from accounts.actor import ActorRequest, known_actor
+from accounts.actor import ActorRequest, ensure_known_actor
 from uploads import actions, downloads
 from uploads.deletion import delete_upload
 from uploads.errors import NoFile
@@ -47,7 +47,7 @@ def _keep(request: PageRequest) -> HttpResponse:
     sent: list[Any] = request.FILES.getlist("file")
     if not sent:
         raise NoFile
-    actor = known_actor(request)
+    actor = ensure_known_actor(request)
     kept = [actions.keep_upload(actor=actor, content=file.read(), name=file.name or "") for file in sent]
     if request.htmx:
         return render(request, "uploads/chip.html", {"upload": kept[0]}, status=201)

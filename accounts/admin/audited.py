@@ -1,5 +1,3 @@
-"""Pages of the administration on which whatever staff change is written down, also where Django's own would not."""
-
 from typing import Any
 
 from django.contrib import admin
@@ -12,39 +10,38 @@ from django.utils.text import camel_case_to_spaces
 from accounts import audit
 
 
-class DeletionsWrittenDown(admin.ModelAdmin):  # type: ignore[type-arg]
-    """What is deleted, one by one or many at once."""
+class AuditDeletionsMixin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Write an audit entry for each deleted object."""
 
     def subject_of(self, row: Model) -> str:
-        """What the audit log calls it; no address, which would outlive its account there."""
+        """Return the entry's subject; without e-mail addresses, which would outlive the account there."""
         return str(row)
 
     def response_action(self, *args: Any, **kwargs: Any) -> HttpResponse | None:
-        """What is done to many at once, and its entries, are there together or not at all."""
+        """Run a bulk action and its audit entries in one transaction."""
         with transaction.atomic():
             return super().response_action(*args, **kwargs)
 
     def log_deletions(self, request: HttpRequest, queryset: QuerySet[Model]) -> list[LogEntry]:
         for row in queryset:
-            self._write_down(request, "delete", row)
+            self._record(request, "delete", row)
         return super().log_deletions(request, queryset)
 
-    def _write_down(self, request: HttpRequest, verb: str, row: Model, **details: object) -> None:
+    def _record(self, request: HttpRequest, verb: str, row: Model, **details: object) -> None:
         action = f"{verb} {camel_case_to_spaces(self.model.__name__)}"
         audit.record(request.user, action, self.subject_of(row), **details)  # type: ignore[arg-type]
 
 
-class ChangesWrittenDown(DeletionsWrittenDown):
-    """What is added and changed, too, with the state after it."""
+class AuditChangesMixin(AuditDeletionsMixin):
+    """Write an audit entry for each added, changed or deleted object."""
 
     def state_of(self, row: Any) -> dict[str, object]:
-        """For the entry's details."""
         return {}
 
     def log_addition(self, request: HttpRequest, obj: Model, message: object) -> LogEntry:
-        self._write_down(request, "add", obj, **self.state_of(obj))
+        self._record(request, "add", obj, **self.state_of(obj))
         return super().log_addition(request, obj, message)
 
     def log_change(self, request: HttpRequest, obj: Model, message: object) -> LogEntry:
-        self._write_down(request, "change", obj, **self.state_of(obj))
+        self._record(request, "change", obj, **self.state_of(obj))
         return super().log_change(request, obj, message)

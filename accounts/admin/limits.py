@@ -1,5 +1,3 @@
-"""Limits in the administration: each row replaces one of the defaults, without a restart."""
-
 from typing import Any
 
 from django import forms
@@ -9,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.audited import ChangesWrittenDown
+from accounts.admin.audited import AuditChangesMixin
 from accounts.models import Limit
 from common.valkey import limits
 
@@ -33,13 +31,13 @@ WHO = {
     "network": _("one network (an IPv4 address or an IPv6 /64)"),
     "network48": _("one IPv6 /48"),
 }
-MAX_PERIOD_S = 366 * 24 * 3600  # Valkey refuses a longer expiry, and then every request would be refused
+MAX_PERIOD_S = 366 * 24 * 3600  # Valkey rejects an expiry that is too long, which would refuse every request
 
 
 def _validate_rate(rate: str) -> None:
-    """Refuse zero times, too: as a limit of wrong passwords it would stop every sign-in for good."""
+    """Refuse an amount of zero, too: as the limit of wrong passwords it would stop every sign-in."""
     try:
-        is_valid = all(item.amount and item.get_expiry() <= MAX_PERIOD_S for item in limits.parsed(rate))
+        is_valid = all(item.amount and item.get_expiry() <= MAX_PERIOD_S for item in limits.parse_rate(rate))
     except ValueError:
         is_valid = False
     if not is_valid:
@@ -72,7 +70,7 @@ class LimitForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(Limit)
-class LimitAdmin(ChangesWrittenDown):
+class LimitAdmin(AuditChangesMixin):
     form = LimitForm
     fields = ("limit", "rate")
     list_display = ("limit", "rate", "default", "changed_at")
@@ -82,7 +80,7 @@ class LimitAdmin(ChangesWrittenDown):
         return {"rate": row.rate}
 
     def save_model(self, request: HttpRequest, obj: Limit, form: LimitForm, change: bool) -> None:
-        """Replace a row that exists: of two administrators the last one wins."""
+        """Replace an existing row: of two administrators the last one wins."""
         action, who = form.cleaned_data["limit"].split()
         row, _is_new = Limit.objects.update_or_create(action=action, who=who, defaults={"rate": obj.rate})
         obj.pk, obj.action, obj.who = row.pk, action, who

@@ -1,5 +1,3 @@
-"""The window onto people: visitors, bans, invitations, API tokens and what staff changed."""
-
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from accounts import actions, audit, bans, staff_rights
-from accounts.admin.audited import DeletionsWrittenDown
+from accounts.admin.audited import AuditDeletionsMixin
 from accounts.errors import NeedsAdministrator
 from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, User, Visitor
 from common.admin.estimated_count import EstimatingPaginator
@@ -31,7 +29,7 @@ class BanForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ["user", "visitor", "network", "reason", "expires_at"]
 
     def _post_clean(self) -> None:
-        """Check the right to make this ban. Only this method of Django's gives the form its instance."""
+        """Check the right to create this ban; only here Django has filled the form's instance."""
         super()._post_clean()  # type: ignore[misc]
         if self.errors:
             return
@@ -43,7 +41,7 @@ class BanForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(Ban)
 class BanAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """A ban is made and lifted, not edited: what was said to somebody stays on record."""
+    """Bans are created and lifted, not edited: the reason shown to the person stays on record."""
 
     form = BanForm
     list_display = [
@@ -65,8 +63,8 @@ class BanAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     actions = ["lift"]
 
     def get_fields(self, request: HttpRequest, obj: Ban | None = None) -> list[Any]:
-        asked = ["user", "visitor", "network", "reason", "expires_at"]
-        return asked if obj is None else [*asked, "created_by", "created_at", "lifted_by", "lifted_at"]
+        editable = ["user", "visitor", "network", "reason", "expires_at"]
+        return editable if obj is None else [*editable, "created_by", "created_at", "lifted_by", "lifted_at"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Ban | None = None) -> list[str]:
         return [] if obj is None else self.get_fields(request, obj)
@@ -90,7 +88,7 @@ class BanAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         try:
             with transaction.atomic():
                 for ban in queryset:
-                    network = bans.network_in_month_of(ban, request)
+                    network = bans.network_hash_in_month_of(ban, request)
                     actions.lift_ban(ban, by=request.user, network=network)  # type: ignore[arg-type]
         except NeedsAdministrator as refusal:
             messages.error(request, refusal.detail)
@@ -112,8 +110,6 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(Invitation)
 class InvitationAdmin(SecretFieldsAdmin):
-    """A link is shown once, when it is made; afterwards it can only be revoked."""
-
     form = InvitationForm
     secret_fields = frozenset({"digest"})
     list_display = ["__str__", "email", "created_by", "created_at", "expires_at", "used_by", "revoked_at"]
@@ -123,8 +119,8 @@ class InvitationAdmin(SecretFieldsAdmin):
     actions = ["revoke"]
 
     def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> list[Any]:
-        asked = ["email", "expires_at"]
-        return asked if obj is None else [*asked, "created_by", "created_at", "used_by", "used_at", "revoked_at"]
+        editable = ["email", "expires_at"]
+        return editable if obj is None else [*editable, "created_by", "created_at", "used_by", "used_at", "revoked_at"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Invitation | None = None) -> list[str]:
         return [] if obj is None else self.get_fields(request, obj)
@@ -160,9 +156,7 @@ class ApiTokenForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(SecretFieldsAdmin, DeletionsWrittenDown):
-    """A token is shown once, when it is made; afterwards it can only be revoked."""
-
+class ApiTokenAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
     form = ApiTokenForm
     secret_fields = frozenset({"digest"})
     list_display = ["name", "user", "last_four", "scopes", "created_at", "expires_at", "last_used_at", "revoked_at"]
@@ -173,8 +167,8 @@ class ApiTokenAdmin(SecretFieldsAdmin, DeletionsWrittenDown):
     actions = ["revoke"]
 
     def get_fields(self, request: HttpRequest, obj: ApiToken | None = None) -> list[Any]:
-        asked = ["user", "name", "scopes", "expires_at"]
-        return asked if obj is None else [*asked, "last_four", "created_at", "last_used_at", "revoked_at"]
+        editable = ["user", "name", "scopes", "expires_at"]
+        return editable if obj is None else [*editable, "last_four", "created_at", "last_used_at", "revoked_at"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: ApiToken | None = None) -> list[str]:
         return [] if obj is None else self.get_fields(request, obj)
@@ -201,8 +195,6 @@ class ApiTokenAdmin(SecretFieldsAdmin, DeletionsWrittenDown):
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """A window without handles."""
-
     paginator = EstimatingPaginator
     show_full_result_count = False
 
@@ -218,8 +210,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 @admin.register(Visitor)
 class VisitorAdmin(SecretFieldsAdmin, ReadOnlyAdmin):
-    """Without the key: it is what a visitor's cookie proves."""
-
+    # The key authenticates the visitor's cookie.
     secret_fields = frozenset({"key"})
     list_display = ["__str__", "created_at", "network", "claimed_by"]
     list_select_related = ["claimed_by"]

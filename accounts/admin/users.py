@@ -1,5 +1,3 @@
-"""Members in the administration: their rights, their passwords, the browsers in which they are signed in."""
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,11 +16,11 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts import actions, audit
 from accounts.models import SignIn, User
-from accounts.sign_in.sessions import signed_in
+from accounts.sign_in.sessions import active_sign_ins
 
 
 class LowerCaseEmail(forms.ModelForm):  # type: ignore[type-arg]
-    """Addresses that differ only in case are one person's."""
+    """Mixin: store addresses in lower case, as ones that differ only in case belong to one person."""
 
     def clean_email(self) -> str:
         return str(self.cleaned_data["email"]).lower()
@@ -65,26 +63,26 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     actions = ["sign_out_everywhere"]
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Whoever may only look has no use for what is left of a password."""
         fieldsets = super().get_fieldsets(request, obj)
         if obj is None or self.has_change_permission(request, obj):
             return fieldsets
+        # Staff who may only view do not see the password's hash.
         return [(None, {"fields": ["email"]}), *fieldsets[1:]]
 
     def save_model(self, request: HttpRequest, obj: User, form: "ModelForm[User]", change: bool) -> None:
         super().save_model(request, obj, form, change)
-        said = form.cleaned_data
+        data = form.cleaned_data
         changed = [name for name in form.changed_data if not name.startswith("password")]
         rights: dict[str, object] = {
-            name: said[name] for name in ("is_active", "is_staff", "is_superuser") if name in changed
+            name: data[name] for name in ("is_active", "is_staff", "is_superuser") if name in changed
         }
-        rights |= {name: [str(one) for one in said[name]] for name in ("groups", "user_permissions") if name in changed}
+        rights |= {name: [str(row) for row in data[name]] for name in ("groups", "user_permissions") if name in changed}
         action = "change user" if change else "add user"
         audit.record(request.user, action, f"user {obj.pk}", changed=changed, **rights)  # type: ignore[arg-type]
 
     @transaction.atomic
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
-        """Django's page; it is written down when there is another password, or none any more."""
+        """Show Django's page, and write an audit entry when the password was changed or disabled."""
         before = self._password_of(request, id)
         response = super().user_change_password(request, id, form_url)
         if self._password_of(request, id) != before:
@@ -106,18 +104,18 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     def get_deleted_objects(
         self, objs: Sequence[User] | QuerySet[User], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """Whoever may delete an account may delete what goes with it: actions.delete_account says what that is."""
+        """Require no rights to the related objects: actions.delete_account decides which of them go."""
         listed, counts, _refused, protected = super().get_deleted_objects(objs, request)
         return listed, counts, set(), protected
 
     @admin.display(description=_("Signed in with"), empty_value="–")
     def browsers(self, user: User) -> str | None:
-        """Without what would sign in: a session's key."""
-        lines = [(str(row), date_format(row.last_seen_at, "DATE_FORMAT")) for row in signed_in(user)]
+        # Never with a session's key, which would sign in.
+        lines = [(str(row), date_format(row.last_seen_at, "DATE_FORMAT")) for row in active_sign_ins(user)]
         return format_html_join(mark_safe("<br>"), "{}, {}", lines) or None
 
     @admin.action(description=_("Sign out of every browser"), permissions=["change"])
     def sign_out_everywhere(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         for user in queryset:
-            actions.sign_out(SignIn.objects.all(), of=user, by=request.user)  # type: ignore[arg-type]
+            actions.sign_out(SignIn.objects.all(), member=user, by=request.user)  # type: ignore[arg-type]
         messages.success(request, _("They are signed out everywhere."))

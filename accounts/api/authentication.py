@@ -1,4 +1,4 @@
-"""The API's two doors: a bearer token, or the browser's own cookies (then with CSRF protection)."""
+"""API authentication: a bearer token, or the browser's cookies with CSRF protection."""
 
 from datetime import timedelta
 from typing import cast
@@ -13,15 +13,15 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from accounts import access
-from accounts.actor import Actor, ActorRequest, actor_of, network_limit_keys, networks_of
+from accounts.actor import Actor, ActorRequest, browser_actor, network_hashes, network_limit_keys
 from accounts.errors import NotInBrowser
 from accounts.models import ApiToken, Scope, User
 from common.errors import NotAllowed, NotSignedIn
 from common.prepared import PreparedQuery
 from common.valkey import limits
 
-# A busy token's row is not written, and not waited for, with every request.
-NOTED_AT_MOST_EVERY = timedelta(minutes=1)
+# Not with every request: requests with one token would wait for each other's row lock.
+LAST_USED_INTERVAL = timedelta(minutes=1)
 NOT_COUNTED = _("API tokens cannot be checked at the moment. Please try again.")
 
 _usable = PreparedQuery(lambda digest: ApiToken.objects.usable().select_related("user").filter(digest=digest), str)
@@ -29,22 +29,22 @@ _usable = PreparedQuery(lambda digest: ApiToken.objects.usable().select_related(
 
 class ActorAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[User | None, Actor]:
-        """(user, actor) for every request; raises NotSignedIn for a token that is not usable, and what access does."""
+        """Return (user, actor). Raises NotSignedIn for an unusable token, and the errors of access.check_access."""
         header = get_authorization_header(request).decode("latin-1")
         if header:
-            actor = self._actor_of_token(request, header)
+            actor = self._token_actor(request, header)
         else:
-            get_token(request._request)  # the contract: the csrftoken cookie comes with any GET
+            get_token(request._request)  # API contract: every GET sets the csrftoken cookie
             self._enforce_csrf(request)
-            actor = actor_of(request._request)
-        access.admit(actor, request._request)
+            actor = browser_actor(request._request)
+        access.check_access(actor, request._request)
         cast(ActorRequest, request._request).actor = actor
         return actor.user, actor
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
 
-    def _actor_of_token(self, request: Request, header: str) -> Actor:
+    def _token_actor(self, request: Request, header: str) -> Actor:
         scheme, _space, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise NotSignedIn
@@ -54,10 +54,10 @@ class ActorAuthentication(BaseAuthentication):
             limits.count("token", keys, fail_open=False, not_counted=NOT_COUNTED)
             raise NotSignedIn
         row = found[0]
-        if row.last_used_at is None or timezone.now() - row.last_used_at > NOTED_AT_MOST_EVERY:
+        if row.last_used_at is None or timezone.now() - row.last_used_at > LAST_USED_INTERVAL:
             ApiToken.objects.filter(pk=row.pk).update(last_used_at=Now())
         scopes = frozenset(Scope(scope) for scope in row.scopes)
-        return Actor(user=row.user, scopes=scopes, **networks_of(request._request))
+        return Actor(user=row.user, scopes=scopes, **network_hashes(request._request))
 
     def _enforce_csrf(self, request: Request) -> None:
         check = CSRFCheck(lambda _: None)  # type: ignore[arg-type]
@@ -70,9 +70,9 @@ class ActorAuthentication(BaseAuthentication):
 
 
 class HasScope(BasePermission):
-    """A view says which scope each method needs: `scopes = {"POST": Scope.BATTLE}`; reading needs `read`.
+    """Check the scope that a view declares per method: `scopes = {"POST": Scope.BATTLE}`; the default is `read`.
 
-    And for which of them no token will do: `in_browser = ("DELETE",)`.
+    Methods in `in_browser = ("DELETE",)` accept no token at all.
     """
 
     def has_permission(self, request: Request, view: object) -> bool:
@@ -80,13 +80,13 @@ class HasScope(BasePermission):
             return IsMemberInBrowser().has_permission(request, view)
         actor = cast(ActorRequest, request._request).actor
         needed = getattr(view, "scopes", {}).get(request.method, Scope.READ)
-        if not actor.may(needed):
+        if not actor.has_scope(needed):
             raise NotAllowed(gettext("This token lacks the scope “%(scope)s”.") % {"scope": needed})
         return True
 
 
 class IsMemberInBrowser(BasePermission):
-    """Whoever finds a token must not be able to make himself another, with more scopes or a longer life."""
+    """Refuse tokens: a stolen one must not create another with more scopes or a later expiry."""
 
     def has_permission(self, request: Request, view: object) -> bool:
         actor = cast(ActorRequest, request._request).actor

@@ -1,4 +1,4 @@
-"""One decorator for every API POST: the same key and body give the first result again."""
+"""Idempotency-Key for API POSTs: a repeated key and body return the first result."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.actor import ActorRequest, keys_of, known_actor
+from accounts.actor import ActorRequest, actor_keys, ensure_known_actor
 from accounts.errors import IdempotencyKeyReused, StillRunning
 from accounts.models import IdempotencyKey, User, Visitor
 from common.api.errors import as_arena_error
@@ -24,7 +24,7 @@ R = TypeVar("R", bound=Response)
 
 
 class ShownOnce(str):
-    """A secret in an answer: it is not remembered, and null when the request is repeated."""
+    """Secret in a response: it is not stored, and null when the request is repeated."""
 
     __slots__ = ()
 
@@ -32,8 +32,8 @@ class ShownOnce(str):
 def idempotent(method: Callable[P, R]) -> Callable[P, R]:
     """Honour `Idempotency-Key` on a DRF view method.
 
-    The action and its remembered result commit together. 429 and 5xx are not remembered, nor is what is ShownOnce.
-    Raises IdempotencyKeyReused for another body, StillRunning while the first request is being answered.
+    The action and its stored result commit together. 429, 5xx and ShownOnce values are not stored.
+    Raises IdempotencyKeyReused for another body, StillRunning while the first request runs.
     """
 
     @wraps(method)
@@ -44,7 +44,7 @@ def idempotent(method: Callable[P, R]) -> Callable[P, R]:
             return method(*args, **kwargs)
         if len(key) > 255:
             raise InvalidInput(_("Idempotency-Key may have at most 255 characters."))
-        row = _claim(known_actor(cast(ActorRequest, request._request)).key, key, _hash(request))
+        row = _claim(ensure_known_actor(cast(ActorRequest, request._request)).key, key, _hash(request))
         if row.status is not None:
             return cast(R, Response(row.body, status=row.status))
         return cast(R, _run_once(row, lambda: method(*args, **kwargs)))
@@ -52,18 +52,15 @@ def idempotent(method: Callable[P, R]) -> Callable[P, R]:
     return wrapped
 
 
-def forget_results(owners: Iterable[User | Visitor]) -> None:
-    """Delete the stored results of these people: they may quote text that is deleted or hidden.
-
-    A request that is repeated afterwards is carried out anew. Requests that run have no result and are left alone:
-    they hold their rows' locks, and may wait for one of the caller's.
-    """
-    IdempotencyKey.objects.filter(actor__in=keys_of(*owners), status__isnull=False).delete()
+def delete_results(owners: Iterable[User | Visitor]) -> None:
+    """Delete the stored results of these people: they may quote text that is deleted or hidden."""
+    # Rows of running requests are skipped: these hold the rows' locks and may wait for one of the caller's.
+    IdempotencyKey.objects.filter(actor__in=actor_keys(*owners), status__isnull=False).delete()
 
 
 def _hash(request: Request) -> str:
     sent = request._request
-    if sent.content_type == "multipart/form-data":  # its boundary is another one each time
+    if sent.content_type == "multipart/form-data":  # clients choose a new boundary each time
         parts = [sent.method or "", sent.path, sent.content_type, *_fields(sent)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
     head = "\n".join((sent.method or "", sent.path, sent.META.get("CONTENT_TYPE", "")))
@@ -71,7 +68,6 @@ def _hash(request: Request) -> str:
 
 
 def _fields(sent: HttpRequest) -> Iterator[str]:
-    """What a form says, and what its files are called and hold."""
     for name, values in sorted(sent.POST.lists()):
         yield repr((name, values))
     for name, files in sorted(sent.FILES.lists()):
@@ -89,7 +85,7 @@ def _claim(actor: str, key: str, request_hash: str) -> IdempotencyKey:
 
 
 def _run_once(row: IdempotencyKey, run: Callable[[], Response]) -> Response:
-    """While it runs, the row is locked; a process that dies gives the lock back with its connection."""
+    """Run with the row locked and store the result; the lock of a killed process ends with its connection."""
     refused: Exception | None = None
     with transaction.atomic():
         free = IdempotencyKey.objects.select_for_update(skip_locked=True).filter(pk=row.pk).first()
@@ -99,31 +95,31 @@ def _run_once(row: IdempotencyKey, run: Callable[[], Response]) -> Response:
             return Response(free.body, status=free.status)
         try:
             with transaction.atomic():
-                response, refused = _run_or_keep(run)
+                response, refused = _run_keeping_rows(run)
         except Exception as error:
             refusal = as_arena_error(error)
             if refusal is None or refusal.http_status == 429 or refusal.http_status >= 500:
                 raise
             refused, response = error, Response(refusal.as_json(), status=refusal.http_status)
-        _remember(free, response)
+        _store_result(free, response)
     if refused is not None:
         raise refused
     return response
 
 
-def _run_or_keep(run: Callable[[], Response]) -> tuple[Response, ArenaError | None]:
-    """The response, or that of a refusal before which something was stored that stays."""
+def _run_keeping_rows(run: Callable[[], Response]) -> tuple[Response, ArenaError | None]:
+    """Return the response, or the response and the error of a refusal whose stored rows must be committed."""
     try:
         return run(), None
     except ArenaError as error:
-        if not error.keeps_what_was_stored:
+        if not error.keeps_stored_rows:
             raise
         return Response(error.as_json(), status=error.http_status), error
 
 
-def _remember(row: IdempotencyKey, response: Response) -> None:
+def _store_result(row: IdempotencyKey, response: Response) -> None:
     data = response.data
     if isinstance(data, dict):
         data = {name: None if isinstance(value, ShownOnce) else value for name, value in data.items()}
-    body = json.loads(JSONRenderer().render(data))  # otherwise exactly what the first request was answered with
+    body = json.loads(JSONRenderer().render(data))  # rendered, so that it equals the first response
     IdempotencyKey.objects.filter(pk=row.pk).update(status=response.status_code, body=body)

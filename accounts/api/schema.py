@@ -1,5 +1,3 @@
-"""The person and their tokens, as OpenAPI describes them."""
-
 from accounts.api.serializers import NewTokenSerializer
 from accounts.api.views import Browser, Browsers, Export, Me, OtherBrowsers, Token, Tokens
 from accounts.errors import ConfirmFirst, LastAdministrator, ThisBrowser, TooManyTokens

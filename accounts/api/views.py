@@ -1,5 +1,3 @@
-"""The person behind a request, their tokens and their data."""
-
 from functools import partial
 from typing import cast
 
@@ -22,9 +20,9 @@ from accounts.payload_types import (
     SignedInBrowserPayload,
     TokenSummaryPayload,
 )
-from accounts.payloads import browser_summary, person, token_summary
-from accounts.personal_data import everything_as_a_file
-from accounts.sign_in.sessions import signed_in
+from accounts.payloads import browser_payload, person_payload, token_payload
+from accounts.personal_data import personal_data_response
+from accounts.sign_in.sessions import active_sign_ins
 from common.api_responses import Created, NoContent, PayloadResponse, paginated
 from common.errors import NotFound
 from common.payload_types import Page
@@ -35,15 +33,12 @@ def _actor(request: Request) -> Actor:
 
 
 class Me(APIView):
-    """Who is asking, and what for."""
-
     in_browser = ("DELETE",)
 
     def get(self, request: Request) -> PayloadResponse[PersonPayload]:
-        return PayloadResponse(person(_actor(request)))
+        return PayloadResponse(person_payload(_actor(request)))
 
     def delete(self, request: Request) -> NoContent:
-        """A browser that somebody left open is not enough."""
         if is_reauthentication_required(request._request, app=""):
             raise ConfirmFirst
         user = cast(User, request.user)
@@ -56,32 +51,30 @@ class Export(APIView):
     permission_classes = [IsMemberInBrowser]
 
     def get(self, request: Request) -> HttpResponse:
-        return everything_as_a_file(_actor(request))
+        return personal_data_response(_actor(request))
 
 
 class Tokens(APIView):
     permission_classes = [IsMemberInBrowser]
 
     def get(self, request: Request) -> PayloadResponse[Page[TokenSummaryPayload]]:
-        return paginated(ApiToken.objects.held_by(cast(User, request.user)), request, token_summary)
+        return paginated(ApiToken.objects.held_by(cast(User, request.user)), request, token_payload)
 
     @idempotent
     def post(self, request: Request) -> Created[NewlyMadeTokenPayload]:
-        asked = NewTokenSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        row, token = actions.issue_token(user=cast(User, request.user), **asked.validated_data)
-        payload: NewlyMadeTokenPayload = {**token_summary(row), "token": ShownOnce(token)}
+        serializer = NewTokenSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        row, token = actions.issue_token(user=cast(User, request.user), **serializer.validated_data)
+        payload: NewlyMadeTokenPayload = {**token_payload(row), "token": ShownOnce(token)}
         return Created(payload)
 
 
 class Browsers(APIView):
-    """Where a member is signed in."""
-
     permission_classes = [IsMemberInBrowser]
 
     def get(self, request: Request) -> PayloadResponse[Page[SignedInBrowserPayload]]:
-        here, user = request._request.session.session_key, cast(User, request.user)
-        return paginated(signed_in(user), request, partial(browser_summary, here=here))
+        current, user = request._request.session.session_key, cast(User, request.user)
+        return paginated(active_sign_ins(user), request, partial(browser_payload, current_session=current))
 
 
 class OtherBrowsers(APIView):
@@ -89,7 +82,7 @@ class OtherBrowsers(APIView):
 
     def delete(self, request: Request) -> NoContent:
         user = cast(User, request.user)
-        actions.sign_out(SignIn.objects.exclude(session=request._request.session.session_key), of=user, by=user)
+        actions.sign_out(SignIn.objects.exclude(session=request._request.session.session_key), member=user, by=user)
         return NoContent()
 
 
@@ -101,7 +94,7 @@ class Browser(APIView):
         row = SignIn.objects.filter(user=user, public_id=public_id)
         if row.filter(session=request._request.session.session_key).exists():
             raise ThisBrowser
-        if not actions.sign_out(row, of=user, by=user):
+        if not actions.sign_out(row, member=user, by=user):
             raise NotFound
         return NoContent()
 

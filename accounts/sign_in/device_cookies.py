@@ -1,7 +1,7 @@
 """Device cookies (OWASP): they mark browsers in which an account signed in before.
 
 Attempts from such a browser have a limit of their own, so that failures elsewhere cannot lock the account's owner out.
-The cookie is no authentication. It is signed with the password's hash, so that a new password invalidates it.
+The cookie does not authenticate. It is signed with the password's hash, so a new password invalidates it.
 """
 
 from allauth.account.signals import password_changed, password_reset, password_set
@@ -16,12 +16,11 @@ from accounts.models import User
 from common.ids import new_public_id
 
 MAX_AGE_S = 365 * 24 * 3600
-MAX_DEVICE_COOKIES = 10  # per browser: one that many people share must not send a cookie for each of them
+MAX_DEVICE_COOKIES = 10  # per browser: a browser shared by many people must not send a cookie for each of them
 
 
-def nonce_of(request: HttpRequest, email: str) -> str:
-    """Return the nonce of this browser's cookie for an account; empty where there is none."""
-    if _cookie(email) not in request.COOKIES:
+def get_nonce(request: HttpRequest, email: str) -> str:
+    if _cookie_name(email) not in request.COOKIES:
         return ""
     user = User.objects.filter(email=email.lower()).first()
     return "" if user is None else _nonce_for(request, user)
@@ -35,31 +34,30 @@ def grant(request: HttpRequest | None, user: User, **_: object) -> None:
 
 
 def set_cookie(request: HttpRequest, response: HttpResponseBase) -> None:
-    """Set the cookie if one was granted, and drop the oldest of too many."""
     user = getattr(request, "device_cookie_for", None)
     if user is None:
         return
-    name = _cookie(user.email)
-    # A browser keeps its nonce: with a new one at each sign-in it would have several limits.
+    name = _cookie_name(user.email)
+    # A browser keeps its nonce: each sign-in with a new one would start a new limit.
     nonce = _nonce_for(request, user) or new_public_id()
     response.set_cookie(
         name, _signer(user).sign(nonce), max_age=MAX_AGE_S,
         httponly=True, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE,
     )  # fmt: skip
-    others = [held for held in request.COOKIES if held.startswith(settings.ARENA_DEVICE_COOKIE) and held != name]
-    for held in others[: -(MAX_DEVICE_COOKIES - 1)]:
-        response.delete_cookie(held, samesite="Lax")
-        response.cookies[held]["secure"] = settings.SESSION_COOKIE_SECURE  # browsers ignore __Host- cookies without it
+    others = [other for other in request.COOKIES if other.startswith(settings.ARENA_DEVICE_COOKIE) and other != name]
+    for other in others[: -(MAX_DEVICE_COOKIES - 1)]:
+        response.delete_cookie(other, samesite="Lax")
+        response.cookies[other]["secure"] = settings.SESSION_COOKIE_SECURE  # browsers ignore __Host- cookies without it
 
 
 def _nonce_for(request: HttpRequest, user: User) -> str:
     try:
-        return _signer(user).unsign(request.COOKIES.get(_cookie(user.email), ""), max_age=MAX_AGE_S)
+        return _signer(user).unsign(request.COOKIES.get(_cookie_name(user.email), ""), max_age=MAX_AGE_S)
     except signing.BadSignature:
         return ""
 
 
-def _cookie(email: str) -> str:
+def _cookie_name(email: str) -> str:
     digest = salted_hmac("accounts.sign_in.device_cookies", email.lower(), algorithm="sha256").hexdigest()
     return f"{settings.ARENA_DEVICE_COOKIE}_{digest[:16]}"
 

@@ -1,4 +1,4 @@
-"""Where members are signed in: a row for each browser, noted when it signs in and at most once an hour after that."""
+"""Signed-in browsers of members: a row per browser, updated at sign-in and then at most once an hour."""
 
 from contextlib import suppress
 
@@ -13,40 +13,38 @@ from django.utils import timezone
 from accounts.models import SignIn, User
 from accounts.sign_in.user_agents import browser_and_system
 
-NOTED_AT_MOST_EVERY_S = 3600
-NOTED = "sign_in_noted"  # in the session: for which key, and when
+RECORD_INTERVAL_S = 3600
+RECORDED_KEY = "sign_in_noted"  # in the session: [start of the session key, timestamp]
 
 
-def signed_in(user: User) -> list[SignIn]:
-    """Where a request would be this member's now, the last seen first; one query.
-
-    A session outlives the password it was opened with, but opens nothing any more.
-    """
-    opened_with = {user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()}
+def active_sign_ins(user: User) -> list[SignIn]:
+    """Return the member's valid sign-ins, the last seen first; one query."""
+    # Sessions from before a change of password still have rows, but are no longer valid.
+    valid_hashes = {user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()}
     rows = SignIn.objects.alive().filter(user=user).select_related("session").order_by("-last_seen_at")
-    return [row for row in rows if row.session.get_decoded().get(HASH_SESSION_KEY) in opened_with]
+    return [row for row in rows if row.session.get_decoded().get(HASH_SESSION_KEY) in valid_hashes]
 
 
-def note_when_due(request: HttpRequest) -> None:
-    """Without a query within the hour, and for whoever is not signed in or not asked for."""
+def record_if_due(request: HttpRequest) -> None:
+    """Record the browser of a signed-in request that read its session; without a query within RECORD_INTERVAL_S."""
     session = request.session
     if not session.accessed or SESSION_KEY not in session or not session.session_key:
         return
-    key, moment = session.get(NOTED, ("", 0))
-    if key == session.session_key[:8] and timezone.now().timestamp() - moment < NOTED_AT_MOST_EVERY_S:
+    key, moment = session.get(RECORDED_KEY, ("", 0))
+    if key == session.session_key[:8] and timezone.now().timestamp() - moment < RECORD_INTERVAL_S:
         return
     if isinstance(request.user, User):
-        with suppress(Error):  # the page is answered; the next one notes it
-            _note(request, request.user)
+        with suppress(Error):  # the response is complete; the next request tries again
+            _record(request, request.user)
 
 
 @receiver(user_logged_in)
-def note_sign_in(request: HttpRequest | None, user: User, **_: object) -> None:
+def record_sign_in(request: HttpRequest | None, user: User, **_: object) -> None:
     if request is not None:
-        _note(request, user)
+        _record(request, user)
 
 
-def _note(request: HttpRequest, user: User) -> None:
+def _record(request: HttpRequest, user: User) -> None:
     session = request.session
     if session.session_key is None:
         session.save()
@@ -54,4 +52,4 @@ def _note(request: HttpRequest, user: User) -> None:
     browser, system = browser_and_system(request.headers.get("User-Agent", ""))
     seen = {"user": user, "browser": browser, "system": system, "last_seen_at": Now()}
     SignIn.objects.update_or_create(session_id=key, defaults=seen)
-    session[NOTED] = (key[:8], timezone.now().timestamp())  # a new password gives the session another key
+    session[RECORDED_KEY] = (key[:8], timezone.now().timestamp())  # a change of password changes the session key

@@ -1,6 +1,4 @@
-"""What a browser calls itself, in the words people use for it."""
-
-# In this order: most browsers name their ancestors, too.
+# The order matters: most browsers also contain the tokens of others.
 BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -25,9 +23,9 @@ SYSTEMS = (
 
 
 def browser_and_system(user_agent: str) -> tuple[str, str]:
-    """Their names, without versions; empty for what is not known."""
-    return _first(BROWSERS, user_agent), _first(SYSTEMS, user_agent)
+    """Return both names without versions; empty when unknown."""
+    return _first_match(BROWSERS, user_agent), _first_match(SYSTEMS, user_agent)
 
 
-def _first(names: tuple[tuple[str, str], ...], user_agent: str) -> str:
+def _first_match(names: tuple[tuple[str, str], ...], user_agent: str) -> str:
     return next((name for token, name in names if token in user_agent), "")

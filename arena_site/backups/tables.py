@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from django.db import connection
 from psycopg import sql
 
-from common.db.triggers import allow_emptying_sql
+from common.db.triggers import allow_truncate_sql
 
 
 def arena_tables() -> list[str]:
@@ -53,7 +53,7 @@ def copy_in(table: str, columns: list[str], pieces: Iterable[bytes]) -> int:
 
 def empty(tables: list[str]) -> None:
     """TRUNCATE, also what is never emptied otherwise. In a transaction, as the owner of the tables."""
-    _execute(sql.SQL(allow_emptying_sql()))
+    _execute(sql.SQL(allow_truncate_sql()))
     _execute(sql.SQL("TRUNCATE {}").format(_names(tables)))
 
 

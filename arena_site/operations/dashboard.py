@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from arena_site.operations import facts
 from battles.admin.call_statistics import CallStatistics, statistics_of
 from common.valkey import heartbeat
-from common.valkey.connections import UNREACHABLE, while_a_person_waits
+from common.valkey.connections import UNREACHABLE, fail_fast
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
 from models_registry.models.availability import Obstacles
@@ -126,7 +126,7 @@ def _read_models(seen: Dashboard) -> None:
 def _silent() -> list[str]:
     """Background processes that are not heard; Valkey itself when it is away."""
     try:
-        with while_a_person_waits():
+        with fail_fast():
             return heartbeat.missing()
     except UNREACHABLE:
         return ["Valkey"]

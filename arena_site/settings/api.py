@@ -5,7 +5,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["accounts.api.authentication.HasScope"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["common.api.parsers.Utf8JsonParser"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "common.api.negotiation.AddressDecides",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "common.api.negotiation.IgnoreAcceptHeader",
     "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_PAGINATION_CLASS": "common.api.pagination.ArenaPagination",
     "EXCEPTION_HANDLER": "common.api.errors.api_exception_handler",

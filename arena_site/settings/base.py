@@ -55,7 +55,7 @@ MIDDLEWARE = [
     "arena_site.requests.RequestMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "csp.middleware.CSPMiddleware",
-    "common.nul_bytes.refuse_nul",
+    "common.nul_bytes.NulByteMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -68,7 +68,7 @@ MIDDLEWARE = [
     "accounts.middleware.ActorMiddleware",
     "common.error_pages.ArenaErrorMiddleware",
     "accounts.access.AccessMiddleware",
-    "accounts.middleware.SeenMiddleware",
+    "accounts.middleware.LastSeenMiddleware",
 ]
 
 ROOT_URLCONF = "arena_site.urls"
@@ -83,7 +83,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "accounts.context_processors.admission",
+                "accounts.context_processors.access_flags",
                 "battles.context_processors.sidebar",
             ],
         },

@@ -77,7 +77,7 @@ def _admit(actor: Actor, prompt: str, wish: Wish, proof: str) -> Admitted:
     try:
         proof_of_work.demand(actor, proof)
     except ProofRequired:
-        limits.give_back("battle", actor.limit_keys)  # the same battle is asked for again, with a proof
+        limits.uncount("battle", actor.limit_keys)  # the same battle is asked for again, with a proof
         raise
     if not contest.chosen:
         budget.check_allowance(actor, contest.candidates, prompt, uploads)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from accounts import actions as people
 from accounts import audit
-from accounts.api.idempotency import forget_results
+from accounts.api.idempotency import delete_results
 from accounts.errors import NeedsAdministrator
 from accounts.models import Ban, User, Visitor
 from battles.actions.turns import stop
@@ -48,7 +48,7 @@ def hide_battles(cases: ModerationCaseQuerySet, *, by: User, because: str) -> li
     Session.objects.filter(pk__in=titled).update(title="")
     hidden = Battle.objects.filter(moderation_case__in=settled)
     sessions = Session.objects.filter(battles__in=hidden).select_related("owner_user", "owner_visitor")
-    forget_results({session.owner for session in sessions if session.owner is not None})
+    delete_results({session.owner for session in sessions if session.owner is not None})
     return settled
 
 

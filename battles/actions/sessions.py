@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from accounts.actor import Actor
-from accounts.api.idempotency import forget_results
+from accounts.api.idempotency import delete_results
 from battles.actions.shares import withdraw_consent
 from battles.errors import TooLateToRestore
 from battles.models import Answer, Attachment, Battle, Session, Share, StarRating, Turn, Vote, VoteQuerySet
@@ -102,7 +102,7 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     Share.objects.filter(battle__session=session).delete()
     withdraw_consent(Battle.objects.filter(session=session))
     if session.owner is not None:
-        forget_results([session.owner])
+        delete_results([session.owner])
     Session.objects.filter(pk=session.pk).update(owner_user=None, owner_visitor=None, title="", discarded_at=None)
 
 

@@ -12,7 +12,7 @@ from accounts.admin.people import ReadOnlyAdmin
 from battles.admin.call_statistics import CallStatistics, statistics_of
 from battles.admin.model_tests import ModelTestAdmin
 from battles.models import Answer, Battle, Call, Session, Side, Turn, Vote
-from common.admin.estimated_count import LargeListAdmin
+from common.admin.estimated_count import EstimatedCountAdmin
 from models_registry.admin.models import LanguageModelAdmin
 from models_registry.models import LanguageModel
 from models_registry.providers import FailureCode
@@ -54,7 +54,7 @@ class TurnInline(ReadOnlyInline):
 
 
 @admin.register(Session)
-class SessionAdmin(LargeListAdmin, ReadOnlyAdmin):
+class SessionAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     list_display = ["public_id", "title", "owner_user", "archived", "created_at", "last_active_at"]
     list_select_related = ["owner_user"]
     list_filter = ["last_active_at"]
@@ -63,7 +63,7 @@ class SessionAdmin(LargeListAdmin, ReadOnlyAdmin):
 
 
 @admin.register(Battle)
-class BattleAdmin(LargeListAdmin, ReadOnlyAdmin):
+class BattleAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     list_display = ["public_id", "session", "mode", "created_at", "voided_at"]
     list_select_related = ["session"]
     list_filter = ["created_at", "mode", ("voided_at", admin.EmptyFieldListFilter)]
@@ -73,7 +73,7 @@ class BattleAdmin(LargeListAdmin, ReadOnlyAdmin):
 
 
 @admin.register(Answer)
-class AnswerAdmin(LargeListAdmin, ReadOnlyAdmin):
+class AnswerAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     list_display = ["public_id", "state", "error", "side", "turn"]
     list_select_related = ["side__battle", "turn__battle"]
     list_filter = ["state", FailureFilter]
@@ -82,7 +82,7 @@ class AnswerAdmin(LargeListAdmin, ReadOnlyAdmin):
 
 
 @admin.register(Call)
-class CallAdmin(LargeListAdmin, ReadOnlyAdmin):
+class CallAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     list_display = [
         "started_at", "model", "state", "error", "finish_reason", "first_token_ms", "total_ms",
         "prompt_tokens", "completion_tokens", "reasoning_tokens", "cost", "attempt",
@@ -94,7 +94,7 @@ class CallAdmin(LargeListAdmin, ReadOnlyAdmin):
 
 
 @admin.register(Vote)
-class VoteAdmin(LargeListAdmin, ReadOnlyAdmin):
+class VoteAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     list_display = [
         "order", "choice", "model_left", "model_right", "voter", "processing", "excluded_reason", "created_at",
     ]  # fmt: skip

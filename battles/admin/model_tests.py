@@ -75,7 +75,7 @@ class ModelTestAdmin(HealthAdmin):
             return self._page(request, model, ModelTestForm(), status=503)
         stream = ""
         if test is not None and not test.is_over:
-            person = stream_slots.person_word(Actor(user=request.user).key)  # type: ignore[arg-type]
+            person = stream_slots.person_hash(Actor(user=request.user).key)  # type: ignore[arg-type]
             token = StreamToken(test_id, 0, "test", sides=model_tests.SIDES, person=person)
             stream = reverse("battles:stream", args=[protocol.sign(token)])
         failure = failure_words(test.error) if test is not None else ""

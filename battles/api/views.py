@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 from rest_framework.viewsets import ViewSet
 
-from accounts.actor import Actor, ActorRequest, known_actor
+from accounts.actor import Actor, ActorRequest, ensure_known_actor
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope
 from battles import actions
@@ -83,7 +83,7 @@ class SessionViewSet(ViewSet):
     def create(self, request: Request) -> Created[SessionPayload]:
         asked = StartBattleSerializer(data=request.data)
         said = _valid(asked)
-        actor = known_actor(cast(ActorRequest, request._request))
+        actor = ensure_known_actor(cast(ActorRequest, request._request))
         battle = actions.start_session(actor=actor, prompt=said["prompt"], wish=asked.wish, proof=said["proof"])
         return Created(session_detail(battle.session, [battle]))
 
@@ -198,7 +198,7 @@ class BattleViewSet(ViewSet):
         if battle is None:
             raise NotFound
         reason = _valid(ReportBattleSerializer(data=request.data))["reason"]
-        actor = known_actor(cast(ActorRequest, request._request))
+        actor = ensure_known_actor(cast(ActorRequest, request._request))
         report, is_new = actions.report(actor=actor, battle=battle, reason=reason)
         shown: ReportPayload = {"battle": public_id, "reason": report.reason, "created_at": report.created_at}
         return Created(shown) if is_new else PayloadResponse(shown)

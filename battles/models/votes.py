@@ -11,7 +11,7 @@ from accounts.actor import Actor
 from battles.models.battles import Battle
 from battles.models.turns import Answer
 from battles.text.labels import UNDETERMINED
-from common.db.triggers import never_emptied
+from common.db.triggers import forbid_truncate
 from models_registry.models import LanguageModel
 
 
@@ -159,7 +159,7 @@ class Vote(models.Model):
                 """,
             ),
             pgtrigger.Protect(name="a_vote_is_never_deleted", operation=pgtrigger.Delete),
-            never_emptied("votes_are_never_emptied"),
+            forbid_truncate("votes_are_never_emptied"),
         ]
 
     def __str__(self) -> str:
@@ -206,7 +206,7 @@ class StarRating(models.Model):
         triggers = [
             pgtrigger.ReadOnly(name="given_stars_never_change", fields=["answer", "stars", "order", "created_at"]),
             pgtrigger.Protect(name="given_stars_are_never_deleted", operation=pgtrigger.Delete),
-            never_emptied("given_stars_are_never_emptied"),
+            forbid_truncate("given_stars_are_never_emptied"),
         ]
 
     def __str__(self) -> str:

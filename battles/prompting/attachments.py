@@ -10,7 +10,7 @@ from battles.models import Attachment, Turn
 from battles.prompting.lineup import Needs
 from battles.prompting.messages import Material, content_of, length_of
 from common.errors import InvalidInput
-from common.text.numbers import grouped
+from common.text.numbers import format_numbers
 from uploads import message_parts
 from uploads.actions import note_use
 from uploads.downloads import require_ready
@@ -40,7 +40,7 @@ def chosen_uploads(actor: Actor, ids: Sequence[str]) -> list[Upload]:
     characters = sum(upload.characters or 0 for upload in uploads)
     if characters > settings.ARENA_ATTACHED_CHARACTERS:
         sentence = _("The files have %(characters)s characters; the limit is %(most)s per prompt.")
-        raise refused(sentence % grouped(characters=characters, most=settings.ARENA_ATTACHED_CHARACTERS))
+        raise refused(sentence % format_numbers(characters=characters, most=settings.ARENA_ATTACHED_CHARACTERS))
     return uploads
 
 

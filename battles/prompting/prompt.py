@@ -4,8 +4,8 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from common.errors import InvalidInput
-from common.text.markdown import plain_words
-from common.text.numbers import grouped
+from common.text.markdown import to_plain_text
+from common.text.numbers import format_numbers
 from common.text.storable import has_unstorable
 
 
@@ -16,7 +16,7 @@ def accepted_prompt(prompt: str) -> str:
     if not prompt:
         problem = _("Write a prompt first.")
     elif len(prompt) > most:
-        problem = _("Your prompt has %(characters)s characters; the limit is %(most)s.") % grouped(
+        problem = _("Your prompt has %(characters)s characters; the limit is %(most)s.") % format_numbers(
             characters=len(prompt), most=most
         )
     elif has_unstorable(prompt):
@@ -32,5 +32,5 @@ _READ_FOR_A_TITLE = 1_000
 
 def title_of(prompt: str, *, at_most: int = 60) -> str:
     """A session's first title: the prompt's first words on one line, without Markdown's marks."""
-    line = plain_words(prompt[:_READ_FOR_A_TITLE])
+    line = to_plain_text(prompt[:_READ_FOR_A_TITLE])
     return line if len(line) <= at_most else line[: at_most - 1].rsplit(" ", 1)[0] + "…"

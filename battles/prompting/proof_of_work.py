@@ -17,7 +17,7 @@ from battles.errors import ProofRequired
 from common.errors import ServiceAway
 from common.payload_types import JsonObject
 from common.valkey import limits
-from common.valkey.connections import UNREACHABLE, connection, while_a_person_waits
+from common.valkey.connections import UNREACHABLE, connection, fail_fast
 
 EXPIRES_S = 600
 # Iterations of one try: a third of a millisecond, native in browsers, so that other programs are hardly quicker.
@@ -37,7 +37,7 @@ def demand(actor: Actor, proof: str) -> None:
     if not free or actor.user is not None:
         return
     try:
-        with while_a_person_waits():
+        with fail_fast():
             if _is_good(proof, actor.network) and _is_first_use(proof):
                 return
             wait = limits.seconds_over(RateLimitItemPerHour(free), "unproven", f"network:{actor.network}")

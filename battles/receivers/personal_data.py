@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.dispatch import receiver
 
 from accounts.models import User
-from accounts.personal_data import account_goes, asked_for_everything
+from accounts.personal_data import account_deleting, personal_data_requested
 from battles.actions import delete_session
 from battles.models import Battle, Report, Session
 from battles.payload_types import SessionPayload
@@ -17,7 +17,7 @@ from common.ids import new_public_id
 SESSIONS_AT_ONCE = 100
 
 
-@receiver(asked_for_everything)
+@receiver(personal_data_requested)
 def sessions_of(user: User, **_: object) -> dict[str, list[SessionPayload]]:
     """As the API shows them: a blind battle without a vote stays blind."""
     shown: list[SessionPayload] = []
@@ -31,20 +31,20 @@ def sessions_of(user: User, **_: object) -> dict[str, list[SessionPayload]]:
     return {"sessions": shown}
 
 
-@receiver(asked_for_everything)
+@receiver(personal_data_requested)
 def reports_of(user: User, **_: object) -> dict[str, list[dict[str, object]]]:
     """What they said against battles, their own ones or others'."""
     reports = Report.objects.filter(user=user).order_by("pk").values("reason", "created_at")
     return {"reports": [dict(report) for report in reports]}
 
 
-@receiver(account_goes)
+@receiver(account_deleting)
 def empty_reports(user: User, **_: object) -> None:
     """Empty the reasons of their reports, also of those from before they signed in; the reports themselves stay."""
     Report.objects.filter(Q(user=user) | Q(visitor__claimed_by=user)).update(reason="")
 
 
-@receiver(account_goes)
+@receiver(account_deleting)
 def forget_sessions(user: User, **_: object) -> None:
     """The votes stay one person's, nobody knows whose: intervals take into account who voted often."""
     nobody = f"deleted:{new_public_id()}"

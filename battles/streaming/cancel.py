@@ -1,7 +1,7 @@
 import logging
 
 from battles.models import Turn
-from common.valkey.connections import UNREACHABLE, connection, while_a_person_waits
+from common.valkey.connections import UNREACHABLE, connection, fail_fast
 
 logger = logging.getLogger(__name__)
 
@@ -11,7 +11,7 @@ CHANNEL = "turns-to-stop"
 def publish_cancel(turn: Turn) -> None:
     """Tell workers of a stop. Best effort: they also read it from the row with each lease renewal."""
     try:
-        with while_a_person_waits():
+        with fail_fast():
             connection().publish(CHANNEL, str(turn.pk))
     except UNREACHABLE as error:
         logger.warning("the stop of turn %s waits for the lease renewal (%s)", turn.pk, error)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from battles.models import Turn
 from battles.streaming.protocol import FIELD, STREAM_TTL_S, TurnEvent, entry, stream_key
-from common.valkey.connections import UNREACHABLE, connection, while_a_person_waits
+from common.valkey.connections import UNREACHABLE, connection, fail_fast
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ _decoder = msgspec.json.Decoder(list[TurnEvent])
 
 def publish_end(turn: Turn) -> None:
     try:
-        with while_a_person_waits(), connection().pipeline(transaction=False) as pipeline:
+        with fail_fast(), connection().pipeline(transaction=False) as pipeline:
             pipeline.xadd(_key(turn), entry([TurnEvent("end")]))
             pipeline.expire(_key(turn), STREAM_TTL_S)
             pipeline.execute()
@@ -43,7 +43,7 @@ def truncate_streams(turns: QuerySet[Turn]) -> None:
 
 def _truncate_or_log(keys: list[str]) -> None:
     try:
-        with while_a_person_waits():
+        with fail_fast():
             _truncate(keys, create=True)
     except UNREACHABLE as error:
         logger.warning("%d streams are not truncated before they expire (%s)", len(keys), error)
@@ -68,7 +68,7 @@ def repair_missing_ends(turns: Iterable[Turn]) -> None:
     if not finished:
         return
     try:
-        with while_a_person_waits(), connection().pipeline(transaction=False) as pipeline:
+        with fail_fast(), connection().pipeline(transaction=False) as pipeline:
             for turn in finished:
                 pipeline.xrevrange(_key(turn), count=1)
             last_entries = pipeline.execute()
@@ -88,7 +88,7 @@ def truncate_finished_streams(*, at_most: int) -> None:
     """
     now = timezone.now()
     try:
-        with while_a_person_waits():
+        with fail_fast():
             done_until = connection().get(TRUNCATED_UNTIL)
             since = now - timedelta(seconds=STREAM_TTL_S)
             if done_until:

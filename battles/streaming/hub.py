@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from battles.streaming.protocol import FIELD, STREAM_TTL_S, TurnEvent
-from common.valkey.connections import UNREACHABLE, new_async_connection, new_async_reader
+from common.valkey.connections import UNREACHABLE, new_async_connection, new_async_stream_reader
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class StreamHub:
 
     def __init__(self) -> None:
         self._valkey = new_async_connection()
-        self._reader = new_async_reader(patience_s=BLOCK_S + 5)
+        self._reader = new_async_stream_reader(timeout_s=BLOCK_S + 5)
         self._listeners: dict[str, list[Listener]] = {}
         self._positions: dict[str, str] = {}
         self._wake_key = f"hub:{secrets.token_hex(8)}"

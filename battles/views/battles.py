@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 from django_htmx.middleware import HtmxDetails
 
-from accounts.actor import ActorRequest, known_actor
+from accounts.actor import ActorRequest, ensure_known_actor
 from battles import actions
 from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering
 from battles.forms import FeedbackForm, PromptForm, RenameForm, StarsForm, StartForm, VoteForm
@@ -61,7 +61,7 @@ def new(request: PageRequest) -> HttpResponse:
         form = StartForm(request.POST, actor=request.actor)
         battle = form.start(
             lambda prompt, wish, proof: actions.start_session(
-                actor=known_actor(request), prompt=prompt, wish=wish, proof=proof
+                actor=ensure_known_actor(request), prompt=prompt, wish=wish, proof=proof
             )
         )
         if battle is not None:

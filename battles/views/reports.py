@@ -6,7 +6,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from accounts.actor import known_actor
+from accounts.actor import ensure_known_actor
 from battles import actions
 from battles.models import Battle
 from battles.views.battles import PageRequest
@@ -20,7 +20,7 @@ def report(request: PageRequest, public_id: str) -> HttpResponse:
         raise Http404
     reason = request.POST.get("reason", "")
     try:
-        actions.report(actor=known_actor(request), battle=battle, reason=reason)
+        actions.report(actor=ensure_known_actor(request), battle=battle, reason=reason)
     except InvalidInput as error:
         context = {"battle": {"id": public_id}, "reason": reason, "problem": error.detail}
         page = "battles/report.html" if request.htmx else "battles/report_again.html"

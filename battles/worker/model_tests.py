@@ -15,8 +15,8 @@ from battles.streaming.protocol import FIELD, TurnEvent, model_test_stream_key
 from battles.streaming.publisher import Publisher, TurnChannel
 from battles.worker import call_store, probes
 from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
-from common.db.execution import in_database
-from common.text.money import plain
+from common.db.execution import run_in_db
+from common.text.money import plain_decimal
 from common.valkey.connections import connection
 from models_registry.health import outcomes
 from models_registry.models import Breaker, LanguageModel
@@ -55,7 +55,7 @@ class ModelTest(msgspec.Struct):
 
     @property
     def cost_words(self) -> str:
-        return "" if self.cost is None else f"${plain(self.cost)}"
+        return "" if self.cost is None else f"${plain_decimal(self.cost)}"
 
 
 def _key(test_id: str) -> str:
@@ -104,7 +104,7 @@ async def run_test(test_id: str, provider: ChatProvider, publisher: Publisher, v
     channel = TurnChannel(publisher, model_test_stream_key(test_id), SIDES, is_plain=True, lifetime_s=RESULT_TTL_S)
     for side in SIDES:
         channel.reset_side(side)  # readers clear the pane, and the stream exists from here on
-    call = await in_database(_create_call, test)
+    call = await run_in_db(_create_call, test)
     if call is None:
         test.error = FailureCode.RATE_LIMITED
     else:
@@ -115,7 +115,7 @@ async def run_test(test_id: str, provider: ChatProvider, publisher: Publisher, v
                     channel.add(side, piece)
 
         result = await probes.request_answer(call, provider, on_piece=publish)
-        await in_database(_store_result, test, call, result)
+        await run_in_db(_store_result, test, call, result)
     test.is_over = True
     await valkey.set(_key(test_id), msgspec.json.encode(test), ex=RESULT_TTL_S)
     channel.end()

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from battles.worker import call_store
 from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
-from common.db.execution import in_database
+from common.db.execution import run_in_db
 from models_registry.health import outcomes
 from models_registry.providers import ChatProvider, FailureCode, ProviderError, stream_contained
 
@@ -25,11 +25,11 @@ class _NoCapacity(Exception):
 
 async def probe(breaker_id: int, provider: ChatProvider) -> None:
     """Send a due probe: an answer closes the breaker, a failure prolongs it."""
-    call = await in_database(_create_call, breaker_id)
+    call = await run_in_db(_create_call, breaker_id)
     if call is None:
         return
     result = await request_answer(call, provider)
-    await in_database(_store_outcome, breaker_id, call, result)
+    await run_in_db(_store_outcome, breaker_id, call, result)
 
 
 def _create_call(breaker_id: int) -> PreparedCall | None:

@@ -18,7 +18,7 @@ from battles.worker import turn_store
 from battles.worker.model_tests import run_test
 from battles.worker.probes import probe
 from battles.worker.turn import TurnRunner, WorkerContext
-from common.db.execution import in_database
+from common.db.execution import run_in_db
 from common.rendering.renderer import Renderer
 from common.valkey.connections import UNREACHABLE, new_async_connection
 from models_registry.providers import ChatProvider
@@ -97,12 +97,12 @@ class Engine:
     async def _answer(self, turn_id: int) -> None:
         with _tracked(self._answers):
             try:
-                started = await in_database(turn_store.claim_and_start, turn_id)
+                started = await run_in_db(turn_store.claim_and_start, turn_id)
                 if started is None:
                     return
                 claimed, calls = started
                 if self._closing:  # since the claim was requested
-                    await in_database(turn_store.release, claimed)
+                    await run_in_db(turn_store.release, claimed)
                     return
                 self._context.renderer.start()
                 turn = TurnRunner(self._context, claimed, calls)
@@ -130,7 +130,7 @@ class Engine:
             if not running:
                 continue
             try:
-                held = await in_database(turn_store.renew_leases, [turn.claimed for turn, _ in running])
+                held = await run_in_db(turn_store.renew_leases, [turn.claimed for turn, _ in running])
             except Exception:
                 # While the database is away leases may expire; the fencing token then ends the turn with LeaseLost.
                 logger.exception("leases were not renewed")
@@ -158,7 +158,7 @@ class Engine:
         for turn, task in list(self._running.values()):
             task.cancel()
             try:
-                await in_database(turn_store.release, turn.claimed)
+                await run_in_db(turn_store.release, turn.claimed)
             except Exception:
                 logger.exception("turn %s was not released; its lease will expire", turn.claimed.turn_id)
         late: set[asyncio.Task[None]] = set()

@@ -14,7 +14,7 @@ from battles.streaming.publisher import Publisher, TurnChannel
 from battles.worker import turn_store
 from battles.worker.call_store import CallResult, PreparedCall
 from battles.worker.turn_store import ClaimedTurn, LeaseLost
-from common.db.execution import AWAY, in_returning_database
+from common.db.execution import CONNECTION_ERRORS, run_in_db_with_retry
 from common.rendering.renderer import Renderer
 from models_registry.providers import (
     ChatProvider,
@@ -68,7 +68,7 @@ class TurnRunner:
     async def run(self) -> None:
         try:
             if self._calls is None:
-                self._calls = await in_returning_database(turn_store.begin_calls, self.claimed)
+                self._calls = await run_in_db_with_retry(turn_store.begin_calls, self.claimed)
         except LeaseLost:
             logger.info("turn %s was taken over", self.claimed.turn_id)
             return
@@ -97,7 +97,7 @@ class TurnRunner:
         """
         try:
             await self._answer(call)
-        except (LeaseLost, *AWAY):
+        except (LeaseLost, *CONNECTION_ERRORS):
             raise
         except Exception:
             logger.exception("%s side of turn %s failed", call.side, self.claimed.turn_id)
@@ -105,7 +105,7 @@ class TurnRunner:
             return True
         try:
             await self._store(self._current_calls[call.side], CallResult(error=FailureCode.INTERRUPTED))
-        except (LeaseLost, *AWAY):
+        except (LeaseLost, *CONNECTION_ERRORS):
             raise
         except Exception:
             logger.exception("%s side of turn %s could not be stored", call.side, self.claimed.turn_id)
@@ -120,7 +120,7 @@ class TurnRunner:
         result = await self._call_model(call)
         may_redraw = result.error and self.claimed.index == 0 and not self._channel.was_shown(call.side)
         if may_redraw and not self._stopped:
-            replacement = await in_returning_database(turn_store.redraw, self.claimed, call, result)
+            replacement = await run_in_db_with_retry(turn_store.redraw, self.claimed, call, result)
             if replacement is not None:
                 self._channel.reset_side(call.side)
                 call = self._current_calls[call.side] = replacement
@@ -130,7 +130,7 @@ class TurnRunner:
         await self._store(call, result)
 
     async def _store(self, call: PreparedCall, result: CallResult) -> None:
-        state = await in_returning_database(
+        state = await run_in_db_with_retry(
             turn_store.store_answer, self.claimed, call, result, closes_turn=not self._equal_pace
         )
         self._channel.finish_side(call.side, state)
@@ -142,7 +142,7 @@ class TurnRunner:
         while not self._channel.is_published():
             self._channel.show_more(at_once=self._stopped)
             await asyncio.sleep(self._context.publisher.tick_s)
-        await in_returning_database(turn_store.close_turn, self.claimed)
+        await run_in_db_with_retry(turn_store.close_turn, self.claimed)
 
     async def _call_model(self, call: PreparedCall) -> CallResult:
         """Send a call; provider errors become part of the result."""
@@ -184,7 +184,7 @@ class TurnRunner:
         began = time.monotonic()
         first_s = call.request.deadlines["first"]
         pause_s = 0.1
-        while not self._stopped and not await in_returning_database(turn_store.acquire_slot, self.claimed, call):
+        while not self._stopped and not await run_in_db_with_retry(turn_store.acquire_slot, self.claimed, call):
             if time.monotonic() - began + pause_s > first_s / 2:
                 raise ProviderError(FailureCode.RATE_LIMITED, "every slot is taken")
             await asyncio.sleep(pause_s * _random.uniform(0.5, 1))

@@ -1,4 +1,4 @@
-"""Lists in the administration that a million rows make no slower."""
+"""Admin change lists that stay fast with millions of rows."""
 
 import json
 import math
@@ -12,25 +12,25 @@ from django.db import connection
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-# More than these are not counted one by one: what PostgreSQL believes is told.
-COUNTED_UP_TO = 10_000
+# Longer lists show the planner's estimate instead of a count.
+MAX_EXACT_COUNT = 10_000
 
 
 class EstimatingPaginator(Paginator):  # type: ignore[type-arg]
     @cached_property
     def count(self) -> int:
         rows = cast("QuerySet[Model]", self.object_list).order_by()
-        counted = rows[: COUNTED_UP_TO + 1].count()
-        return counted if counted <= COUNTED_UP_TO else max(_estimate(rows), counted)
+        counted = rows[: MAX_EXACT_COUNT + 1].count()
+        return counted if counted <= MAX_EXACT_COUNT else max(_estimate(rows), counted)
 
     @cached_property
     def num_pages(self) -> int:
-        """PostgreSQL reads all pages before one: whoever wants to look further back filters or searches."""
-        return min(super().num_pages, math.ceil(COUNTED_UP_TO / self.per_page))
+        # A page's OFFSET makes PostgreSQL read all rows before it; older rows are found by filters and searches.
+        return min(super().num_pages, math.ceil(MAX_EXACT_COUNT / self.per_page))
 
 
 def _estimate(rows: QuerySet[Model]) -> int:
-    """How many the planner expects; right to some per cent where tables are analysed, as they are by themselves."""
+    """Return the planner's row estimate, within a few per cent on tables that autovacuum analyses."""
     sql, params = rows.query.sql_with_params()
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", params)
@@ -38,9 +38,8 @@ def _estimate(rows: QuerySet[Model]) -> int:
     return int((json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"]["Plan Rows"])
 
 
-class LargeListAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """`search_fields` are exact, and each is looked up by its own index: one condition about fields of several tables
-    would be answered by reading all of them."""
+class EstimatedCountAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Search each of `search_fields` exactly and by its own index; one OR over several tables would scan them all."""
 
     paginator = EstimatingPaginator
     show_full_result_count = False
@@ -51,11 +50,11 @@ class LargeListAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         words = search_term.strip()
         if not words:
             return queryset, False
-        found = [rows for field in self.search_fields if (rows := self._with(str(field), words)) is not None]
+        found = [rows for field in self.search_fields if (rows := self._matching(str(field), words)) is not None]
         return queryset.filter(pk__in=found[0].union(*found[1:])) if found else queryset.none(), False
 
-    def _with(self, field: str, words: str) -> "QuerySet[Model, Any] | None":
-        """The keys of rows in whose `field` stands exactly that; None where it cannot (words for a number)."""
+    def _matching(self, field: str, words: str) -> "QuerySet[Model, Any] | None":
+        """Return the keys of rows whose `field` equals `words`; None if it cannot (text for a number)."""
         if field.endswith("email"):
             if "@" not in words:
                 return None

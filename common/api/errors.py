@@ -1,5 +1,3 @@
-"""A refusal as JSON: always `{code, detail, fields?}`."""
-
 import logging
 from typing import Any
 
@@ -28,18 +26,18 @@ logger = logging.getLogger(__name__)
 def _field_errors(detail: object) -> FieldErrors | None:
     if not isinstance(detail, dict):
         return None
-    return {str(field): _lines(lines) for field, lines in detail.items()}
+    return {str(field): _messages(messages) for field, messages in detail.items()}
 
 
-def _lines(detail: object) -> list[str]:
-    """Of a field that holds others, the lines of all of them."""
+def _messages(detail: object) -> list[str]:
+    """Return the messages of a field, for a nested one those of all fields in it."""
     if isinstance(detail, dict):
         detail = list(detail.values())
-    return [line for part in detail for line in _lines(part)] if isinstance(detail, list) else [str(detail)]
+    return [message for part in detail for message in _messages(part)] if isinstance(detail, list) else [str(detail)]
 
 
 def as_arena_error(error: Exception) -> ArenaError | None:
-    """DRF's and Django's own refusals in our words and codes; None for what is a bug."""
+    """Return the ArenaError for a refusal by DRF, Django or us; None for a bug."""
     match error:
         case ArenaError():
             return error
@@ -66,7 +64,6 @@ def as_arena_error(error: Exception) -> ArenaError | None:
 
 
 def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's EXCEPTION_HANDLER: always `{code, detail, fields?}`."""
     arena_error = as_arena_error(error)
     if arena_error is None:
         return None

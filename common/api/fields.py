@@ -1,5 +1,3 @@
-"""Fields of what the API takes."""
-
 from typing import Any, NoReturn
 
 from django.utils.translation import gettext as _
@@ -7,8 +5,6 @@ from rest_framework import serializers
 
 
 class ChoiceField(serializers.ChoiceField):
-    """Says which choices there are."""
-
     def fail(self, key: str, **kwargs: Any) -> NoReturn:
         if key == "invalid_choice":
             choices = ", ".join(str(choice) for choice in self.choices if choice != "")

@@ -1,5 +1,3 @@
-"""Which format the API answers in."""
-
 from collections.abc import Iterable
 
 from rest_framework.negotiation import DefaultContentNegotiation
@@ -7,11 +5,8 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 
-class AddressDecides(DefaultContentNegotiation):
-    """An address has one format, whatever the client would rather have.
-
-    So that a refusal is JSON also for who asked for a file or for events.
-    """
+class IgnoreAcceptHeader(DefaultContentNegotiation):
+    """Ignore the Accept header; each endpoint has one renderer, so that errors are JSON also for files and streams."""
 
     def select_renderer(
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None

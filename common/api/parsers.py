@@ -1,5 +1,3 @@
-"""What a program sends: JSON in UTF-8, not more than fits, not deeper than it can be read."""
-
 from collections.abc import Mapping
 from typing import IO, Any
 
@@ -13,17 +11,20 @@ from common.errors import TooLarge
 
 
 class Utf8JsonParser(JSONParser):
-    """DRF's own believes any charset a request names, reads bodies of any length, and breaks on a thousand brackets."""
+    """Parse UTF-8 JSON of limited length and depth.
+
+    DRF's parser accepts any charset, reads bodies of any length, and raises RecursionError on deep nesting.
+    """
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0
-        sent = stream.read(most + 1)
-        if len(sent) > most:
+        max_bytes = settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0
+        body = stream.read(max_bytes + 1)
+        if len(body) > max_bytes:
             raise TooLarge
         try:
-            return json.loads(sent.decode(), parse_constant=json.strict_constant)
+            return json.loads(body.decode(), parse_constant=json.strict_constant)
         except ValueError as error:
             raise ParseError(_("This is not JSON: %(error)s.") % {"error": error}) from error
         except RecursionError as error:

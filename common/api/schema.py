@@ -1,4 +1,4 @@
-"""How an app describes its part of the API: what each call takes, gives and refuses. arena_site.openapi reads it."""
+"""Types in which apps describe their API operations; arena_site.openapi reads them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from common.payload_types import JsonObject
 
 @dataclass(frozen=True)
 class Parameter:
-    """One of the query's, or of the address. `schema`: JSON Schema of its value."""
+    """Query or path parameter. `schema`: JSON Schema of its value."""
 
     name: str
     description: str
@@ -23,19 +23,19 @@ class Parameter:
 
 @dataclass(frozen=True)
 class File:
-    """An answer that is no JSON."""
+    """Response body that is not JSON."""
 
     media_type: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """One method at one address.
+    """Description of one method of one endpoint.
 
-    The JSON and its status are in the return annotation of the view's method.
-    files: what else comes with `status`: Files, and of a file of JSON the TypedDict that it holds.
-    takes: the JSON body; `example`: one that works as it stands.
-    refuses: beside what everything refuses (see arena_site.openapi.schema).
+    The return annotation of the view's method states the JSON payload and its status.
+    files: other bodies with `status`: Files, or the TypedDict in a file of JSON.
+    takes: serializer of the JSON body; `example`: a body that works unchanged.
+    refuses: errors beside those of all operations (arena_site.openapi.schema).
     """
 
     summary: str
@@ -48,7 +48,7 @@ class Operation:
     refuses: tuple[type[ArenaError], ...] = ()
 
 
-# By the view's class and the name of its method.
+# Keys: (view class, name of its method).
 Operations = Mapping[tuple[type, str], Operation]
 
 TEXT = {"type": "string"}

@@ -1,5 +1,3 @@
-"""The ORM from inside an event loop, and what the database's errors mean."""
-
 import asyncio
 import logging
 import time
@@ -11,9 +9,9 @@ from django.db import IntegrityError, InterfaceError, OperationalError, connecti
 
 logger = logging.getLogger(__name__)
 
-AWAY = (OperationalError, InterfaceError)
-RETURNS_WITHIN_S = 60.0
-ASK_AGAIN_EVERY_S = 0.5
+CONNECTION_ERRORS = (OperationalError, InterfaceError)
+RETRY_TIMEOUT_S = 60.0
+RETRY_PAUSE_S = 0.5
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -21,9 +19,9 @@ T = TypeVar("T")
 
 @contextmanager
 def one_snapshot() -> Iterator[None]:
-    """Let every query inside read the database as it was at the first of them. Read only.
+    """Run the queries inside in one read-only REPEATABLE READ transaction.
 
-    Inside a transaction it changes nothing: the isolation level is fixed there.
+    No effect inside a transaction, where the isolation level is already fixed.
     """
     if connection.in_atomic_block:
         yield
@@ -34,13 +32,12 @@ def one_snapshot() -> Iterator[None]:
 
 
 def violates(error: IntegrityError, *constraints: str) -> bool:
-    """Return whether one of the named constraints, and not another one or a NOT NULL, refused the row."""
     diagnostics = getattr(error.__cause__, "diag", None)
     return getattr(diagnostics, "constraint_name", None) in constraints
 
 
-async def in_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a thread and give its connection back at once, so that waiting for a model pins none."""
+async def run_in_db(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run `work` in a thread and return its connection to the pool, so that waiting for a model holds none."""
 
     def work_and_release() -> T:
         try:
@@ -51,17 +48,17 @@ async def in_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
     return await asyncio.to_thread(work_and_release)
 
 
-async def in_returning_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """As in_database, but waits a minute for a database that is away: for what is dear and must not be lost.
+async def run_in_db_with_retry(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Like run_in_db, but retry connection errors for up to RETRY_TIMEOUT_S.
 
-    `work` may be done twice: when the answer to a COMMIT is lost, nobody knows whether it happened.
+    `work` must be idempotent: when the reply to a COMMIT is lost, it runs again although it may have committed.
     """
-    deadline = time.monotonic() + RETURNS_WITHIN_S
+    deadline = time.monotonic() + RETRY_TIMEOUT_S
     while True:
         try:
-            return await in_database(work, *args, **kwargs)
-        except AWAY as error:
+            return await run_in_db(work, *args, **kwargs)
+        except CONNECTION_ERRORS as error:
             if time.monotonic() >= deadline:
                 raise
             logger.warning("%s waits for the database (%s)", getattr(work, "__name__", work), str(error).strip())
-            await asyncio.sleep(ASK_AGAIN_EVERY_S)
+            await asyncio.sleep(RETRY_PAUSE_S)

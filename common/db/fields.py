@@ -1,5 +1,3 @@
-"""Model fields that two apps use."""
-
 from typing import Any
 
 from django.db import models
@@ -7,10 +5,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 
 class SafeHtmlField(models.TextField):  # type: ignore[type-arg]
-    """HTML that was made safe before it was stored; only `common.text.markdown` can produce its values.
+    """HTML that `common.text.markdown` sanitised before it was stored; reads as SafeString.
 
-    Writing a plain str is a TypeError, so that nothing unsanitised can be stored by mistake;
-    reading gives a SafeString, so that templates need no `|safe`.
+    Storing a plain str raises TypeError, so that unsanitised HTML cannot be stored by mistake.
     """
 
     def get_prep_value(self, value: Any) -> Any:
@@ -19,4 +16,4 @@ class SafeHtmlField(models.TextField):  # type: ignore[type-arg]
         return super().get_prep_value(value)
 
     def from_db_value(self, value: str | None, *_: object) -> SafeString | None:
-        return None if value is None else mark_safe(value)  # noqa: S308 (it was sanitised before it was stored)
+        return None if value is None else mark_safe(value)  # noqa: S308 (sanitised before it was stored)

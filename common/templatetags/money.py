@@ -1,5 +1,3 @@
-"""`{{ amount|dollars }}`: an amount of US dollars as its reader writes it."""
-
 from django import template
 
 from common.text.money import dollars

@@ -1,4 +1,4 @@
-"""LaTeX in Markdown: which characters are a formula, and how it becomes MathML."""
+"""LaTeX in Markdown: markdown-it rules for delimiters, and conversion to MathML."""
 
 import html
 import re
@@ -12,20 +12,20 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-# Beyond these a formula is shown as its source: MathML is about twenty times as long as what it comes from.
-MOST_CHARACTERS_OF_ONE = 4_000
-MOST_CHARACTERS_OF_A_TEXT = 20_000
-MAX_MATHML_CHARACTERS_OF_A_TEXT = 128_000
-LONGEST_EM = 20.0
+# Beyond these limits a formula is shown as its source: MathML is about twenty times as long.
+MAX_FORMULA_CHARACTERS = 4_000
+MAX_TEXT_FORMULA_CHARACTERS = 20_000
+MAX_TEXT_MATHML_CHARACTERS = 128_000
+MAX_EM = 20.0
 
 _CLOSES = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$"}
 _IS_DISPLAYED = {"$$", "\\["}
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
-# A definition may call another twice, which calls another twice: 30 of them are a billion symbols.
+# Definitions can expand exponentially: 30 of them, each using the previous one twice, are a billion symbols.
 _DEFINITION = re.compile(r"\\(?:def|newcommand|newenvironment|DeclareMathOperator)(?![a-zA-Z])")
-# Environments that the converter would read as a row of letters, by the one it knows that looks like them.
+# Environments that latex2mathml would render as letters, mapped to a similar one that it knows.
 _ENVIRONMENT = re.compile(r"(\\(?:begin|end))\s*\{([a-z]+\*?)\}")
-_KNOWN_AS = {
+_SIMILAR_ENVIRONMENT = {
     "aligned": "align*",
     "dcases": "cases",
     "eqnarray": "align*",
@@ -44,7 +44,7 @@ _LENGTH = re.compile(r"([+-]?[\d.]+)([a-z]*)")
 _EM = {"em": 1.0, "ex": 0.5, "pt": 0.1, "px": 0.0625, "": 1.0}
 _LENGTHS = {"width", "height", "depth", "lspace", "rspace", "voffset", "minsize", "maxsize"}
 
-# Neither colours, which nobody checked for contrast, nor links, styles and classes.
+# Without colours, whose contrast is not checked, and without links, styles and classes.
 MATHML_ATTRIBUTES: dict[str, set[str]] = {
     "math": {"display", "alttext"},
     "menclose": {"notation"},
@@ -66,8 +66,8 @@ MATHML_TAGS = {
 }
 
 
-def read_formulas(parser: MarkdownIt) -> None:
-    r"""Teach a parser `$…$` and `\(…\)` in a line, `$$…$$` and `\[…\]` displayed."""
+def add_formula_rules(parser: MarkdownIt) -> None:
+    r"""Add inline formulas (`$…$`, `\(…\)`) and displayed ones (`$$…$$`, `\[…\]`) to a parser."""
     parser.inline.ruler.before("escape", "formula", _inline_rule)
     parser.block.ruler.before(
         "fence", "formula", _block_rule, {"alt": ["paragraph", "reference", "blockquote", "list"]}
@@ -76,42 +76,42 @@ def read_formulas(parser: MarkdownIt) -> None:
 
 
 def to_mathml(source: str, *, displayed: bool) -> str:
-    """A well-formed `<math>` with everything a formula says escaped; its source stays in `alttext`.
+    """Return a well-formed, escaped `<math>` with the source in `alttext`.
 
-    Raises ValueError for what cannot be read, defines commands, or is too long.
+    Raises ValueError for formulas that cannot be parsed, define commands, or are too long.
     """
-    # Late: the table of symbols costs 10 MB and 0.3 s, and most processes render no answer.
+    # Imported late: the table of symbols costs 10 MB and 0.3 s, and most processes render no answer.
     from latex2mathml.converter import Converter
 
-    if len(source) > MOST_CHARACTERS_OF_ONE or _DEFINITION.search(source):
-        raise ValueError("a formula that is not converted")
+    if len(source) > MAX_FORMULA_CHARACTERS or _DEFINITION.search(source):
+        raise ValueError("formula is too long or defines commands")
     try:
-        math = Converter(display="block" if displayed else "inline").convert_to_element(_in_known_environments(source))
+        math = Converter(display="block" if displayed else "inline").convert_to_element(_replace_environments(source))
         for element in math.iter():
-            _tidy(element)
+            _clean_element(element)
         math.set("alttext", source.strip())
         return tostring(math, encoding="unicode")
-    except Exception as error:  # its own dozen, IndexError, KeyError, RecursionError: whatever a model may have written
+    except Exception as error:  # a dozen of its own, IndexError, KeyError, RecursionError …: models write anything
         raise ValueError("not LaTeX") from error
 
 
-def _in_known_environments(source: str) -> str:
-    return _ENVIRONMENT.sub(lambda match: f"{match[1]}{{{_KNOWN_AS.get(match[2], match[2])}}}", source)
+def _replace_environments(source: str) -> str:
+    return _ENVIRONMENT.sub(lambda match: f"{match[1]}{{{_SIMILAR_ENVIRONMENT.get(match[2], match[2])}}}", source)
 
 
-def _tidy(element: Element) -> None:
-    """The converter keeps characters as references, which are text by now, and lets lengths grow over the page."""
+def _clean_element(element: Element) -> None:
+    """Resolve the character references that the converter leaves; remove other attributes and huge lengths."""
     element.text = element.text and html.unescape(element.text)
     allowed = MATHML_ATTRIBUTES.get(element.tag, set())
     for name, value in list(element.attrib.items()):
-        if name not in allowed or (name in _LENGTHS and not _is_modest(value)):
+        if name not in allowed or (name in _LENGTHS and not _is_short(value)):
             del element.attrib[name]
 
 
-def _is_modest(length: str) -> bool:
+def _is_short(length: str) -> bool:
     match = _LENGTH.fullmatch(length)
     with suppress(ValueError):
-        return match is not None and abs(float(match[1])) * _EM.get(match[2], 10.0) <= LONGEST_EM
+        return match is not None and abs(float(match[1])) * _EM.get(match[2], 10.0) <= MAX_EM
     return False
 
 
@@ -120,9 +120,9 @@ def _inline_rule(state: StateInline, silent: bool) -> bool:
     if not opens:
         return False
     start = state.pos + len(opens)
-    end = _closing(state.src, start, _CLOSES[opens])
+    end = _find_closing(state.src, start, _CLOSES[opens])
     content = state.src[start:end] if end > start else ""
-    if not content.strip() or not _is_meant(state, opens, content, end + len(opens)):
+    if not content.strip() or not _is_formula(state, opens, content, end + len(opens)):
         return False
     if not silent:
         _push(state, opens, content)
@@ -130,10 +130,10 @@ def _inline_rule(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _is_meant(state: StateInline, opens: str, content: str, after: int) -> bool:
-    r"""Tells a formula from prices, variables of a shell, and brackets escaped for Markdown's sake.
+def _is_formula(state: StateInline, opens: str, content: str, after: int) -> bool:
+    r"""Return False for prices, shell variables and escaped Markdown brackets.
 
-    "$5 and $6", "US$5", "$HOME:$PATH" and "\[text\](address)" are none; "the $n$th" is one.
+    "$5 and $6", "US$5", "$HOME:$PATH" and "\[text\](address)" are no formulas; "the $n$th" has one.
     """
     following = state.src[after : after + 1]
     if opens == "$":
@@ -145,13 +145,13 @@ def _is_meant(state: StateInline, opens: str, content: str, after: int) -> bool:
 
 
 def _block_rule(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """A displayed formula over lines of its own, which Markdown would take for lists and headings."""
+    """Parse a displayed formula that spans whole lines, which Markdown would parse as lists and headings."""
     start = state.bMarks[first] + state.tShift[first]
     opens = state.src[start : start + 2]
     if opens not in _IS_DISPLAYED or state.is_code_block(first):
         return False
     # Every line of a paragraph may begin a formula, so the lines are not walked when no formula can end here.
-    end = _closing(state.src, start + 2, _CLOSES[opens])
+    end = _find_closing(state.src, start + 2, _CLOSES[opens])
     if end < 0 or _BLANK_LINE.search(state.src, start, end):
         return False
     lines = [state.src[start + 2 : state.eMarks[first]]]
@@ -170,9 +170,9 @@ def _block_rule(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     return True
 
 
-def _closing(text: str, start: int, closes: str) -> int:
-    """Where the closing delimiter begins, -1 without one; a dollar after a backslash is a dollar."""
-    limit = start + MOST_CHARACTERS_OF_ONE
+def _find_closing(text: str, start: int, closes: str) -> int:
+    """Return the index of the closing delimiter, -1 without one; escaped dollars do not close."""
+    limit = start + MAX_FORMULA_CHARACTERS
     end = text.find(closes, start, limit)
     while end > 0 and closes.startswith("$") and text[end - 1] == "\\":
         end = text.find(closes, end + 1, limit)
@@ -190,10 +190,10 @@ def _render(_renderer: RendererHTML, tokens: list[Token], index: int, _options: 
     env["formula_characters"] = env.get("formula_characters", 0) + len(token.content)
     after = "\n" if token.block else ""
     try:
-        if env["formula_characters"] > MOST_CHARACTERS_OF_A_TEXT:
-            raise ValueError("more formulas than one text may have")
-        if env.get("mathml_characters", 0) > MAX_MATHML_CHARACTERS_OF_A_TEXT:
-            raise ValueError("more MathML than one text may have")
+        if env["formula_characters"] > MAX_TEXT_FORMULA_CHARACTERS:
+            raise ValueError("the text has too many formulas")
+        if env.get("mathml_characters", 0) > MAX_TEXT_MATHML_CHARACTERS:
+            raise ValueError("the text has too much MathML")
         mathml = to_mathml(token.content, displayed=token.markup in _IS_DISPLAYED)
         env["mathml_characters"] = env.get("mathml_characters", 0) + len(mathml)
         return mathml + after

@@ -1,4 +1,4 @@
-"""Syntax highlighting in time linear in the length of the code."""
+"""Syntax highlighting in linear time."""
 
 from functools import cache
 from typing import Any
@@ -9,11 +9,11 @@ from pygments.lexer import Lexer, RegexLexer
 from pygments.lexers import get_all_lexers, get_lexer_by_name
 from pygments.lexers.c_cpp import CFamilyLexer
 
-# Longer code blocks are shown without colours, and so are those after this much HTML of code in one text.
+# Longer code blocks are shown without colours, and so are those after MAX_TEXT_HTML_CHARACTERS in one text.
 MAX_BLOCK_CHARACTERS = 2_000
-MAX_HTML_CHARACTERS_OF_A_TEXT = 128_000
+MAX_TEXT_HTML_CHARACTERS = 128_000
 
-# By the names that a code fence may give them. Other Pygments lexers need quadratic time or more on some inputs.
+# Pygments lexer: names in code fences. Other lexers need quadratic time or more on some inputs.
 LEXERS = {
     "bash": ("bash", "sh", "shell", "zsh"),
     "c": ("c", "h"),
@@ -54,8 +54,8 @@ LEXERS = {
 }
 _LEXER_OF = {name: lexer for lexer, names in LEXERS.items() for name in names}
 
-# Parts of patterns that scan ahead without limit from every position, and the same with a limit. They occur in the
-# lexers for C, C++, C#, HTML, Java, Python, TypeScript, XML and YAML.
+# Parts of patterns that scan ahead without limit from every position, mapped to limited ones. They occur in the lexers
+# for C, C++, C#, HTML, Java, Python, TypeScript, XML and YAML.
 _LIMITED = {
     CFamilyLexer._ws1: r"[ \t]*",
     r"^(\s*)": r"^([ \t]*)",
@@ -70,15 +70,15 @@ _LIMITED = {
 _FORMATTER = HtmlFormatter[str](nowrap=True)
 
 
-def highlighted(code: str, language: str) -> str | None:
-    """HTML of the code with a span for each token; None for a language that is not in the list, or too much code."""
+def highlight_code(code: str, language: str) -> str | None:
+    """Return HTML with a span per token; None for a language that is not in LEXERS, or too much code."""
     if len(code) > MAX_BLOCK_CHARACTERS or language not in _LEXER_OF:
         return None
     return highlight(code, lexer(_LEXER_OF[language]), _FORMATTER)
 
 
 def is_known(language: str) -> bool:
-    """Whether Pygments has a lexer of that name, used here or not."""
+    """Return whether Pygments has a lexer of that name, also one that is not in LEXERS."""
     return language in _LEXER_OF or language in _pygments_names()
 
 
@@ -89,7 +89,6 @@ def _pygments_names() -> frozenset[str]:
 
 @cache
 def lexer(name: str) -> Lexer:
-    """Return the Pygments lexer of that name, its unlimited patterns replaced."""
     found: Any = type(get_lexer_by_name(name))
     if issubclass(found, RegexLexer):
         found = type(f"Limited{found.__name__}", (found,), {"tokens": _limited(_tokens(found))})
@@ -102,7 +101,7 @@ def _tokens(lexer_class: Any) -> Any:
 
 
 def _limited(rules: Any) -> Any:
-    """The same states with limited patterns; rules are tuples that begin with a regular expression."""
+    """Return the lexer's states with limited patterns; rules are tuples that begin with a regular expression."""
     if isinstance(rules, dict):
         return {state: _limited(inside) for state, inside in rules.items()}
     if isinstance(rules, list):

@@ -1,4 +1,4 @@
-"""Markdown from models and people becomes safe HTML, or plain words, here and nowhere else."""
+"""Markdown of models and people to safe HTML or plain text; the only module that does this."""
 
 import html as html_text
 import re
@@ -13,11 +13,11 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
-from common.text.formulas import MATHML_ATTRIBUTES, MATHML_TAGS, read_formulas
+from common.text.formulas import MATHML_ATTRIBUTES, MATHML_TAGS, add_formula_rules
 
-# An answer whose HTML would be longer is shown as plain text: a wide table is twenty times as long as its source.
+# Texts with longer HTML are shown as plain text: a wide table is twenty times as long as its source.
 MAX_HTML_CHARACTERS = 400_000
-# Browsers read "https:path" as an address of the page's own site.
+# With "//": browsers resolve "https:path" relative to the page.
 _ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
 
 _ATTRIBUTES: dict[str, set[str]] = {
@@ -41,12 +41,12 @@ _TAGS = {
 
 def _fence(_renderer: RendererHTML, tokens: list[Token], index: int, _options: Any, env: dict[str, Any]) -> str:
     # Imported late: workers render code in a child process, and need no lexers.
-    from common.text.highlighting import MAX_HTML_CHARACTERS_OF_A_TEXT, highlighted, is_known
+    from common.text.highlighting import MAX_TEXT_HTML_CHARACTERS, highlight_code, is_known
 
     token = tokens[index]
     language = token.info.strip().split(" ")[0].lower()
     used = env.get("code_html_characters", 0)
-    code = highlighted(token.content, language) if used < MAX_HTML_CHARACTERS_OF_A_TEXT else None
+    code = highlight_code(token.content, language) if used < MAX_TEXT_HTML_CHARACTERS else None
     env["code_html_characters"] = used + len(code or "")
     label = nh3.clean_text(language if is_known(language) else "")
     # tabindex: a block wider than its pane must be scrollable by keyboard.
@@ -61,7 +61,7 @@ def _heading(_renderer: RendererHTML, tokens: list[Token], index: int, _options:
 
 
 def _table_open(*_: Any) -> str:
-    """A frame that scrolls by itself, by keyboard too: a table that scrolls is no table to some screen readers."""
+    # The frame scrolls, by keyboard too; some screen readers do not recognise a table that scrolls itself.
     return '<div class="wide" tabindex="0"><table>\n'
 
 
@@ -71,7 +71,7 @@ def _table_close(*_: Any) -> str:
 
 @cache
 def _parser() -> MarkdownIt:
-    """js-default: raw HTML is shown as text. Images are refused, so that a reader fetches nothing from elsewhere."""
+    # js-default shows raw HTML as text. Without images, so that browsers load nothing from other sites.
     parser = MarkdownIt("js-default", {"linkify": False, "breaks": False})
     parser.disable("image")
     parser.add_render_rule("fence", _fence)
@@ -80,12 +80,12 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("table_open", _table_open)
     parser.add_render_rule("table_close", _table_close)
     parser.core.ruler.push("links", _drop_relative_links)
-    read_formulas(parser)
+    add_formula_rules(parser)
     return parser
 
 
 def _drop_relative_links(state: StateCore) -> None:
-    """Keep only the text of links that would lead to this site, or elsewhere without naming a scheme."""
+    """Reduce links to their text if they lead to this site or have no scheme."""
     for block in state.tokens:
         if block.type == "inline" and block.children:
             block.children = list(_without_relative_links(block.children))
@@ -115,21 +115,20 @@ def _cleaner() -> nh3.Cleaner:
 
 
 def make_safe(html: str) -> SafeString:
-    """Allow-list of tags and attributes, absolute http(s) and mailto links only."""
+    """Keep allowed tags and attributes; links only if they are absolute http(s) or mailto."""
     return declare_safe(_cleaner().clean(html))
 
 
 def declare_safe(cleaned: str) -> SafeString:
-    """The one place that declares HTML safe: the result of make_safe, here or in the child that renders answers."""
+    """Mark the result of make_safe as safe; also used for HTML from the rendering child."""
     return mark_safe(cleaned)  # noqa: S308 (nh3 has cleaned it)
 
 
 def render(text: str, *, first_heading: int = 4) -> SafeString:
-    """Safe HTML of a Markdown text; plain text where it nests too deeply or its HTML would be too long.
+    """Return safe HTML of a Markdown text; as plain text if it nests too deeply or its HTML is too long.
 
-    May take seconds for hostile text: answers are rendered through `common.rendering.renderer`.
-
-    first_heading: the level that "# …" becomes; an answer's headings stand below those of the page around it.
+    May take seconds for hostile text: render answers through `common.rendering.renderer`.
+    first_heading: level of "# …".
     """
     try:
         html = _parser().render(text, {"first_heading": first_heading})
@@ -142,23 +141,21 @@ def render(text: str, *, first_heading: int = 4) -> SafeString:
 
 
 def plain(text: str) -> SafeString:
-    """Safe HTML that shows a text as it is, without reading it as Markdown."""
     return make_safe(f'<pre class="plain" tabindex="0">{html_text.escape(text, quote=False)}</pre>')
 
 
 @cache
-def _reader() -> MarkdownIt:
-    """What is asked about `&lt;` stays so."""
-    reader = MarkdownIt("js-default", {"linkify": False})
-    reader.disable("entity")
-    read_formulas(reader)
-    return reader
+def _plain_text_parser() -> MarkdownIt:
+    parser = MarkdownIt("js-default", {"linkify": False})
+    parser.disable("entity")  # a prompt about `&lt;` keeps it
+    add_formula_rules(parser)
+    return parser
 
 
-def plain_words(text: str) -> str:
-    """What is read of a Markdown text without its marks, on one line; the text itself where that is nothing."""
+def to_plain_text(text: str) -> str:
+    """Return a Markdown text on one line without its markup; the source where nothing else is left."""
     try:
-        words = "".join(_words(_reader().parse(text)))
+        words = "".join(_words(_plain_text_parser().parse(text)))
     except RecursionError:
         words = ""
     return " ".join(words.split()) or " ".join(text.split())
@@ -166,7 +163,7 @@ def plain_words(text: str) -> str:
 
 def _words(tokens: Iterable[Token]) -> Iterator[str]:
     before = ""
-    products = []  # for each "*" that is open: "2*3*4" is no emphasis, whatever Markdown holds
+    products = []  # per open "*": True if it is a multiplication, as in "2*3*4", which Markdown parses as emphasis
     for token in tokens:
         word = token.content
         if token.type == "inline":

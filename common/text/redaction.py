@@ -1,4 +1,4 @@
-"""Keys, tokens and passwords taken out of words that are about to be written down."""
+"""Masking of keys, tokens and passwords in logs, stored errors and answers."""
 
 import re
 
@@ -6,29 +6,29 @@ from django.utils.safestring import SafeString
 from django.views.debug import ExceptionReporter
 
 MASK = "[secret]"
-# A shorter word ("ollama", for a server that wants any) may stand in a sentence by chance.
-SHORTEST = 12
+# Shorter keys ("ollama", for a server that accepts any) may occur in ordinary text.
+MIN_SECRET_CHARACTERS = 12
 
 _patterns = [
     re.compile(r"\barena_[\w-]{20,}"),  # API tokens
     re.compile(r"(?i)(?<=\bbearer )\S{6,}|(?<=\bbasic )[\w+/=-]{8,}"),
     re.compile(r"""(?i)(?<=password["']: )["'][^"']+["']|(?<=password=)[^\s&,)]+|(?<=api[_-]key=)[^\s&,)]+"""),
-    re.compile(r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"),  # of a database or a proxy, in its URL
+    re.compile(r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"),  # URLs of databases and proxies
 ]
 _known: set[str] = set()
 _known_pattern: re.Pattern[str] | None = None
 
 
-def remember(secret: str) -> None:
-    """From now on this process writes `secret` down nowhere."""
+def register_secret(secret: str) -> None:
+    """Make `redact` mask this secret from now on, in this process."""
     global _known_pattern
-    if len(secret) >= SHORTEST and secret not in _known:
+    if len(secret) >= MIN_SECRET_CHARACTERS and secret not in _known:
         _known.add(secret)
-        _known_pattern = re.compile("|".join(re.escape(one) for one in sorted(_known, key=len, reverse=True)))
+        _known_pattern = re.compile("|".join(re.escape(secret) for secret in sorted(_known, key=len, reverse=True)))
 
 
-def redacted(text: str) -> str:
-    """Without the secrets this process has met, and without what looks like one."""
+def redact(text: str) -> str:
+    """Return `text` with registered secrets, and patterns of secrets, masked."""
     if _known_pattern is not None:
         text = _known_pattern.sub(MASK, text)
     for pattern in _patterns:
@@ -36,33 +36,32 @@ def redacted(text: str) -> str:
     return text
 
 
-def without(secret: str, text: bytes) -> bytes:
-    """What somebody answered who was told `secret`."""
-    return text.replace(secret.encode(), MASK.encode()) if len(secret) >= SHORTEST else text
+def mask_secret(secret: str, text: bytes) -> bytes:
+    return text.replace(secret.encode(), MASK.encode()) if len(secret) >= MIN_SECRET_CHARACTERS else text
 
 
-class SecretInPieces:
-    """A text that comes in pieces, without one secret: what may be its beginning waits for the next piece."""
+class StreamRedactor:
+    """Mask one secret in a text that arrives in pieces; a possible beginning of it waits for the next piece."""
 
     def __init__(self, secret: str) -> None:
-        self._secret = secret if len(secret) >= SHORTEST else ""
+        self._secret = secret if len(secret) >= MIN_SECRET_CHARACTERS else ""
         self._held = ""
 
-    def without(self, piece: str) -> str:
+    def feed(self, piece: str) -> str:
         if not self._secret or not (piece or self._held):
             return piece
         text = (self._held + piece).replace(self._secret, MASK)
-        held = self._beginning_at_the_end_of(text)
+        held = self._partial_secret_length(text)
         self._held = text[len(text) - held :]
         return text[: len(text) - held]
 
-    def rest(self) -> str:
-        """What was held back, once nothing more comes."""
+    def flush(self) -> str:
+        """Return the characters held back, at the end of the text."""
         rest, self._held = self._held, ""
         return rest
 
-    def _beginning_at_the_end_of(self, text: str) -> int:
-        """How many of the last characters may be the secret's first."""
+    def _partial_secret_length(self, text: str) -> int:
+        """Return how many of the last characters may be the beginning of the secret."""
         at = text.find(self._secret[0], max(0, len(text) - len(self._secret) + 1))
         while at >= 0:
             if self._secret.startswith(text[at:]):
@@ -72,10 +71,10 @@ class SecretInPieces:
 
 
 class RedactedReporter(ExceptionReporter):
-    """Django's error reports, with their tracebacks and what the variables held."""
+    """Django's error reports with secrets masked in tracebacks and variables."""
 
     def get_traceback_html(self) -> SafeString:
-        return SafeString(redacted(super().get_traceback_html()))
+        return SafeString(redact(super().get_traceback_html()))
 
     def get_traceback_text(self) -> SafeString:
-        return SafeString(redacted(super().get_traceback_text()))
+        return SafeString(redact(super().get_traceback_text()))

@@ -1,4 +1,4 @@
-"""Text that came from outside, made storable: PostgreSQL refuses NUL, UTF-8 refuses lone surrogates."""
+"""Storable text: PostgreSQL refuses NUL, UTF-8 refuses lone surrogates."""
 
 import re
 
@@ -7,7 +7,6 @@ REPLACEMENT = "\ufffd"
 
 
 def storable(text: str) -> str:
-    """The same text with NUL and lone surrogates replaced by U+FFFD."""
     return _UNSTORABLE.sub(REPLACEMENT, text)
 
 

@@ -10,11 +10,11 @@ import redis
 import redis.asyncio
 from django.conf import settings
 
-# One that answers is no better while it refuses: its memory or its disk is full, or it has become a replica.
+# With ResponseError: a server whose memory or disk is full, or that became a replica, refuses writes.
 UNREACHABLE = (redis.ConnectionError, redis.TimeoutError, redis.ResponseError, OSError)
-PATIENCE_S = 0.5
+SOCKET_TIMEOUT_S = 0.5
 # How long the circuit breaker of this process stays open.
-AWAY_S = 3.0
+BREAKER_OPEN_S = 3.0
 _away_until = 0.0
 _has_missed = False
 
@@ -23,34 +23,31 @@ T = TypeVar("T")
 
 @cache
 def pool() -> redis.BlockingConnectionPool:
-    """For synchronous code. A burst of threads waits its turn; redis-py's own pool would refuse the 101st."""
+    """Pool for synchronous code; threads wait for a free connection, where redis-py's default pool raises."""
     return redis.BlockingConnectionPool.from_url(
         settings.REDIS_URL,
         max_connections=50,
         timeout=5,
-        socket_timeout=PATIENCE_S,
-        socket_connect_timeout=PATIENCE_S,
+        socket_timeout=SOCKET_TIMEOUT_S,
+        socket_connect_timeout=SOCKET_TIMEOUT_S,
         decode_responses=True,
     )
 
 
 @cache
 def connection() -> redis.Redis:
-    """For synchronous code. Raises one of UNREACHABLE within about a second when Valkey is away, hung or full."""
+    """Client for synchronous code. Raises one of UNREACHABLE within about a second if Valkey is away, hung or full."""
     return redis.Redis(connection_pool=pool())
 
 
 @contextmanager
-def while_a_person_waits() -> Iterator[None]:
-    """Circuit breaker: after two misses in a row, fail at once for AWAY_S seconds.
-
-    A single slow reply is a stall, so after one miss the next caller pings first, and only a missed ping opens the
-    breaker: calls that were caught by the same stall count once. A refusal (out of memory, disk full) opens it at once.
-    Raises one of UNREACHABLE.
-    """
+def fail_fast() -> Iterator[None]:
+    """Circuit breaker: after two timeouts in a row, fail at once for BREAKER_OPEN_S seconds. Raises UNREACHABLE."""
+    # One slow reply may be a stall, so after a timeout the next caller pings first, and only a failed ping opens the
+    # breaker: calls caught by the same stall count once. A refusal (out of memory, disk full) opens it at once.
     global _has_missed
     if is_open():
-        raise redis.ConnectionError("it did not answer a moment ago")
+        raise redis.ConnectionError("circuit breaker is open: Valkey did not reply")
     if _has_missed:
         _ping_or_open()
     try:
@@ -64,24 +61,23 @@ def while_a_person_waits() -> Iterator[None]:
 
 
 def is_open() -> bool:
-    """Whether the circuit breaker is open."""
     return time.monotonic() < _away_until
 
 
 def with_retry(call: Callable[[], T]) -> T:
-    """Return `call()` from within while_a_person_waits; one slow reply is tried again. Raises one of UNREACHABLE."""
+    """Return `call()` within fail_fast, retried once after a slow reply. Raises one of UNREACHABLE."""
     try:
-        with while_a_person_waits():
+        with fail_fast():
             return call()
     except UNREACHABLE:
         if is_open():
             raise
-    with while_a_person_waits():
+    with fail_fast():
         return call()
 
 
 def is_away() -> bool:
-    """Whether what needs Valkey is paused now."""
+    """Return whether Valkey does not reply, also to a second ping."""
     try:
         with_retry(lambda: connection().ping())
     except UNREACHABLE:
@@ -101,28 +97,25 @@ def _ping_or_open() -> None:
 
 def _open() -> None:
     global _away_until, _has_missed
-    _away_until, _has_missed = time.monotonic() + AWAY_S, False
+    _away_until, _has_missed = time.monotonic() + BREAKER_OPEN_S, False
 
 
 def rewrite_append_only_file() -> None:
-    """Start rewriting the append-only file, where there is one: values that are gone leave the disk.
-
-    Raises one of UNREACHABLE, also where the server does not allow it.
-    """
+    """Start rewriting the append-only file, so that deleted values leave the disk. Raises one of UNREACHABLE."""
     if connection().info("persistence").get("aof_enabled"):
         connection().bgrewriteaof()
 
 
 def new_async_connection() -> redis.asyncio.Redis:
-    """For an event loop; the caller closes it. Bytes in, bytes out."""
+    """Return a client for an event loop, which the caller closes. Bytes in, bytes out."""
     pool = redis.asyncio.BlockingConnectionPool.from_url(
         settings.REDIS_URL, max_connections=50, timeout=5, socket_timeout=5, socket_connect_timeout=2
     )
     return redis.asyncio.Redis(connection_pool=pool)
 
 
-def new_async_reader(*, patience_s: float) -> redis.asyncio.Redis:
-    """The same with one connection of its own, for who reads on and on: asking a pool costs more than the read."""
+def new_async_stream_reader(*, timeout_s: float) -> redis.asyncio.Redis:
+    """Return a client with one connection, for continuous reads: a pool's checks would cost more than a read."""
     return redis.asyncio.Redis.from_url(
-        settings.REDIS_URL, single_connection_client=True, socket_timeout=patience_s, socket_connect_timeout=2
+        settings.REDIS_URL, single_connection_client=True, socket_timeout=timeout_s, socket_connect_timeout=2
     )

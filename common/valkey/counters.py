@@ -1,7 +1,6 @@
-"""Counters and gauges of all processes, kept in Valkey; each process adds what it counted every two seconds.
+"""Counters and gauges of all processes in Valkey; each process flushes its counts every two seconds.
 
-A request waits for nothing, and a killed process loses at most two seconds of counts. When Valkey is emptied, counters
-restart from zero, which Prometheus handles. Why not prometheus-client's multiprocess mode: docs/adr/0022.
+A killed process loses at most two seconds of counts. Why not prometheus-client's multiprocess mode: docs/adr/0022.
 """
 
 import secrets
@@ -12,6 +11,7 @@ from collections.abc import Mapping
 
 from common.valkey.connections import UNREACHABLE, connection
 
+# When Valkey is emptied, counters restart from zero, which Prometheus handles.
 COUNTS_KEY, GAUGES_KEY = "counters", "levels"
 FLUSH_INTERVAL_S, GAUGE_TTL_S = 2, 30
 # Upper bounds, in milliseconds.
@@ -39,18 +39,17 @@ def observe(name: str, *labels: str, ms: float) -> None:
 
 
 def add_to_gauge(name: str, by: int = 1) -> None:
-    """Change this process's part of a gauge, which goes with the process."""
+    """Change this process's part of a gauge, which expires after the process ends."""
     with _lock:
         _gauges[name] += by
 
 
 def start() -> None:
-    """Flush from a background thread for the rest of this process's life."""
     threading.Thread(target=_flush_for_ever, name="counters", daemon=True).start()
 
 
 def flush() -> None:
-    """Add the pending counts to Valkey. Raises one of UNREACHABLE and then keeps them for the next time."""
+    """Add the pending counts to Valkey. Raises one of UNREACHABLE, and keeps the counts for the next flush."""
     with _lock:
         counts, gauges = dict(_pending), dict(_gauges)
         _pending.clear()
@@ -69,7 +68,6 @@ def flush() -> None:
 
 
 def read() -> dict[str, dict[Labels, int]]:
-    """Return counts by name, then by labels. Raises one of UNREACHABLE."""
     counts: dict[str, dict[Labels, int]] = defaultdict(dict)
     fields: Mapping[str, str] = connection().hgetall(COUNTS_KEY)  # type: ignore[assignment]
     for field, number in fields.items():

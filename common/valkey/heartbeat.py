@@ -1,4 +1,4 @@
-"""Who is alive: every long-lived process keeps a key in Valkey that fades when it stops."""
+"""Heartbeats: each long-lived process renews a key in Valkey, which expires after it ends."""
 
 import logging
 import threading
@@ -10,25 +10,24 @@ from django.conf import settings
 
 from common.valkey.connections import UNREACHABLE, connection
 
-EVERY_S, FADES_AFTER_S = 2, 10
+INTERVAL_S, TTL_S = 2, 10
 EXPECTED = ("worker-answers", "worker-default", "beat", "sweeper")
 
 logger = logging.getLogger(__name__)
 
 
 def start(name: str) -> None:
-    """Say that `name` lives for as long as this process does."""
+    """Send heartbeats of `name` from a background thread until the process ends."""
     threading.Thread(target=_beat, args=(name,), name="heartbeat", daemon=True).start()
 
 
 def missing() -> list[str]:
-    """Those of EXPECTED that are not heard. Raises one of common.valkey.connections.UNREACHABLE."""
-    heard = connection().mget([_key(name) for name in EXPECTED])
-    return [name for name, beat in zip(EXPECTED, heard, strict=True) if beat is None]
+    beats = connection().mget([_key(name) for name in EXPECTED])
+    return [name for name, beat in zip(EXPECTED, beats, strict=True) if beat is None]
 
 
-def forget_all() -> None:
-    """Before a start: what is heard afterwards is alive, not a memory of an earlier run."""
+def clear() -> None:
+    """Delete all heartbeats before a start: those of an earlier run would count for up to TTL_S."""
     connection().delete(*(_key(name) for name in EXPECTED))
 
 
@@ -37,21 +36,21 @@ def _key(name: str) -> str:
 
 
 def _touch_file() -> None:
-    """For the health check of a container, which looks at the file's age."""
+    """Update the file's time, which a container's health check compares."""
     if settings.ARENA_HEARTBEAT_FILE:
         with suppress(OSError):
             Path(settings.ARENA_HEARTBEAT_FILE).touch()
 
 
 def _beat(name: str) -> None:
-    was_heard = True
+    was_sent = True
     while True:
         try:
-            connection().set(_key(name), "alive", ex=FADES_AFTER_S)
-            was_heard = True
+            connection().set(_key(name), "alive", ex=TTL_S)
+            was_sent = True
             _touch_file()
         except UNREACHABLE as error:
-            if was_heard:
-                logger.warning("heartbeat of %s is not heard: Valkey is away (%s)", name, error)
-            was_heard = False
-        time.sleep(EVERY_S)
+            if was_sent:
+                logger.warning("heartbeat of %s was not sent: Valkey is away (%s)", name, error)
+            was_sent = False
+        time.sleep(INTERVAL_S)

@@ -1,5 +1,3 @@
-"""Rate limits of persons and networks, counted exactly on Valkey."""
-
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,17 +12,17 @@ from limits import RateLimitItem, parse_many
 from redis.commands.core import Script
 
 from common.errors import ServiceAway, TooManyRequests
-from common.valkey.connections import UNREACHABLE, connection, while_a_person_waits, with_retry
+from common.valkey.connections import UNREACHABLE, connection, fail_fast, with_retry
 
 logger = logging.getLogger(__name__)
 
-# Beside those that Django has words for.
+# Periods that Django's TIME_STRINGS lack.
 SECONDS = ngettext_lazy("%(num)d second", "%(num)d seconds", "num")
 NOT_COUNTED = _("New battles are temporarily unavailable. Voting still works.")
 
 
-# For each counter (KEYS) its amount and its window in seconds (ARGV): either all of them are incremented, or, where one
-# is full, none. Returns the number of the full counter that is full for longest and its seconds, otherwise nothing.
+# KEYS: counters; ARGV: amount and window in seconds of each. Increments all counters, or none if one is full.
+# Returns the index of the counter that is full for the longest time and its seconds, or an empty list.
 _COUNT = """
 local full, wait = 0, -1
 for i, key in ipairs(KEYS) do
@@ -39,8 +37,8 @@ for i, key in ipairs(KEYS) do
 end
 return {}
 """
-# A counter whose window is over stays away: it must not begin the next one below zero.
-_GIVE_BACK = """
+# A counter whose window is over is not decremented: the next window must not start below zero.
+_UNCOUNT = """
 for _, key in ipairs(KEYS) do
   if tonumber(redis.call("GET", key) or "0") > 0 then redis.call("DECR", key) end
 end
@@ -48,7 +46,7 @@ end
 
 # "network" is an IPv4 address or an IPv6 /64, "network48" the /48 around it.
 NETWORKS = ("network", "network48")
-# Which limit each key is counted against, e.g. {"visitor": "visitor:7", "network": "network:…"}.
+# {kind of limit: identifier}, e.g. {"visitor": "visitor:7", "network": "network:…"}.
 Keys = Mapping[str, str]
 # By (action, who), e.g. {("battle", "visitor"): "30/hour,150/day"}.
 Rates = Mapping[tuple[str, str], str]
@@ -61,27 +59,25 @@ def _script(source: str) -> Script:
 
 
 def use_overrides(read: Callable[[], Rates]) -> None:
-    """Let the rates that `read` returns replace those of the settings."""
+    """Let rates returned by `read` replace those of the settings."""
     global _read_overrides
     _read_overrides = read
 
 
 def limits_of(action: str, who: str) -> list[RateLimitItem]:
-    """Return the limits in force, e.g. of ("battle", "visitor")."""
-    return parsed(_read_overrides().get((action, who)) or settings.ARENA_LIMITS[action, who])
+    return parse_rate(_read_overrides().get((action, who)) or settings.ARENA_LIMITS[action, who])
 
 
-def parsed(rate: str) -> list[RateLimitItem]:
-    """rate: as “30/hour,150/day”; of “off” there is none. Raises ValueError."""
+def parse_rate(rate: str) -> list[RateLimitItem]:
+    """Parse a rate such as “30/hour,150/day”; “off” has no limits. Raises ValueError."""
     return [] if rate == "off" else parse_many(rate.replace(",", ";"))
 
 
 def count(action: str, keys: Keys, *, fail_open: bool, not_counted: str | Promise = NOT_COUNTED) -> None:
-    """Count one `action` of a person and its networks; where one of their limits is reached, count it for none.
+    """Count one `action` of a person and its networks, or for none of them if one of the limits is reached.
 
-    Raises TooManyRequests with the seconds to wait. When Valkey is away: passes if `fail_open`,
-    otherwise raises ServiceAway with the message `not_counted`. Where the limit must hold, a slow call is repeated
-    once, so that a stall refuses nobody; the slow call may have counted too.
+    Raises TooManyRequests with the seconds to wait. If Valkey is away: returns if `fail_open`, otherwise retries a slow
+    call once (which may count twice) and raises ServiceAway with the message `not_counted`.
     """
     counters = _counters(action, keys)
 
@@ -90,10 +86,10 @@ def count(action: str, keys: Keys, *, fail_open: bool, not_counted: str | Promis
 
     try:
         if fail_open:
-            with while_a_person_waits():
+            with fail_fast():
                 refusal = hit()
         else:
-            refusal = with_retry(hit)
+            refusal = with_retry(hit)  # a stall of Valkey must not refuse anyone
     except UNREACHABLE as error:
         logger.warning("limits are not counted: Valkey is away (%s)", error)
         if not fail_open:
@@ -102,34 +98,31 @@ def count(action: str, keys: Keys, *, fail_open: bool, not_counted: str | Promis
     if refusal is not None:
         number, wait = refusal
         who, item, _name = counters[number]
-        raise TooManyRequests(_reached(item, is_network=who in NETWORKS), retry_after=wait)
+        raise TooManyRequests(_reached_message(item, is_network=who in NETWORKS), retry_after=wait)
 
 
-def give_back(action: str, keys: Keys) -> None:
-    """Uncount one `action`. When Valkey is away, it stays counted."""
+def uncount(action: str, keys: Keys) -> None:
+    """Take back one count of `action`; no effect while Valkey is away."""
     if names := [name for *_, name in _counters(action, keys)]:
-        with suppress(*UNREACHABLE), while_a_person_waits():
-            _script(_GIVE_BACK)(keys=names)
+        with suppress(*UNREACHABLE), fail_fast():
+            _script(_UNCOUNT)(keys=names)
 
 
-def forget(action: str, keys: Keys) -> None:
-    """Start counting anew. When Valkey is away, the counts stay."""
+def reset(action: str, keys: Keys) -> None:
+    """Set the counts to zero; no effect while Valkey is away."""
     if names := [name for *_, name in _counters(action, keys)]:
-        with suppress(*UNREACHABLE), while_a_person_waits():
+        with suppress(*UNREACHABLE), fail_fast():
             connection().delete(*names)
 
 
 def seconds_over(item: RateLimitItem, action: str, key: str) -> float | None:
-    """Count one against a limit that is not in the settings.
-
-    Returns None within the limit, otherwise the seconds until its window ends. Raises one of UNREACHABLE.
-    """
+    """Count one against `item`; return None within it, otherwise the seconds to wait. Raises one of UNREACHABLE."""
     refusal = _count([item], [_name(item, action, key)])
     return None if refusal is None else refusal[1]
 
 
 def _counters(action: str, keys: Keys) -> list[tuple[str, RateLimitItem, str]]:
-    """Whose limit it is, the limit, and the name of its counter on Valkey."""
+    """Return (kind of limit, limit, name of its counter in Valkey) for each."""
     return [(who, item, _name(item, action, key)) for who, key in keys.items() for item in limits_of(action, who)]
 
 
@@ -146,7 +139,7 @@ def _count(items: list[RateLimitItem], names: list[str]) -> tuple[int, float] | 
     return (found[0] - 1, max(1.0, found[1])) if found else None
 
 
-def _reached(item: RateLimitItem, *, is_network: bool) -> str:
+def _reached_message(item: RateLimitItem, *, is_network: bool) -> str:
     period = TIME_STRINGS.get(item.GRANULARITY.name, SECONDS) % {"num": item.multiples}
     if is_network:
         sentence = gettext("Your network has reached the limit of %(amount)d in %(period)s. Please wait.")

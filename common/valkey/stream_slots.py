@@ -1,7 +1,7 @@
-"""How many server-sent event streams are open for a person, a network and this process, without a query.
+"""Limits on open event streams per person, network and process.
 
-Each open stream holds a slot: a member of two sorted sets in Valkey, one for its person and one for its network, whose
-score is when it expires. The process that serves the stream renews its slots; those of a killed process expire.
+An open stream holds a slot: a member of two sorted sets, its person's and its network's, whose score is its expiry.
+Processes renew the slots of their streams; those of a killed process expire.
 """
 
 import logging
@@ -18,19 +18,18 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 from redis.commands.core import Script
 
-from common.client_ip import network_word
+from common.client_ip import network_hash
 from common.errors import TooManyRequests
-from common.valkey.connections import UNREACHABLE, connection, while_a_person_waits
+from common.valkey.connections import UNREACHABLE, connection, fail_fast
 
 logger = logging.getLogger(__name__)
 
-LEASE_S, RENEW_EVERY_S = 30, 10
+LEASE_S, RENEW_INTERVAL_S = 30, 10
 RETRY_AFTER_S = 10
-_RENEWED_AT_ONCE = 500
+_RENEW_BATCH_SIZE = 500
 _SALT = "common.valkey.stream_slots"
-# KEYS: sorted sets; ARGV: the slot's id, the lease in seconds, and the cap of each set. Returns 0, or the number of
-# the first set that is full.
-_TAKE = """
+# KEYS: sorted sets; ARGV: slot id, lease in seconds, cap of each set. Returns 0, or the index of the first full set.
+_ACQUIRE = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1e6
 for number, key in ipairs(KEYS) do
@@ -50,28 +49,28 @@ class TooManyStreams(TooManyRequests):
     message = _("The server has too many live streams open. Fetch the answers when they are complete.")
 
 
-class TooManyOfOnePerson(TooManyStreams):
+class TooManyStreamsOfPerson(TooManyStreams):
     message = _("You have too many live streams open. Close one, or fetch the answers when they are complete.")
 
 
 class Slot:
-    """One open stream's. Its response keeps it: a response that is dropped without being closed loses its slot, too."""
+    """Slot of an open stream, freed with its response, which holds the only reference."""
 
     def __init__(self, *, person: str, network: str) -> None:
         self.id = secrets.token_hex(8)
         self.keys = (f"streams:person:{person}", f"streams:network:{network}")
         self.is_renewed = False
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         self.is_renewed = False
         with _lock:
             _open.discard(self)
 
     def release(self) -> None:
-        """Free it; without Valkey its lease runs out instead."""
-        self.forget()
+        """Free the slot; if Valkey is away, its lease expires instead."""
+        self.discard()
         try:
-            with while_a_person_waits():
+            with fail_fast():
                 _remove([self])
         except UNREACHABLE as error:
             logger.warning("a stream's slot is not freed: Valkey is away (%s)", error)
@@ -82,16 +81,12 @@ _open: weakref.WeakSet[Slot] = weakref.WeakSet()
 
 
 def open_slots() -> list[Slot]:
-    """Those of this process."""
     with _lock:
         return list(_open)
 
 
-def take(*, person: str, network: str) -> Slot:
-    """Return a slot for one more stream. Raises TooManyStreams.
-
-    Without Valkey only the cap of this process holds.
-    """
+def acquire(*, person: str, network: str) -> Slot:
+    """Return a slot for a new stream; without Valkey only this process's cap holds. Raises TooManyStreams."""
     _start_renewing()
     slot = Slot(person=person, network=network)
     with _lock:
@@ -99,36 +94,35 @@ def take(*, person: str, network: str) -> Slot:
             raise TooManyStreams(retry_after=RETRY_AFTER_S)
         _open.add(slot)
     try:
-        with while_a_person_waits():
-            full = _take(slot)
+        with fail_fast():
+            full = _acquire(slot)
     except UNREACHABLE as error:
         logger.warning("open streams are not counted: Valkey is away (%s)", error)
         full = 0
     if full:
-        slot.forget()
-        raise (TooManyOfOnePerson if full == 1 else TooManyStreams)(retry_after=RETRY_AFTER_S)
+        slot.discard()
+        raise (TooManyStreamsOfPerson if full == 1 else TooManyStreams)(retry_after=RETRY_AFTER_S)
     slot.is_renewed = True
     return slot
 
 
-def take_for(request: HttpRequest, person: str = "") -> Slot:
-    """The same for a request. person: as `person_word` made it; without one the whole network counts as one person."""
-    network = network_word(request)
-    return take(person=person or network, network=network)
+def acquire_for_request(request: HttpRequest, person: str = "") -> Slot:
+    """Return a slot for a request. person: from `person_hash`; if empty, the network counts as one person."""
+    network = network_hash(request)
+    return acquire(person=person or network, network=network)
 
 
-def person_word(actor_key: str) -> str:
-    """Return what counts as a person in a stream's address: 16 characters that tell nobody who it is."""
+def person_hash(actor_key: str) -> str:
+    """Return a keyed hash of 16 characters, as a stream's URL may be seen by others."""
     return salted_hmac(_SALT, actor_key, algorithm="sha256").hexdigest()[:16] if actor_key else ""
 
 
 def reader_parameter(actor_key: str) -> str:
-    """Return the value of a stream's `reader` parameter: the person's word, signed."""
-    return signing.Signer(salt=_SALT).sign(person_word(actor_key)) if actor_key else ""
+    return signing.Signer(salt=_SALT).sign(person_hash(actor_key)) if actor_key else ""
 
 
-def person_in(request: HttpRequest) -> str:
-    """Return the word in the request's `reader` parameter, empty when it is missing or forged."""
+def person_of_request(request: HttpRequest) -> str:
+    """Return the person_hash in the request's `reader` parameter, empty when missing or forged."""
     try:
         return signing.Signer(salt=_SALT).unsign(request.GET.get("reader", ""))
     except signing.BadSignature:
@@ -138,11 +132,11 @@ def person_in(request: HttpRequest) -> str:
 def renew() -> None:
     """Extend the leases of this process's slots. Raises one of UNREACHABLE."""
     slots = [slot for slot in open_slots() if slot.is_renewed]
-    for start in range(0, len(slots), _RENEWED_AT_ONCE):
+    for start in range(0, len(slots), _RENEW_BATCH_SIZE):
         seconds, microseconds = connection().time()
         expiry = seconds + microseconds / 1e6 + LEASE_S
         with connection().pipeline(transaction=False) as pipeline:
-            for slot in slots[start : start + _RENEWED_AT_ONCE]:
+            for slot in slots[start : start + _RENEW_BATCH_SIZE]:
                 for key in slot.keys:
                     pipeline.zadd(key, {slot.id: expiry})
                     pipeline.expire(key, LEASE_S)
@@ -158,14 +152,14 @@ def _remove(slots: list[Slot]) -> None:
         pipeline.execute()
 
 
-def _take(slot: Slot) -> int:
+def _acquire(slot: Slot) -> int:
     caps = (settings.ARENA_STREAMS["person"], settings.ARENA_STREAMS["network"])
     return int(_script()(keys=slot.keys, args=[slot.id, LEASE_S, *caps]))
 
 
 @cache
 def _script() -> Script:
-    return connection().register_script(_TAKE)
+    return connection().register_script(_ACQUIRE)
 
 
 @cache
@@ -175,7 +169,7 @@ def _start_renewing() -> None:
 
 def _renew_forever() -> None:
     while True:
-        time.sleep(RENEW_EVERY_S)
+        time.sleep(RENEW_INTERVAL_S)
         try:
             renew()
         except UNREACHABLE as error:

@@ -21,7 +21,7 @@ from accounts.errors import NeedsAdministrator
 from accounts.models import User
 from battles.admin.evidence import VoteAdmin
 from battles.models import Vote, VoteQuerySet
-from common.admin.estimated_count import LargeListAdmin
+from common.admin.estimated_count import EstimatedCountAdmin
 from leaderboard import actions
 from leaderboard.errors import ReviewIsDecided
 from leaderboard.models import AnomalyReview, VoteChange
@@ -99,7 +99,7 @@ class JudgedVoteAdmin(VoteAdmin):
 
 
 @admin.register(VoteChange)
-class VoteChangeAdmin(LargeListAdmin, ReadOnlyAdmin):
+class VoteChangeAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     list_display = ["number", "vote", "kind", "reason", "by", "at"]
     list_select_related = ["vote", "by"]
     list_filter = ["kind"]

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from accounts.actor import ActorRequest
 from accounts.models import Scope
-from common.db.execution import in_database
+from common.db.execution import run_in_db
 from common.errors import NotAllowed, NotFound
 from common.valkey import limits
 from leaderboard.exports import selection
@@ -63,5 +63,5 @@ class StarExport(_FileView):
 
 async def _sent_on(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
     """Each piece is made when the one before it is on its way, and holds a connection only while it is made."""
-    while (piece := await in_database(next, pieces, None)) is not None:
+    while (piece := await run_in_db(next, pieces, None)) is not None:
         yield piece

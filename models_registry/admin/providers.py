@@ -17,7 +17,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from common.admin.secret_fields import SecretFieldsAdmin
 from common.payload_types import JsonObject
-from common.text.money import dollars, plain
+from common.text.money import dollars, plain_decimal
 from models_registry.admin.base import RegistryAdmin
 from models_registry.admin.discovery import DiscoverAdmin
 from models_registry.catalogue.presets import PRESETS
@@ -138,8 +138,8 @@ class ProviderAdmin(SecretFieldsAdmin, DiscoverAdmin, RegistryAdmin):
 
     @admin.display(description=_("spent today"), ordering="spent")
     def spent_today(self, provider: Any) -> str:
-        spent = dollars(plain(provider.spent or Decimal(0)))
-        return spent if provider.daily_budget is None else f"{spent} / {dollars(plain(provider.daily_budget))}"
+        spent = dollars(plain_decimal(provider.spent or Decimal(0)))
+        return spent if provider.daily_budget is None else f"{spent} / {dollars(plain_decimal(provider.daily_budget))}"
 
     @admin.display(description=_("models"), ordering="models_served")
     def model_count(self, provider: Any) -> int:

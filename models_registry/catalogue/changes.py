@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts import audit
 from accounts.models import User
 from common.payload_types import JsonObject
-from common.text.money import plain
+from common.text.money import plain_decimal
 from models_registry import versions
 from models_registry.models import LanguageModel, Provider
 from models_registry.models.catalogues import CatalogueChange
@@ -70,7 +70,7 @@ def _differences(model: LanguageModel, offer: Offer | None) -> Iterable[tuple[st
 
 
 def _price(input_per_million: Decimal, output_per_million: Decimal) -> JsonObject:
-    return {"input": plain(input_per_million), "output": plain(output_per_million)}
+    return {"input": plain_decimal(input_per_million), "output": plain_decimal(output_per_million)}
 
 
 @transaction.atomic

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common.payload_types import JsonObject
-from common.text.money import dollars, plain
+from common.text.money import dollars, plain_decimal
 from models_registry.providers.catalogue import Offer
 
 GOOD_FOR = timedelta(hours=24)
@@ -116,5 +116,5 @@ def _price_words(price: JsonObject) -> str:
     """US dollars per million tokens, as Price says it."""
     if not price:
         return gettext("not known")
-    said = {name: dollars(plain(Decimal(amount))) for name, amount in price.items()}
+    said = {name: dollars(plain_decimal(Decimal(amount))) for name, amount in price.items()}
     return gettext("%(input)s in, %(output)s out") % said

@@ -7,7 +7,7 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 
-from common.text.money import plain
+from common.text.money import plain_decimal
 
 
 class Price(models.Model):
@@ -29,7 +29,7 @@ class Price(models.Model):
         ordering = ["-valid_from"]
 
     def __str__(self) -> str:
-        return f"${plain(self.input_per_million)} in, ${plain(self.output_per_million)} out"
+        return f"${plain_decimal(self.input_per_million)} in, ${plain_decimal(self.output_per_million)} out"
 
     @property
     def is_above_zero(self) -> bool:

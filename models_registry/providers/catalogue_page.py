@@ -41,7 +41,7 @@ async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
             session.get(address, headers=_headers(key, kind), allow_redirects=False, auto_decompress=False) as response,
         ):
             _check_status(response.status)
-            return _read(redaction.without(key, await _body(response)))
+            return _read(redaction.mask_secret(key, await _body(response)))
     except TimeoutError:
         raise CatalogueRefused(_LATE, seconds=TOTAL_S) from None
     except CatalogueRefused:

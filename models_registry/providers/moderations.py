@@ -63,10 +63,10 @@ async def _judge(base_url: str, key: str, model: str, texts: list[str], seconds:
     ):
         said = await response.content.read(MOST_BYTES if response.status == 200 else _MOST_OF_A_REFUSAL)
         if response.status != 200:
-            raise refusal(response.status, redaction.without(key, said).decode(errors="replace"))
+            raise refusal(response.status, redaction.mask_secret(key, said).decode(errors="replace"))
         while len(said) < MOST_BYTES and (more := await response.content.read(MOST_BYTES)):
             said += more
-        return _read(redaction.without(key, said))
+        return _read(redaction.mask_secret(key, said))
 
 
 def _read(said: bytes) -> Judgement:

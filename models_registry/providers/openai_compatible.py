@@ -17,7 +17,7 @@ from aiohttp import ClientResponseError, ClientSession
 from openai import AsyncOpenAI, DefaultAioHttpClient
 from openai._vendor.httpx_aiohttp import AiohttpTransport
 
-from common.text.redaction import MASK, SecretInPieces
+from common.text.redaction import MASK, StreamRedactor
 from common.text.storable import storable
 from models_registry.providers import connections, refusals
 from models_registry.providers.base import ChatRequest, Completion, FailureCode, ProviderError, Receive
@@ -142,7 +142,7 @@ class _Answer:
         self._think_tag = ThinkTag()
         self._has_text = self._has_called_tools = False
         # A key that upstream repeats in its answer would be stored and shown.
-        self._text, self._reasoning = SecretInPieces(request.key), SecretInPieces(request.key)
+        self._text, self._reasoning = StreamRedactor(request.key), StreamRedactor(request.key)
 
     @property
     def seconds_left(self) -> float:
@@ -201,13 +201,13 @@ class _Answer:
             raise ProviderError(FailureCode.TOO_LONG)
         self.wait_for(FailureCode.IDLE_TIMEOUT)
         self._has_text = self._has_text or bool(text.strip())
-        masked = self._text.without(text), self._reasoning.without(reasoning)
+        masked = self._text.feed(text), self._reasoning.feed(reasoning)
         if any(masked):
             self.rest_s = self._receive(*masked)
 
     def flush(self) -> None:
         """Pass on text that masking held back because it may begin the key."""
-        held_back = self._text.rest(), self._reasoning.rest()
+        held_back = self._text.flush(), self._reasoning.flush()
         if any(held_back):
             self._receive(*held_back)
 

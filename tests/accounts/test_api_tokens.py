@@ -1,5 +1,3 @@
-"""A member's token opens the API as far as its scopes go, and nothing else does."""
-
 from datetime import timedelta
 from io import StringIO
 
@@ -32,7 +30,7 @@ def post(client: Client, secret: str, path: str = SESSIONS) -> tuple[int, str | 
     return response.status_code, response.json().get("code")
 
 
-def test_a_token_is_stored_as_a_digest_and_begins_with_its_prefix():
+def test_token_has_prefix_and_is_stored_as_digest():
     secret = token()
     row = ApiToken.objects.get()
     assert secret.startswith("arena_")
@@ -41,7 +39,7 @@ def test_a_token_is_stored_as_a_digest_and_begins_with_its_prefix():
     assert (row.digest, row.last_four) == (ApiToken.digest_of(secret), secret[-4:])
 
 
-def test_a_usable_token_reads(client: Client):
+def test_usable_token_reads(client: Client):
     assert get(client, token()) == (200, None)
     assert timezone.now() - ApiToken.objects.get().last_used_at < timedelta(minutes=1)
 
@@ -53,22 +51,22 @@ def test_a_usable_token_reads(client: Client):
         {"expires_at": timezone.now() - timedelta(seconds=1)},
     ],
 )
-def test_a_revoked_or_expired_token_is_refused(client: Client, fields: dict[str, object]):
+def test_revoked_or_expired_token_is_refused(client: Client, fields: dict[str, object]):
     assert get(client, token(**fields)) == (401, "not_authenticated")
 
 
-def test_a_token_that_expires_later_still_opens(client: Client):
+def test_token_works_until_it_expires(client: Client):
     assert get(client, token(expires_at=timezone.now() + timedelta(hours=1))) == (200, None)
 
 
-def test_revoking_works_at_once(client: Client):
+def test_revoking_takes_effect_immediately(client: Client):
     secret = token()
     assert get(client, secret)[0] == 200
     ApiToken.objects.get().revoke()
     assert get(client, secret)[0] == 401
 
 
-def test_a_blocked_members_token_is_refused(client: Client):
+def test_token_of_inactive_member_is_refused(client: Client):
     user = make.user()
     secret = token(user=user)
     User.objects.filter(pk=user.pk).update(is_active=False)
@@ -78,28 +76,28 @@ def test_a_blocked_members_token_is_refused(client: Client):
 @pytest.mark.parametrize(
     "header", ["Bearer", "Bearer ", "Bearer arena_unknown", "Basic YTpi", "Bearer \xff\x00 x", "x"]
 )
-def test_any_other_authorization_is_refused_even_where_none_is_needed(client: Client, header: str):
+def test_invalid_authorization_is_refused_on_public_url(client: Client, header: str):
     response = client.get(MODELS, headers={"Authorization": header})
     assert response.status_code == 401
     assert response.json() == {"code": "not_authenticated", "detail": "Sign in, or send a valid token."}
 
 
-def test_a_scope_that_is_missing_is_named(client: Client):
+def test_missing_scope_is_named(client: Client):
     secret = token(Scope.READ)
     response = client.post(SESSIONS, {}, "application/json", headers={"Authorization": f"Bearer {secret}"})
     assert response.status_code == 403
     assert response.json() == {"code": "permission_denied", "detail": "This token lacks the scope “battle”."}
 
 
-def test_reading_is_a_scope_too(client: Client):
+def test_reading_needs_a_scope(client: Client):
     assert get(client, token(Scope.BATTLE)) == (403, "permission_denied")
 
 
-def test_the_right_scope_gets_as_far_as_the_input(client: Client):
+def test_matching_scope_passes_to_validation(client: Client):
     assert post(client, token(Scope.BATTLE)) == (400, "invalid")
 
 
-def test_a_token_needs_no_csrf_token_and_the_browsers_cookie_does():
+def test_csrf_token_is_needed_by_cookies_not_by_tokens():
     strict = Client(enforce_csrf_checks=True)
     assert post(strict, token(Scope.BATTLE))[0] == 400
     strict.force_login(make.user())
@@ -108,12 +106,12 @@ def test_a_token_needs_no_csrf_token_and_the_browsers_cookie_does():
     assert "X-CSRFToken" in refused.json()["detail"]
 
 
-def test_a_visitor_without_a_csrf_token_is_refused_too():
+def test_visitor_without_csrf_token_is_refused():
     refused = Client(enforce_csrf_checks=True).post(SESSIONS, {}, "application/json")
     assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
 
 
-def test_the_csrf_cookie_comes_with_any_read_and_goes_back_as_a_header():
+def test_csrf_cookie_of_any_get_works_as_header():
     strict = Client(enforce_csrf_checks=True)
     strict.get(MODELS)
     cookie = strict.cookies["csrftoken"].value
@@ -121,8 +119,7 @@ def test_the_csrf_cookie_comes_with_any_read_and_goes_back_as_a_header():
     assert (sent.status_code, sent.json()["code"]) == (400, "invalid")
 
 
-def test_a_token_beside_a_session_counts_alone(client: Client):
-    """Whoever sends a token acts as that token: its scopes are not widened by a cookie."""
+def test_token_beside_session_is_not_widened(client: Client):
     client.force_login(make.user())
     assert post(client, token(Scope.READ)) == (403, "permission_denied")
 
@@ -133,7 +130,7 @@ def create(*arguments: str) -> tuple[str, str]:
     return out.getvalue(), err.getvalue()
 
 
-def test_the_command_prints_the_token_alone_and_once(client: Client):
+def test_command_prints_only_the_token(client: Client):
     make.user("someone@example.org")
     out, err = create("Someone@Example.org", "--name", "nightly", "--scopes", "read,vote", "--expires", "30")
     row = ApiToken.objects.get()
@@ -154,7 +151,7 @@ def test_the_command_prints_the_token_alone_and_once(client: Client):
         (["someone@example.org", "--expires", "0"], "number of days"),
     ],
 )
-def test_the_command_explains_what_it_cannot_do(arguments: list[str], sentence: str):
+def test_command_explains_invalid_arguments(arguments: list[str], sentence: str):
     make.user("someone@example.org")
     with pytest.raises(CommandError, match=sentence):
         create(*arguments)

@@ -254,9 +254,9 @@ def test_throwing_away_the_session_that_is_open_leads_to_a_new_battle(client: Cl
 
 
 def test_an_account_that_goes_takes_what_was_thrown_away_along(actor: Actor, client: Client):
-    from accounts.personal_data import account_goes
+    from accounts.personal_data import account_deleting
 
     battle = make.answered_battle(make.model(), make.model(), actor=actor)
     discarded(client, battle.session)
-    account_goes.send(sender=None, user=actor.user)
+    account_deleting.send(sender=None, user=actor.user)
     assert battle.turns.get().prompt == ""

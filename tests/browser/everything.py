@@ -50,7 +50,7 @@ from arena_site import pages  # noqa: E402
 from battles import actions  # noqa: E402
 from battles.models import ModerationEndpoint, ModerationRule, Vote  # noqa: E402
 from battles.worker import model_tests  # noqa: E402
-from common.error_pages import page_for  # noqa: E402
+from common.error_pages import error_response  # noqa: E402
 from common.errors import DatabaseAway, InvalidInput, NotSignedIn, TooLarge, TooManyRequests  # noqa: E402
 from leaderboard.models import AggregationRun, AnomalyReview  # noqa: E402
 from models_registry.models import LanguageModel, Provider  # noqa: E402
@@ -207,7 +207,7 @@ def first_to_see(path: str, people: dict[str, Client]) -> tuple[str, str] | None
 def refused() -> dict[int, str]:
     request = RequestFactory(SERVER_NAME=HERE).get("/")
     request.user, request._messages = AnonymousUser(), CookieStorage(request)
-    answers = [page_for(request, error) for error in [*REFUSALS, DatabaseAway()]] + [pages.server_error(request)]
+    answers = [error_response(request, error) for error in [*REFUSALS, DatabaseAway()]] + [pages.server_error(request)]
     return {answer.status_code: answer.text for answer in answers}
 
 

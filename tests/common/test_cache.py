@@ -1,5 +1,3 @@
-"""A cached query runs once for many callers, and changes of this process invalidate it."""
-
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest

@@ -1,21 +1,19 @@
-"""Whose network a request comes from; only our own proxies may say so."""
-
 from datetime import UTC, datetime
 
 import pytest
 from django.test import RequestFactory
 
-from common.client_ip import client_ip, month_of, network48_word, network_of, network_word
+from common.client_ip import client_ip, hash_month, network48_hash, network_hash, network_of
 
 
-def seen(remote: str, forwarded: str | None = None) -> str:
+def ip_of_request(remote: str, forwarded: str | None = None) -> str:
     headers = {} if forwarded is None else {"X-Forwarded-For": forwarded}
     return client_ip(RequestFactory().get("/", REMOTE_ADDR=remote, headers=headers))
 
 
-def test_without_proxies_the_header_is_not_believed(settings):
+def test_forwarded_header_without_proxies_is_ignored(settings):
     settings.ARENA_TRUSTED_PROXIES = []
-    assert seen("203.0.113.5", "1.2.3.4") == "203.0.113.5"
+    assert ip_of_request("203.0.113.5", "1.2.3.4") == "203.0.113.5"
 
 
 @pytest.mark.parametrize(
@@ -32,13 +30,13 @@ def test_without_proxies_the_header_is_not_believed(settings):
         ("fd00::1", "2001:db8::7", "2001:db8::7"),
     ],
 )
-def test_the_nearest_address_that_is_not_our_proxy_counts(settings, remote, forwarded, expected):
+def test_client_ip_is_nearest_address_without_proxies(settings, remote, forwarded, expected):
     settings.ARENA_TRUSTED_PROXIES = ["10.0.0.0/8", "fd00::/8"]
-    assert seen(remote, forwarded) == expected
+    assert ip_of_request(remote, forwarded) == expected
 
 
-def test_a_socket_without_an_address_is_this_machine():
-    assert seen("") == "127.0.0.1"
+def test_missing_remote_address_is_localhost():
+    assert ip_of_request("") == "127.0.0.1"
 
 
 @pytest.mark.parametrize(
@@ -54,38 +52,38 @@ def test_a_socket_without_an_address_is_this_machine():
         ("", "unknown"),
     ],
 )
-def test_a_network_is_an_ipv4_address_or_the_64_of_an_ipv6_address(address, network):
+def test_network_is_ipv4_address_or_ipv6_64(address, network):
     assert network_of(address) == network
 
 
-def word(remote: str, month: str = "2026-11") -> str:
-    return network_word(RequestFactory().get("/", REMOTE_ADDR=remote), month)
+def hash_of(remote: str, month: str = "2026-11") -> str:
+    return network_hash(RequestFactory().get("/", REMOTE_ADDR=remote), month)
 
 
-def test_what_is_kept_of_an_address_is_a_word_for_its_network():
-    assert word("2001:db8:1:2::7") == word("2001:db8:1:2:ffff::1") != word("2001:db8:1:3::7")
-    assert word("203.0.113.5") != word("203.0.113.6")
-    assert month_of(word("203.0.113.5")) == "2026-11"
-    assert "203.0.113" not in word("203.0.113.5")
+def test_network_hash_is_equal_within_a_network():
+    assert hash_of("2001:db8:1:2::7") == hash_of("2001:db8:1:2:ffff::1") != hash_of("2001:db8:1:3::7")
+    assert hash_of("203.0.113.5") != hash_of("203.0.113.6")
+    assert hash_month(hash_of("203.0.113.5")) == "2026-11"
+    assert "203.0.113" not in hash_of("203.0.113.5")
 
 
-def test_the_word_is_another_one_every_month_and_on_every_site(settings):
-    november, december = word("203.0.113.5"), word("203.0.113.5", "2026-12")
+def test_network_hash_differs_by_month_and_site(settings):
+    november, december = hash_of("203.0.113.5"), hash_of("203.0.113.5", "2026-12")
     assert november.split(":")[1] != december.split(":")[1]
     settings.SECRET_KEY = "another site's"
-    assert word("203.0.113.5") != november
+    assert hash_of("203.0.113.5") != november
 
 
-def test_without_a_month_it_is_this_months(monkeypatch: pytest.MonkeyPatch):
+def test_network_hash_defaults_to_this_month(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("common.client_ip.timezone.now", lambda: datetime(2026, 12, 31, 23, 59, tzinfo=UTC))
     now = RequestFactory().get("/", REMOTE_ADDR="203.0.113.5")
-    assert network_word(now) == word("203.0.113.5", "2026-12")
+    assert network_hash(now) == hash_of("203.0.113.5", "2026-12")
 
 
-def test_network48_word_is_shared_by_all_64s_of_a_48():
-    def wide(remote: str) -> str:
-        return network48_word(RequestFactory().get("/", REMOTE_ADDR=remote))
+def test_network48_hash_is_equal_within_a_48():
+    def hash48_of(remote: str) -> str:
+        return network48_hash(RequestFactory().get("/", REMOTE_ADDR=remote))
 
-    assert wide("2001:db8:1:2::7") == wide("2001:db8:1:ffff::7") != wide("2001:db8:2:2::7")
-    assert wide("2001:db8:1:2::7") not in (word("2001:db8:1:2::7", ""), "")
-    assert wide("203.0.113.5") == ""
+    assert hash48_of("2001:db8:1:2::7") == hash48_of("2001:db8:1:ffff::7") != hash48_of("2001:db8:2:2::7")
+    assert hash48_of("2001:db8:1:2::7") not in (hash_of("2001:db8:1:2::7", ""), "")
+    assert hash48_of("203.0.113.5") == ""

@@ -1,5 +1,3 @@
-"""What is counted in many processes is one number."""
-
 import threading
 
 import pytest
@@ -15,7 +13,7 @@ def _nothing_counted_yet() -> None:
     counters._gauges.clear()
 
 
-def test_counts_add_up_over_threads_and_times_they_are_handed_over():
+def test_counts_add_up_over_threads_and_flushes():
     def count() -> None:
         for _ in range(100):
             counters.add("calls", "ada", "done")
@@ -31,7 +29,7 @@ def test_counts_add_up_over_threads_and_times_they_are_handed_over():
     assert counters.read() == {"calls": {("ada", "done"): 800}}
 
 
-def test_a_time_is_in_its_bucket_and_in_the_sum():
+def test_duration_counts_in_bucket_and_sum():
     for ms in (3.4, 50, 50.1, 31_000):
         counters.observe("wait", "ada", ms=ms)
     counters.flush()
@@ -40,7 +38,7 @@ def test_a_time_is_in_its_bucket_and_in_the_sum():
     }  # fmt: skip
 
 
-def test_what_was_counted_while_valkey_was_away_is_handed_over_later(monkeypatch: pytest.MonkeyPatch):
+def test_counts_during_outage_are_flushed_later(monkeypatch: pytest.MonkeyPatch):
     def away() -> None:
         raise redis.ConnectionError
 
@@ -54,7 +52,7 @@ def test_what_was_counted_while_valkey_was_away_is_handed_over_later(monkeypatch
     assert counters.read() == {"requests": {("pages", "2xx"): 2}}
 
 
-def test_levels_of_processes_add_up_until_they_are_not_heard_any_more(monkeypatch: pytest.MonkeyPatch):
+def test_gauges_of_processes_add_up_until_they_expire(monkeypatch: pytest.MonkeyPatch):
     counters.add_to_gauge("streams", 3)
     counters.flush()
     connection().hset(counters.GAUGES_KEY, "streams\x1fanother", f"4 {2**40}")
@@ -66,7 +64,7 @@ def test_levels_of_processes_add_up_until_they_are_not_heard_any_more(monkeypatc
 
 
 @pytest.mark.usefixtures("full_valkey")
-def test_a_full_valkey_loses_no_count():
+def test_full_valkey_loses_no_count():
     counters.add("requests", "pages", "2xx")
     with pytest.raises(UNREACHABLE):
         counters.flush()

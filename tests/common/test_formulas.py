@@ -1,5 +1,3 @@
-"""LaTeX in answers: what is a formula, what is not, and that none of it can be anything but one."""
-
 import re
 
 import pytest
@@ -51,7 +49,7 @@ def test_prices_variables_and_code_are_no_formulas(text):
     assert "<math" not in render(text)
 
 
-def test_what_is_no_latex_is_shown_as_it_was_written():
+def test_invalid_latex_is_shown_as_source():
     assert render(r"$<b>\frac{$") == '<p><code class="formula">$&lt;b&gt;\\frac{$</code></p>\n'
 
 
@@ -75,7 +73,7 @@ def test_what_is_no_latex_is_shown_as_it_was_written():
     ],
 )
 @pytest.mark.parametrize(("opens", "closes"), [("$", "$"), ("\\[", "\\]")])
-def test_a_formula_brings_no_markup_links_or_styles(opens, closes, formula):
+def test_formula_adds_no_markup_links_or_styles(opens, closes, formula):
     html = re.sub(r'alttext="[^"]*"', "", render(opens + formula + closes))
     assert not re.search(r"<(?!/?(p|code|m[a-z]+)\b)", html)
     assert not re.search(r"<[^>]*(href|\bstyle=|class=\"(?!formula)|on\w+=|url\()", html)
@@ -88,33 +86,33 @@ def test_a_formula_brings_no_markup_links_or_styles(opens, closes, formula):
         r"\frac" * 500,
         r"\def\a{xx}\def\b{\a\a}\def\c{\b\b}\c",
         r"\newcommand{\x}{\x\x}\x",
-        "x" * (formulas.MOST_CHARACTERS_OF_ONE + 1),
+        "x" * (formulas.MAX_FORMULA_CHARACTERS + 1),
         r"\left(\frac12",
     ],
 )
-def test_a_formula_that_would_cost_too_much_or_cannot_be_read_stays_source(formula):
+def test_expensive_or_invalid_formula_stays_source(formula):
     with pytest.raises(ValueError):
         formulas.to_mathml(formula, displayed=False)
     assert "<math" not in render(f"${formula}$")
 
 
-def test_an_answer_full_of_formulas_grows_only_so_far():
+def test_mathml_of_one_text_is_limited():
     html = render("$a$ " * 5_000)
     assert len(re.findall("<math.*?</math>", html)) > 1_000
-    assert sum(map(len, re.findall("<math.*?</math>", html))) < formulas.MAX_MATHML_CHARACTERS_OF_A_TEXT + 1_000
+    assert sum(map(len, re.findall("<math.*?</math>", html))) < formulas.MAX_TEXT_MATHML_CHARACTERS + 1_000
     assert '<code class="formula">$a$</code>' in html
 
 
-def test_a_formula_cannot_be_wider_than_a_page():
+def test_huge_lengths_are_removed():
     assert "width" not in render(r"$\hspace{9999em}\kern{-500em}$")
     assert 'width="1em"' in render(r"$a\quad b$")
 
 
-def test_the_source_of_a_formula_is_kept_for_copying():
+def test_source_is_kept_in_alttext():
     assert 'alttext="a &lt; \\frac{b}{c}"' in render(r"$a < \frac{b}{c}$")
 
 
-def test_a_growing_answer_shows_a_formula_when_its_block_is_complete():
+def test_streamed_formula_is_shown_when_its_block_is_complete():
     answer = BlockSplitter()
     pieces = ["So\n\n$$\na\n", "= b\n$$\n", "\nand", " on\n"]
     shown = [[render(block) for block in answer.feed(piece)] for piece in pieces]

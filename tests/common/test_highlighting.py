@@ -1,5 +1,3 @@
-"""Syntax highlighting takes time linear in the length of the code, whatever character it repeats."""
-
 import string
 import time
 
@@ -7,11 +5,11 @@ import pytest
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 
-from common.text.highlighting import LEXERS, highlighted, lexer
+from common.text.highlighting import LEXERS, highlight_code, lexer
 
 CHARACTERS = [*string.punctuation, *"\n\t\r aA0é漢", "a ", " \n", "a\n"]
 SHORT, LONG = 500, 2_000
-# What takes less at the full length is no danger, and too short to be compared.
+# Less time at the full length is harmless, and too short for a comparison.
 HARMLESS_S = 0.03
 # Four times the length costs 4 times as much in linear time, and 16 times as much in quadratic time.
 MAX_RATIO = 10
@@ -32,7 +30,7 @@ def test_lexer_takes_linear_time_on_repeated_characters(name: str):
 
 
 def grows_faster_than_linear(name: str, characters: str) -> bool:
-    """Whether each of several comparisons says so: a busy machine may spoil some of them."""
+    """Return whether all of several comparisons exceed MAX_RATIO: a busy machine may distort some."""
     return all(
         cpu_s(name, characters, LONG) > MAX_RATIO * min(cpu_s(name, characters, SHORT) for _ in range(2))
         for _ in range(5)
@@ -53,10 +51,10 @@ def grows_faster_than_linear(name: str, characters: str) -> bool:
     ],
 )
 def test_limited_lexers_still_colour_code(language: str, code: str, expected: tuple[str, ...]):
-    html = highlighted(code, language)
+    html = highlight_code(code, language)
     assert html is not None
     assert [name for name in expected if f'class="{name}"' not in html] == []
 
 
 def test_language_outside_the_list_is_not_highlighted():
-    assert highlighted("x", "aspectj") is None
+    assert highlight_code("x", "aspectj") is None

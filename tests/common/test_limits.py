@@ -1,5 +1,3 @@
-"""Nobody does something more often than the limit says, however many requests race."""
-
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -28,7 +26,6 @@ def count(person: str, network: str = "", *, fail_open: bool = False) -> bool:
 
 
 def race(requests: list[tuple[str, str]]) -> Counter[bool]:
-    """Count all of them at once, each a person and a network."""
     barrier = Barrier(len(requests))
 
     def one(request: tuple[str, str]) -> bool:
@@ -80,7 +77,7 @@ def test_race_of_one_person_leaves_the_network_the_rest(seven_an_hour):
     assert race([(f"user:{n}", "10.0.0.1") for n in range(2, 202)]) == {True: 13, False: 187}
 
 
-def test_longest_wait_is_the_one_that_is_named(settings):
+def test_longest_wait_is_reported(settings):
     settings.ARENA_LIMITS = {("vote", "visitor"): "1/minute", ("vote", "network"): "1/hour"}
     assert count("user:1", "10.0.0.1")
     with pytest.raises(TooManyRequests, match="Your network") as refusal:
@@ -88,19 +85,19 @@ def test_longest_wait_is_the_one_that_is_named(settings):
     assert int(refusal.value.headers["Retry-After"]) > 60
 
 
-def test_give_back_after_the_window_starts_no_debt(seven_an_hour):
+def test_uncount_after_the_window_starts_no_debt(seven_an_hour):
     count("user:1")
     connection().flushdb()  # the window is over
-    limits.give_back("vote", {"visitor": "user:1"})
+    limits.uncount("vote", {"visitor": "user:1"})
     assert [count("user:1") for _ in range(8)] == [True] * 7 + [False]
 
 
-def test_every_one_of_several_limits_holds(settings):
+def test_all_limits_of_a_rate_hold(settings):
     settings.ARENA_LIMITS = {("vote", "visitor"): "5/minute,2/day"}
     assert [count("user:1") for _ in range(3)] == [True, True, False]
 
 
-def test_the_refusal_says_how_long_to_wait(seven_an_hour):
+def test_refusal_has_retry_after(seven_an_hour):
     for _ in range(7):
         count("user:1")
     with pytest.raises(TooManyRequests) as refusal:
@@ -109,18 +106,18 @@ def test_the_refusal_says_how_long_to_wait(seven_an_hour):
     assert refusal.value.http_status == 429
 
 
-def test_the_counter_goes_away_by_itself(seven_an_hour):
+def test_counter_expires(seven_an_hour):
     count("user:1")
     [key] = connection().keys("*")
     assert 0 < connection().ttl(key) <= 3600
 
 
-def test_a_limit_can_be_turned_off(settings):
+def test_limit_can_be_off(settings):
     settings.ARENA_LIMITS = {("vote", "visitor"): "off"}
     assert all(count("user:1") for _ in range(50))
 
 
-def test_without_valkey_votes_pass_and_battles_wait(seven_an_hour, no_valkey):
+def test_limits_without_valkey_pass_or_refuse(seven_an_hour, no_valkey):
     assert count("user:1", fail_open=True)
     with pytest.raises(ServiceAway) as refusal:
         count("user:1", fail_open=False)
@@ -128,7 +125,7 @@ def test_without_valkey_votes_pass_and_battles_wait(seven_an_hour, no_valkey):
 
 
 @pytest.mark.usefixtures("full_valkey")
-def test_a_full_valkey_is_as_good_as_none(seven_an_hour):
+def test_full_valkey_counts_as_unreachable(seven_an_hour):
     assert count("user:1", fail_open=True)
     with pytest.raises(ServiceAway):
         count("user:1", fail_open=False)

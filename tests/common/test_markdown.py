@@ -1,10 +1,8 @@
-"""Markdown as safe HTML: which links are kept, and how long the HTML of a text may become."""
-
 import re
 
 import pytest
 
-from common.text.highlighting import MAX_BLOCK_CHARACTERS, MAX_HTML_CHARACTERS_OF_A_TEXT
+from common.text.highlighting import MAX_BLOCK_CHARACTERS, MAX_TEXT_HTML_CHARACTERS
 from common.text.markdown import MAX_HTML_CHARACTERS, render
 
 
@@ -66,7 +64,7 @@ def test_code_beyond_the_limit_of_a_text_is_not_highlighted():
     of_one, html = len(render(block)), render(block * 20)
     assert html.count("<pre") == 20
     assert 'class="nx"' in html
-    assert len(html) < MAX_HTML_CHARACTERS_OF_A_TEXT + of_one + 20 * len(block) * 2
+    assert len(html) < MAX_TEXT_HTML_CHARACTERS + of_one + 20 * len(block) * 2
 
 
 def test_language_without_a_fast_lexer_keeps_its_label():

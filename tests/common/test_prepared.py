@@ -1,5 +1,3 @@
-"""Prepared queries return the rows of the querysets they were built from."""
-
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest

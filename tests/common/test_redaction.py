@@ -1,5 +1,3 @@
-"""What is taken out of words before they are written down."""
-
 import logging
 import sys
 from collections.abc import Iterator
@@ -12,21 +10,21 @@ from django.views.debug import get_exception_reporter_class
 
 from common import logs
 from common.text import redaction
-from common.text.redaction import MASK, SecretInPieces, redacted
+from common.text.redaction import MASK, StreamRedactor, redact
 
 KEY = "sk-live-4f9c-sk-live-do-not-show-7Q2z"
 
 
 @pytest.fixture
-def _known() -> Iterator[None]:
-    redaction.remember(KEY)
+def _registered_key() -> Iterator[None]:
+    redaction.register_secret(KEY)
     yield
     redaction._known.discard(KEY)
     redaction._known_pattern = None
 
 
 @pytest.mark.parametrize(
-    ("said", "written"),
+    ("text", "masked"),
     [
         ("Authorization: Bearer abc.def", f"Authorization: Bearer {MASK}"),
         ("Authorization: Basic dXNlcjpwYXNz", f"Authorization: Basic {MASK}"),
@@ -38,36 +36,36 @@ def _known() -> Iterator[None]:
         ("a password is wrong; see http://127.0.0.1:8000/", "a password is wrong; see http://127.0.0.1:8000/"),
     ],
 )
-def test_what_looks_like_a_secret_is_not_written(said: str, written: str):
-    assert redacted(said) == written
+def test_patterns_of_secrets_are_masked(text: str, masked: str):
+    assert redact(text) == masked
 
 
-@pytest.mark.usefixtures("_known")
-def test_a_key_that_was_met_is_not_written_whatever_it_looks_like():
-    assert redacted(f"upstream said {KEY}!") == f"upstream said {MASK}!"
+@pytest.mark.usefixtures("_registered_key")
+def test_registered_secret_is_masked():
+    assert redact(f"upstream said {KEY}!") == f"upstream said {MASK}!"
 
 
-def test_a_word_that_may_stand_in_a_sentence_is_no_secret():
-    redaction.remember("ollama")
-    assert redacted("what is ollama?") == "what is ollama?"
+def test_short_secret_is_not_masked():
+    redaction.register_secret("ollama")
+    assert redact("what is ollama?") == "what is ollama?"
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_key_in_pieces_is_taken_out_and_nothing_else(seed: int):
+def test_secret_in_pieces_is_masked(seed: int):
     draw = Random(seed)
     text = "".join(draw.choice([KEY, KEY[:7], KEY[-6:], "s", "sk-", "sky", " and "]) for _ in range(30))
     cuts = sorted({0, len(text), *(draw.randrange(len(text)) for _ in range(40))})
-    sieve = SecretInPieces(KEY)
-    said = "".join(sieve.without(text[a:b]) for a, b in pairwise(cuts)) + sieve.rest()
-    assert said == text.replace(KEY, MASK)
+    redactor = StreamRedactor(KEY)
+    masked = "".join(redactor.feed(text[a:b]) for a, b in pairwise(cuts)) + redactor.flush()
+    assert masked == text.replace(KEY, MASK)
 
 
-def test_pieces_without_a_beginning_of_the_key_do_not_wait():
-    sieve = SecretInPieces(KEY)
-    assert [sieve.without(piece) for piece in ("Yes, ", "ask me")] == ["Yes, ", "ask me"]
+def test_pieces_without_partial_secret_are_not_held_back():
+    redactor = StreamRedactor(KEY)
+    assert [redactor.feed(piece) for piece in ("Yes, ", "ask me")] == ["Yes, ", "ask me"]
 
 
-@pytest.mark.usefixtures("_known")
+@pytest.mark.usefixtures("_registered_key")
 @pytest.mark.parametrize("style", ["json", "text"])
 def test_log_lines_hold_no_key_in_message_fields_or_traceback(style: str):
     written = StringIO()
@@ -84,7 +82,7 @@ def test_log_lines_hold_no_key_in_message_fields_or_traceback(style: str):
     assert KEY not in written.getvalue()
 
 
-@pytest.mark.usefixtures("_known")
+@pytest.mark.usefixtures("_registered_key")
 def test_error_reports_hold_no_key_in_traceback_or_variables():
     words = f"sent with {KEY}"
     try:

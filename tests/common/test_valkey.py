@@ -1,50 +1,49 @@
-"""The circuit breaker around Valkey: one slow reply is a stall, two misses in a row are an outage."""
+"""Circuit breaker of Valkey: one slow reply is a stall, two timeouts in a row are an outage."""
 
 import pytest
 import redis
 
 from common.errors import ServiceAway
 from common.valkey import connections, limits
-from common.valkey.connections import connection, while_a_person_waits
+from common.valkey.connections import connection, fail_fast
 
 pytestmark = pytest.mark.django_db
 
 
-def miss(error: Exception | None = None) -> None:
-    with pytest.raises(redis.RedisError), while_a_person_waits():
+def fail_once(error: Exception | None = None) -> None:
+    with pytest.raises(redis.RedisError), fail_fast():
         raise error or redis.TimeoutError("slow")
 
 
 def is_tried() -> bool:
-    """Whether the breaker lets the next caller through."""
     try:
-        with while_a_person_waits():
+        with fail_fast():
             return True
     except redis.ConnectionError:
         return False
 
 
 def test_one_miss_leaves_breaker_closed():
-    miss()
+    fail_once()
     assert is_tried()
 
 
 def test_misses_with_an_answer_between_leave_breaker_closed():
     for _ in range(3):
-        miss()
-        with while_a_person_waits():
+        fail_once()
+        with fail_fast():
             connection().ping()
     assert is_tried()
 
 
 def test_second_miss_in_a_row_opens_breaker(no_valkey):
-    miss(redis.ConnectionError("away"))
-    assert not is_tried()  # asked with a ping first
+    fail_once(redis.ConnectionError("away"))
+    assert not is_tried()  # after a failed ping
     assert connections.is_open()
 
 
-def test_open_breaker_fails_without_asking(no_valkey, monkeypatch: pytest.MonkeyPatch):
-    miss()
+def test_open_breaker_fails_without_connecting(no_valkey, monkeypatch: pytest.MonkeyPatch):
+    fail_once()
     assert not is_tried()
     monkeypatch.setattr(connections, "connection", lambda: pytest.fail("Valkey was asked"))
     assert not is_tried()
@@ -56,7 +55,7 @@ def test_breaker_closes_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_refusal_opens_breaker_at_once():
-    miss(redis.ResponseError("OOM"))
+    fail_once(redis.ResponseError("OOM"))
     assert not is_tried()
 
 

@@ -11,7 +11,7 @@ from django.apps import apps
 from django.conf import settings
 from django.utils.translation.template import templatize
 
-from common.verbose_names import names_of_models
+from common.verbose_names import generated_verbose_names
 
 APPS = ("accounts", "arena_site", "battles", "common", "leaderboard", "models_registry", "uploads")
 PYTHON_KEYWORDS = {
@@ -52,7 +52,7 @@ def messages() -> Iterator[Message]:
     for app in APPS:
         for path in sorted((settings.BASE_DIR / app).rglob("*.py")):
             yield from in_program(path)
-    for name in names_of_models(apps.get_app_config(app) for app in APPS):
+    for name in generated_verbose_names(apps.get_app_config(app) for app in APPS):
         yield Message(name, "", "", "models")
 
 

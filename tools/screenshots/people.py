@@ -33,7 +33,7 @@ from fido2.webauthn import Aaguid, AttestationObject, AttestedCredentialData, Au
 from accounts import actions  # noqa: E402
 from accounts.actor import Actor  # noqa: E402
 from accounts.models import ApiToken, Ban, Scope, User, Visitor  # noqa: E402
-from accounts.sign_in.sessions import NOTED  # noqa: E402
+from accounts.sign_in.sessions import RECORDED_KEY  # noqa: E402
 from arena_site.moderators import MODERATORS  # noqa: E402
 from uploads.actions import keep_upload  # noqa: E402
 
@@ -63,7 +63,7 @@ def signed_in(user: User, agent: str = AGENTS[2]) -> str:
         {"method": "password", "at": time.time() + 86_400, "email": user.email, "reauthenticated": True}
     ]
     session["account_authentication_methods_user"] = str(user.pk)
-    del session[NOTED]  # the next page notes which browser it is
+    del session[RECORDED_KEY]  # the next page notes which browser it is
     session.save()
     assert client.get("/accounts/browsers/").status_code == 200
     return str(client.cookies["sessionid"].value)

@@ -9,7 +9,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
-from accounts.actor import Actor, ActorRequest, known_actor
+from accounts.actor import Actor, ActorRequest, ensure_known_actor
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope
 from common.api_responses import Accepted, Created, NoContent, PayloadResponse, paginated
@@ -48,7 +48,7 @@ class UploadViewSet(ViewSet):
         file = request.FILES.get("file")
         if not isinstance(file, UploadedFile):
             raise NoFile
-        actor = known_actor(cast(ActorRequest, request._request))
+        actor = ensure_known_actor(cast(ActorRequest, request._request))
         upload = actions.keep_upload(actor=actor, content=file.read(), name=file.name or "")
         is_read = upload.state != Upload.State.EXTRACTING
         return Created(upload_summary(upload)) if is_read else Accepted(upload_summary(upload))

@@ -1,5 +1,3 @@
-"""`manage.py create_api_token EMAIL`: a member's key to the API, shown once."""
-
 from datetime import timedelta
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -26,15 +24,15 @@ class Command(BaseCommand):
         row, token = ApiToken.issue(
             user=user,
             name=name[:100],
-            scopes=_scopes(scopes),
+            scopes=_parse_scopes(scopes),
             expires_at=None if expires is None else timezone.now() + timedelta(days=expires),
         )
         self.stderr.write(f"{row.name} for {user}: {', '.join(row.scopes)}. It will not be shown again.")
         self.stdout.write(token)
 
 
-def _scopes(said: str) -> list[Scope]:
-    words = dict.fromkeys(word.strip() for word in said.split(",") if word.strip())
+def _parse_scopes(option: str) -> list[Scope]:
+    words = dict.fromkeys(word.strip() for word in option.split(",") if word.strip())
     unknown = [word for word in words if word not in Scope.values]
     if unknown or not words:
         raise CommandError(f"Scopes are {', '.join(Scope.values)}; not {', '.join(unknown) or 'none'}.")

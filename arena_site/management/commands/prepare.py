@@ -35,7 +35,7 @@ class Command(BaseCommand):
     def handle(self, *args: object, compose: bool, **options: object) -> None:
         for warning in check_removed_settings():
             self.stdout.write(str(warning.msg))  # `make up` shows the standard output only
-        heartbeat.forget_all()
+        heartbeat.clear()
         self._migrate()
         grant_rights()
         if not compose:

@@ -1,1 +1,1 @@
-"""Django's PostgreSQL, made for servers that restart."""
+"""Django database engine: PostgreSQL with a pool that survives restarts."""

@@ -35,7 +35,7 @@ GRACE_S = 3.0
 
 
 class CircuitBreaker:
-    """Fail requests for a connection at once during a long outage; waiting threads would hold up all others.
+    """Fail requests for a connection at once during a long outage; waiting threads would block all others.
 
     Opens on a pool timeout caused by refused connections; a background thread probes the server and closes it.
     """
@@ -94,7 +94,7 @@ def _connection_errors(pool: Any) -> int:
 
 
 def _is_working(connection: Any) -> bool:
-    """Run a query only if the idle socket has data to read: mostly the server has closed it."""
+    """Run a query only if the idle socket has data to read, which mostly means that the server closed it."""
     try:
         poll = select.poll()
         poll.register(connection.pgconn.socket, select.POLLIN)

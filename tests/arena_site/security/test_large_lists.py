@@ -105,7 +105,7 @@ def test_many_rows_are_estimated_and_few_are_counted(monkeypatch: pytest.MonkeyP
     make.visitor()
     everybody = Visitor.objects.order_by("pk")
     assert EstimatingPaginator(everybody, 10).count == 31
-    monkeypatch.setattr(estimated_count, "COUNTED_UP_TO", 20)
+    monkeypatch.setattr(estimated_count, "MAX_EXACT_COUNT", 20)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE accounts_visitor")
     assert EstimatingPaginator(everybody, 10).count == 31
@@ -117,7 +117,7 @@ def test_pages_end_where_counting_ends(monkeypatch: pytest.MonkeyPatch):
         make.visitor()
     pages = EstimatingPaginator(Visitor.objects.order_by("pk"), 10)
     assert pages.num_pages == 4
-    monkeypatch.setattr(estimated_count, "COUNTED_UP_TO", 20)
+    monkeypatch.setattr(estimated_count, "MAX_EXACT_COUNT", 20)
     pages = EstimatingPaginator(Visitor.objects.order_by("pk"), 10)
     assert list(pages.page_range) == [1, 2]
     assert pages.count >= 21

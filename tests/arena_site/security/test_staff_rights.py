@@ -8,7 +8,7 @@ from accounts.actor import Actor
 from accounts.models import AuditEntry, Ban, User, Visitor
 from battles import actions
 from battles.models import Battle, ModerationCase, Vote
-from common.client_ip import network_word
+from common.client_ip import network_hash
 from leaderboard.models import AnomalyReview
 from tests import make
 
@@ -74,7 +74,7 @@ def test_ban_of_administrators_network_needs_administrator(at_work: Client, admi
 
 
 def test_network_ban_does_not_hold_for_administrator(rf, administrator: User):
-    Ban.objects.create(network=network_word(rf.get("/")), reason="Advertising.")
+    Ban.objects.create(network=network_hash(rf.get("/")), reason="Advertising.")
     for _ in range(2):
         make.model()
     prompt = {"prompt": "one two three", "mode": "blind"}
@@ -87,7 +87,7 @@ def test_own_ban_is_lifted_by_administrator(at_work: Client, chief: Client, mode
     visit = Visitor.objects.create(claimed_by=moderator, network=NETWORK)
     whom = {
         "user": {"user": moderator}, "visitor": {"visitor": visit}, "visited_network": {"network": NETWORK},
-        "network": {"network": network_word(rf.get("/"))},
+        "network": {"network": network_hash(rf.get("/"))},
     }[kind]  # fmt: skip
     ban = Ban.objects.create(reason="Advertising.", **whom)
     lift = {"action": "lift", "_selected_action": [ban.pk]}

@@ -95,7 +95,7 @@ SOMEBODYS_PAGES: dict[str, Callable[[World], str]] = {
     "/uploads/{public_id}/image/": lambda world: world.picture.public_id,
     "/uploads/{public_id}/delete/": lambda world: world.document.public_id,
 }
-# One's own browsers (tests/accounts/test_where_one_is_signed_in); /accounts/ is no place for tokens.
+# One's own browsers (tests/accounts/test_browsers); /accounts/ is no place for tokens.
 MEMBERS_BROWSERS = ["/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/"]
 # The same for programs, with DELETE; never with a token.
 MEMBERS_BROWSERS_API = ["/api/v1/me/browsers/{public_id}/", "/api/v1/me/browsers/others/"]

@@ -110,9 +110,9 @@ def test_forged_reader_shares_the_network_s_streams(address: str):
 def test_slots_of_a_dead_process_expire(monkeypatch: pytest.MonkeyPatch, caps: dict[str, int]):
     monkeypatch.setattr(stream_slots, "LEASE_S", 1)
     caps.update(person=1)
-    slot = stream_slots.take(person="somebody", network="here")
+    slot = stream_slots.acquire(person="somebody", network="here")
     with pytest.raises(TooManyStreams):
-        stream_slots.take(person="somebody", network="here")
+        stream_slots.acquire(person="somebody", network="here")
     del slot
     gc.collect()  # nothing renews it any more, as when its process was killed
     wait_for(lambda: _takes("somebody"))
@@ -120,14 +120,14 @@ def test_slots_of_a_dead_process_expire(monkeypatch: pytest.MonkeyPatch, caps: d
 
 def _takes(person: str) -> bool:
     try:
-        stream_slots.take(person=person, network="here")
+        stream_slots.acquire(person=person, network="here")
     except TooManyStreams:
         return False
     return True
 
 
 def test_open_slots_are_renewed_and_survive_a_flush():
-    slot = stream_slots.take(person="somebody", network="here")
+    slot = stream_slots.acquire(person="somebody", network="here")
     connections.connection().flushdb()
     stream_slots.renew()
     expiry = connections.connection().zscore("streams:person:somebody", slot.id)
@@ -143,8 +143,8 @@ def test_streams_open_while_valkey_is_away(monkeypatch: pytest.MonkeyPatch, caps
 
     gc.collect()
     caps.update(process=len(stream_slots.open_slots()) + 2)
-    monkeypatch.setattr(stream_slots, "_take", away)
-    held = [stream_slots.take(person="somebody", network="here") for _ in range(2)]
+    monkeypatch.setattr(stream_slots, "_acquire", away)
+    held = [stream_slots.acquire(person="somebody", network="here") for _ in range(2)]
     with pytest.raises(TooManyStreams):
-        stream_slots.take(person="somebody", network="here")
+        stream_slots.acquire(person="somebody", network="here")
     assert len(held) == 2

@@ -1,5 +1,3 @@
-"""How long to wait is said in the unit a person would use, on the page and in the notice."""
-
 import pytest
 from django.template.loader import render_to_string
 
@@ -18,5 +16,5 @@ from common.errors import TooManyRequests
     ],
 )
 @pytest.mark.parametrize("template", ["error.html#notice", "components/wait.html"])
-def test_the_wait_is_said_in_seconds_minutes_or_hours(template, seconds, words):
+def test_waiting_time_is_in_seconds_minutes_or_hours(template, seconds, words):
     assert words in render_to_string(template, {"error": TooManyRequests(retry_after=seconds)})

@@ -1,5 +1,3 @@
-"""Who may look, battle and sign up, as the operator says."""
-
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -22,8 +20,8 @@ from tests.site_urls import addresses
 pytestmark = pytest.mark.django_db
 SIGN_UP = "/accounts/signup/"
 NEWCOMER = {"email": "new@example.org", "password1": "a-good-password"}
-# What leads to an account, or to somebody's health check; the last two are asked for a signed word.
-DOORS = ("/accounts/", "/admin/", "/language/", "/livez", "/readyz", "/metrics", "/stream/")
+# URLs for signing in and for health checks; /metrics and /stream/ check access themselves.
+EXEMPT = ("/accounts/", "/admin/", "/language/", "/livez", "/readyz", "/metrics", "/stream/")
 
 
 @pytest.fixture
@@ -43,7 +41,7 @@ def start(client: Client, path: str = "/api/v1/sessions/", **headers: str) -> in
     return client.post(path, {"prompt": "Hello"}, "application/json", headers=headers).status_code
 
 
-def program(*scopes: Scope) -> dict[str, str]:
+def bearer(*scopes: Scope) -> dict[str, str]:
     _, token = ApiToken.issue(user=make.user(), name="t", scopes=list(scopes))
     return {"Authorization": f"Bearer {token}"}
 
@@ -54,12 +52,12 @@ def invitation(email: str = "", **changes: object) -> tuple[Invitation, str]:
     return row, token
 
 
-def test_an_open_arena_asks_nobody(client: Client, drawable: None):
+def test_open_access_lets_visitor_battle(client: Client, drawable: None):
     assert client.get("/").status_code == 200
     assert start(client) == 201
 
 
-def test_among_members_a_visitor_looks_and_changes_nothing(settings, visitor: tuple[Client, Actor], drawable: None):
+def test_members_access_lets_visitor_only_read(settings, visitor: tuple[Client, Actor], drawable: None):
     settings.ARENA_ACCESS = "members"
     client, actor = visitor
     battle = make.answered_battle(make.model(), make.model(), actor=actor)
@@ -74,7 +72,7 @@ def test_among_members_a_visitor_looks_and_changes_nothing(settings, visitor: tu
     assert not Vote.objects.exists()
 
 
-def test_the_first_page_says_that_battles_are_for_members(settings, client: Client, drawable: None):
+def test_members_access_asks_visitor_to_sign_in(settings, client: Client, drawable: None):
     settings.ARENA_ACCESS = "members"
     assert "Sign in to battle" in client.get("/").text
     client.force_login(make.user())
@@ -82,33 +80,33 @@ def test_the_first_page_says_that_battles_are_for_members(settings, client: Clie
 
 
 @pytest.mark.parametrize("access", ["members", "private"])
-def test_members_and_their_programs_battle_in_every_arena(settings, client: Client, drawable: None, access: str):
+def test_members_and_tokens_battle_with_every_access(settings, client: Client, drawable: None, access: str):
     settings.ARENA_ACCESS = access
-    assert start(Client(), **program(Scope.BATTLE)) == 201
-    assert Client().get("/api/v1/models/", headers=program(Scope.READ)).status_code == 200
+    assert start(Client(), **bearer(Scope.BATTLE)) == 201
+    assert Client().get("/api/v1/models/", headers=bearer(Scope.READ)).status_code == 200
     client.force_login(make.user())
     assert client.get("/leaderboard/").status_code == 200
     assert client.post("/", {"prompt": "Hello", "mode": "blind"}).status_code == 303
 
 
-def test_in_a_private_arena_nothing_is_there_for_a_visitor_but_the_door(settings, visitor: tuple[Client, Actor]):
+def test_private_access_refuses_visitor_on_all_other_urls(settings, visitor: tuple[Client, Actor]):
     settings.ARENA_ACCESS = "private"
     client, _ = visitor
     nowhere = "/api/{rest}"
-    inside = [path for path in addresses() if not path.startswith(DOORS) and path != nowhere]
+    inside = [path for path in addresses() if not path.startswith(EXEMPT) and path != nowhere]
     assert len(inside) > 40
     for path in inside:
-        asked = path.replace("{", "").replace("}", "")
+        url = path.replace("{", "").replace("}", "")
         is_page = not path.startswith("/api/") or path == "/api/v1/docs/"
         for method in ("GET", "POST", "PATCH", "DELETE"):
-            response = client.generic(method, asked, content_type="application/json")
+            response = client.generic(method, url, content_type="application/json")
             if is_page and method == "GET":
                 assert response["Location"].startswith("/accounts/login/?next="), path
             else:
                 assert response.status_code == 401, (method, path)
 
 
-def test_a_private_arenas_door_is_open(settings, client: Client):
+def test_private_access_lets_member_sign_in(settings, client: Client):
     settings.ARENA_ACCESS = "private"
     member = make.user("member@example.org")
     assert client.get("/accounts/login/").status_code == 200
@@ -120,24 +118,24 @@ def test_a_private_arenas_door_is_open(settings, client: Client):
     assert client.get("/leaderboard/").status_code == 200
 
 
-def test_htmx_is_told_in_a_notice_and_not_sent_elsewhere(settings, client: Client):
+def test_htmx_request_gets_notice_instead_of_redirect(settings, client: Client):
     settings.ARENA_ACCESS = "private"
     response = client.get("/leaderboard/", headers={"HX-Request": "true"})
     assert (response.status_code, response["HX-Retarget"]) == (401, "#notices")
 
 
-def test_with_open_access_nobody_is_looked_up(client: Client, django_assert_num_queries):
+def test_open_access_runs_no_actor_query(client: Client, django_assert_num_queries):
     with django_assert_num_queries(0):
         client.get("/leaderboard/method/", headers={"HX-Request": "true"})
 
 
-def test_anybody_signs_up_where_that_is_open(client: Client):
+def test_open_signup_creates_account(client: Client):
     assert client.post(SIGN_UP, NEWCOMER).status_code == 302
     assert User.objects.get().email == "new@example.org"
 
 
 @pytest.mark.parametrize("sign_up", ["closed", "invitation"])
-def test_nobody_signs_up_without_an_invitation_where_one_is_needed(settings, client: Client, sign_up: str):
+def test_restricted_signup_refuses_guessed_invitation(settings, client: Client, sign_up: str):
     settings.ARENA_SIGNUP = sign_up
     for path in (SIGN_UP, f"{SIGN_UP}?invitation=guessed"):
         assert 'name="password1"' not in client.get(path).text
@@ -145,14 +143,14 @@ def test_nobody_signs_up_without_an_invitation_where_one_is_needed(settings, cli
     assert not User.objects.exists()
 
 
-def test_a_closed_arena_opens_to_no_invitation(settings, client: Client):
+def test_closed_signup_ignores_invitation(settings, client: Client):
     settings.ARENA_SIGNUP = "closed"
     _, token = invitation()
     client.post(SIGN_UP, NEWCOMER | {"invitation": token})
     assert not User.objects.filter(email="new@example.org").exists()
 
 
-def test_an_invitations_link_makes_one_account(settings, client: Client):
+def test_invitation_creates_one_account(settings, client: Client):
     settings.ARENA_SIGNUP = "invitation"
     row, token = invitation()
     assert f'name="invitation" value="{token}"' in client.get(f"{SIGN_UP}?invitation={token}").text
@@ -167,14 +165,14 @@ def test_an_invitations_link_makes_one_account(settings, client: Client):
 @pytest.mark.parametrize(
     "closed", [{"expires_at": timezone.now() - timedelta(hours=1)}, {"revoked_at": timezone.now()}]
 )
-def test_an_invitation_that_is_over_opens_nothing(settings, client: Client, closed: dict[str, object]):
+def test_expired_or_revoked_invitation_is_refused(settings, client: Client, closed: dict[str, object]):
     settings.ARENA_SIGNUP = "invitation"
     _, token = invitation(**closed)
     client.post(SIGN_UP, NEWCOMER | {"invitation": token})
     assert not User.objects.filter(email="new@example.org").exists()
 
 
-def test_an_invitation_for_an_address_is_for_no_other(settings, client: Client):
+def test_invitation_for_address_refuses_others(settings, client: Client):
     settings.ARENA_SIGNUP = "invitation"
     _, token = invitation("Guest@Example.org")
     refused = client.post(SIGN_UP, NEWCOMER | {"invitation": token})
@@ -186,7 +184,7 @@ def test_an_invitation_for_an_address_is_for_no_other(settings, client: Client):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_ten_people_with_one_link_one_is_let_in():
+def test_race_for_invitation_has_one_winner():
     row, token = invitation()
     people, barrier = [make.user() for _ in range(10)], Barrier(10)
 
@@ -206,7 +204,7 @@ def test_of_ten_people_with_one_link_one_is_let_in():
     assert row.used_by in people
 
 
-def test_an_administrator_sees_a_link_once_and_revokes_it(settings, client: Client):
+def test_admin_shows_invitation_once_and_revokes_it(settings, client: Client):
     settings.ARENA_SIGNUP = "invitation"
     client.force_login(make.user("admin@example.org", is_staff=True, is_superuser=True))
     form = {"email": "", "expires_at_0": "2100-01-01", "expires_at_1": "00:00:00"}
@@ -221,7 +219,7 @@ def test_an_administrator_sees_a_link_once_and_revokes_it(settings, client: Clie
     assert actions_taken == [("revoke invitation", "admin@example.org"), ("invite", "admin@example.org")]
 
 
-def test_an_invitation_into_the_past_is_refused(client: Client):
+def test_invitation_expiring_in_the_past_is_refused(client: Client):
     client.force_login(make.user(is_staff=True, is_superuser=True))
     form = {"email": "", "expires_at_0": "2020-01-01", "expires_at_1": "00:00:00"}
     assert "This moment is over." in client.post("/admin/accounts/invitation/add/", form).text

@@ -1,5 +1,3 @@
-"""Limits in the administration: rows that replace the defaults without a restart."""
-
 import pytest
 from django.conf import settings as site
 from django.test import Client
@@ -24,13 +22,12 @@ def add(admin: Client, limit: str, rate: str) -> None:
     assert admin.post(f"{PAGE}add/", {"limit": limit, "rate": rate}).status_code == 302
 
 
-def begin_battles(actor: object, number: int) -> int:
-    """Return how many of them begin."""
-    for begun in range(number):
+def start_battles(actor: object, number: int) -> int:
+    for started in range(number):
         try:
             actions.start_session(actor=actor, prompt="hello")
         except TooManyRequests:
-            return begun
+            return started
     return number
 
 
@@ -50,11 +47,11 @@ def test_limit_holds_at_once_until_its_row_is_deleted(admin: Client):
         make.model()
     visitor = make.visitor()
     add(admin, "battle visitor", "2/hour,100/day")
-    assert begin_battles(visitor, 4) == 2
-    assert begin_battles(make.member(), 4) == 4
+    assert start_battles(visitor, 4) == 2
+    assert start_battles(make.member(), 4) == 4
     page = f"{PAGE}{Limit.objects.get().pk}"
     admin.post(f"{page}/change/", {"rate": "off"})
-    assert begin_battles(visitor, 4) == 4
+    assert start_battles(visitor, 4) == 4
     admin.post(f"{page}/delete/", {"post": "yes"})
     assert not chosen_limits.in_force()
 
@@ -109,7 +106,7 @@ def test_unknown_limit_is_refused(admin: Client):
     assert not Limit.objects.exists()
 
 
-def test_moderators_change_no_limit(at_work: Client):
+def test_moderator_cannot_change_limits(at_work: Client):
     assert at_work.get(PAGE).status_code == 403
     assert at_work.post(f"{PAGE}add/", {"limit": "battle visitor", "rate": "off"}).status_code == 403
     assert not Limit.objects.exists()

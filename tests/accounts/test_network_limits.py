@@ -1,5 +1,3 @@
-"""Persons have limits of their own; everybody behind one address shares a wider one."""
-
 from collections.abc import Iterator
 
 import pytest
@@ -30,7 +28,7 @@ def test_forty_visitors_of_one_network_battle_and_vote():
 
 
 def count_until_refused(actors: Iterator[Actor], *, each: int, action: str = "battle") -> int:
-    """Return how many `action` are counted if each of the actors does it so often."""
+    """Return how often `action` is counted if each actor tries it `each` times."""
     counted = 0
     for actor in actors:
         for _ in range(each):
@@ -66,7 +64,7 @@ def test_networks_of_one_ipv6_48_share_a_limit(settings):
     assert battle("2001:db8:2:1::1") == 201
 
 
-def test_visitors_use_nothing_of_what_members_have(settings):
+def test_visitors_and_members_of_network_have_separate_limits(settings):
     settings.ARENA_LIMITS = settings.ARENA_LIMITS | {("battle", "network"): "3/hour"}
     assert count_until_refused(visitors(10), each=1) == 3
     member = Actor(user=make.user(), network="203.0.113.7")

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def database(monkeypatch: pytest.MonkeyPatch) -> Iterator[DatabaseWrapper]:
-    """With a pool that times out after two seconds, and no server behind it."""
+    """Return a database whose pool times out after two seconds and has no server."""
     monkeypatch.setattr(base, "breaker", base.CircuitBreaker())
     monkeypatch.setattr(base, "GRACE_S", 0.0)
     settings = dict(connections["default"].settings_dict)
@@ -35,7 +35,7 @@ def connect(database: DatabaseWrapper) -> Any:
     return database.get_new_connection({})
 
 
-def come_back(database: DatabaseWrapper) -> None:
+def restore_server(database: DatabaseWrapper) -> None:
     database.pool.kwargs = {**connections["default"].get_connection_params(), "autocommit": True}
     database.pool.timeout = 60
 
@@ -58,7 +58,7 @@ def test_requests_wait_during_the_grace_period(database: DatabaseWrapper, monkey
 def test_breaker_closes_without_a_request(database: DatabaseWrapper):
     with pytest.raises(PoolTimeout):
         connect(database)
-    come_back(database)
+    restore_server(database)
     wait_for(lambda: base.breaker._opened_at is None, within=30)
     with ThreadPoolExecutor(2) as threads:
         lent = list(threads.map(lambda _: connect(database), range(2)))
@@ -68,7 +68,7 @@ def test_breaker_closes_without_a_request(database: DatabaseWrapper):
 
 
 def test_exhausted_pool_does_not_open_the_breaker(database: DatabaseWrapper):
-    come_back(database)
+    restore_server(database)
     lent = [connect(database) for _ in range(2)]
     database.pool.timeout = 0.5
     with pytest.raises(PoolTimeout):

@@ -1,5 +1,3 @@
-"""The same Idempotency-Key gives the first result again, whatever happened in between."""
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -23,8 +21,8 @@ pytestmark = pytest.mark.django_db
 Post = Callable[..., Response]
 
 
-def view_that(run: Callable[[], object]) -> Post:
-    """A function that POSTs `{"n": …}` to a view which answers what `run` gives."""
+def view_running(run: Callable[[], object]) -> Post:
+    """Return a function that POSTs `{"n": …}` to a view whose result comes from `run`."""
 
     class View(APIView):
         @idempotent
@@ -41,13 +39,13 @@ def view_that(run: Callable[[], object]) -> Post:
     return post
 
 
-def secret_of(user: User) -> str:
+def issue_secret(user: User) -> str:
     return ApiToken.issue(user=user, name="t", scopes=[Scope.READ])[1]
 
 
 @pytest.fixture
 def secret() -> str:
-    return secret_of(make.user())
+    return issue_secret(make.user())
 
 
 @pytest.fixture
@@ -55,47 +53,47 @@ def runs() -> list[int]:
     return []
 
 
-def test_the_second_request_gets_the_first_result_and_runs_nothing(secret: str, runs: list[int]):
-    post = view_that(lambda: runs.append(1) or len(runs))
+def test_second_request_returns_first_result_without_running(secret: str, runs: list[int]):
+    post = view_running(lambda: runs.append(1) or len(runs))
     first, second = post("a", secret=secret), post("a", secret=secret)
     assert (first.status_code, first.data) == (second.status_code, second.data) == (201, {"result": 1})
     assert runs == [1]
 
 
-def test_without_a_key_every_request_runs(secret: str, runs: list[int]):
-    post = view_that(lambda: runs.append(1))
+def test_requests_without_key_all_run(secret: str, runs: list[int]):
+    post = view_running(lambda: runs.append(1))
     post("", secret=secret)
     post("", secret=secret)
     assert len(runs) == 2
 
 
-def test_the_same_key_with_another_body_is_refused(secret: str, runs: list[int]):
-    post = view_that(lambda: runs.append(1))
+def test_same_key_with_another_body_is_refused(secret: str, runs: list[int]):
+    post = view_running(lambda: runs.append(1))
     post("a", 1, secret=secret)
     refused = post("a", 2, secret=secret)
     assert (refused.status_code, refused.data["code"]) == (422, "idempotency_key_reused")
     assert len(runs) == 1
 
 
-def test_keys_of_two_people_do_not_meet(secret: str, runs: list[int]):
-    post = view_that(lambda: runs.append(1))
+def test_keys_are_separate_per_person(secret: str, runs: list[int]):
+    post = view_running(lambda: runs.append(1))
     post("a", secret=secret)
-    post("a", secret=secret_of(make.user()))
+    post("a", secret=issue_secret(make.user()))
     assert len(runs) == 2
 
 
-def test_a_key_that_is_too_long_is_refused(secret: str):
-    refused = view_that(lambda: 1)("k" * 256, secret=secret)
+def test_too_long_key_is_refused(secret: str):
+    refused = view_running(lambda: 1)("k" * 256, secret=secret)
     assert (refused.status_code, refused.data["code"]) == (400, "invalid")
-    assert view_that(lambda: 1)("k" * 255, secret=secret).status_code == 201
+    assert view_running(lambda: 1)("k" * 255, secret=secret).status_code == 201
 
 
-def test_a_refusal_is_remembered_too(secret: str, runs: list[int]):
+def test_refusal_is_stored(secret: str, runs: list[int]):
     def refuse() -> None:
         runs.append(1)
         raise ArenaError("No.")
 
-    post = view_that(refuse)
+    post = view_running(refuse)
     first, second = post("a", secret=secret), post("a", secret=secret)
     assert (first.status_code, first.data) == (second.status_code, second.data)
     assert second.data == {"code": "refused", "detail": "No."}
@@ -103,41 +101,41 @@ def test_a_refusal_is_remembered_too(secret: str, runs: list[int]):
 
 
 @pytest.mark.parametrize("error", [TooManyRequests(retry_after=1), ServiceAway()])
-def test_what_passes_by_itself_is_not_remembered(secret: str, runs: list[int], error: ArenaError):
+def test_temporary_errors_are_not_stored(secret: str, runs: list[int], error: ArenaError):
     def first_fails() -> int:
         runs.append(1)
         if len(runs) == 1:
             raise error
         return len(runs)
 
-    post = view_that(first_fails)
+    post = view_running(first_fails)
     assert post("a", secret=secret).status_code == error.http_status
     assert post("a", secret=secret).data == {"result": 2}
 
 
-def test_what_the_refused_request_wrote_is_undone(secret: str):
+def test_refusal_rolls_back_writes(secret: str):
     def write_then_refuse() -> None:
         Visitor.objects.create()
         raise ArenaError
 
-    view_that(write_then_refuse)("a", secret=secret)
+    view_running(write_then_refuse)("a", secret=secret)
     assert not Visitor.objects.exists()
 
 
-def test_a_bug_is_not_remembered(secret: str, runs: list[int]):
+def test_unexpected_error_is_not_stored(secret: str, runs: list[int]):
     def first_breaks() -> int:
         runs.append(1)
         return 1 // (len(runs) - 1)
 
-    post = view_that(first_breaks)
+    post = view_running(first_breaks)
     with pytest.raises(ZeroDivisionError):
         post("a", secret=secret)
     assert post("a", secret=secret).data == {"result": 1}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_while_the_first_is_running_the_second_is_told_to_wait():
-    secret = secret_of(make.user())
+def test_second_request_during_the_first_returns_409():
+    secret = issue_secret(make.user())
     is_running, may_end = Event(), Event()
 
     def wait() -> str:
@@ -145,7 +143,7 @@ def test_while_the_first_is_running_the_second_is_told_to_wait():
         assert may_end.wait(60)
         return "done"
 
-    post = view_that(wait)
+    post = view_running(wait)
 
     def in_thread() -> Response:
         try:
@@ -163,15 +161,15 @@ def test_while_the_first_is_running_the_second_is_told_to_wait():
     assert post("a", secret=secret).data == {"result": "done"}
 
 
-def test_a_request_whose_process_died_can_be_repeated_at_once(secret: str):
-    post = view_that(lambda: 1)
+def test_request_of_killed_process_can_be_repeated(secret: str):
+    post = view_running(lambda: 1)
     post("a", secret=secret)
     IdempotencyKey.objects.update(status=None, body=None)
     assert post("a", secret=secret).data == {"result": 1}
 
 
-def test_keys_are_forgotten_after_a_day(secret: str):
-    post = view_that(lambda: 1)
+def test_keys_are_deleted_after_a_day(secret: str):
+    post = view_running(lambda: 1)
     post("old", secret=secret)
     IdempotencyKey.objects.update(created_at=timezone.now() - timedelta(hours=25))
     post("new", secret=secret)

@@ -1,5 +1,3 @@
-"""Whoever is blocked takes part in nothing, is told why, and may still look and leave."""
-
 from datetime import timedelta
 
 import pytest
@@ -52,7 +50,7 @@ def start(client: Client, **headers: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("kind", ["visitor", "member"])
-def test_a_person_who_is_blocked_starts_nothing_and_votes_on_nothing(staff: User, kind: str):
+def test_banned_person_cannot_battle_or_vote(staff: User, kind: str):
     actor = make.visitor() if kind == "visitor" else make.member()
     battle, client = make.answered_battle(make.model(), make.model(), actor=actor), browser_of(actor)
     ban(staff, user=actor.user, visitor=actor.visitor)
@@ -64,7 +62,7 @@ def test_a_person_who_is_blocked_starts_nothing_and_votes_on_nothing(staff: User
     assert start(browser_of(make.visitor()))[0] == 201
 
 
-def test_a_blocked_members_programs_are_blocked_too(staff: User):
+def test_token_of_banned_member_may_only_read(staff: User):
     member = make.user()
     ban(staff, user=member)
     _, token = ApiToken.issue(user=member, name="t", scopes=list(Scope))
@@ -72,7 +70,7 @@ def test_a_blocked_members_programs_are_blocked_too(staff: User):
     assert Client().get("/api/v1/sessions/", headers={"Authorization": f"Bearer {token}"}).status_code == 200
 
 
-def test_a_network_is_blocked_whoever_comes_from_it(staff: User):
+def test_network_ban_holds_for_all_people(staff: User):
     first = Client(**HOME)
     assert start(first)[0] == 201
     ban(staff, network=Visitor.objects.get().network)
@@ -83,7 +81,7 @@ def test_a_network_is_blocked_whoever_comes_from_it(staff: User):
     assert start(Client(**ELSEWHERE))[0] == 201
 
 
-def test_a_network_stays_blocked_in_the_months_after(staff: User, monkeypatch: pytest.MonkeyPatch):
+def test_network_ban_holds_in_later_months(staff: User, monkeypatch: pytest.MonkeyPatch):
     start(Client(**HOME))
     ban(staff, network=Visitor.objects.get().network)
     later = timezone.now() + timedelta(days=40)
@@ -91,22 +89,22 @@ def test_a_network_stays_blocked_in_the_months_after(staff: User, monkeypatch: p
     assert start(Client(**HOME))[0] == 403
 
 
-def test_of_a_visitors_address_only_a_word_is_stored():
+def test_visitor_row_holds_no_ip_address():
     start(Client(**HOME))
     assert "203.0.113" not in str(Visitor.objects.values())
 
 
-def test_a_ban_ends_by_itself_and_says_when(staff: User):
+def test_ban_states_its_end_and_expires(staff: User):
     actor = make.visitor()
     ban(staff, visitor=actor.visitor, expires_at=timezone.now() + timedelta(days=30))
     status, detail = start(browser_of(actor))
     assert (status, "until" in detail) == (403, True)
     Ban.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    Ban.objects.get().save()  # as two seconds later
+    Ban.objects.get().save()  # drops the cached bans
     assert start(browser_of(actor))[0] == 201
 
 
-def test_whoever_is_blocked_may_sign_out_and_see_who_they_are(staff: User):
+def test_banned_member_keeps_access_to_own_account(staff: User):
     member = make.member()
     client = browser_of(member)
     ban(staff, user=member.user)
@@ -117,15 +115,15 @@ def test_whoever_is_blocked_may_sign_out_and_see_who_they_are(staff: User):
 
 
 @pytest.mark.usefixtures("nothing_is_forgotten")
-def test_while_nobody_is_blocked_a_second_vote_asks_nothing_about_it(staff: User):
+def test_second_request_without_bans_runs_no_ban_query(staff: User):
     client = Client()
     start(client)
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         start(client)
-    assert not [query for query in asked if "accounts_ban" in query["sql"]]
+    assert not [query for query in queries if "accounts_ban" in query["sql"]]
 
 
-def test_while_the_database_is_away_the_page_says_so_and_keeps_what_was_typed(monkeypatch: pytest.MonkeyPatch):
+def test_database_outage_returns_503_and_keeps_prompt(monkeypatch: pytest.MonkeyPatch):
     def away() -> None:
         raise OperationalError("the server closed the connection")
 
@@ -135,7 +133,7 @@ def test_while_the_database_is_away_the_page_says_so_and_keeps_what_was_typed(mo
     assert start(Client())[0] == 503
 
 
-def test_in_the_administration_bans_are_made_and_lifted_with_a_record(staff: User):
+def test_bans_in_admin_are_audited(staff: User):
     client, actor = Client(), make.visitor()
     client.force_login(staff)
     form = {"visitor": actor.visitor.pk, "reason": "Advertising.", "expires_at_0": "", "expires_at_1": ""}
@@ -148,13 +146,13 @@ def test_in_the_administration_bans_are_made_and_lifted_with_a_record(staff: Use
     made.refresh_from_db()
     assert (made.reason, made.lifted_by) == ("Advertising.", staff)
     assert start(browser_of(actor))[0] == 201
-    taken = [(entry.action, entry.user, entry.reason, entry.details["whom"]) for entry in AuditEntry.objects.all()]
+    entries = [(entry.action, entry.user, entry.reason, entry.details["whom"]) for entry in AuditEntry.objects.all()]
     whom = f"visitor {actor.visitor.pk}"
-    assert taken == [("lift ban", staff, "", whom), ("ban", staff, "Advertising.", whom)]
+    assert entries == [("lift ban", staff, "", whom), ("ban", staff, "Advertising.", whom)]
 
 
 @pytest.mark.parametrize("named", [[], ["user", "visitor"], ["user", "network"]])
-def test_a_ban_names_one_person_or_one_network(staff: User, named: list[str]):
+def test_ban_needs_exactly_one_target(staff: User, named: list[str]):
     whom = {"user": make.user(), "visitor": make.visitor().visitor, "network": "2026-11:x"}
     made = Ban(reason="r", **{name: whom[name] for name in named})
     with pytest.raises(ValidationError, match="Name one of them"):
@@ -163,7 +161,7 @@ def test_a_ban_names_one_person_or_one_network(staff: User, named: list[str]):
         made.save()
 
 
-def test_what_a_visitor_had_before_the_ban_stays_theirs(staff: User):
+def test_banned_visitor_keeps_sessions(staff: User):
     actor = make.visitor()
     make.battle(make.model(), make.model(), actor=actor)
     ban(staff, visitor=actor.visitor)

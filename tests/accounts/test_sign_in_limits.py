@@ -1,4 +1,4 @@
-"""Nobody guesses for long, at whichever door, and nobody learns who has an account here."""
+"""Limits on guessing passwords, second factors and tokens; responses do not show which accounts exist."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -37,8 +37,8 @@ def reset_password(client: Client, member: User) -> None:
     client.post(form.redirect_chain[-1][0], {"password1": "another-password", "password2": "another-password"})
 
 
-def sign_in(client: Client, password: str, email: str = "someone@example.org", door: str = LOGIN) -> int:
-    return client.post(door, {"login": email, "password": password}).status_code
+def sign_in(client: Client, password: str, email: str = "someone@example.org") -> int:
+    return client.post(LOGIN, {"login": email, "password": password}).status_code
 
 
 @pytest.mark.parametrize("email", ["someone@example.org", "nobody@example.org"])
@@ -79,7 +79,7 @@ def test_browser_that_signed_in_before_is_not_locked_out(settings, member: User)
     assert sign_in(owner, RIGHT) == 302
 
 
-def test_device_cookie_has_five_tries_of_its_own(member: User):
+def test_device_cookie_has_its_own_limit_of_five(member: User):
     owner = from_network(1)
     sign_in(owner, RIGHT)
     owner.post("/accounts/logout/")
@@ -119,7 +119,7 @@ def test_device_cookie_ends_with_the_password(settings, member: User):
     assert [sign_in(with_cookies(device_cookies(thief)), WRONG) for _ in range(2)] == [200, 429]
 
 
-def test_device_cookie_is_no_sign_in(member: User):
+def test_device_cookie_does_not_authenticate(member: User):
     owner = from_network(1)
     sign_in(owner, RIGHT)
     assert with_cookies(device_cookies(owner)).get("/accounts/tokens/").status_code == 302
@@ -148,16 +148,16 @@ def nonces(cookies: dict[str, str]) -> dict[str, str]:
     return {name: value.split(":")[0] for name, value in cookies.items()}
 
 
-def test_a_known_and_an_unknown_address_get_the_same_answer(member: User):
-    said = [
+def test_known_and_unknown_address_get_the_same_response(member: User):
+    pages = [
         from_network(1).post(LOGIN, {"login": email, "password": WRONG}).text.replace(email, "")
         for email in ("someone@example.org", "nobody@example.org")
     ]
-    without_csrf = ["\n".join(line for line in text.splitlines() if "csrf" not in line) for text in said]
+    without_csrf = ["\n".join(line for line in text.splitlines() if "csrf" not in line) for text in pages]
     assert without_csrf[0] == without_csrf[1]
 
 
-def test_network_guesses_at_so_many_addresses_and_no_more(settings, member: User):
+def test_network_has_limit_over_all_addresses(settings, member: User):
     settings.ARENA_LIMITS = settings.ARENA_LIMITS | {("signin", "network"): "20/15 minutes"}
     tries = [sign_in(from_network(1), WRONG, f"person{number}@example.org") for number in range(21)]
     assert tries == [200] * 20 + [429]
@@ -165,7 +165,7 @@ def test_network_guesses_at_so_many_addresses_and_no_more(settings, member: User
     assert sign_in(from_network(2), RIGHT) == 302
 
 
-def test_a_network_of_ipv6_is_one_network(settings, member: User):
+def test_addresses_of_ipv6_network_share_a_limit(settings, member: User):
     settings.ARENA_LIMITS = settings.ARENA_LIMITS | {("signin", "network"): "2/hour"}
     same = [Client(REMOTE_ADDR=f"2001:db8:1:2::{number}") for number in range(1, 4)]
     assert [sign_in(client, WRONG, f"p{n}@example.org") for n, client in enumerate(same)] == [200, 200, 429]
@@ -179,25 +179,25 @@ def test_right_passwords_are_not_counted(member: User):
     assert [sign_in(from_network(1), WRONG) for _ in range(2)] == [200, 429]
 
 
-def test_forty_in_one_room_may_each_mistype_twice():
+def test_forty_people_of_network_may_each_fail_twice():
     tries = [sign_in(from_network(1), WRONG, f"pupil{number}@example.org") for number in range(40) for _ in range(2)]
     assert tries == [200] * 80
 
 
-def test_signing_in_again_before_something_grave_is_the_same_door(client: Client, member: User):
+def test_reauthentication_has_the_same_limit(client: Client, member: User):
     sign_in(client, RIGHT)
     tries = [client.post("/accounts/reauthenticate/", {"password": WRONG}).status_code for _ in range(6)]
     assert tries == [200] * 5 + [429]
 
 
-def test_two_hundred_at_once_are_five_tries(limits_are_known: None):
+def test_race_of_two_hundred_attempts_lets_five_pass(limits_are_known: None):
     barrier = Barrier(200)
     request = RequestFactory().post(LOGIN)
 
     def race(_: int) -> bool:
         barrier.wait(30)
         try:
-            rate_limit.count(rate_limit.keys_of(request, "someone@example.org"))
+            rate_limit.count(rate_limit.attempt_keys(request, "someone@example.org"))
         except TooManyRequests:
             return False
         return True
@@ -206,14 +206,14 @@ def test_two_hundred_at_once_are_five_tries(limits_are_known: None):
         assert Counter(pool.map(race, range(200))) == {True: 5, False: 195}
 
 
-def test_a_new_password_by_e_mail_ends_the_wait(settings, member: User):
+def test_password_reset_by_email_resets_the_limit(settings, member: User):
     settings.ARENA_LIMITS = settings.ARENA_LIMITS | {("signin", "address"): "5/15 minutes"}
     assert [sign_in(from_network(number), WRONG) for number in range(6)] == [200] * 5 + [429]
     reset_password(from_network(20), member)
     assert sign_in(from_network(21), "another-password") == 302
 
 
-def test_what_is_counted_names_no_address_and_no_network(member: User):
+def test_valkey_keys_hold_no_address_or_network(member: User):
     sign_in(from_network(1), WRONG)
     Client(REMOTE_ADDR="203.0.113.9").get("/api/v1/me/", headers={"Authorization": "Bearer arena_guess"})
     names = [key if isinstance(key, str) else key.decode() for key in connection().keys("*")]
@@ -221,14 +221,14 @@ def test_what_is_counted_names_no_address_and_no_network(member: User):
     assert not [name for name in names if "203.0.113" in name or "example.org" in name]
 
 
-def test_while_nobody_can_count_nobody_guesses(member: User, monkeypatch: pytest.MonkeyPatch):
+def test_sign_in_without_valkey_returns_503(member: User, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("common.valkey.limits._script", lambda _: (_ for _ in ()).throw(ConnectionError("away")))
     refused = from_network(1).post(LOGIN, {"login": member.email, "password": RIGHT})
     assert (refused.status_code, "Signing in is temporarily unavailable" in refused.text) == (503, True)
 
 
 @pytest.mark.usefixtures("limits_are_slow_once")
-def test_one_slow_reply_of_valkey_refuses_no_sign_in(member: User):
+def test_slow_reply_of_valkey_refuses_no_sign_in(member: User):
     assert [sign_in(from_network(number), RIGHT) for number in range(3)] == [302] * 3
 
 
@@ -241,7 +241,7 @@ def test_wrong_token_without_valkey_returns_503(member: User):
     assert ask(ApiToken.issue(user=member, name="t", scopes=[Scope.READ])[1]) == 200
 
 
-def test_accounts_are_made_so_often_from_one_network(settings):
+def test_sign_ups_per_network_are_limited(settings):
     settings.ARENA_LIMITS = settings.ARENA_LIMITS | {("signup", "network"): "2/hour"}
 
     def sign_up(number: int, network: int = 1) -> int:
@@ -253,7 +253,7 @@ def test_accounts_are_made_so_often_from_one_network(settings):
     assert User.objects.count() == 3
 
 
-def test_whoever_tries_tokens_is_told_to_wait_and_a_right_one_still_works(settings, member: User):
+def test_guessed_tokens_are_limited_and_valid_one_works(settings, member: User):
     settings.ARENA_LIMITS = settings.ARENA_LIMITS | {("token", "network"): "3/hour"}
     client = from_network(1)
 
@@ -265,20 +265,20 @@ def test_whoever_tries_tokens_is_told_to_wait_and_a_right_one_still_works(settin
     assert ask(token) == 200
 
 
-def test_allauths_own_limits_answer_with_a_page_and_a_time(client: Client):
-    asked = [client.post("/accounts/password/reset/", {"email": "someone@example.org"}) for _ in range(6)]
-    assert asked[-1].status_code == 429
-    assert asked[-1]["Retry-After"] == "60"
+def test_limit_of_allauth_returns_retry_after(client: Client):
+    responses = [client.post("/accounts/password/reset/", {"email": "someone@example.org"}) for _ in range(6)]
+    assert responses[-1].status_code == 429
+    assert responses[-1]["Retry-After"] == "60"
 
 
-def test_after_five_wrong_second_factors_there_is_no_sixth_try(client: Client, member: User):
+def test_sixth_wrong_second_factor_is_refused(client: Client, member: User):
     TOTP.activate(member, generate_totp_secret())
     sign_in(client, RIGHT)
-    said = [client.post("/accounts/2fa/authenticate/", {"code": f"{number:06d}"}).text for number in range(6)]
-    assert ["Too many failed login attempts" in text for text in said] == [False] * 5 + [True]
+    pages = [client.post("/accounts/2fa/authenticate/", {"code": f"{number:06d}"}).text for number in range(6)]
+    assert ["Too many failed login attempts" in text for text in pages] == [False] * 5 + [True]
 
 
-def test_while_valkey_is_away_what_allauth_counts_waits_too(client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_limit_of_allauth_without_valkey_returns_503(client: Client, monkeypatch: pytest.MonkeyPatch):
     class Away:
         def __getattr__(self, name: str) -> None:
             raise redis.ConnectionError("away")

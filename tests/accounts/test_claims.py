@@ -1,5 +1,3 @@
-"""Signing in keeps what this very browser did before, and nothing else."""
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -43,7 +41,7 @@ def owner_of(battle: Battle) -> tuple[User | None, Visitor | None]:
     return battle.session.owner_user, battle.session.owner_visitor
 
 
-def test_battles_of_this_browser_become_the_members(client: Client, member: User):
+def test_sign_in_claims_battles_of_the_browser(client: Client, member: User):
     visitor = Visitor.objects.create()
     battle = battle_of(visitor)
     client.cookies[VISITOR_COOKIE] = visitor_cookie_value(visitor)
@@ -54,7 +52,7 @@ def test_battles_of_this_browser_become_the_members(client: Client, member: User
 
 
 @pytest.mark.parametrize("forged", ["{key}", "{key}:forged", "", "x" * 5000])
-def test_a_cookie_that_was_not_signed_here_claims_nothing(client: Client, member: User, forged: str):
+def test_forged_cookie_claims_nothing(client: Client, member: User, forged: str):
     visitor = Visitor.objects.create()
     battle = battle_of(visitor)
     client.cookies[VISITOR_COOKIE] = forged.format(key=visitor.key)
@@ -62,7 +60,7 @@ def test_a_cookie_that_was_not_signed_here_claims_nothing(client: Client, member
     assert owner_of(battle) == (None, visitor)
 
 
-def test_a_visit_is_claimed_once(client: Client, member: User):
+def test_visitor_is_claimed_once(client: Client, member: User):
     visitor = Visitor.objects.create()
     battle = battle_of(visitor)
     client.cookies[VISITOR_COOKIE] = visitor_cookie_value(visitor)
@@ -73,7 +71,7 @@ def test_a_visit_is_claimed_once(client: Client, member: User):
     assert owner_of(battle) == (member, None)
 
 
-def test_a_wrong_password_claims_nothing(client: Client, member: User):
+def test_wrong_password_claims_nothing(client: Client, member: User):
     visitor = Visitor.objects.create()
     battle = battle_of(visitor)
     client.cookies[VISITOR_COOKIE] = visitor_cookie_value(visitor)
@@ -81,7 +79,7 @@ def test_a_wrong_password_claims_nothing(client: Client, member: User):
     assert owner_of(battle) == (None, visitor)
 
 
-def test_reports_and_refused_prompts_of_this_browser_become_the_members(client: Client, member: User):
+def test_sign_in_claims_reports_and_refused_prompts(client: Client, member: User):
     actor = make.visitor()
     twice, once = (make.answered_battle(make.model(), make.model(), actor=actor) for _ in range(2))
     refused = ModerationCase.objects.create(visitor=actor.visitor)
@@ -107,18 +105,18 @@ def test_report_refused_by_other_constraint_is_not_deleted(member: User):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_the_member_does_elsewhere_during_the_sign_in_is_merged_too(client: Client, member: User):
+def test_concurrent_rows_of_the_member_are_merged(client: Client, member: User):
     actor, as_member = make.visitor(), Actor(user=member)
     battle = make.answered_battle(make.model(), make.model(), actor=actor)
     keep_upload(actor=actor, content=b"the same bytes", name="before.txt")
     report(actor=actor, battle=battle, reason="before")
     client.cookies[VISITOR_COOKIE] = visitor_cookie_value(actor.visitor)
     with ThreadPoolExecutor(1) as pool:
-        with transaction.atomic():  # in another browser, and not at its end yet
+        with transaction.atomic():  # in another browser, not committed yet
             keep_upload(actor=as_member, content=b"the same bytes", name="elsewhere.txt")
             report(actor=as_member, battle=battle, reason="elsewhere")
             signing_in = pool.submit(in_a_thread, sign_in, client, member)
-            wait_for(lambda: signing_in.done() or somebody_waits())
+            wait_for(lambda: signing_in.done() or has_lock_waiter())
         signing_in.result()
     assert list(Upload.objects.owned_by(as_member).kept().values_list("name", flat=True)) == ["elsewhere.txt"]
     assert list(Report.objects.values_list("user", "reason")) == [(member.pk, "elsewhere")]
@@ -131,14 +129,13 @@ def in_a_thread(work: Callable[..., None], *args: object) -> None:
         connection.close()
 
 
-def somebody_waits() -> bool:
-    """For a lock."""
+def has_lock_waiter() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
         return bool(cursor.fetchone()[0])
 
 
-def test_just_looking_makes_no_visitor(client: Client):
+def test_reading_creates_no_visitor(client: Client):
     client.get("/")
     client.get("/api/v1/models/")
     assert VISITOR_COOKIE not in client.cookies

@@ -1,5 +1,3 @@
-"""Members see in which browsers they are signed in, and sign the others out."""
-
 from datetime import timedelta
 
 import pytest
@@ -35,7 +33,7 @@ def is_signed_in(client: Client) -> bool:
     return client.get(PAGE).status_code == 200
 
 
-def of(client: Client) -> SignIn:
+def sign_in_row(client: Client) -> SignIn:
     return SignIn.objects.get(session=client.session.session_key)
 
 
@@ -58,22 +56,22 @@ def names(client: Client) -> list[str]:
         ("", ("", "")),
     ],
 )
-def test_a_browser_is_called_what_people_call_it(agent: str, words: tuple[str, str]):
+def test_user_agent_gives_browser_and_system(agent: str, words: tuple[str, str]):
     assert browser_and_system(agent) == words
 
 
-def test_every_browser_is_listed_and_this_one_is_marked(member: User):
+def test_page_lists_browsers_and_marks_current_one(member: User):
     sign_in(make.user(), "curl/8.9")
     other, mine = sign_in(member, CHROME), sign_in(member)
     page = mine.get(PAGE)
     assert names(mine) == ["Firefox on Linux", "Chrome on Windows"]
     assert page.text.count("this one") == 1
-    assert of(other).public_id in page.text
-    assert of(mine).public_id not in page.text
+    assert sign_in_row(other).public_id in page.text
+    assert sign_in_row(mine).public_id not in page.text
     assert "last seen within the hour" in page.text
 
 
-def test_no_address_and_nothing_else_of_the_browser_is_stored(member: User):
+def test_sign_in_row_holds_no_address_or_user_agent(member: User):
     sign_in(member)
     with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM accounts_signin")
@@ -84,47 +82,47 @@ def test_no_address_and_nothing_else_of_the_browser_is_stored(member: User):
     }  # fmt: skip
 
 
-def test_one_other_is_signed_out(member: User):
+def test_one_other_browser_is_signed_out(member: User):
     mine, lost, kept = sign_in(member), sign_in(member, CHROME), sign_in(member, "curl/8.9")
-    assert mine.post(f"{PAGE}{of(lost).public_id}/sign-out/")["Location"] == PAGE
+    assert mine.post(f"{PAGE}{sign_in_row(lost).public_id}/sign-out/")["Location"] == PAGE
     assert [is_signed_in(client) for client in (mine, lost, kept)] == [True, False, True]
     assert sorted(names(mine)) == ["A browser of an unknown kind", "Firefox on Linux"]
     assert not AuditEntry.objects.exists()
 
 
-def test_this_one_is_not_signed_out_by_the_list(member: User):
+def test_current_session_cannot_be_revoked_from_list(member: User):
     mine = sign_in(member)
-    assert mine.post(f"{PAGE}{of(mine).public_id}/sign-out/").status_code == 404
+    assert mine.post(f"{PAGE}{sign_in_row(mine).public_id}/sign-out/").status_code == 404
     assert is_signed_in(mine)
 
 
-def test_all_others_are_signed_out_at_once(member: User):
+def test_all_other_browsers_are_signed_out(member: User):
     mine, others, stranger = sign_in(member), [sign_in(member, CHROME) for _ in range(3)], sign_in(make.user())
     assert "3 other browsers are signed out." in mine.post(OTHERS, follow=True).text
     assert [is_signed_in(client) for client in (mine, *others, stranger)] == [True, False, False, False, True]
     assert "Sign out all others" not in mine.get(PAGE).text
 
 
-def test_the_api_lists_the_same_browsers_and_signs_the_others_out(member: User):
+def test_api_lists_and_signs_out_browsers(member: User):
     mine, lost, other = sign_in(member), sign_in(member, CHROME), sign_in(member, "curl/8.9")
     listed = mine.get(API).json()
     assert listed["count"] == 3
-    told = {row["id"]: (row["browser"], row["system"], row["is_this_one"]) for row in listed["results"]}
-    assert told == {
-        of(mine).public_id: ("Firefox", "Linux", True),
-        of(lost).public_id: ("Chrome", "Windows", False),
-        of(other).public_id: ("", "", False),
+    rows = {row["id"]: (row["browser"], row["system"], row["is_this_one"]) for row in listed["results"]}
+    assert rows == {
+        sign_in_row(mine).public_id: ("Firefox", "Linux", True),
+        sign_in_row(lost).public_id: ("Chrome", "Windows", False),
+        sign_in_row(other).public_id: ("", "", False),
     }
-    assert mine.delete(f"{API}{of(lost).public_id}/").status_code == 204
+    assert mine.delete(f"{API}{sign_in_row(lost).public_id}/").status_code == 204
     assert [is_signed_in(client) for client in (mine, lost, other)] == [True, False, True]
-    refused = mine.delete(f"{API}{of(mine).public_id}/")
+    refused = mine.delete(f"{API}{sign_in_row(mine).public_id}/")
     assert (refused.status_code, refused.json()["code"]) == (409, "this_browser")
     for _ in range(2):
         assert mine.delete(f"{API}others/").status_code == 204
     assert [is_signed_in(client) for client in (mine, other)] == [True, False]
 
 
-def test_no_token_sees_or_signs_out_browsers(member: User):
+def test_token_cannot_list_or_sign_out_browsers(member: User):
     sign_in(member)
     _, token = ApiToken.issue(user=member, name="t", scopes=list(Scope))
     program = Client(headers={"Authorization": f"Bearer {token}"})
@@ -138,7 +136,7 @@ def test_no_token_sees_or_signs_out_browsers(member: User):
     assert SignIn.objects.count() == 1
 
 
-def test_what_staff_sign_out_is_written_down():
+def test_sign_out_by_staff_is_audited():
     moderator = make.user(is_staff=True)
     mine, _other = sign_in(moderator), sign_in(moderator)
     mine.post(OTHERS)
@@ -146,7 +144,7 @@ def test_what_staff_sign_out_is_written_down():
     assert (entry.action, entry.subject, entry.details) == ("sign out", f"user {moderator.pk}", {"browsers": 1})
 
 
-def test_a_new_password_signs_the_others_out(member: User):
+def test_new_password_signs_out_other_browsers(member: User):
     mine, other = sign_in(member), sign_in(member, CHROME)
     new = {"oldpassword": PASSWORD, "password1": "another-good-one", "password2": "another-good-one"}
     assert mine.post("/accounts/password/change/", new).status_code == 302
@@ -155,13 +153,13 @@ def test_a_new_password_signs_the_others_out(member: User):
     assert is_signed_in(mine)
 
 
-def test_signing_out_takes_the_row_along(member: User):
+def test_signing_out_deletes_the_row(member: User):
     client = sign_in(member)
     client.post("/accounts/logout/")
     assert not SignIn.objects.exists()
 
 
-def test_a_session_that_is_over_is_not_listed(member: User):
+def test_expired_session_is_not_listed(member: User):
     old, mine = sign_in(member, CHROME), sign_in(member)
     BrowserSession.objects.filter(pk=old.session.session_key).update(expire_date=timezone.now())
     assert names(mine) == ["Firefox on Linux"]
@@ -173,26 +171,26 @@ def queries(client: Client, path: str) -> int:
     return len(made)
 
 
-def long_unseen(client: Client, hours: int) -> None:
+def age_last_seen(client: Client, hours: int) -> None:
     SignIn.objects.update(last_seen_at=timezone.now() - timedelta(hours=hours))
     session = client.session
     session["sign_in_noted"] = (session.session_key[:8], (timezone.now() - timedelta(hours=hours)).timestamp())
     session.save()
 
 
-def test_a_browser_is_noted_once_an_hour_and_never_by_the_api(member: User):
+def test_last_seen_is_updated_hourly_by_pages_only(member: User):
     client = sign_in(member)
     client.get(PAGE)
     usual = queries(client, PAGE)
-    long_unseen(client, hours=3)
+    age_last_seen(client, hours=3)
     api = queries(client, "/api/v1/me/")
-    assert "last seen 3" in client.get(PAGE).text  # noted after the page is made
+    assert "last seen 3" in client.get(PAGE).text  # updated after the response
     assert "last seen within the hour" in client.get(PAGE).text
     assert queries(client, PAGE) == usual
     assert queries(client, "/api/v1/me/") == api
 
 
-def test_a_browser_from_before_there_was_a_list_is_noted_when_it_comes(member: User):
+def test_session_without_row_is_recorded_at_next_request(member: User):
     client = sign_in(member)
     SignIn.objects.all().delete()
     session = client.session
@@ -202,7 +200,7 @@ def test_a_browser_from_before_there_was_a_list_is_noted_when_it_comes(member: U
     assert names(client) == ["Firefox on Linux"]
 
 
-def test_more_browsers_are_no_more_queries(member: User):
+def test_query_count_is_independent_of_number_of_browsers(member: User):
     client = sign_in(member)
     one = queries(client, PAGE)
     for _ in range(4):
@@ -210,14 +208,14 @@ def test_more_browsers_are_no_more_queries(member: User):
     assert queries(client, PAGE) == one
 
 
-def test_the_list_is_in_what_somebody_takes_along(member: User):
+def test_export_lists_browsers(member: User):
     [row] = sign_in(member).get("/accounts/data/export/").json()["browsers"]
     assert (row["browser"], row["system"], sorted(row)) == (
         "Firefox", "Linux", ["browser", "last_seen_at", "signed_in_at", "system"],
     )  # fmt: skip
 
 
-def test_whoever_leaves_is_signed_out_everywhere(member: User):
+def test_deleted_account_is_signed_out_everywhere(member: User):
     other, mine = sign_in(member, CHROME), sign_in(member)
     mine.post("/accounts/reauthenticate/", {"password": PASSWORD})
     mine.post("/accounts/delete/", {"email": member.email})
@@ -225,7 +223,7 @@ def test_whoever_leaves_is_signed_out_everywhere(member: User):
     assert not BrowserSession.objects.filter(pk=other.session.session_key).exists()
 
 
-def test_staff_see_the_browsers_without_a_key_and_sign_somebody_out(member: User):
+def test_admin_shows_browsers_and_signs_member_out(member: User):
     theirs = sign_in(member, CHROME)
     admin = sign_in(make.user(is_staff=True, is_superuser=True))
     page = admin.get(f"/admin/accounts/user/{member.pk}/change/").text

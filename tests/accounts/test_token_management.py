@@ -1,5 +1,3 @@
-"""`me/` and `me/tokens/`, and the page that does the same without a line of script."""
-
 import re
 from datetime import datetime, timedelta
 
@@ -9,13 +7,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.actions import MOST_TOKENS
+from accounts.actions import MAX_TOKENS
 from accounts.models import ApiToken, IdempotencyKey, Scope, User
 from tests import make
 
 pytestmark = pytest.mark.django_db
 ME, TOKENS, PAGE = "/api/v1/me/", "/api/v1/me/tokens/", "/accounts/tokens/"
-ASKED = {"name": "nightly", "scopes": ["vote", "read"]}
+NEW_TOKEN = {"name": "nightly", "scopes": ["vote", "read"]}
 
 
 @pytest.fixture
@@ -33,28 +31,28 @@ def bearer(secret: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {secret}"}
 
 
-def test_a_visitor_is_told_that_nobody_is_signed_in(client: Client):
-    nobody = {"kind": "visitor", "email": None, "joined_at": None, "is_staff": False, "scopes": None}
-    assert client.get(ME).json() == nobody
+def test_me_describes_a_visitor(client: Client):
+    visitor = {"kind": "visitor", "email": None, "joined_at": None, "is_staff": False, "scopes": None}
+    assert client.get(ME).json() == visitor
 
 
-def test_a_token_is_told_whom_it_acts_for_and_how_far(client: Client, member: User):
+def test_me_describes_the_member_and_scopes_of_a_token(client: Client, member: User):
     _, secret = ApiToken.issue(user=member, name="t", scopes=[Scope.VOTE, Scope.READ])
-    said = client.get(ME, headers=bearer(secret)).json()
-    assert (said["kind"], said["email"], said["scopes"]) == ("member", "someone@example.org", ["read", "vote"])
-    assert datetime.fromisoformat(said["joined_at"]) == member.date_joined
+    me = client.get(ME, headers=bearer(secret)).json()
+    assert (me["kind"], me["email"], me["scopes"]) == ("member", "someone@example.org", ["read", "vote"])
+    assert datetime.fromisoformat(me["joined_at"]) == member.date_joined
 
 
-def test_a_token_made_in_the_browser_is_shown_once_and_works(browser: Client):
-    made = browser.post(TOKENS, ASKED, "application/json")
-    assert made.status_code == 201
-    secret = made.json()["token"]
-    assert made.json() | {"token": ""} == {
+def test_new_token_is_shown_once_and_works(browser: Client):
+    created = browser.post(TOKENS, NEW_TOKEN, "application/json")
+    assert created.status_code == 201
+    secret = created.json()["token"]
+    assert created.json() | {"token": ""} == {
         "id": ApiToken.objects.get().public_id,
         "name": "nightly",
         "last_four": secret[-4:],
         "scopes": ["read", "vote"],
-        "created_at": made.json()["created_at"],
+        "created_at": created.json()["created_at"],
         "expires_at": None,
         "last_used_at": None,
         "token": "",
@@ -65,9 +63,9 @@ def test_a_token_made_in_the_browser_is_shown_once_and_works(browser: Client):
     assert secret not in browser.get(TOKENS).text
 
 
-def test_repeating_the_request_makes_no_second_token_and_keeps_no_copy_of_the_first(browser: Client):
+def test_repeated_request_creates_one_token_and_stores_no_secret(browser: Client):
     first, second = (
-        browser.post(TOKENS, ASKED, "application/json", headers={"Idempotency-Key": "k"}) for _ in range(2)
+        browser.post(TOKENS, NEW_TOKEN, "application/json", headers={"Idempotency-Key": "k"}) for _ in range(2)
     )
     assert (first.status_code, second.status_code) == (201, 201)
     assert second.json() == first.json() | {"token": None}
@@ -75,29 +73,30 @@ def test_repeating_the_request_makes_no_second_token_and_keeps_no_copy_of_the_fi
     assert first.json()["token"] not in str(IdempotencyKey.objects.get().body)
 
 
-def test_a_revoked_token_stops_at_once_and_is_gone(browser: Client):
-    made = browser.post(TOKENS, ASKED, "application/json").json()
+def test_revoked_token_stops_working_and_is_unlisted(browser: Client):
+    made = browser.post(TOKENS, NEW_TOKEN, "application/json").json()
     assert browser.delete(f"{TOKENS}{made['id']}/").status_code == 204
     assert Client().get(ME, headers=bearer(made["token"])).status_code == 401
     assert browser.get(TOKENS).json()["results"] == []
     assert browser.delete(f"{TOKENS}{made['id']}/").status_code == 404
 
 
-def test_no_token_can_make_see_or_revoke_tokens(client: Client, member: User):
-    """Whoever finds one must not be able to make himself another that outlives it."""
+def test_token_cannot_manage_tokens(client: Client, member: User):
     row, secret = ApiToken.issue(user=member, name="t", scopes=list(Scope))
-    asked = [
+    responses = [
         client.get(TOKENS, headers=bearer(secret)),
-        client.post(TOKENS, ASKED, "application/json", headers=bearer(secret)),
+        client.post(TOKENS, NEW_TOKEN, "application/json", headers=bearer(secret)),
         client.delete(f"{TOKENS}{row.public_id}/", headers=bearer(secret)),
     ]
-    assert [(response.status_code, response.json()["code"]) for response in asked] == [(403, "permission_denied")] * 3
+    assert [(response.status_code, response.json()["code"]) for response in responses] == [
+        (403, "permission_denied")
+    ] * 3
     assert ApiToken.objects.usable().count() == 1
 
 
-def test_visitors_have_no_tokens(client: Client):
+def test_visitor_cannot_manage_tokens(client: Client):
     assert client.get(TOKENS).status_code == 401
-    assert client.post(TOKENS, ASKED, "application/json").status_code == 401
+    assert client.post(TOKENS, NEW_TOKEN, "application/json").status_code == 401
 
 
 @pytest.mark.parametrize(
@@ -113,22 +112,22 @@ def test_visitors_have_no_tokens(client: Client):
         ({"expires_at": "soon"}, "expires_at"),
     ],
 )
-def test_a_token_that_cannot_be_is_explained(browser: Client, wrong: dict[str, object], field: str):
-    refused = browser.post(TOKENS, ASKED | wrong, "application/json")
+def test_invalid_token_fields_return_field_errors(browser: Client, wrong: dict[str, object], field: str):
+    refused = browser.post(TOKENS, NEW_TOKEN | wrong, "application/json")
     assert (refused.status_code, list(refused.json()["fields"])) == (400, [field])
     assert not ApiToken.objects.exists()
 
 
-def test_there_is_a_number_of_tokens_that_is_enough(browser: Client, member: User):
-    for _ in range(MOST_TOKENS):
+def test_number_of_tokens_is_limited(browser: Client, member: User):
+    for _ in range(MAX_TOKENS):
         ApiToken.issue(user=member, name="t", scopes=[Scope.READ])
-    refused = browser.post(TOKENS, ASKED, "application/json")
+    refused = browser.post(TOKENS, NEW_TOKEN, "application/json")
     assert (refused.status_code, refused.json()["code"]) == (409, "too_many_tokens")
     ApiToken.objects.first().revoke()
-    assert browser.post(TOKENS, ASKED, "application/json").status_code == 201
+    assert browser.post(TOKENS, NEW_TOKEN, "application/json").status_code == 201
 
 
-def test_the_page_shows_a_new_token_once(browser: Client):
+def test_page_shows_new_token_once(browser: Client):
     made = browser.post(PAGE, {"name": "script", "scopes": ["read"], "days": "30"})
     assert made.status_code == 201
     assert "no-store" in made["Cache-Control"]
@@ -141,21 +140,21 @@ def test_the_page_shows_a_new_token_once(browser: Client):
     assert secret not in again
 
 
-def test_what_the_page_cannot_do_is_said_beside_the_field(browser: Client):
+def test_page_shows_field_errors(browser: Client):
     refused = browser.post(PAGE, {"name": "script", "days": "30"})
     assert refused.status_code == 422
     assert "errorlist" in refused.text
     assert not ApiToken.objects.exists()
 
 
-def test_the_page_revokes(browser: Client, member: User):
+def test_page_revokes_token(browser: Client, member: User):
     row, secret = ApiToken.issue(user=member, name="old", scopes=[Scope.READ])
     revoked = browser.post(f"{PAGE}{row.public_id}/revoke/", follow=True)
     assert "is revoked" in revoked.text
     assert Client().get(ME, headers=bearer(secret)).status_code == 401
 
 
-def test_more_tokens_are_no_more_queries(browser: Client, member: User):
+def test_query_count_is_independent_of_number_of_tokens(browser: Client, member: User):
     def queries() -> int:
         with CaptureQueriesContext(connection) as made:
             browser.get(PAGE)
@@ -169,5 +168,5 @@ def test_more_tokens_are_no_more_queries(browser: Client, member: User):
     assert queries() == few
 
 
-def test_whoever_is_not_signed_in_is_sent_to_sign_in(client: Client):
+def test_token_page_redirects_visitor_to_login(client: Client):
     assert client.get(PAGE)["Location"] == f"/accounts/login/?next={PAGE}"

@@ -1,4 +1,4 @@
-"""A member takes everything along, or leaves: the text goes, the votes stay, the boards do not move."""
+"""Export and deletion of an account: texts are deleted, votes stay anonymously, boards do not change."""
 
 import json
 from collections.abc import Callable
@@ -31,15 +31,14 @@ def member() -> Actor:
     return Actor(user=make.user("someone@example.org"))
 
 
-def signed_in(user: User) -> Client:
-    """As somebody who has just typed the password again."""
+def reauthenticated_client(user: User) -> Client:
     client = Client()
     client.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})
     return client
 
 
-def voted(actor: Actor, prompt: str = "Where do I live?") -> Vote:
+def vote_in_new_battle(actor: Actor, prompt: str = "Where do I live?") -> Vote:
     battle = make.battle(make.model(), make.model(), actor=actor, prompt=prompt)
     battle.turns.update(state=Turn.State.DONE)
     for answer in (answers := battle.turns.get().answers).all():
@@ -49,7 +48,7 @@ def voted(actor: Actor, prompt: str = "Where do I live?") -> Vote:
     return vote
 
 
-def kept_file(actor: Actor) -> Upload:
+def create_upload(actor: Actor) -> Upload:
     return Upload.objects.create(
         owner_user=actor.user, name="diary.txt", size=1, sha256="0" * 64, media_type="text/plain",
         kind="document", stored_as="x", state="ready",
@@ -63,7 +62,7 @@ def claimed_visitor(user: User) -> Actor:
     return visitor
 
 
-def everything_stored() -> str:
+def dump_database() -> str:
     found = []
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names():
@@ -72,46 +71,46 @@ def everything_stored() -> str:
     return "\n".join(found)
 
 
-def test_everything_comes_in_one_file(member: Actor):
-    vote, file = voted(member), kept_file(member)
+def test_export_contains_all_data_of_the_member(member: Actor):
+    vote, file = vote_in_new_battle(member), create_upload(member)
     ApiToken.issue(user=member.user, name="nightly", scopes=[Scope.READ])
-    voted(make.member(), "A stranger's")
-    client = signed_in(member.user)
+    vote_in_new_battle(make.member(), "A stranger's")
+    client = reauthenticated_client(member.user)
     for path in (EXPORT, "/accounts/data/export/"):
         answer = client.get(path)
         assert answer["Content-Disposition"] == 'attachment; filename="my-arena-data.json"'
-        said = json.loads(answer.text)
-        assert said["account"]["email"] == "someone@example.org"
-        assert [token["name"] for token in said["tokens"]] == ["nightly"]
-        assert [session["id"] for session in said["sessions"]] == [vote.battle.session.public_id]
-        [battle] = said["sessions"][0]["battles"]
+        data = json.loads(answer.text)
+        assert data["account"]["email"] == "someone@example.org"
+        assert [token["name"] for token in data["tokens"]] == ["nightly"]
+        assert [session["id"] for session in data["sessions"]] == [vote.battle.session.public_id]
+        [battle] = data["sessions"][0]["battles"]
         assert battle["turns"][0]["prompt"] == "Where do I live?"
         assert (battle["vote"]["choice"], battle["vote"]["comment"]) == ("left", "My comment")
-        assert [upload["id"] for upload in said["uploads"]] == [file.public_id]
+        assert [upload["id"] for upload in data["uploads"]] == [file.public_id]
 
 
-def test_a_battle_that_is_blind_stays_blind_in_the_file(member: Actor):
+def test_export_hides_models_of_blind_battle(member: Actor):
     make.answered_battle(make.model(name="Canary"), make.model(), actor=member)
-    text = signed_in(member.user).get(EXPORT).text
+    text = reauthenticated_client(member.user).get(EXPORT).text
     assert "an answer" in text
     assert "Canary" not in text
 
 
-def test_more_sessions_are_no_more_queries(member: Actor):
+def test_query_count_is_independent_of_number_of_sessions(member: Actor):
     def queries() -> int:
         with CaptureQueriesContext(connection) as made:
             client.get(EXPORT)
         return len(made)
 
-    client = signed_in(member.user)
-    voted(member)
+    client = reauthenticated_client(member.user)
+    vote_in_new_battle(member)
     few = queries()
     for _ in range(4):
-        voted(member)
+        vote_in_new_battle(member)
     assert queries() == few
 
 
-def test_the_file_is_for_members_in_a_browser(client: Client, member: Actor):
+def test_export_and_deletion_need_member_in_browser(client: Client, member: Actor):
     _, token = ApiToken.issue(user=member.user, name="t", scopes=list(Scope))
     bearer = {"Authorization": f"Bearer {token}"}
     assert client.get(EXPORT).status_code == 401
@@ -121,31 +120,31 @@ def test_the_file_is_for_members_in_a_browser(client: Client, member: Actor):
     assert User.objects.filter(pk=member.user.pk).exists()
 
 
-def by_page(client: Client, user: User) -> None:
+def delete_on_page(client: Client, user: User) -> None:
     assert client.post(DELETE, {"email": user.email})["Location"] == "/"
 
 
-def by_api(client: Client, user: User) -> None:
+def delete_by_api(client: Client, user: User) -> None:
     assert client.delete(ME).status_code == 204
 
 
-@pytest.mark.parametrize("leave", [by_page, by_api])
-def test_whoever_leaves_leaves_nothing_but_votes_without_a_name(member: Actor, leave: Callable[[Client, User], None]):
-    vote = voted(member)
+@pytest.mark.parametrize("leave", [delete_on_page, delete_by_api])
+def test_deleted_account_leaves_only_anonymous_votes(member: Actor, leave: Callable[[Client, User], None]):
+    vote = vote_in_new_battle(member)
     for reporter, battle in (
         (member, vote.battle),
         (claimed_visitor(member.user), make.answered_battle(make.model(), make.model())),
     ):
         report(actor=reporter, battle=battle, reason="My report")
-    kept_file(member)
+    create_upload(member)
     _, token = ApiToken.issue(user=member.user, name="t", scopes=[Scope.READ])
     invitation, _ = actions.invite(by=make.user(), email=member.user.email, expires_at=timezone.now())
     Invitation.objects.filter(pk=invitation.pk).update(used_at=Now(), used_by=member.user)
     IdempotencyKey.objects.create(actor=member.key, key="k", request_hash="x", body={"prompt": "Where do I live?"})
-    client = signed_in(member.user)
-    assert all(secret in everything_stored() for secret in SECRETS)
+    client = reauthenticated_client(member.user)
+    assert all(secret in dump_database() for secret in SECRETS)
     leave(client, member.user)
-    stored = everything_stored()
+    stored = dump_database()
     assert [secret for secret in SECRETS if secret in stored] == []
     vote.refresh_from_db()
     assert (vote.choice, vote.voter.startswith("deleted:")) == ("left", True)
@@ -155,11 +154,11 @@ def test_whoever_leaves_leaves_nothing_but_votes_without_a_name(member: Actor, l
 
 
 @pytest.mark.parametrize("one_by_one", [True, False])
-def test_an_administrator_who_deletes_members_leaves_as_little_of_them(
+def test_deletion_in_admin_leaves_only_anonymous_votes(
     admin_client: Client, admin_user: User, member: Actor, one_by_one: bool
 ):
-    vote, page = voted(member), f"/admin/accounts/user/{member.user.pk}/"
-    kept_file(member)
+    vote, page = vote_in_new_battle(member), f"/admin/accounts/user/{member.user.pk}/"
+    create_upload(member)
     admin_client.post(f"{page}change/", {"email": member.user.email, "is_active": "on", "last_name": "Somebody"})
     if one_by_one:
         admin_client.post(f"{page}delete/", {"post": "yes"})
@@ -167,59 +166,59 @@ def test_an_administrator_who_deletes_members_leaves_as_little_of_them(
         chosen = {"action": "delete_selected", "_selected_action": [member.user.pk], "post": "yes"}
         admin_client.post("/admin/accounts/user/", chosen)
     assert not User.objects.filter(pk=member.user.pk).exists()
-    stored = everything_stored()
+    stored = dump_database()
     assert [secret for secret in SECRETS if secret in stored] == []
     vote.refresh_from_db()
     assert vote.voter.startswith("deleted:")
-    told = list(AuditEntry.objects.values_list("user", "action"))
-    assert told == [(admin_user.pk, "delete account"), (admin_user.pk, "change user")]
+    entries = list(AuditEntry.objects.values_list("user", "action"))
+    assert entries == [(admin_user.pk, "delete account"), (admin_user.pk, "change user")]
 
 
-def test_an_administrator_deletes_a_member_who_is_blocked(admin_client: Client, member: Actor):
+def test_admin_can_delete_banned_member(admin_client: Client, member: Actor):
     actions.ban(Ban(user=member.user, reason="Advertising."), by=make.user("other@example.org", is_staff=True))
     admin_client.post(f"/admin/accounts/user/{member.user.pk}/delete/", {"post": "yes"})
     assert not User.objects.filter(pk=member.user.pk).exists()
 
 
-def published(slot: str) -> list[tuple[object, ...]]:
+def publish_standings(slot: str) -> list[tuple[object, ...]]:
     standings = Standing.objects.filter(run=aggregate(slot=slot)).order_by("model_id")
     return list(standings.values_list("model_id", "score", "ci_low", "ci_high", "rank", "votes", "elo"))
 
 
-def test_the_boards_do_not_move(monkeypatch: pytest.MonkeyPatch, member: Actor):
+def test_deletion_does_not_change_boards(monkeypatch: pytest.MonkeyPatch, member: Actor):
     first, second = make.model(), make.model()
     for number in range(12):
         actor = member if number % 2 else make.member()
         battle = make.answered_battle(first, second, actor=actor)
         cast_vote(actor=actor, battle=battle, choice="right" if number % 3 else "left")
-    before = published("before")
+    before = publish_standings("before")
     actions.delete_account(member.user)
-    monkeypatch.setattr(method, "LISTED_FROM_VOTES", 4)  # otherwise a board that did not change is not computed again
+    monkeypatch.setattr(method, "LISTED_FROM_VOTES", 4)  # otherwise an unchanged board is not fitted again
     assert len(before) == 2
-    assert published("after") == before
+    assert publish_standings("after") == before
 
 
-def test_all_votes_of_one_person_stay_one_persons(member: Actor):
-    voted(member)
-    voted(member)
+def test_votes_of_deleted_account_keep_one_voter(member: Actor):
+    vote_in_new_battle(member)
+    vote_in_new_battle(member)
     actions.delete_account(member.user)
     assert len(set(Vote.objects.values_list("voter", flat=True))) == 1
 
 
-def test_what_was_battled_before_signing_in_goes_too(member: Actor):
+def test_deletion_covers_claimed_visitor(member: Actor):
     visitor = make.visitor()
     battle = make.battle(make.model(), make.model(), actor=visitor)
     client = Client()
     client.cookies[VISITOR_COOKIE] = visitor_cookie_value(visitor.visitor)
     client.post("/accounts/login/", {"login": member.user.email, "password": PASSWORD})
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})
-    by_api(client, member.user)
+    delete_by_api(client, member.user)
     session = Session.objects.get(pk=battle.session_id)
     assert (session.owner_user, session.owner_visitor, session.title) == (None, None, "")
     assert not Visitor.objects.filter(pk=visitor.visitor.pk).exists()
 
 
-def test_a_browser_left_open_is_asked_for_the_password_first(client: Client, member: Actor):
+def test_deletion_needs_recent_password(client: Client, member: Actor):
     client.force_login(member.user)  # long ago
     assert client.get(DELETE)["Location"].startswith("/accounts/reauthenticate/")
     refused = client.delete(ME)
@@ -228,8 +227,8 @@ def test_a_browser_left_open_is_asked_for_the_password_first(client: Client, mem
     assert User.objects.filter(pk=member.user.pk).exists()
 
 
-def test_the_page_asks_for_the_address_and_explains(member: Actor):
-    client = signed_in(member.user)
+def test_delete_page_requires_the_own_address(member: Actor):
+    client = reauthenticated_client(member.user)
     assert "cannot be undone" in client.get(DELETE).text
     assert "without your name" in client.get("/accounts/data/").text
     refused = client.post(DELETE, {"email": "other@example.org"})
@@ -237,9 +236,9 @@ def test_the_page_asks_for_the_address_and_explains(member: Actor):
     assert User.objects.filter(pk=member.user.pk).exists()
 
 
-def test_the_last_administrator_stays():
+def test_last_administrator_cannot_be_deleted():
     last = make.user(is_staff=True, is_superuser=True)
-    refused = signed_in(last).delete(ME)
+    refused = reauthenticated_client(last).delete(ME)
     assert (refused.status_code, refused.json()["code"]) == (409, "last_administrator")
     make.user(is_staff=True, is_superuser=True)
-    assert signed_in(last).delete(ME).status_code == 204
+    assert reauthenticated_client(last).delete(ME).status_code == 204

@@ -1,5 +1,3 @@
-"""Staff see people, hand out tokens, and change nothing that must stay."""
-
 import pytest
 from django.test import Client
 
@@ -16,7 +14,7 @@ def admin(client: Client) -> Client:
     return client
 
 
-def test_a_member_is_added_by_e_mail_and_can_sign_in(admin: Client):
+def test_member_is_added_by_email(admin: Client):
     form = {"email": "New@Example.org", "usable_password": "true", "password1": "a-good-password"}
     admin.post("/admin/accounts/user/add/", form | {"password2": "a-good-password"})
     user = User.objects.get(email="new@example.org")
@@ -24,21 +22,21 @@ def test_a_member_is_added_by_e_mail_and_can_sign_in(admin: Client):
     assert not user.is_staff
 
 
-def test_two_addresses_that_differ_in_case_are_one_person(admin: Client):
+def test_addresses_are_unique_ignoring_case(admin: Client):
     make.user("someone@example.org")
     form = {"email": "Someone@Example.org", "usable_password": "false"}
     page = admin.post("/admin/accounts/user/add/", form).content.decode()
     assert "already exists" in page
 
 
-def test_people_are_found_by_e_mail(admin: Client):
+def test_members_are_found_by_email(admin: Client):
     make.user("needle@example.org")
     page = admin.get("/admin/accounts/user/", {"q": "needle"}).content.decode()
     assert "needle@example.org" in page
     assert "1 result" in page
 
 
-def test_a_member_is_blocked_by_one_box(admin: Client):
+def test_member_is_deactivated_by_checkbox(admin: Client):
     user = make.user("someone@example.org")
     admin.post(f"/admin/accounts/user/{user.pk}/change/", {"email": "someone@example.org"})
     user.refresh_from_db()
@@ -46,14 +44,13 @@ def test_a_member_is_blocked_by_one_box(admin: Client):
 
 
 def issue_in_admin(admin: Client) -> tuple[ApiToken, str]:
-    """The new token's row, and the page that follows."""
     member = make.user("member@example.org")
     form = {"user": member.pk, "name": "nightly", "scopes": ["read", "vote"]}
     page = admin.post("/admin/accounts/apitoken/add/", form, follow=True).content.decode()
     return ApiToken.objects.get(), page
 
 
-def test_a_token_is_shown_once_and_only_its_digest_is_kept(admin: Client):
+def test_new_token_is_shown_once_and_stored_as_digest(admin: Client):
     row, page = issue_in_admin(admin)
     secret = page.split("<code>")[1].split("</code>")[0]
     assert ApiToken.digest_of(secret) == row.digest
@@ -68,7 +65,7 @@ def test_a_token_is_shown_once_and_only_its_digest_is_kept(admin: Client):
     )  # fmt: skip
 
 
-def test_a_token_cannot_be_edited_only_revoked(admin: Client):
+def test_token_can_be_revoked_not_edited(admin: Client):
     row, _ = issue_in_admin(admin)
     path = f"/admin/accounts/apitoken/{row.pk}/change/"
     admin.post(path, {"name": "other", "scopes": ["export"], "digest": "0" * 64})
@@ -80,7 +77,7 @@ def test_a_token_cannot_be_edited_only_revoked(admin: Client):
     assert AuditEntry.objects.filter(action="revoke API token").count() == 1
 
 
-def test_visitors_are_seen_without_the_key_their_cookie_proves(admin: Client):
+def test_visitor_pages_hide_the_key(admin: Client):
     visitor = make.visitor().visitor
     path = f"/admin/accounts/visitor/{visitor.pk}/change/"
     for page in (admin.get("/admin/accounts/visitor/"), admin.get(path)):
@@ -89,7 +86,7 @@ def test_visitors_are_seen_without_the_key_their_cookie_proves(admin: Client):
     assert admin.post(path, {"claimed_by": ""}).status_code == 403
 
 
-def test_what_was_written_down_stays(admin: Client):
+def test_audit_entry_cannot_be_changed_or_deleted(admin: Client):
     entry = record(User.objects.get(), "change provider", "Example", "a reason", changed={"name": ["a", "b"]})
     path = f"/admin/accounts/auditentry/{entry.pk}/"
     assert "a reason" in admin.get(f"{path}change/").content.decode()
@@ -99,12 +96,12 @@ def test_what_was_written_down_stays(admin: Client):
     assert AuditEntry.objects.get() == entry
 
 
-def test_idempotency_keys_are_nobodys_to_look_at(admin: Client):
+def test_idempotency_keys_have_no_admin(admin: Client):
     IdempotencyKey.objects.create(actor="user:1", key="a", request_hash="x")
     assert admin.get("/admin/accounts/idempotencykey/").status_code == 404
 
 
-def test_a_member_who_is_not_staff_gets_nowhere(client: Client):
+def test_member_without_staff_right_is_refused(client: Client):
     client.force_login(make.user())
     for path in ("/admin/", "/admin/accounts/user/", "/admin/models_registry/provider/"):
         assert client.get(path).status_code == 302

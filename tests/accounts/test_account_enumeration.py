@@ -1,4 +1,4 @@
-"""Sign-up and password reset answer the same whether an address has an account, and do the same work."""
+"""Sign-up and password reset: same response and same work for known and unknown addresses."""
 
 import re
 from typing import Any
@@ -16,8 +16,8 @@ pytestmark = pytest.mark.django_db
 SIGN_UP, RESET = "/accounts/signup/", "/accounts/password/reset/"
 KNOWN, UNKNOWN = "known@example.org", "unknown@example.org"
 LOCMEM = "django.core.mail.backends.locmem.EmailBackend"
-OF_ONE_RESPONSE = ("x-request-id", "expires", "content-length")
-WORDS_OF_ONE_REQUEST = re.compile(r'(csrfmiddlewaretoken" value|nonce|request_id)="[^"]*"')
+VARYING_HEADERS = ("x-request-id", "expires", "content-length")
+VARYING_VALUES = re.compile(r'(csrfmiddlewaretoken" value|nonce|request_id)="[^"]*"')
 
 
 @pytest.fixture(autouse=True)
@@ -27,32 +27,31 @@ def _known() -> User:
 
 @pytest.fixture
 def sends_email(settings: Any) -> None:
-    """As where EMAIL_URL names a server."""
     settings.ARENA_EMAIL_BACKEND = LOCMEM
     settings.EMAIL_BACKEND = "accounts.email_backend.QueuedBackend"
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 
 
-def answer_to(path: str, email: str) -> tuple[Any, ...]:
-    """All that the sender sees of it and of the page it leads to, without the address and the CSRF token."""
+def visible_response(path: str, email: str) -> tuple[Any, ...]:
+    """Return everything visible in the response and the next page, without the address and varying values."""
     client = Client()
     response = client.post(path, {"email": email, "password1": "a-good-password"})
     page = client.get(response.get("Location", path))
-    text = WORDS_OF_ONE_REQUEST.sub("", page.text).replace(email, "")
-    headers = {name: value for name, value in response.items() if name.lower() not in OF_ONE_RESPONSE}
+    text = VARYING_VALUES.sub("", page.text).replace(email, "")
+    headers = {name: value for name, value in response.items() if name.lower() not in VARYING_HEADERS}
     return response.status_code, headers, sorted(client.cookies), page.status_code, text
 
 
 @pytest.mark.parametrize("path", [SIGN_UP, RESET])
 def test_known_and_unknown_address_get_the_same_answer(sends_email: None, path: str):
-    assert answer_to(path, KNOWN) == answer_to(path, UNKNOWN)
+    assert visible_response(path, KNOWN) == visible_response(path, UNKNOWN)
     assert User.objects.filter(email=KNOWN).count() == 1
 
 
 @pytest.mark.parametrize("path", [SIGN_UP, RESET])
 @pytest.mark.parametrize("email", [KNOWN, UNKNOWN])
 def test_request_sends_no_mail_and_queues_one(sends_email: None, path: str, email: str):
-    answer_to(path, email)
+    visible_response(path, email)
     assert mail.outbox == []
     assert [row.message["to"] for row in OutgoingEmail.objects.all()] == [[email]]
 
@@ -64,19 +63,19 @@ def test_sign_up_hashes_the_password_once(sends_email: None, email: str, monkeyp
     hashed = []
     encode = MD5PasswordHasher.encode
     monkeypatch.setattr(MD5PasswordHasher, "encode", lambda *args: hashed.append(args[1]) or encode(*args))
-    answer_to(SIGN_UP, email)
+    visible_response(SIGN_UP, email)
     assert hashed == ["a-good-password"]
 
 
 def test_known_and_unknown_addresses_reach_the_same_limit(settings: Any, sends_email: None):
     settings.ARENA_LIMITS = settings.ARENA_LIMITS | {("signup", "network"): "2/hour"}
-    statuses = [answer_to(SIGN_UP, email)[0] for email in (KNOWN, KNOWN, KNOWN, UNKNOWN)]
+    statuses = [visible_response(SIGN_UP, email)[0] for email in (KNOWN, KNOWN, KNOWN, UNKNOWN)]
     assert statuses == [302, 302, 429, 429]
 
 
-def test_without_mail_tries_of_taken_addresses_are_limited(settings: Any):
+def test_attempts_with_taken_address_are_limited_without_mail(settings: Any):
     settings.ARENA_LIMITS = settings.ARENA_LIMITS | {("signup", "network"): "2/hour"}
-    assert [answer_to(SIGN_UP, KNOWN)[0] for _ in range(3)] == [200, 200, 429]
+    assert [visible_response(SIGN_UP, KNOWN)[0] for _ in range(3)] == [200, 200, 429]
 
 
 def test_new_account_signs_in_once_its_address_is_confirmed(sends_email: None, client: Client):
@@ -158,7 +157,7 @@ def test_mail_that_cannot_be_sent_for_a_day_is_given_up(sends_email: None):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_broker_that_is_away_leaves_the_mail_queued(sends_email: None, settings: Any, no_valkey: None):
+def test_unreachable_broker_leaves_mail_queued(sends_email: None, settings: Any, no_valkey: None):
     with transaction.atomic():
         queue()
     assert OutgoingEmail.objects.count() == 1
