@@ -60,7 +60,7 @@ def test_a_reader_that_takes_too_long_is_killed(monkeypatch):
         return started[-1]
 
     popen = subprocess.Popen
-    monkeypatch.setattr(guard, "WALL_S", 0.3)
+    monkeypatch.setattr(guard, "TIMEOUT_S", 0.3)
     monkeypatch.setattr(subprocess, "Popen", note)
     with pytest.raises(Unreadable) as refused:
         read(pdfs.many_operators(), "document")
@@ -79,10 +79,10 @@ def test_a_reader_that_takes_too_long_is_killed(monkeypatch):
     ],
 )
 def test_the_kernel_ends_a_reader_that_takes_more_than_its_share(crime: str, status: int, words: bytes, tmp_path: Path):
-    limited = "from uploads import extraction_child as child; child.CPU_S = 1; child._limit()"
+    limited = "from uploads.reading import child; child.CPU_S = 1; child._set_limits()"
     ended = subprocess.run(
         [sys.executable, "-c", f"{limited}\n{crime}"],
-        cwd=tmp_path, env={"PYTHONPATH": str(guard.CODE)}, capture_output=True, check=False,
+        cwd=tmp_path, env={"PYTHONPATH": str(guard.PROJECT_DIR)}, capture_output=True, check=False,
     )  # fmt: skip
     assert ended.returncode == status
     assert words in ended.stderr

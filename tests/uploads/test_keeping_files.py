@@ -104,7 +104,7 @@ def test_what_nobody_wants_is_tidied_up_and_what_is_used_or_a_members_is_kept():
     battle_actions.start_session(actor=visitor, prompt="What?", wish=Wish(attachments=(used.public_id,)))
     two_days_ago = timezone.now() - timedelta(days=2)
     Upload.objects.exclude(pk=new.pk).update(created_at=two_days_ago)
-    cleanup.tidy_up()
+    cleanup.delete_expired()
     kept = set(Upload.objects.kept().values_list("pk", flat=True))
     assert kept == {used.pk, theirs.pk, new.pk}
     assert len(stored_files()) == 3
@@ -122,21 +122,21 @@ def test_files_that_no_row_knows_and_deletions_that_failed_are_made_good(monkeyp
     upload = keep(make.member())
     stray = default_storage.save("ab/stray", ContentFile(b"x"))
     with monkeypatch.context() as patch:
-        patch.setattr(storage, "forget", lambda name: (_ for _ in ()).throw(OSError("away")))
+        patch.setattr(storage, "delete", lambda name: (_ for _ in ()).throw(OSError("away")))
         delete_upload(upload)
     assert Upload.objects.get().deleted_at is not None
     assert len(stored_files()) == 2
-    cleanup.tidy_up()
+    cleanup.delete_expired()
     assert stored_files() == [stray]
-    monkeypatch.setattr(cleanup, "KEPT_UNUSED", timedelta(seconds=-5))
-    cleanup.tidy_up()
+    monkeypatch.setattr(cleanup, "MAX_UNUSED_AGE", timedelta(seconds=-5))
+    cleanup.delete_expired()
     assert stored_files() == []
 
 
 def test_a_file_the_storage_will_not_give_up_holds_up_no_other(monkeypatch, caplog):
     visitor = make.visitor()
     first, second = keep(visitor, b"first"), keep(visitor, b"second")
-    forget = storage.forget
+    forget = storage.delete
 
     def keeps_the_first(name: str) -> None:
         if name == first.stored_as:
@@ -144,13 +144,13 @@ def test_a_file_the_storage_will_not_give_up_holds_up_no_other(monkeypatch, capl
         forget(name)
 
     with monkeypatch.context() as patch:
-        patch.setattr(storage, "forget", lambda name: (_ for _ in ()).throw(OSError("away")))
+        patch.setattr(storage, "delete", lambda name: (_ for _ in ()).throw(OSError("away")))
         for upload in (first, second):
             delete_upload(upload)
-    monkeypatch.setattr(storage, "forget", keeps_the_first)
+    monkeypatch.setattr(storage, "delete", keeps_the_first)
     stray = default_storage.save("ff/stray", ContentFile(b"x"))
-    monkeypatch.setattr(cleanup, "KEPT_UNUSED", timedelta(seconds=-5))
-    cleanup.tidy_up()
+    monkeypatch.setattr(cleanup, "MAX_UNUSED_AGE", timedelta(seconds=-5))
+    cleanup.delete_expired()
     assert stored_files() == [first.stored_as]
     assert not default_storage.exists(stray)
     assert "I keep this one" in caplog.text

@@ -9,7 +9,7 @@ from django.core.handlers.asgi import ASGIHandler
 
 from tests.site import Reader
 from tests.uploads.conftest import stored_files
-from uploads.actions import MOST_BYTES
+from uploads.actions import MAX_BYTES
 from uploads.models import Upload
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,7 +37,7 @@ def pour(site: str, path: str, *, most: int = 200_000_000) -> tuple[bytes, int]:
             return b"", poured
 
 
-@pytest.mark.parametrize(("path", "most"), [("/api/v1/uploads/", MOST_BYTES), ("/api/v1/sessions/", 2_000_000)])
+@pytest.mark.parametrize(("path", "most"), [("/api/v1/uploads/", MAX_BYTES), ("/api/v1/sessions/", 2_000_000)])
 def test_a_body_without_end_and_length_is_cut_off_soon_after_the_cap(site: str, path: str, most: int):
     answer, poured = pour(site, path)
     assert poured < most + 30_000_000  # what is under way in buffers comes on top
@@ -46,7 +46,7 @@ def test_a_body_without_end_and_length_is_cut_off_soon_after_the_cap(site: str, 
 
 
 def test_a_file_of_more_than_20_mb_is_refused(reader: Reader):
-    for size in (MOST_BYTES + 1, MOST_BYTES + 500_000):
+    for size in (MAX_BYTES + 1, MAX_BYTES + 500_000):
         response = reader.post("/api/v1/uploads/", files={"file": ("big.txt", b"x" * size)})
         assert (response.status_code, response.json()["code"]) == (413, "too_large")
     assert (Upload.objects.count(), stored_files()) == (0, [])

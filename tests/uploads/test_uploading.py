@@ -18,7 +18,7 @@ from tests.site import Reader
 from tests.uploads import pdfs, pictures
 from tests.uploads.conftest import stored_files
 from tests.waiting import wait_for
-from uploads.file_names import harmless_name
+from uploads.file_names import sanitize_name
 from uploads.models import Upload
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -209,7 +209,7 @@ def test_nobody_keeps_more_than_their_quota_not_even_all_at_once(member: Reader,
     ],
 )
 def test_odd_names_are_harmless(sent: str, kept: str):
-    assert harmless_name(sent) == kept
+    assert sanitize_name(sent) == kept
 
 
 def test_an_odd_name_reaches_neither_headers_nor_directories(reader: Reader):
