@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from common.payload_types import JsonObject
-from models_registry.models.availability import Obstacles
+from models_registry.models.availability import Availability
 from models_registry.models.prices import Price
 from models_registry.models.providers import Provider
 from models_registry.providers.kinds import CAPS
@@ -19,28 +19,30 @@ from models_registry.validators import validate_model_slug, validate_parameters
 
 class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
     def public(self) -> "LanguageModelQuerySet":
-        """What anybody may see listed."""
+        """Filter models that are listed publicly, with provider and prices."""
         listed = self.exclude(status=LanguageModel.Status.DRAFT).select_related("provider")
         return listed.prefetch_related("prices").order_by("name", "version", "pk")
 
-    def newest_of(self, family: str) -> "LanguageModel | None":
-        """The family's latest version, locked until the transaction ends."""
+    def lock_newest(self, family: str) -> "LanguageModel | None":
+        """Return the family's latest version, locked until the transaction ends."""
         return self.select_for_update().filter(family=family).order_by("-version").first()
 
-    def set_up(self) -> list["LanguageModel"]:
-        """Active models whose provider can be called: its key is there, or its server answers. Prices are at hand."""
+    def configured(self) -> list["LanguageModel"]:
+        """Return active models whose provider can be called (has a key, or its server answers), prices prefetched."""
         active = self.filter(status=LanguageModel.Status.ACTIVE, weight__gt=0).select_related("provider")
-        return [model for model in active.prefetch_related("prices").order_by("pk") if not model.provider.obstacle]
+        return [
+            model for model in active.prefetch_related("prices").order_by("pk") if not model.provider.unavailable_reason
+        ]
 
     def drawable(self) -> list["LanguageModel"]:
-        """Those of `set_up` that no breaker and no budget keeps out now; six queries at most."""
-        models = self.set_up()
-        obstacles = Obstacles(models)
-        return [model for model in models if not obstacles.of(model)]
+        """Return configured models without an open breaker or exhausted budget; six queries at most."""
+        models = self.configured()
+        availability = Availability(models)
+        return [model for model in models if not availability.unavailable_reason(model)]
 
 
 class LanguageModel(models.Model):
-    """A contestant: an upstream model and exactly what we say to it. What it says may not change once it has votes."""
+    """A contestant: an upstream model with its system prompt and parameters, fixed once it has votes."""
 
     class Status(models.TextChoices):
         DRAFT = "draft", _("draft")
@@ -56,7 +58,7 @@ class LanguageModel(models.Model):
         IMAGES = "images", _("sees images")
         TOOLS = "tools", _("calls tools")
 
-    # Changing one of these changes what the model says.
+    # Fields that influence the answers. A change of one needs a new version if the model has votes.
     BEHAVIOUR = ("provider_id", "upstream_name", "system_prompt", "parameters")
 
     provider = models.ForeignKey(Provider, models.PROTECT, related_name="models")
@@ -118,29 +120,29 @@ class LanguageModel(models.Model):
 
     @property
     def sent_parameters(self) -> JsonObject:
-        """What goes with a request, as its provider wants it. Always with a cap: no call can cost without end."""
+        """Return the parameters of a request in the provider's dialect. They always cap the answer and so its cost."""
         is_capped = not CAPS.isdisjoint(self.parameters)
         cap = {} if is_capped else {"max_tokens": settings.ARENA_MAX_TOKENS}
         return self.provider.dialect.body(self.upstream_name, self.parameters | cap)
 
     @property
-    def parameters_left_out(self) -> list[str]:
-        """Names of its sampling parameters that its provider would refuse or ignore, and that are not sent."""
-        return self.provider.dialect.left_out(self.upstream_name, self.parameters)
+    def unsent_parameters(self) -> list[str]:
+        """Return names of sampling parameters that are not sent because the provider would refuse or ignore them."""
+        return self.provider.dialect.unsent(self.upstream_name, self.parameters)
 
     @property
-    def obstacle(self) -> str:
-        """Why this model is not drawn for battles now, as a sentence; "" when it may be. Up to five queries."""
-        return Obstacles([self]).of(self)
+    def unavailable_reason(self) -> str:
+        """Return a sentence for administrators; "" if the model can be drawn. Up to five queries."""
+        return Availability([self]).unavailable_reason(self)
 
     @property
     def price(self) -> Price | None:
-        """The price in force now; iterates what is prefetched."""
+        """Return the current price; uses prefetched prices."""
         return max(self.prices.all(), key=lambda price: (price.valid_from, price.pk), default=None)
 
     @property
-    def most_tokens(self) -> int:
-        """What an answer is capped at."""
+    def max_tokens(self) -> int:
+        """Return the cap of an answer."""
         caps = [int(self.parameters[name]) for name in CAPS & self.parameters.keys()]
         return max(caps, default=int(settings.ARENA_MAX_TOKENS))
 
@@ -150,5 +152,4 @@ class LanguageModel(models.Model):
 
     @property
     def is_paid(self) -> bool:
-        """Whether its calls cost anything."""
         return self.price is not None and self.price.is_above_zero

@@ -1,5 +1,3 @@
-"""Endpoints that serve language models, with their keys."""
-
 import os
 from decimal import Decimal
 
@@ -21,7 +19,7 @@ LOCAL_MODEL_ENDPOINT = "${ARENA_LOCAL_MODEL_URL}"
 
 
 class Provider(models.Model):
-    """An OpenAI-compatible endpoint, the key it wants, and how patient we are with it."""
+    """An OpenAI-compatible endpoint with its key, deadlines and limits."""
 
     name = models.CharField(_("name"), max_length=100)
     base_url = models.CharField(_("base URL"), max_length=300, validators=[validate_endpoint])
@@ -44,7 +42,7 @@ class Provider(models.Model):
     idle_s = models.FloatField(_("idle deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)])
     total_s = models.FloatField(_("total deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)])
     finish_reason_required = models.BooleanField(_("an answer needs a finish reason"), default=True)
-    # Empty: as many as come, and as much as they cost.
+    # None: no limit. The same holds for daily_budget.
     calls_at_once = models.PositiveIntegerField(
         _("calls at once"), null=True, blank=True, validators=[MinValueValidator(1)]
     )
@@ -52,7 +50,7 @@ class Provider(models.Model):
         _("daily budget, US dollars"), max_digits=12, decimal_places=4, null=True, blank=True,
         validators=[MinValueValidator(Decimal(0))],
     )  # fmt: skip
-    # A server without a key is asked now and then whether it answers (models_registry.health.reachability).
+    # Set for servers without a key by the probes of models_registry.health.reachability.
     is_answering = models.BooleanField(_("answers"), default=False, editable=False)
     probed_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(db_default=Now())
@@ -69,7 +67,7 @@ class Provider(models.Model):
 
     @property
     def known_kind(self) -> ProviderKind:
-        """What somebody said it is, or what its address tells."""
+        """Return the configured kind, or one guessed from the address."""
         return ProviderKind(self.kind) if self.kind else guess_kind(self.base_url)
 
     @property
@@ -78,12 +76,12 @@ class Provider(models.Model):
 
     @property
     def endpoint(self) -> str:
-        """The base URL to call; empty while the local model is not running."""
+        """Return the base URL to call; "" while the local model is not running."""
         return self.base_url.replace(LOCAL_MODEL_ENDPOINT, settings.ARENA_LOCAL_MODEL_URL)
 
     @property
     def has_allowed_address(self) -> bool:
-        """As far as its URL tells; what a name points to is checked with every connection."""
+        """Return whether the URL's address is allowed; those of names are checked with every connection."""
         return self.base_url == LOCAL_MODEL_ENDPOINT or is_allowed(zone_of_url(self.base_url))
 
     @property
@@ -91,7 +89,7 @@ class Provider(models.Model):
         return bool(self.key_encrypted) or bool(self.api_key_env and os.environ.get(self.api_key_env))
 
     def read_key(self) -> str:
-        """The key to send, or "". Raises encryption.KeyUnreadable."""
+        """Return the stored key or the environment variable's, or "". Raises encryption.KeyUnreadable."""
         if self.key_encrypted:
             key = encryption.decrypt(bytes(self.key_encrypted))
         else:
@@ -101,19 +99,19 @@ class Provider(models.Model):
 
     @sensitive_variables("key")
     def store_key(self, key: str) -> None:
-        """Encrypt `key` onto this row (not saved); only its last four characters and fingerprint stay readable."""
+        """Encrypt `key` into this row without saving; its last four characters and fingerprint stay readable."""
         redaction.remember(key)
         self.key_encrypted = encryption.encrypt(key)
         self.key_last_four = key[-4:] if len(key) >= 12 else ""
         self.key_fingerprint = encryption.fingerprint(key)
 
-    def forget_key(self) -> None:
-        """Remove the stored key from this row (not saved)."""
+    def clear_key(self) -> None:
+        """Remove the stored key from this row without saving."""
         self.key_encrypted, self.key_last_four, self.key_fingerprint = None, "", ""
 
     @property
-    def obstacle(self) -> str:
-        """Why this provider cannot be called now, as a sentence; "" when it can."""
+    def unavailable_reason(self) -> str:
+        """Return a sentence for administrators; "" if the provider can be called."""
         if not self.endpoint:
             return gettext("The local model is not running.")
         if not self.has_allowed_address:
@@ -128,6 +126,6 @@ class Provider(models.Model):
 
     @property
     def deadlines(self) -> dict[str, float]:
-        """Seconds for connect, first, idle and total: the provider's own, or the site's."""
+        """Return seconds for connect, first, idle and total: the provider's own, or else the site's."""
         own = {name: getattr(self, f"{name}_s") for name in settings.ARENA_DEADLINES}
         return {name: own[name] or site for name, site in settings.ARENA_DEADLINES.items()}

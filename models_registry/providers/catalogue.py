@@ -57,7 +57,7 @@ class Offer:
     def has_price(self) -> bool:
         return self.price_input is not None and self.price_output is not None
 
-    def as_json(self) -> JsonObject:
+    def to_json(self) -> JsonObject:
         """Without what is not said; Offer.from_json reads it."""
         said = {name: value for name, value in vars(self).items() if value not in (None, "", ()) and value is not False}
         return {name: str(value) if isinstance(value, Decimal) else value for name, value in said.items()}

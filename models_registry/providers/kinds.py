@@ -51,11 +51,11 @@ class Dialect:
 
     def body(self, upstream_name: str, parameters: JsonObject) -> JsonObject:
         """What is sent beside the model, the messages and `stream`."""
-        unsent = self.left_out(upstream_name, parameters)
+        unsent = self.unsent(upstream_name, parameters)
         sent = {self._name_of(name): value for name, value in parameters.items() if name not in unsent}
         return sent | ({"stream_options": {"include_usage": True}} if self.asks_for_usage else {})
 
-    def left_out(self, upstream_name: str, parameters: JsonObject) -> list[str]:
+    def unsent(self, upstream_name: str, parameters: JsonObject) -> list[str]:
         """Which of `parameters` are not sent, because they would be refused or ignored."""
         unsent = set() if self.takes is None else parameters.keys() - CAPS - self.takes
         if self.but_not and self.but_not[0].match(upstream_name):

@@ -116,7 +116,7 @@ def test_a_failure_is_shown_and_stays_until_it_is_mended(admin: Client, fake_pro
 def test_what_cannot_be_added_is_refused(form: dict[str, Any], admin: Client, fake_provider: FakeProvider):
     fake_provider.serves = offers("maker/one")
     provider = make.provider(fake_provider.base_url)
-    discovery.catalogue_of(provider)
+    discovery.get_catalogue(provider)
     assert admin.post(discover_page(provider), {"status": "draft", **form, "add": "1"}).status_code == 422
     assert not LanguageModel.objects.exists()
 
@@ -126,7 +126,7 @@ def test_a_long_list_is_searched_and_costs_no_more_queries(
 ):
     fake_provider.serves = offers(*(f"maker/model-{number}" for number in range(400)))
     provider = make.provider(fake_provider.base_url)
-    discovery.catalogue_of(provider)
+    discovery.get_catalogue(provider)
     for number in range(20):
         make.model(f"maker/model-{number}", at=provider.base_url)
     with django_assert_max_num_queries(6):
@@ -139,7 +139,7 @@ def test_a_long_list_is_searched_and_costs_no_more_queries(
 def test_names_from_outside_stay_text(admin: Client, fake_provider: FakeProvider):
     fake_provider.serves = {"data": [{"id": "<script>alert(1)</script>", "name": "<img src=x onerror=alert(1)>"}]}
     provider = make.provider(fake_provider.base_url)
-    discovery.catalogue_of(provider)
+    discovery.get_catalogue(provider)
     page = admin.get(discover_page(provider)).content.decode()
     assert "<script>alert" not in page
     assert "<img src=x" not in page
@@ -149,7 +149,7 @@ def test_proposed_changes_are_decided_in_the_administration(admin: Client, fake_
     fake_provider.serves = offers("one", "two")
     provider = make.provider(fake_provider.base_url)
     one, _, gone = (make.model(name, at=provider.base_url) for name in ("one", "two", "gone"))
-    discovery.catalogue_of(provider)
+    discovery.get_catalogue(provider)
     changes = "/admin/models_registry/cataloguechange/"
     assert (
         "3 changes in its list of models wait"
@@ -191,7 +191,7 @@ def test_these_pages_carry_no_inline_script_or_style(admin: Client, fake_provide
     fake_provider.serves = offers("one")
     provider = make.provider(fake_provider.base_url)
     model = make.model("two", at=provider.base_url)
-    discovery.catalogue_of(provider)
+    discovery.get_catalogue(provider)
     for path in (
         ADD, f"{ADD}?preset=openai", discover_page(provider), "/admin/models_registry/cataloguechange/",
         f"/admin/models_registry/languagemodel/{model.pk}/test/",

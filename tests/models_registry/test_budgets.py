@@ -80,7 +80,7 @@ def test_a_provider_over_its_budget_leaves_the_draw_to_the_others():
     assert accounts()[provider_account(dear[0].provider_id)] == (6, 0)
     SpendingDay.objects.update(spent=cents(7))
     assert LanguageModel.objects.drawable() == free
-    assert dear[0].obstacle == "Its provider's budget for today is used up."
+    assert dear[0].unavailable_reason == "Its provider's budget for today is used up."
 
 
 def test_who_cannot_pay_for_the_dearest_pair_is_refused_whatever_would_be_drawn(settings):
@@ -123,7 +123,7 @@ def test_the_kill_switch_stops_every_paid_call(fake_provider: FakeProvider, engi
     paid = [paid_model(f"honest-{name}", at=fake_provider.base_url) for name in "ab"]
     queued = start(make.visitor())
     spending.halt_paid_calls(by=make.user())
-    assert paid[0].obstacle == "Calls to paid models are halted."
+    assert paid[0].unavailable_reason == "Calls to paid models are halted."
     with pytest.raises(TooFewModels):
         start(make.visitor())
     engine.answer(queued.turns.get().pk)

@@ -43,7 +43,7 @@ def grow_old() -> None:
 
 def proposals() -> list[tuple[str, str]]:
     waiting = CatalogueChange.objects.filter(state="proposed").order_by("pk")
-    return [(change.kind, change.words) for change in waiting]
+    return [(change.kind, change.summary) for change in waiting]
 
 
 def test_the_command_lists_what_an_endpoint_serves(fake_provider: FakeProvider):
@@ -118,11 +118,11 @@ def test_a_provider_is_named_by_its_number_or_address_too(fake_provider: FakePro
 
 def test_a_list_that_cannot_be_had_leaves_the_known_one_and_says_why(fake_provider: FakeProvider):
     provider = serve(fake_provider, offer())
-    discovery.catalogue_of(provider)
+    discovery.get_catalogue(provider)
     Provider.objects.update(base_url=fake_provider.base_url.replace("/v1", "/status-503/v1"))
     provider.refresh_from_db()
     with pytest.raises(CatalogueRefused):
-        discovery.catalogue_of(provider, refresh=True)
+        discovery.get_catalogue(provider, refresh=True)
     kept = Catalogue.objects.get()
     assert [offer.upstream_name for offer in kept.offers] == ["maker/one"]
     assert kept.failure == "The provider reported an error (HTTP 503). Try again later."
@@ -182,7 +182,7 @@ def test_an_accepted_price_is_added_to_the_history(fake_provider: FakeProvider):
     Price.objects.create(model=model, input_per_million=Decimal("0.5"), output_per_million=2)
     refresh_catalogues()
     change = CatalogueChange.objects.get()
-    assert change.words == "$0.5 in, $2 out → $1 in, $2 out"
+    assert change.summary == "$0.5 in, $2 out → $1 in, $2 out"
     administrator = make.user("admin@example.org")
     assert changes.accept(change, by=administrator)
     assert [str(price) for price in model.prices.order_by("pk")] == ["$0.5 in, $2 out", "$1 in, $2 out"]

@@ -30,7 +30,7 @@ def with_key_variable(name: str) -> LanguageModel:
 )
 def test_only_active_models_with_a_weight_are_drawn(fields: dict[str, object], obstacle: str):
     model = make.model(**fields)
-    assert model.obstacle == obstacle
+    assert model.unavailable_reason == obstacle
     assert LanguageModel.objects.drawable() == ([model] if not obstacle else [])
 
 
@@ -38,7 +38,7 @@ def test_a_model_joins_in_when_its_key_variable_is_set(monkeypatch: pytest.Monke
     monkeypatch.delenv("ARENA_TEST_KEY", raising=False)
     model = with_key_variable("ARENA_TEST_KEY")
     assert LanguageModel.objects.drawable() == []
-    assert model.obstacle == "ARENA_TEST_KEY is not set, and no key is stored."
+    assert model.unavailable_reason == "ARENA_TEST_KEY is not set, and no key is stored."
     monkeypatch.setenv("ARENA_TEST_KEY", "a-key")
     assert LanguageModel.objects.drawable() == [model]
     assert model.provider.read_key() == "a-key"
@@ -49,11 +49,11 @@ def test_a_stored_key_comes_before_the_variable(monkeypatch: pytest.MonkeyPatch)
     provider = with_key_variable("ARENA_TEST_KEY").provider
     provider.store_key("from-the-admin")
     assert provider.read_key() == "from-the-admin"
-    provider.forget_key()
+    provider.clear_key()
     assert provider.read_key() == "from-the-environment"
 
 
 def test_a_server_that_does_not_answer_is_said():
     model = make.model(at="http://127.0.0.1:11/v1")
     model.provider.is_answering = False
-    assert model.obstacle == "Its server does not answer."
+    assert model.unavailable_reason == "Its server does not answer."

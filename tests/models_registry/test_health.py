@@ -70,7 +70,7 @@ def test_a_model_that_keeps_failing_is_not_drawn_and_says_why():
     assert LanguageModel.objects.drawable() == [model, other]
     fail(model, PROVIDER_ERROR)
     assert LanguageModel.objects.drawable() == [other]
-    assert "failed repeatedly (provider_error)" in model.obstacle
+    assert "failed repeatedly (provider_error)" in model.unavailable_reason
 
 
 def test_an_answer_in_between_keeps_it_in_the_draw():

@@ -92,7 +92,7 @@ def test_who_may_not_change_models_closes_no_breaker(moderator: Client):
     assert moderator.post(f"{MODELS}{model.pk}/pause/").status_code == 403
     assert moderator.post(f"{MODELS}{model.pk}/activate/").status_code == 403
     assert moderator.post(f"{SPENDING}paid-calls/", {"halt": "1"}).status_code == 403
-    assert model.obstacle
+    assert model.unavailable_reason
     assert not PaidCallsHalt.objects.exists()
 
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def _an_hour_is_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawable_cache.looked_up, "ttl_s", 3600)
+    monkeypatch.setattr(drawable_cache.cached_roster, "ttl_s", 3600)
 
 
 def test_a_crowd_looks_up_the_models_once():

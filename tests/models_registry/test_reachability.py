@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever answers is waited for, however busy the machine is."""
-    monkeypatch.setattr(reachability, "PATIENCE_S", 30.0)
+    monkeypatch.setattr(reachability, "PROBE_TIMEOUT_S", 30.0)
 
 
 @contextmanager

@@ -128,4 +128,4 @@ def test_what_is_reserved_for_a_picture_is_the_most_that_its_model_bills(upstrea
     set_price(model, A_CENT_A_TOKEN, Decimal(0))
     content = [{"type": "text", "text": ""}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,"}}]
     bill = spending.bill(model, [{"role": "user", "content": content}], person="")
-    assert bill.most == cents(tokens + spending.TOKENS_AROUND_A_MESSAGE)
+    assert bill.most == cents(tokens + spending.MAX_TEMPLATE_TOKENS)

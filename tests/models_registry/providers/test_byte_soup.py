@@ -112,7 +112,7 @@ def test_byte_soup_ends_discovery_with_a_sentence(server: RawServer, soup: bytes
 def test_byte_soup_hides_no_other_server(server: RawServer, fake_provider: FakeProvider, soup: bytes):
     server.answer_with(soup)
     replies = reachability.Replies()
-    reachability._ask({server.base_url, fake_provider.base_url}, replies)
+    reachability._probe({server.base_url, fake_provider.base_url}, replies)
     assert fake_provider.base_url in replies.answering
 
 

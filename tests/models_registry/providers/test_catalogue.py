@@ -111,7 +111,7 @@ LISTS: list[tuple[str, Any, list[Offer]]] = [
 @pytest.mark.parametrize(("kind", "said", "offers"), LISTS, ids=[kind for kind, *_ in LISTS])
 def test_what_each_kind_says_is_read(kind: str, said: Any, offers: list[Offer]):
     assert read(said) == offers
-    assert [Offer.from_json(offer.as_json()) for offer in offers] == offers
+    assert [Offer.from_json(offer.to_json()) for offer in offers] == offers
 
 
 def test_every_kind_is_tried():
