@@ -28,7 +28,7 @@ from models_registry.models.ledger import (
     provider_account,
     today,
 )
-from models_registry.providers.base import Message, images_in, most_tokens_of_an_image, text_in
+from models_registry.providers.base import Message, count_images, max_tokens_per_image, message_text
 
 logger = logging.getLogger(__name__)
 
@@ -75,14 +75,14 @@ def bill(model: LanguageModel, messages: Sequence[Message], *, person: str, max_
     price = model.price
     if price is None or not price.is_above_zero:
         return None
-    image = most_tokens_of_an_image(model.upstream_name)
+    image = max_tokens_per_image(model.upstream_name)
     prompt = sum(_max_tokens_in(message, image=image) + MAX_TEMPLATE_TOKENS for message in messages)
     most = price.cost_of(prompt_tokens=prompt, completion_tokens=max_tokens or model.max_tokens)
     return Bill(model, price, person, most.quantize(COST_QUANTUM, ROUND_UP))
 
 
 def _max_tokens_in(message: Message, *, image: int) -> int:
-    return len(text_in(message).encode()) + images_in(message) * image
+    return len(message_text(message).encode()) + count_images(message) * image
 
 
 @transaction.atomic

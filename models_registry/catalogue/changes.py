@@ -13,7 +13,7 @@ from common.text.money import plain
 from models_registry import versions
 from models_registry.models import LanguageModel, Provider
 from models_registry.models.catalogues import CatalogueChange
-from models_registry.providers.catalogue import Offer, find
+from models_registry.providers.catalogue import Offer, find_offer
 
 Kind, State = CatalogueChange.Kind, CatalogueChange.State
 
@@ -31,7 +31,7 @@ def propose_changes(provider: Provider, offers: Sequence[Offer]) -> int:
     differences: dict[tuple[int, str], tuple[JsonObject, JsonObject]] = {
         (model.pk, kind): (before, after)
         for model in models.prefetch_related("prices").order_by("pk")
-        for kind, before, after in _differences(model, find(offers, model.upstream_name))
+        for kind, before, after in _differences(model, find_offer(offers, model.upstream_name))
     }
     decided: dict[tuple[int, str], CatalogueChange] = {}
     for change in CatalogueChange.objects.filter(model__provider=provider).order_by("pk"):

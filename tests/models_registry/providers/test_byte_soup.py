@@ -13,7 +13,7 @@ from models_registry.health import reachability
 from models_registry.providers import ChatRequest, ProviderError, catalogue_page
 from models_registry.providers.catalogue import CatalogueRefused
 from models_registry.providers.kinds import ProviderKind
-from models_registry.providers.moderations import judge
+from models_registry.providers.moderations import request_moderation
 from models_registry.providers.openai_compatible import OpenAICompatible
 from tests.fake_provider import FakeProvider
 from tests.provider_streams import TWO, event, text
@@ -23,7 +23,7 @@ USAGE = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 12}
 BODIES = [
     {"data": [{"id": "honest", "pricing": {"prompt": "0.1"}, "context_length": 7, "aliases": ["x"]}]},
     {"models": [{"model": "a", "details": {"parameter_size": "3.2B"}, "capabilities": ["completion"]}]},
-    {"results": [{"category_scores": {"violence": 0.9}}], "model": "judge"},
+    {"results": [{"category_scores": {"violence": 0.9}}], "model": "request_moderation"},
     {"error": {"message": "context length exceeded", "code": 400}},
 ]
 _STATUS_LINE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: identity\r\n\r\n"
@@ -96,7 +96,7 @@ def test_byte_soup_ends_a_call_with_a_code(server: RawServer, soup: bytes):
 def test_byte_soup_ends_moderation_with_a_code(server: RawServer, soup: bytes):
     server.answer_with(soup)
     with contextlib.suppress(ProviderError):
-        judge(server.base_url, key="", model="", texts=["a"], seconds=10)
+        request_moderation(server.base_url, key="", model="", texts=["a"], seconds=10)
 
 
 @FEW
@@ -119,5 +119,5 @@ def test_byte_soup_hides_no_other_server(server: RawServer, fake_provider: FakeP
 def test_score_of_many_digits_ends_moderation_with_a_code(server: RawServer):
     server.answer_with(_STATUS_LINE + b'{"results": [{"category_scores": {"violence": %s}}]}' % (b"9" * 400))
     with pytest.raises(ProviderError) as failed:
-        judge(server.base_url, key="", model="", texts=["a"], seconds=10)
+        request_moderation(server.base_url, key="", model="", texts=["a"], seconds=10)
     assert failed.value.code == "malformed"

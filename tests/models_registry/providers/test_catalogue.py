@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from models_registry.providers import catalogue_page
-from models_registry.providers.catalogue import CatalogueRefused, NotACatalogue, Offer, find, read
+from models_registry.providers.catalogue import CatalogueRefused, NotACatalogue, Offer, find_offer, parse_offers
 from models_registry.providers.catalogue_page import fetch
 from models_registry.providers.kinds import ProviderKind
 from tests.fake_provider import CANARY, FakeProvider
@@ -110,7 +110,7 @@ LISTS: list[tuple[str, Any, list[Offer]]] = [
 
 @pytest.mark.parametrize(("kind", "said", "offers"), LISTS, ids=[kind for kind, *_ in LISTS])
 def test_what_each_kind_says_is_read(kind: str, said: Any, offers: list[Offer]):
-    assert read(said) == offers
+    assert parse_offers(said) == offers
     assert [Offer.from_json(offer.to_json()) for offer in offers] == offers
 
 
@@ -121,7 +121,7 @@ def test_every_kind_is_tried():
 @pytest.mark.parametrize("said", [None, 3, "models", {}, {"data": {}}, {"error": {}}, [1, 2], {"data": ["a"]}])
 def test_what_is_no_list_of_models_is_said_to_be_none(said: Any):
     with pytest.raises(NotACatalogue):
-        read(said)
+        parse_offers(said)
 
 
 @pytest.mark.parametrize(
@@ -135,12 +135,12 @@ def test_what_is_no_list_of_models_is_said_to_be_none(said: Any):
     ],
 )  # fmt: skip
 def test_nonsense_in_a_field_is_taken_for_nothing_said(field: str, value: Any):
-    assert read([{"id": "odd", field: value}]) == [Offer("odd")]
+    assert parse_offers([{"id": "odd", field: value}]) == [Offer("odd")]
 
 
 def test_names_that_cannot_be_stored_or_used_are_left_out():
     said = [{"id": ""}, {"id": "x" * 300}, {"id": 5}, None, {"id": "ends\x00"}, {"id": "twice"}, {"id": "twice"}]
-    assert [offer.upstream_name for offer in read(said)] == ["ends\ufffd", "twice"]
+    assert [offer.upstream_name for offer in parse_offers(said)] == ["ends\ufffd", "twice"]
 
 
 @pytest.mark.parametrize(
@@ -158,11 +158,11 @@ def test_names_that_cannot_be_stored_or_used_are_left_out():
     ],
 )
 def test_a_model_is_found_under_the_names_that_providers_answer_to(asked: str, served: str, is_found: bool):
-    assert (find([Offer("another"), Offer(served)], asked) is not None) == is_found
+    assert (find_offer([Offer("another"), Offer(served)], asked) is not None) == is_found
 
 
 def test_an_alias_in_the_list_is_a_name_too():
-    assert find([Offer("medium-3.5", other_names=("medium-latest",))], "medium-latest") == Offer(
+    assert find_offer([Offer("medium-3.5", other_names=("medium-latest",))], "medium-latest") == Offer(
         "medium-3.5", other_names=("medium-latest",)
     )
 
@@ -194,8 +194,8 @@ def ask(fake_provider: FakeProvider, fault: str, *, key: str = "k-1", kind: str 
 def test_whatever_goes_wrong_is_one_clear_sentence(
     fault: str, sentence: str, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(catalogue_page, "TOTAL_S", 3.0 if fault == "/silent" else 20.0)
-    monkeypatch.setattr(catalogue_page, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(catalogue_page, "TIMEOUT_S", 3.0 if fault == "/silent" else 20.0)
+    monkeypatch.setattr(catalogue_page, "MAX_BYTES", 1_000_000)
     with pytest.raises(CatalogueRefused) as refused:
         ask(fake_provider, fault, key="sk-secret-key-1234")
     assert str(refused.value).startswith(sentence)
