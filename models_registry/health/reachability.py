@@ -72,7 +72,7 @@ async def _probe_all(endpoints: set[str], replies: Replies) -> None:
                     if response.status < 500:
                         replies.answering.add(endpoint)
             except Exception as error:  # an error of one server must not end the other probes
-                if connections.was_refused(error):
+                if connections.is_address_refused(error):
                     replies.refused.add(endpoint)
                 logger.debug("%s does not answer: %r", endpoint, error)
 

@@ -23,7 +23,7 @@ USAGE = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 12}
 BODIES = [
     {"data": [{"id": "honest", "pricing": {"prompt": "0.1"}, "context_length": 7, "aliases": ["x"]}]},
     {"models": [{"model": "a", "details": {"parameter_size": "3.2B"}, "capabilities": ["completion"]}]},
-    {"results": [{"category_scores": {"violence": 0.9}}], "model": "request_moderation"},
+    {"results": [{"category_scores": {"violence": 0.9}}], "model": "judge"},
     {"error": {"message": "context length exceeded", "code": 400}},
 ]
 _STATUS_LINE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: identity\r\n\r\n"
