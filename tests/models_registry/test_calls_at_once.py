@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.mark.parametrize("limited", ["provider", "model"])
-def test_no_more_calls_run_at_once_than_allowed(limited: str):
+def test_concurrent_calls_stay_within_limit(limited: str):
     model, other = make.model(), make.model()
     if limited == "provider":
         model.provider.calls_at_once = 2
@@ -43,7 +43,7 @@ def test_no_more_calls_run_at_once_than_allowed(limited: str):
     assert not records.acquire_slot(later, waiting[1])
 
 
-def test_workers_that_begin_all_at_once_share_the_slots_exactly():
+def test_concurrent_workers_share_slots_exactly():
     model, other = make.model(), make.model()
     model.provider.calls_at_once = 5
     model.provider.save()
@@ -64,7 +64,7 @@ def test_workers_that_begin_all_at_once_share_the_slots_exactly():
     assert (len(begun), sum(begun), Call.objects.holding_slots().count()) == (40, 5, 5)
 
 
-def test_a_dead_workers_calls_hold_their_slots_no_longer_than_its_lease():
+def test_expired_lease_frees_slots():
     model, other = make.model(calls_at_once=1), make.model()
     dead = make.battle(model, other).turns.get()
     records.begin_calls(records.claim_turn(dead.pk))
@@ -73,7 +73,7 @@ def test_a_dead_workers_calls_hold_their_slots_no_longer_than_its_lease():
     assert [call.must_wait for call in records.begin_calls(claimed)] == [False, False]
 
 
-def test_a_call_waits_for_its_slot_and_then_goes(fake_provider: FakeProvider, engine: Engine):
+def test_waiting_call_starts_when_slot_is_free(fake_provider: FakeProvider, engine: Engine):
     left, right = (make.model(f"honest-{name}", at=fake_provider.base_url) for name in "ab")
     left.provider.calls_at_once = 1
     left.provider.save()
@@ -82,7 +82,7 @@ def test_a_call_waits_for_its_slot_and_then_goes(fake_provider: FakeProvider, en
     assert set(Call.objects.values_list("state", "error")) == {("done", "")}
 
 
-def test_a_call_that_finds_no_slot_fails_as_rate_limited_and_blames_nobody(fake_provider: FakeProvider, engine: Engine):
+def test_call_without_slot_is_rate_limited_without_breaker(fake_provider: FakeProvider, engine: Engine):
     hurried = make.provider(fake_provider.base_url.replace("/v1", "/hurried/v1"), first_s=0.5)
     busy = make.model("slow", at=hurried.base_url, calls_at_once=1)
     holder = make.battle(busy, make.model("honest-a", at=fake_provider.base_url))

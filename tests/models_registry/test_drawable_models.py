@@ -28,13 +28,13 @@ def with_key_variable(name: str) -> LanguageModel:
         ({"weight": 0}, "Its sampling weight is 0."),
     ],
 )
-def test_only_active_models_with_a_weight_are_drawn(fields: dict[str, object], obstacle: str):
+def test_only_active_models_with_weight_are_drawn(fields: dict[str, object], obstacle: str):
     model = make.model(**fields)
     assert model.unavailable_reason == obstacle
     assert LanguageModel.objects.drawable() == ([model] if not obstacle else [])
 
 
-def test_a_model_joins_in_when_its_key_variable_is_set(monkeypatch: pytest.MonkeyPatch):
+def test_model_is_drawn_once_its_key_variable_is_set(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("ARENA_TEST_KEY", raising=False)
     model = with_key_variable("ARENA_TEST_KEY")
     assert LanguageModel.objects.drawable() == []
@@ -44,7 +44,7 @@ def test_a_model_joins_in_when_its_key_variable_is_set(monkeypatch: pytest.Monke
     assert model.provider.read_key() == "a-key"
 
 
-def test_a_stored_key_comes_before_the_variable(monkeypatch: pytest.MonkeyPatch):
+def test_stored_key_takes_precedence_over_variable(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ARENA_TEST_KEY", "from-the-environment")
     provider = with_key_variable("ARENA_TEST_KEY").provider
     provider.store_key("from-the-admin")
@@ -53,7 +53,7 @@ def test_a_stored_key_comes_before_the_variable(monkeypatch: pytest.MonkeyPatch)
     assert provider.read_key() == "from-the-environment"
 
 
-def test_a_server_that_does_not_answer_is_said():
+def test_silent_server_is_the_unavailable_reason():
     model = make.model(at="http://127.0.0.1:11/v1")
     model.provider.is_answering = False
     assert model.unavailable_reason == "Its server does not answer."

@@ -54,7 +54,7 @@ def state() -> list[Any]:
     ]
 
 
-def test_every_field_makes_the_round_trip():
+def test_export_and_import_keep_every_field():
     make_everything()
     before, exported = state(), export_models()
     assert import_models(exported) == []
@@ -65,7 +65,7 @@ def test_every_field_makes_the_round_trip():
     assert export_models() == exported
 
 
-def test_every_field_has_a_value_in_that_test():
+def test_export_fixture_covers_every_field():
     """A field added later must be exported too, or said above to be this installation's own."""
     model = make_everything()
     for row, left_out in ((model, NOT_EXPORTED_OF_MODELS), (model.provider, NOT_EXPORTED_OF_PROVIDERS)):
@@ -74,7 +74,7 @@ def test_every_field_has_a_value_in_that_test():
                 assert getattr(row, field.name) != field.get_default(), field.name
 
 
-def test_a_stored_key_is_not_in_the_file():
+def test_export_contains_no_stored_key():
     make_everything()
     said = StringIO()
     call_command("export_models", stdout=said)
@@ -84,7 +84,7 @@ def test_a_stored_key_is_not_in_the_file():
     assert Provider.objects.get().key_fingerprint not in said.getvalue()
 
 
-def test_importing_leaves_a_stored_key_where_it_is():
+def test_import_keeps_stored_key():
     make_everything()
     import_models(export_models().replace("Company server", "The server"))
     provider = Provider.objects.get()
@@ -104,7 +104,7 @@ def test_importing_leaves_a_stored_key_where_it_is():
         ("base_url", "http://169.254.169.254/v1", "base_url: This address is not allowed for a provider."),
     ],
 )
-def test_a_limit_that_makes_no_sense_is_named_with_its_line(key: str, value: Any, sentence: str):
+def test_invalid_limit_is_reported_with_its_line(key: str, value: Any, sentence: str):
     make_everything()
     [entry] = yaml.safe_load(export_models())
     lines = yaml.safe_dump([{**entry, key: value}], sort_keys=False)
@@ -115,7 +115,7 @@ def test_a_limit_that_makes_no_sense_is_named_with_its_line(key: str, value: Any
     assert lines.splitlines()[problem.line - 1].lstrip("- ").startswith(key)
 
 
-def test_two_entries_that_limit_one_provider_differently_are_refused():
+def test_conflicting_provider_limits_are_refused():
     make_everything()
     [entry] = yaml.safe_load(export_models())
     twice = yaml.safe_dump([entry, {**entry, "id": "company-small", "daily_budget": 3}], sort_keys=False)

@@ -16,7 +16,7 @@ def _an_hour_is_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawable_cache.cached_roster, "ttl_s", 3600)
 
 
-def test_a_crowd_looks_up_the_models_once():
+def test_roster_is_loaded_once():
     ada, bert = make.model("ada"), make.model("bert")
     assert drawable_cache.read().drawable == [ada, bert]
     with CaptureQueriesContext(connection) as queries:
@@ -24,7 +24,7 @@ def test_a_crowd_looks_up_the_models_once():
     assert len(queries) == 0
 
 
-def test_a_model_paused_by_this_process_is_not_drawn_again():
+def test_model_paused_by_this_process_leaves_the_roster():
     ada, bert = make.model("ada"), make.model("bert")
     assert drawable_cache.read().drawable == [ada, bert]
     bert.status = LanguageModel.Status.PAUSED

@@ -49,7 +49,7 @@ def test_upload_refused_by_other_constraint_raises_it():
     assert list(stored_files()) == []
 
 
-def test_a_file_whose_reader_died_is_read_by_the_next(monkeypatch):
+def test_expired_lease_requeues_upload(monkeypatch):
     upload = keep(make.member(), pdfs.saying("hello"), "letter.pdf")
     assert Upload.objects.claim(upload.pk) is not None  # and then nothing more was heard of it
     woken: list[int] = []
@@ -67,7 +67,7 @@ def test_a_file_whose_reader_died_is_read_by_the_next(monkeypatch):
     assert (upload.state, upload.pages) == ("ready", 1)
 
 
-def test_a_file_that_kills_its_readers_is_given_up_and_may_be_brought_again():
+def test_upload_fails_after_last_attempt_and_can_be_repeated():
     actor = make.member()
     upload = keep(actor, pdfs.saying("hello"), "letter.pdf")
     Upload.objects.update(attempt=2, lease_until=timezone.now() - timedelta(seconds=1))
@@ -80,7 +80,7 @@ def test_a_file_that_kills_its_readers_is_given_up_and_may_be_brought_again():
     assert upload.state == "ready"
 
 
-def test_a_reader_that_was_overtaken_changes_nothing(monkeypatch):
+def test_reader_without_lease_stores_nothing(monkeypatch):
     upload = keep(make.member(), pdfs.saying("hello"), "letter.pdf")
     read = extraction.read
 
@@ -95,7 +95,7 @@ def test_a_reader_that_was_overtaken_changes_nothing(monkeypatch):
     assert (upload.state, upload.pages) == ("extracting", None)
 
 
-def test_what_nobody_wants_is_tidied_up_and_what_is_used_or_a_members_is_kept():
+def test_cleanup_deletes_only_expired_uploads():
     visitor, member = make.visitor(), make.member()
     for number in range(2):
         make.model(f"honest-{number}")
@@ -111,13 +111,13 @@ def test_what_nobody_wants_is_tidied_up_and_what_is_used_or_a_members_is_kept():
     assert Upload.objects.get(pk=unused.pk).stored_as == ""
 
 
-def test_nobody_else_on_the_machine_reads_what_people_bring(settings):
+def test_stored_files_are_private_to_the_user_account(settings):
     name = keep(make.member()).stored_as
     paths = [settings.MEDIA_ROOT, (settings.MEDIA_ROOT / name).parent, settings.MEDIA_ROOT / name]
     assert [oct(path.stat().st_mode & 0o777) for path in paths] == ["0o700", "0o700", "0o600"]
 
 
-def test_files_that_no_row_knows_and_deletions_that_failed_are_made_good(monkeypatch):
+def test_cleanup_removes_orphans_and_retries_deletions(monkeypatch):
     """Whoever deletes does not notice that the storage is away."""
     upload = keep(make.member())
     stray = default_storage.save("ab/stray", ContentFile(b"x"))
@@ -133,7 +133,7 @@ def test_files_that_no_row_knows_and_deletions_that_failed_are_made_good(monkeyp
     assert stored_files() == []
 
 
-def test_a_file_the_storage_will_not_give_up_holds_up_no_other(monkeypatch, caplog):
+def test_cleanup_continues_after_a_failed_deletion(monkeypatch, caplog):
     visitor = make.visitor()
     first, second = keep(visitor, b"first"), keep(visitor, b"second")
     forget = storage.delete
@@ -156,7 +156,7 @@ def test_a_file_the_storage_will_not_give_up_holds_up_no_other(monkeypatch, capl
     assert "I keep this one" in caplog.text
 
 
-def test_while_the_storage_is_away_whoever_fetches_a_file_is_told_to_try_again(monkeypatch, client: Client):
+def test_unreachable_storage_returns_503(monkeypatch, client: Client):
     member = make.member()
     upload = keep(member)
     assert member.user is not None
@@ -167,7 +167,7 @@ def test_while_the_storage_is_away_whoever_fetches_a_file_is_told_to_try_again(m
     assert client.get(f"/uploads/{upload.public_id}/file/").status_code == 503
 
 
-def test_what_a_visitor_brought_is_the_members_after_signing_in():
+def test_visitors_uploads_move_to_member_at_sign_in():
     visitor, member = make.visitor(), make.member()
     for number in range(2):
         make.model(f"honest-{number}")
@@ -183,7 +183,7 @@ def test_what_a_visitor_brought_is_the_members_after_signing_in():
     assert len(stored_files()) == 2
 
 
-def test_files_can_be_kept_in_a_bucket(settings, monkeypatch):
+def test_files_can_be_stored_in_s3(settings, monkeypatch):
     with FakeS3("arena-files") as bucket:
         monkeypatch.setenv("AWS_ENDPOINT_URL_S3", bucket.url)
         monkeypatch.setenv("AWS_DEFAULT_REGION", "nowhere-1")

@@ -38,21 +38,21 @@ def pour(site: str, path: str, *, most: int = 200_000_000) -> tuple[bytes, int]:
 
 
 @pytest.mark.parametrize(("path", "most"), [("/api/v1/uploads/", MAX_BYTES), ("/api/v1/sessions/", 2_000_000)])
-def test_a_body_without_end_and_length_is_cut_off_soon_after_the_cap(site: str, path: str, most: int):
+def test_endless_body_without_length_is_cut_at_the_limit(site: str, path: str, most: int):
     answer, poured = pour(site, path)
     assert poured < most + 30_000_000  # what is under way in buffers comes on top
     assert answer == b"" or answer.startswith(b"HTTP/1.1 413")
     assert Reader(site).get("/livez").status_code == 200
 
 
-def test_a_file_of_more_than_20_mb_is_refused(reader: Reader):
+def test_file_over_20_mb_is_refused(reader: Reader):
     for size in (MAX_BYTES + 1, MAX_BYTES + 500_000):
         response = reader.post("/api/v1/uploads/", files={"file": ("big.txt", b"x" * size)})
         assert (response.status_code, response.json()["code"]) == (413, "too_large")
     assert (Upload.objects.count(), stored_files()) == (0, [])
 
 
-def test_a_full_disk_under_the_web_server_is_said(reader: Reader, monkeypatch):
+def test_full_disk_while_receiving_returns_storage_full(reader: Reader, monkeypatch):
     async def no_room(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 

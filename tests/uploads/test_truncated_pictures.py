@@ -35,7 +35,7 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_truncated_picture_is_refused_wherever_cut(name: str):
+def test_truncated_picture_is_refused_at_any_length(name: str):
     whole = WHOLE[name]
     assert prepare_picture(whole).width > 0
     for length in {*range(12, len(whole), max(1, len(whole) // 40)), *range(len(whole) - 20, len(whole))}:
@@ -44,7 +44,7 @@ def test_truncated_picture_is_refused_wherever_cut(name: str):
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_whole_picture_with_something_behind_it_is_read(name: str):
+def test_whole_picture_with_trailing_bytes_is_read(name: str):
     assert prepare_picture(WHOLE[name] + b"\r\nmore").width > 0
 
 

@@ -86,7 +86,7 @@ def ask(
     return completion, "".join(texts), "".join(reasonings), endpoint.received[-1]
 
 
-def test_every_parameter_and_every_kind_is_tried():
+def test_data_covers_every_parameter_and_kind():
     assert EVERYTHING.keys() | set(CAP_NAMES) == KNOWN_PARAMETERS.keys()
     assert {kind for kind, *_ in REACHES} == set(ProviderKind.values) - {"other"}
     assert ENDPOINTS.keys() == DIALECTS.keys() == set(ProviderKind.values)
@@ -94,7 +94,7 @@ def test_every_parameter_and_every_kind_is_tried():
 
 @pytest.mark.parametrize("cap", CAP_NAMES)
 @pytest.mark.parametrize(("kind", "model", "cap_there", "reaches"), REACHES, ids=[f"{k}-{m}" for k, m, *_ in REACHES])
-def test_a_provider_is_sent_everything_it_takes_and_nothing_else(
+def test_provider_is_sent_exactly_what_it_accepts(
     kind: str, model: str, cap_there: str, reaches: dict[str, Any], cap: str
 ):
     completion, text, _, body = ask(kind, model, {**EVERYTHING, cap: 64})
@@ -109,21 +109,21 @@ def test_a_provider_is_sent_everything_it_takes_and_nothing_else(
     ("kind", "model"),
     [("openai", "o3"), ("anthropic", "claude-haiku-5-5"), ("gemini", "g"), ("mistral", "m"), ("groq", "g")],
 )
-def test_a_provider_refuses_what_is_not_in_its_words(kind: str, model: str):
+def test_provider_refuses_parameters_of_another_dialect(kind: str, model: str):
     with pytest.raises(ProviderError) as refusal:
         ask(kind, model, EVERYTHING, taken_for="other")
     assert refusal.value.code == "rejected"
 
 
 @pytest.mark.parametrize("kind", ProviderKind.values)
-def test_an_answer_always_has_a_cap(kind: str, settings):
+def test_request_always_has_a_cap(kind: str, settings):
     settings.ARENA_MAX_TOKENS = 99
     _, _, _, body = ask(kind, "some-model", {})
     assert [body[name] for name in CAP_NAMES if name in body] == [99]
 
 
 @pytest.mark.parametrize("kind", ProviderKind.values)
-def test_what_a_provider_counted_is_known(kind: str):
+def test_reported_token_counts_are_returned(kind: str):
     completion, text, reasoning, _ = ask(kind, "some-model", {})
     written = (63, 60) if kind == "gemini" else (3, completion.reasoning_tokens)
     assert (completion.prompt_tokens, completion.completion_tokens, completion.reasoning_tokens) == (7, *written)
@@ -131,7 +131,7 @@ def test_what_a_provider_counted_is_known(kind: str):
     assert reasoning == ("let me see" if kind in ("mistral", "groq", "openrouter", "vllm") else "")
 
 
-def test_another_server_is_sent_exactly_what_the_model_says():
+def test_unknown_server_is_sent_all_parameters():
     _, _, _, body = ask("other", "some-model", {**EVERYTHING, "max_completion_tokens": 64})
     assert {name: body[name] for name in EVERYTHING} == EVERYTHING
     assert body["max_completion_tokens"] == 64
@@ -153,7 +153,7 @@ def test_another_server_is_sent_exactly_what_the_model_says():
         ("https://api.openai.com.example/v1", "other"),
     ],
 )
-def test_the_kind_is_guessed_from_the_address_until_somebody_says_it(base_url: str, kind: str):
+def test_kind_is_guessed_from_address_unless_configured(base_url: str, kind: str):
     assert guess_kind(base_url) == kind
     assert Provider(base_url=base_url).known_kind == kind
     assert Provider(base_url=base_url, kind="vllm").known_kind == "vllm"

@@ -27,7 +27,7 @@ def parted(pieces: list[str]) -> tuple[str, str]:
         ("", "", ""),
     ],
 )
-def test_every_cut_gives_the_same(whole: str, text: str, reasoning: str):
+def test_think_tag_is_parsed_at_every_cut(whole: str, text: str, reasoning: str):
     assert parted([whole]) == (text, reasoning)
     assert parted(list(whole)) == (text, reasoning)
     for at in range(len(whole)):
