@@ -1,4 +1,4 @@
-"""From nothing to a model that answers, in the administration and without reading code."""
+"""Admin pages that add a provider and register its models."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def offers(*names: str) -> dict[str, Any]:
     return {"data": [{"id": name, "context_length": 4096} for name in names]}
 
 
-def said(response: Any) -> list[str]:
+def messages_of(response: Any) -> list[str]:
     return [str(message) for message in response.context["messages"]]
 
 
@@ -76,13 +76,13 @@ def test_preset_leads_to_a_model_in_three_forms(admin: Client, fake_provider: Fa
     form = {"name": "Mine", "base_url": fake_provider.base_url, "kind": "vllm"}
     added = admin.post(f"{ADD}?preset=vllm", form, follow=True)
     provider = Provider.objects.get()
-    assert said(added) == ["“Mine” was added. Now get its list of models."]
+    assert messages_of(added) == ["“Mine” was added. Now get its list of models."]
     assert added.request["PATH_INFO"] == discover_page(provider)
-    asked = admin.post(discover_page(provider), {"ask": "1"}, follow=True)
-    assert said(asked) == ["The provider serves 2 models."]
+    listed = admin.post(discover_page(provider), {"ask": "1"}, follow=True)
+    assert messages_of(listed) == ["The provider serves 2 models."]
     assert Provider.objects.get().is_answering
     chosen = admin.post(discover_page(provider), {"add": "1", "names": ["maker/two"], "status": "active"}, follow=True)
-    assert said(chosen) == ["1 model was added. Test it and complete its entry here."]
+    assert messages_of(chosen) == ["1 model was added. Test it and complete its entry here."]
     assert (
         chosen.request["PATH_INFO"] == f"/admin/models_registry/languagemodel/{LanguageModel.objects.get().pk}/change/"
     )
@@ -108,7 +108,7 @@ def test_discover_page_sends_no_request(admin: Client, fake_provider: FakeProvid
 def test_list_failure_is_shown_until_next_success(admin: Client, fake_provider: FakeProvider):
     provider = make.provider(fake_provider.base_url.replace("/v1", "/status-401/v1"))
     sentence = "The provider refused the key (HTTP 401). Enter it again on the provider's page."
-    assert said(admin.post(discover_page(provider), {"ask": "1"}, follow=True)) == [sentence]
+    assert messages_of(admin.post(discover_page(provider), {"ask": "1"}, follow=True)) == [sentence]
     assert "The provider refused the key (HTTP 401)" in admin.get(discover_page(provider)).content.decode()
 
 
@@ -159,9 +159,9 @@ def test_proposed_changes_are_decided_in_admin(admin: Client, fake_provider: Fak
     assert "not known → 4096" in page
     by_model = {change.model_id: change.pk for change in CatalogueChange.objects.all()}
     accept = {"action": "accept", "_selected_action": [by_model[one.pk], by_model[gone.pk]]}
-    assert said(admin.post(changes, accept, follow=True)) == ["2 changes were made."]
+    assert messages_of(admin.post(changes, accept, follow=True)) == ["2 changes were made."]
     dismiss = {"action": "dismiss", "_selected_action": list(by_model.values())}
-    assert said(admin.post(changes, dismiss, follow=True)) == ["1 change was dismissed."]
+    assert messages_of(admin.post(changes, dismiss, follow=True)) == ["1 change was dismissed."]
     contexts = LanguageModel.objects.order_by("pk").values_list("upstream_name", "context_length", "status")
     assert list(contexts) == [("one", 4096, "active"), ("two", None, "active"), ("gone", None, "retired")]
     assert AuditEntry.objects.filter(action__endswith="catalogue change").count() == 3

@@ -1,4 +1,4 @@
-"""An administrator runs the registry without a shell."""
+"""Admin pages of providers and models."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def provider_form(**fields: Any) -> dict[str, Any]:
 def model_form(
     model: LanguageModel | None = None, *, price: tuple[str, str] | None = None, **fields: Any
 ) -> dict[str, Any]:
-    """What the browser sends: the model as it is, with `fields` changed."""
+    """Return the data of a browser's form: the model's values with `fields` changed."""
     form = {
         "name": "GPT", "slug": "gpt", "status": "active", "weight": "1", "upstream_name": "gpt-6",
         "parameters": "{}", "license_kind": "open",

@@ -1,4 +1,4 @@
-"""No crowd gets past a cap, and whoever is stopped by one is told."""
+"""Budgets hold under concurrency, and refusals name them."""
 
 import threading
 from collections.abc import Callable
@@ -23,11 +23,11 @@ from tests.models_registry.paid_models import accounts, cents, paid_model, start
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def all_at_once(times: int, act: Callable[[], object]) -> list[str]:
-    """What came of it, each in a thread of its own: "ok" or the refusal's code."""
+def run_concurrently(times: int, act: Callable[[], object]) -> list[str]:
+    """Run `act` in concurrent threads; return "ok" or the refusal's code of each, sorted."""
     outcomes = []
 
-    def one() -> None:
+    def run() -> None:
         try:
             act()
             outcomes.append("ok")
@@ -36,7 +36,7 @@ def all_at_once(times: int, act: Callable[[], object]) -> list[str]:
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=one) for _ in range(times)]
+    threads = [threading.Thread(target=run) for _ in range(times)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -55,7 +55,7 @@ def test_concurrent_battles_stay_below_personal_budget(settings):
     for _ in range(3):
         paid_model()
     actor = make.visitor()
-    outcomes = all_at_once(50, lambda: start(actor))
+    outcomes = run_concurrently(50, lambda: start(actor))
     assert outcomes == ["budget_reached"] * 47 + ["ok"] * 3  # 6 cents each
     assert accounts()[person_account(actor.key)] == (18, 0)
 
@@ -66,7 +66,7 @@ def test_concurrent_people_stay_below_site_budget(settings):
     for _ in range(3):
         paid_model()
     people = [make.visitor() for _ in range(50)]
-    assert all_at_once(50, lambda: start(people.pop())) == ["models_over_budget"] * 47 + ["ok"] * 3
+    assert run_concurrently(50, lambda: start(people.pop())) == ["models_over_budget"] * 47 + ["ok"] * 3
     assert accounts()[SITE] == (18, 0)
 
 
@@ -76,7 +76,7 @@ def test_models_of_provider_over_budget_are_not_drawn():
     dear[0].provider.daily_budget = cents(7)
     dear[0].provider.save()
     people = [make.visitor() for _ in range(30)]
-    assert all_at_once(30, lambda: start(people.pop())) == ["ok"] * 30
+    assert run_concurrently(30, lambda: start(people.pop())) == ["ok"] * 30
     assert accounts()[provider_account(dear[0].provider_id)] == (6, 0)
     SpendingDay.objects.update(spent=cents(7))
     assert LanguageModel.objects.drawable() == free
@@ -165,14 +165,14 @@ WAYS_TO_BATTLE: dict[str, dict[str, object]] = {
 
 @pytest.fixture(params=["spent", "nearly spent"])
 def _models_over_budget(request: pytest.FixtureRequest, settings) -> None:
-    """One free model, and three at two providers of which one is over its budget, and all are over the site's."""
+    """Create a free model and three paid ones at two providers, with a site budget that is (nearly) spent."""
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(20)}
     make.model(slug="free")
     for number in range(3):
         model = paid_model(at=f"http://127.0.0.1:9/{number % 2}")
         model.slug = f"paid{number}"
         model.save()
-    left = 0 if request.param == "spent" else 1  # less than any call may cost
+    left = 0 if request.param == "spent" else 1  # less than the maximum cost of any call
     SpendingDay.objects.create(day=today(), account=SITE, spent=cents(20 - left))
 
 
@@ -212,7 +212,7 @@ def test_concurrent_calls_leave_the_ledger_consistent(fake_provider: FakeProvide
         at = fake_provider.base_url.replace("127.0.0.1", "localhost" if number % 2 else "127.0.0.1")
         paid_model(f"honest-{number}", at=at, cap=10)
     people = [make.visitor() for _ in range(20)]
-    assert all_at_once(20, lambda: engine.answer(start(people.pop()).turns.get().pk)) == ["ok"] * 20
+    assert run_concurrently(20, lambda: engine.answer(start(people.pop()).turns.get().pk)) == ["ok"] * 20
     assert accounts()[SITE] == (0, 20 * 6)
     of_providers = [spent for name, (_, spent) in accounts().items() if name.startswith("provider:")]
     assert (len(of_providers), sum(of_providers)) == (2, 20 * 6)

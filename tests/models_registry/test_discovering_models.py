@@ -1,4 +1,4 @@
-"""What an endpoint serves is listed, chosen from, and compared with the registry once a day."""
+"""Discovery of models at endpoints, and daily comparison with the registry."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -31,12 +31,12 @@ def serve(fake_provider: FakeProvider, *offers: Any) -> Provider:
 
 
 def discover(*arguments: str) -> str:
-    said = StringIO()
-    call_command("discover_models", *arguments, stdout=said)
-    return said.getvalue()
+    out = StringIO()
+    call_command("discover_models", *arguments, stdout=out)
+    return out.getvalue()
 
 
-def grow_old() -> None:
+def make_lists_outdated() -> None:
     long_ago = timezone.now() - timedelta(hours=25)
     Catalogue.objects.update(asked_at=long_ago, fetched_at=long_ago)
 
@@ -63,7 +63,7 @@ def test_list_is_cached_for_a_day(fake_provider: FakeProvider):
     assert len(fake_provider.list_requests) == 1
     discover("Router", "--refresh")
     assert len(fake_provider.list_requests) == 2
-    grow_old()
+    make_lists_outdated()
     discover("Router")
     assert len(fake_provider.list_requests) == 3
 
@@ -98,7 +98,7 @@ def test_command_explains_invalid_arguments(fake_provider: FakeProvider):
     serve(fake_provider, offer())
     make.provider(fake_provider.base_url.replace("/v1", "/html/v1"), name="Page")
     for arguments, sentence in [
-        (["Nobody"], "There is no provider “Nobody”. Known: Page, Router."),
+        (["Missing"], "There is no provider “Missing”. Known: Page, Router."),
         (["Router", "--add", "maker/one", "other"], "Router does not serve other. Nothing was added."),
         (["Page"], "The server answered with a web page. Is this the address of its API?"),
     ]:
@@ -148,7 +148,7 @@ def test_repeated_refresh_sends_one_request(fake_provider: FakeProvider):
     refresh_catalogues()
     refresh_catalogues()
     assert len(fake_provider.list_requests) == 1
-    grow_old()
+    make_lists_outdated()
     refresh_catalogues()
     assert len(fake_provider.list_requests) == 2
     assert len(proposals()) == 2
@@ -215,11 +215,11 @@ def test_dismissed_change_is_proposed_again_if_different(fake_provider: FakeProv
     make.model("maker/one", at=serve(fake_provider, offer()).base_url, context_length=8192)
     refresh_catalogues()
     changes.dismiss(CatalogueChange.objects.get(), by=make.user())
-    grow_old()
+    make_lists_outdated()
     refresh_catalogues()
     assert proposals() == []
     serve(fake_provider, offer(prompt="0.000003"))
-    grow_old()
+    make_lists_outdated()
     refresh_catalogues()
     assert proposals() == [("price", "not known → $3 in, $2 out")]
 
@@ -229,6 +229,6 @@ def test_outdated_proposal_is_withdrawn(fake_provider: FakeProvider):
     refresh_catalogues()
     assert [kind for kind, _ in proposals()] == ["gone"]
     serve(fake_provider, offer())
-    grow_old()
+    make_lists_outdated()
     refresh_catalogues()
     assert [kind for kind, _ in proposals()] == ["price"]

@@ -1,4 +1,4 @@
-"""Which models may be drawn, and what is said of those that may not."""
+"""Models that can be drawn, and the reasons why others cannot."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def with_key_variable(name: str) -> LanguageModel:
 
 
 @pytest.mark.parametrize(
-    ("fields", "obstacle"),
+    ("fields", "reason"),
     [
         ({}, ""),
         ({"status": "draft"}, "It is a draft: activate it."),
@@ -28,10 +28,10 @@ def with_key_variable(name: str) -> LanguageModel:
         ({"weight": 0}, "Its sampling weight is 0."),
     ],
 )
-def test_only_active_models_with_weight_are_drawn(fields: dict[str, object], obstacle: str):
+def test_only_active_models_with_weight_are_drawn(fields: dict[str, object], reason: str):
     model = make.model(**fields)
-    assert model.unavailable_reason == obstacle
-    assert LanguageModel.objects.drawable() == ([model] if not obstacle else [])
+    assert model.unavailable_reason == reason
+    assert LanguageModel.objects.drawable() == ([model] if not reason else [])
 
 
 def test_model_is_drawn_once_its_key_variable_is_set(monkeypatch: pytest.MonkeyPatch):

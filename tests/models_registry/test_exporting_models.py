@@ -1,4 +1,4 @@
-"""What an administrator made is exported whole, without keys, and makes the same registry elsewhere."""
+"""Exports contain the whole registry without keys, and can be imported elsewhere."""
 
 from decimal import Decimal
 from io import StringIO
@@ -15,7 +15,7 @@ from models_registry.models import LanguageModel, Provider
 
 pytestmark = pytest.mark.django_db
 KEY = "sk-live-4f9c-do-not-show-7Q2z"
-# What belongs to one installation: its keys, what was observed, and what its own history made.
+# Fields that belong to one installation: keys, observations and history.
 NOT_EXPORTED_OF_PROVIDERS = {
     "id", "key_encrypted", "key_last_four", "key_fingerprint", "is_answering", "probed_at", "created_at",
 }  # fmt: skip
@@ -23,7 +23,7 @@ NOT_EXPORTED_OF_MODELS = {"id", "provider", "family", "version", "retired_at", "
 
 
 def make_everything() -> LanguageModel:
-    """A model and a provider whose every field has a value of its own."""
+    """Create a model and a provider without any default value."""
     provider = Provider(
         name="Company server", base_url="https://llm.example.com/v1", kind="vllm", api_key_env="COMPANY_KEY",
         needs_key=True, connect_s=2, first_s=60.5, idle_s=20, total_s=600, finish_reason_required=False,
@@ -42,8 +42,8 @@ def make_everything() -> LanguageModel:
 
 
 def state() -> list[Any]:
-    def fields(row: Any, left_out: set[str]) -> dict[str, Any]:
-        return {field.name: getattr(row, field.name) for field in row._meta.fields if field.name not in left_out}
+    def fields(row: Any, not_exported: set[str]) -> dict[str, Any]:
+        return {field.name: getattr(row, field.name) for field in row._meta.fields if field.name not in not_exported}
 
     return [
         [fields(provider, NOT_EXPORTED_OF_PROVIDERS) for provider in Provider.objects.order_by("base_url")],
@@ -66,22 +66,22 @@ def test_export_and_import_keep_every_field():
 
 
 def test_export_fixture_covers_every_field():
-    """A field added later must be exported too, or said above to be this installation's own."""
+    """A new field must be exported, or be listed in NOT_EXPORTED_OF_…."""
     model = make_everything()
-    for row, left_out in ((model, NOT_EXPORTED_OF_MODELS), (model.provider, NOT_EXPORTED_OF_PROVIDERS)):
+    for row, not_exported in ((model, NOT_EXPORTED_OF_MODELS), (model.provider, NOT_EXPORTED_OF_PROVIDERS)):
         for field in row._meta.fields:
-            if field.name not in left_out and field.name != "needs_key":
+            if field.name not in not_exported and field.name != "needs_key":
                 assert getattr(row, field.name) != field.get_default(), field.name
 
 
 def test_export_contains_no_stored_key():
     make_everything()
-    said = StringIO()
-    call_command("export_models", stdout=said)
-    assert "COMPANY_KEY" in said.getvalue()
-    assert KEY not in said.getvalue()
-    assert KEY[-4:] not in said.getvalue()
-    assert Provider.objects.get().key_fingerprint not in said.getvalue()
+    out = StringIO()
+    call_command("export_models", stdout=out)
+    assert "COMPANY_KEY" in out.getvalue()
+    assert KEY not in out.getvalue()
+    assert KEY[-4:] not in out.getvalue()
+    assert Provider.objects.get().key_fingerprint not in out.getvalue()
 
 
 def test_import_keeps_stored_key():

@@ -1,4 +1,4 @@
-"""A failing model leaves the draw and comes back by itself; nobody is blamed for what is not their fault."""
+"""Circuit breakers of models and providers, and probes that close them."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -120,16 +120,16 @@ def test_late_calls_do_not_change_open_breaker():
 
 def test_answered_probe_closes_breaker_of_failed_calls(fake_provider: FakeProvider, engine: Engine):
     make.model("honest", at=fake_provider.base_url)
-    ill = make.model("html", at=fake_provider.base_url)
+    failing = make.model("html", at=fake_provider.base_url)
     healthy = LanguageModel.objects.get(upstream_name="honest")
     for _ in range(3):
-        engine.answer(make.battle(healthy, ill).turns.get().pk)
+        engine.answer(make.battle(healthy, failing).turns.get().pk)
     breaker = make_due()
     engine.probe(breaker.pk)
-    assert LanguageModel.objects.drawable() == [healthy]  # still ill
-    LanguageModel.objects.filter(pk=ill.pk).update(upstream_name="honest")
+    assert LanguageModel.objects.drawable() == [healthy]  # the probe failed, too
+    LanguageModel.objects.filter(pk=failing.pk).update(upstream_name="honest")
     engine.probe(make_due().pk)
-    assert LanguageModel.objects.drawable() == [healthy, ill]
+    assert LanguageModel.objects.drawable() == [healthy, failing]
     probes = Call.objects.filter(answer=None).order_by("pk")
     assert list(probes.values_list("state", "error")) == [("failed", "not_a_stream"), ("done", "")]
     assert fake_provider.requests[-1]["max_tokens"] == 16

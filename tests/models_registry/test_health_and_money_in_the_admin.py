@@ -1,4 +1,4 @@
-"""What administrators see of health and money, and what they do about it."""
+"""Admin pages for health and spending."""
 
 from decimal import Decimal
 
@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import AuditEntry
 from battles.admin.call_statistics import CallStatistics, statistics_of
 from battles.models import Call
-from battles.worker import turn_store as records
+from battles.worker import turn_store
 from battles.worker.call_store import CallResult
 from models_registry.health import outcomes
 from models_registry.models import Charge, LanguageModel, PaidCallsHalt
@@ -46,9 +46,9 @@ def broken_model() -> LanguageModel:
     return model
 
 
-def answer(model: LanguageModel, said: CallResult) -> None:
-    claimed = records.claim_turn(make.battle(model, make.model()).turns.get().pk)
-    records.store_answer(claimed, records.begin_calls(claimed)[0], said)
+def answer(model: LanguageModel, result: CallResult) -> None:
+    claimed = turn_store.claim_turn(make.battle(model, make.model()).turns.get().pk)
+    turn_store.store_answer(claimed, turn_store.begin_calls(claimed)[0], result)
 
 
 def test_statistics_summarize_calls_of_a_model():
@@ -105,7 +105,7 @@ def test_list_of_models_has_fixed_query_count(admin: Client):
     with CaptureQueriesContext(connection) as many:
         page = admin.get(MODELS).content.decode()
     assert page.count("It failed repeatedly") == 11
-    assert len(many) <= len(few) + 1  # whether paid calls are halted
+    assert len(many) <= len(few) + 1  # one more asks whether paid calls are halted
 
 
 def test_spending_page_uses_prices_of_the_calls(admin: Client):
@@ -114,7 +114,7 @@ def test_spending_page_uses_prices_of_the_calls(admin: Client):
     answer(model, CallResult(["a"], completion=Completion("stop", 1, 4)))
     set_price(model, Decimal(0), A_CENT_A_TOKEN * 5)
     answer(model, CallResult(["a"], completion=Completion("stop", 1, 4)))
-    records.begin_calls(records.claim_turn(make.battle(model, make.model()).turns.get().pk))
+    turn_store.begin_calls(turn_store.claim_turn(make.battle(model, make.model()).turns.get().pk))
     [row] = Charge.objects.totals(today(), "model__name")
     assert (row["name"], row["calls"], row["spent"], row["reserved"]) == (
         model.name, 3, Decimal("0.24"), Decimal("0.45"),

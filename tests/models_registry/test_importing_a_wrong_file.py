@@ -1,4 +1,4 @@
-"""A models file with anything wrong in it changes nothing, and every mistake is named with its line."""
+"""Invalid models files change nothing, and each problem is reported with its line."""
 
 from pathlib import Path
 
@@ -62,7 +62,7 @@ def test_invalid_line_is_reported(line: str, sentence_has: str):
 
 
 @pytest.mark.parametrize(
-    ("said", "instead", "line", "sentence_has"),
+    ("text", "replacement", "line", "sentence_has"),
     [
         ("id: gpt", "id: GPT 6", 2, "lower-case"),
         ("id: gpt", f"id: {'g' * 101}", 2, "at most 100 characters"),
@@ -78,8 +78,8 @@ def test_invalid_line_is_reported(line: str, sentence_has: str):
         ("EXAMPLE_KEY", "example_key", 6, "name of an environment variable"),
     ],
 )
-def test_invalid_value_is_reported_without_secrets(said: str, instead: str, line: int, sentence_has: str):
-    [(number, sentence)] = problems_of(MODEL.replace(said, instead))
+def test_invalid_value_is_reported_without_secrets(text: str, replacement: str, line: int, sentence_has: str):
+    [(number, sentence)] = problems_of(MODEL.replace(text, replacement))
     assert number == line
     assert sentence_has in sentence
     assert "secret" not in sentence

@@ -1,4 +1,4 @@
-"""What a models file says becomes models and providers, and nothing else changes."""
+"""Imports of valid models files."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A provider's key goes in once and is found nowhere afterwards."""
+"""A provider's key is shown nowhere after it was entered."""
 
 import logging
 from io import StringIO
@@ -91,8 +91,8 @@ def test_new_key_replaces_old_one_with_audit_entry(admin: Client):
     admin.post(ADD, form(key=KEY))
     admin.post(change_page(), form(key="another-key-0987"))
     assert stored().read_key() == "another-key-0987"
-    said = AuditEntry.objects.first().details["changed"]
-    assert said == {"key": ["", f"entered ({encryption.fingerprint('another-key-0987')})"]}
+    changed = AuditEntry.objects.first().details["changed"]
+    assert changed == {"key": ["", f"entered ({encryption.fingerprint('another-key-0987')})"]}
 
 
 def test_stored_key_can_be_removed(admin: Client):

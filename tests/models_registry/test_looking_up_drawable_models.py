@@ -1,4 +1,4 @@
-"""Who may be drawn is looked up once for a crowd, and no change of this process is missed (see common.cache)."""
+"""The cached roster shows changes of this process at once."""
 
 import pytest
 from django.db import connection
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def _an_hour_is_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+def _long_ttl(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawable_cache.cached_roster, "ttl_s", 3600)
 
 

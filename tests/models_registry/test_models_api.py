@@ -1,4 +1,4 @@
-"""`GET /api/v1/models/`: what everybody may know about the contestants."""
+"""`GET /api/v1/models/`."""
 
 from decimal import Decimal
 
@@ -59,7 +59,7 @@ def test_drafts_are_hidden(client: Client):
 
 
 def test_drawable_filter_ignores_breakers(client: Client):
-    """Also one whose breaker is open: leaving it out would reveal whose calls failed in a blind battle."""
+    """A model with an open breaker stays listed: omitting it would reveal a model of a blind battle."""
     make.model(slug="active")
     make.model(slug="paused", status="paused")
     failing = make.model(slug="failing")
@@ -88,8 +88,8 @@ def test_list_is_paginated_by_name(client: Client):
         make.model(name=name)
     page = client.get("/api/v1/models/", {"limit": 2}).json()
     assert (page["count"], [model["name"] for model in page["results"]]) == (5, ["A", "B"])
-    following = client.get(page["next"]).json()
-    assert [model["name"] for model in following["results"]] == ["C", "D"]
+    second = client.get(page["next"]).json()
+    assert [model["name"] for model in second["results"]] == ["C", "D"]
 
 
 def test_list_has_fixed_query_count(client: Client, django_assert_num_queries):
@@ -99,7 +99,7 @@ def test_list_has_fixed_query_count(client: Client, django_assert_num_queries):
             set_price(model, Decimal(price), Decimal(price))
 
     priced()
-    with django_assert_num_queries(3):  # how many, which, their prices
+    with django_assert_num_queries(3):  # count, models, prices
         client.get("/api/v1/models/")
     for _ in range(10):
         priced()

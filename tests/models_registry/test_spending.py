@@ -1,4 +1,4 @@
-"""Money is set aside before a call and settled after it."""
+"""Money is reserved before a call and settled after it."""
 
 from decimal import Decimal
 
@@ -6,7 +6,7 @@ import pytest
 
 from battles import actions
 from battles.models import Call
-from battles.worker import turn_store as records
+from battles.worker import turn_store
 from battles.worker.call_store import CallResult
 from battles.worker.runner import Engine
 from models_registry import spending
@@ -46,10 +46,10 @@ def test_free_models_have_no_ledger_rows(fake_provider: FakeProvider, engine: En
 
 def test_lost_call_is_charged_the_maximum(settings):
     battle = make.battle(paid_model(), make.model())
-    claimed = records.claim_turn(battle.turns.get().pk)
-    records.begin_calls(claimed)
+    claimed = turn_store.claim_turn(battle.turns.get().pk)
+    turn_store.begin_calls(claimed)
     assert accounts()[SITE] == (3, 0)
-    records.release(claimed)
+    turn_store.release(claimed)
     assert accounts()[SITE] == (0, 3)
     lost = Call.objects.get(charge__isnull=False)
     assert (lost.state, lost.cost, lost.tokens_estimated) == ("lost", cents(3), True)
@@ -62,12 +62,12 @@ def test_redraw_is_charged_too(fake_provider: FakeProvider, engine: Engine):
     paid_model(at=fake_provider.base_url)
     engine.answer(battle.turns.get().pk)
     costs = list(Charge.objects.order_by("pk").values_list("cost", flat=True))
-    assert costs == [0, cents(3)]  # nothing had come of the first
+    assert costs == [0, cents(3)]  # the first call failed without an answer
     assert accounts()[SITE] == (0, 3)
 
 
 @pytest.mark.parametrize(
-    ("said", "cost"),
+    ("result", "cost"),
     [
         (CallResult(texts=["a word"], completion=Completion("stop", prompt_tokens=9, completion_tokens=2)), 2),
         (CallResult(texts=["six characters are two tokens"[:6]], stopped=True), 2),
@@ -77,11 +77,11 @@ def test_redraw_is_charged_too(fake_provider: FakeProvider, engine: Engine):
         (CallResult(error=FailureCode.RATE_LIMITED, was_sent=False), 0),
     ],
 )
-def test_cost_follows_from_the_result(said: CallResult, cost: int):
+def test_cost_follows_from_the_result(result: CallResult, cost: int):
     battle = make.battle(paid_model(), make.model())
-    claimed = records.claim_turn(battle.turns.get().pk)
-    left, _ = records.begin_calls(claimed)
-    records.store_answer(claimed, left, said)
+    claimed = turn_store.claim_turn(battle.turns.get().pk)
+    left, _ = turn_store.begin_calls(claimed)
+    turn_store.store_answer(claimed, left, result)
     assert accounts()[SITE] == (0, cost)
 
 
@@ -115,7 +115,7 @@ def test_price_change_does_not_affect_running_battle(fake_provider: FakeProvider
 def test_reservation_covers_one_token_per_byte():
     model = make.model(parameters={"max_tokens": 10})
     set_price(model, A_CENT_A_TOKEN, Decimal(0))
-    content = "日本語と🦜🦜🦜"  # one token a byte is the worst there is
+    content = "日本語と🦜🦜🦜"  # at most one token per byte
     bill = spending.bill(model, [{"role": "user", "content": content}], person="")
     assert bill.most >= cents(len(content.encode()))
 

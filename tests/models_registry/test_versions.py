@@ -1,4 +1,4 @@
-"""A contestant's words do not change under its votes."""
+"""Models with votes get new versions instead of changed behaviour."""
 
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal

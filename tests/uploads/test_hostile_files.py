@@ -1,4 +1,4 @@
-"""Files made to do harm are refused by a child process that they cannot leave, and honest ones are read."""
+"""Hostile files are refused by the limited child process, and honest ones are read."""
 
 import os
 import subprocess
@@ -30,7 +30,7 @@ REASONS = {
     "zip_bomb": Reason.TOO_DEMANDING,
     "encrypted": Reason.ENCRYPTED,
     "truncated": Reason.DAMAGED,
-    "of_nothing": Reason.DAMAGED,
+    "empty": Reason.DAMAGED,
     "scanned": Reason.NO_TEXT,
 }
 
@@ -71,34 +71,34 @@ def test_slow_child_is_killed(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("crime", "status", "words"),
+    ("code", "status", "message"),
     [
         ("while True: pass", -9, b""),
         ("bytearray(2 << 30)", 1, b"MemoryError"),
         ("with open('written', 'w') as file: file.write('x')", 1, b"File too large"),
     ],
 )
-def test_kernel_limits_end_the_child(crime: str, status: int, words: bytes, tmp_path: Path):
+def test_kernel_limits_end_the_child(code: str, status: int, message: bytes, tmp_path: Path):
     limited = "from uploads.reading import child; child.CPU_S = 1; child._set_limits()"
     ended = subprocess.run(
-        [sys.executable, "-c", f"{limited}\n{crime}"],
+        [sys.executable, "-c", f"{limited}\n{code}"],
         cwd=tmp_path, env={"PYTHONPATH": str(guard.PROJECT_DIR)}, capture_output=True, check=False,
     )  # fmt: skip
     assert ended.returncode == status
-    assert words in ended.stderr
+    assert message in ended.stderr
 
 
 def test_child_environment_has_no_secrets(monkeypatch):
-    told: dict[str, object] = {}
+    passed: dict[str, object] = {}
     popen = subprocess.Popen
 
     def note(*args: object, **options: object) -> "subprocess.Popen[bytes]":
-        told.update(options)
+        passed.update(options)
         return popen(*args, **options)
 
     monkeypatch.setattr(subprocess, "Popen", note)
-    read(pdfs.saying("hello"), "document")
-    assert told["env"] == {"PYTHONDONTWRITEBYTECODE": "1"}
+    read(pdfs.with_text("hello"), "document")
+    assert passed["env"] == {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_picture_is_scaled_upright_without_metadata(content: bytes, media_type: 
 def test_next_file_is_read_after_a_bomb(monkeypatch):
     actor = make.member()
     bomb = actions.keep_upload(actor=actor, content=pdfs.zip_bomb(), name="bomb.pdf")
-    letter = actions.keep_upload(actor=actor, content=pdfs.saying("Dear arena"), name="letter.pdf")
+    letter = actions.keep_upload(actor=actor, content=pdfs.with_text("Dear arena"), name="letter.pdf")
     for upload in (bomb, letter):
         read_upload(upload.pk)
     states = dict(Upload.objects.values_list("name", "state"))

@@ -1,5 +1,3 @@
-"""A truncated picture is refused, at any length; bytes behind a whole one do no harm."""
-
 import io
 
 import pytest

@@ -1,4 +1,4 @@
-"""What people bring is kept as it came, once, and under their own name only."""
+"""Uploads through pages and API."""
 
 import errno
 import hashlib
@@ -61,15 +61,15 @@ def test_text_file_is_stored_unchanged_and_ready(reader: Reader):
 
 
 def test_pdf_is_read_by_a_worker_page_by_page(reader: Reader):
-    response = send(reader, pdfs.saying("first page", "second page"), "report.pdf")
+    response = send(reader, pdfs.with_text("first page", "second page"), "report.pdf")
     assert response.status_code == 202
-    upload = once_read(reader, response.json())
+    upload = wait_until_read(reader, response.json())
     assert (upload["state"], upload["media_type"], upload["pages"]) == ("ready", "application/pdf", 2)
     sent = reader.get(f"/api/v1/uploads/{upload['id']}/text/").text
     assert "[Page 1]\nfirst page\n\n[Page 2]\nsecond page" in sent
 
 
-def once_read(reader: Reader, upload: dict) -> dict:
+def wait_until_read(reader: Reader, upload: dict) -> dict:
     def seen() -> dict:
         return reader.api("GET", f"uploads/{upload['id']}/").json()
 
@@ -78,7 +78,7 @@ def once_read(reader: Reader, upload: dict) -> dict:
 
 
 def test_scanned_pdf_fails_without_text(reader: Reader):
-    upload = once_read(reader, send(reader, pdfs.scanned(), "scan.pdf").json())
+    upload = wait_until_read(reader, send(reader, pdfs.scanned(), "scan.pdf").json())
     assert (upload["state"], upload["error"]) == ("failed", "no_text")
     assert "scanned" in reader.get(f"/uploads/{upload['id']}/").text
     assert refusal(reader.api("GET", f"uploads/{upload['id']}/text/")) == (409, "upload_failed")
@@ -87,7 +87,7 @@ def test_scanned_pdf_fails_without_text(reader: Reader):
 
 def test_picture_is_re_encoded_and_original_is_kept(reader: Reader):
     original = pictures.photograph_with_metadata()
-    upload = once_read(reader, send(reader, original, "tower.jpg").json())
+    upload = wait_until_read(reader, send(reader, original, "tower.jpg").json())
     assert (upload["kind"], upload["state"], upload["pages"]) == ("image", "ready", None)
     shown = reader.get(f"/uploads/{upload['id']}/image/")
     assert (shown.headers["content-type"], pictures.opened(shown.content).size) == ("image/jpeg", (523, 1568))
@@ -98,7 +98,7 @@ def test_picture_is_re_encoded_and_original_is_kept(reader: Reader):
 
 
 def test_content_decides_the_type_of_a_file(reader: Reader):
-    assert once_read(reader, send(reader, pictures.picture(), "letter.pdf").json())["media_type"] == "image/png"
+    assert wait_until_read(reader, send(reader, pictures.picture(), "letter.pdf").json())["media_type"] == "image/png"
     assert send(reader, b"%!PS\nhello", "drawing.png").json()["media_type"] == "text/plain"
     assert refusal(send(reader, b"MZ\x90\x00\x03\x00\x00", "notes.txt")) == (415, "unsupported_media_type")
     assert refusal(send(reader, b"", "nothing.txt")) == (400, "invalid")
@@ -224,7 +224,7 @@ def test_hostile_name_reaches_no_header_or_directory(reader: Reader):
 
 def test_full_disk_returns_503_and_leaves_nothing(reader: Reader, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(FileSystemStorage, "_save", _write_a_little)
+        patch.setattr(FileSystemStorage, "_save", _write_partially)
         response = send(reader)
     assert refusal(response) == (503, "storage_full")
     assert "retry-after" in response.headers
@@ -232,8 +232,8 @@ def test_full_disk_returns_503_and_leaves_nothing(reader: Reader, monkeypatch):
     assert send(reader).status_code == 201
 
 
-def _write_a_little(storage: FileSystemStorage, name: str, content: File) -> str:
-    """As a disk does that becomes full."""
+def _write_partially(storage: FileSystemStorage, name: str, content: File) -> str:
+    """Write a few bytes and fail, like a full disk."""
     path = Path(storage.path(name))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.read(7))
@@ -243,11 +243,11 @@ def _write_a_little(storage: FileSystemStorage, name: str, content: File) -> str
 def test_library_has_fixed_query_count(client, settings):
     settings.ARENA_LIMITS = {**settings.ARENA_LIMITS, ("upload", "visitor"): "off"}
 
-    def questions_with(files: int) -> int:
+    def query_count(files: int) -> int:
         for number in range(files):
             client.post("/uploads/", {"file": SimpleUploadedFile("a.txt", b"text %d" % number)})
-        with CaptureQueriesContext(connection) as questions:
+        with CaptureQueriesContext(connection) as queries:
             assert client.get("/uploads/").content.count(b">a.txt</a>") == files
-        return len(questions)
+        return len(queries)
 
-    assert questions_with(2) == questions_with(20) <= 12
+    assert query_count(2) == query_count(20) <= 12

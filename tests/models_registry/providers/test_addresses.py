@@ -1,4 +1,4 @@
-"""The address that is checked is the one that is connected to, and some no provider may have."""
+"""Every connection checks the address that it uses."""
 
 import asyncio
 import socket
@@ -54,14 +54,14 @@ def test_provider_with_forbidden_address_is_refused(host: str, settings):
 
 
 def call(base_url: str) -> str:
-    """The text of an answer, or the code it failed with."""
-    said: list[str] = []
+    """Return the answer's text, or the code of the failure."""
+    pieces: list[str] = []
 
     def receive(text: str, reasoning: str) -> float:
-        said.append(text)
+        pieces.append(text)
         return 0.0
 
-    async def ask() -> None:
+    async def call_one() -> None:
         provider = OpenAICompatible()
         deadlines = dict.fromkeys(("connect", "first", "idle", "total"), 20.0)
         messages = [{"role": "user", "content": "one two"}]
@@ -71,34 +71,34 @@ def call(base_url: str) -> str:
             await provider.close()
 
     try:
-        asyncio.run(ask())
+        asyncio.run(call_one())
     except ProviderError as error:
         return str(error.code)
-    return "".join(said)
+    return "".join(pieces)
 
 
 @pytest.fixture
 def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """Have a name server say these addresses in turn, and then the last for ever; returns what it was asked."""
+    """Fake name server: returns these addresses in turn, then always the last; records the requested names."""
 
-    def say(*addresses: str) -> list[str]:
-        asked: list[str] = []
+    def resolve_to(*addresses: str) -> list[str]:
+        requested: list[str] = []
 
         def getaddrinfo(host: str, port: Any, *_: Any, **__: Any) -> list[Any]:
-            asked.append(host)
-            address = addresses[min(len(asked), len(addresses)) - 1]
+            requested.append(host)
+            address = addresses[min(len(requested), len(addresses)) - 1]
             return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in address.split()]
 
         monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-        return asked
+        return requested
 
-    return say
+    return resolve_to
 
 
-@pytest.mark.parametrize(("allowed", "said"), [(True, "one two "), (False, "address_refused")])
-def test_private_address_is_called_only_if_allowed(allowed: bool, said: str, fake_provider: FakeProvider, settings):
+@pytest.mark.parametrize(("allowed", "outcome"), [(True, "one two "), (False, "address_refused")])
+def test_private_address_is_called_only_if_allowed(allowed: bool, outcome: str, fake_provider: FakeProvider, settings):
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = allowed
-    assert call(fake_provider.base_url) == said
+    assert call(fake_provider.base_url) == outcome
     assert fake_provider.calls.total() == (1 if allowed else 0)
 
 
@@ -109,7 +109,7 @@ def test_embedded_model_is_called_at_private_address(fake_provider: FakeProvider
 
 
 def test_local_model_is_called_by_name_in_private_network(fake_provider: FakeProvider, names, settings):
-    """In containers it is http://local-model:8080/v1, at an address of their network."""
+    """The URL in containers is http://local-model:8080/v1, at an address of their network."""
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
     settings.ARENA_LOCAL_MODEL_URL = f"http://local-model:{fake_provider.port}/v1"
     names("127.0.0.1")
@@ -132,13 +132,13 @@ def test_forbidden_address_is_never_called(names, settings):
 
 
 def test_name_with_changed_address_is_not_called(fake_provider: FakeProvider, names, settings):
-    """DNS rebinding: what a check before the connection would have seen is not what is connected to."""
+    """DNS rebinding: a check before the connection would have seen another address."""
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
-    asked = names("8.8.8.8", "127.0.0.1")
+    requested = names("8.8.8.8", "127.0.0.1")
     url = f"http://rebinding.example:{fake_provider.port}/v1"
     assert socket.getaddrinfo("rebinding.example", fake_provider.port)[0][4][0] == "8.8.8.8"
     assert call(url) == "address_refused"
-    assert asked == ["rebinding.example", "rebinding.example"]
+    assert requested == ["rebinding.example", "rebinding.example"]
     assert not fake_provider.calls
 
 
@@ -151,34 +151,34 @@ def test_name_with_several_addresses_uses_only_allowed_ones(fake_provider: FakeP
 
 
 def test_provider_allows_101_concurrent_calls(fake_provider: FakeProvider):
-    begun: set[int] = set()
+    started: set[int] = set()
 
-    async def ask_all() -> None:
-        provider, all_begun = OpenAICompatible(), asyncio.Event()
+    async def call_all() -> None:
+        provider, all_started = OpenAICompatible(), asyncio.Event()
 
-        async def ask(number: int) -> None:
+        async def call_one(number: int) -> None:
             deadlines = dict.fromkeys(("connect", "first", "idle", "total"), 60.0)
             messages = [{"role": "user", "content": "one two three"}]
 
             def receive(text: str, reasoning: str) -> float:
-                begun.add(number)
-                if len(begun) == 101:
-                    all_begun.set()
+                started.add(number)
+                if len(started) == 101:
+                    all_started.set()
                 return 0.0
 
             await provider.stream(
                 ChatRequest(fake_provider.base_url, "", "hang-after-1", messages, {}, deadlines), receive
             )
 
-        calls = [asyncio.create_task(ask(number)) for number in range(101)]
-        await asyncio.wait([asyncio.create_task(all_begun.wait())], timeout=20)
+        calls = [asyncio.create_task(call_one(number)) for number in range(101)]
+        await asyncio.wait([asyncio.create_task(all_started.wait())], timeout=20)
         for running in calls:
             running.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
         await provider.close()
 
-    asyncio.run(ask_all())
-    assert len(begun) == 101
+    asyncio.run(call_all())
+    assert len(started) == 101
 
 
 @pytest.mark.django_db

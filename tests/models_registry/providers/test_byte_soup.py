@@ -1,4 +1,4 @@
-"""Hostile bytes end each kind of call to a provider soon, with a result or with the call's own error."""
+"""Hostile bytes end each kind of call to a provider with a result or with the call's own error."""
 
 import asyncio
 import contextlib
@@ -46,7 +46,7 @@ ODDITIES = [
 
 @st.composite
 def soups(draw: st.DrawFn) -> bytes:
-    """A sensible reply with some slices replaced, or nothing sensible at all."""
+    """Generate a valid reply with some slices replaced, or random bytes."""
     soup = draw(st.sampled_from(REPLIES) | st.binary(max_size=200))
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(soup)))
@@ -67,7 +67,7 @@ def server() -> Iterator[RawServer]:
 
 
 def stream(at: str) -> None:
-    """Call a model there. Raises ProviderError."""
+    """Call a model at this URL. Raises ProviderError."""
     request = ChatRequest(
         at, "sk-a-key-of-some-length", "m", [{"role": "user", "content": "hi"}], {"max_tokens": 100},
         {"connect": 5, "first": 5, "idle": 5, "total": 10},

@@ -1,4 +1,4 @@
-"""Every kind of provider says in its own way what it serves."""
+"""Lists of models of every kind of provider, and requests for them."""
 
 from decimal import Decimal
 from typing import Any
@@ -108,9 +108,9 @@ LISTS: list[tuple[str, Any, list[Offer]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "said", "offers"), LISTS, ids=[kind for kind, *_ in LISTS])
-def test_list_of_each_kind_is_parsed(kind: str, said: Any, offers: list[Offer]):
-    assert parse_offers(said) == offers
+@pytest.mark.parametrize(("kind", "payload", "offers"), LISTS, ids=[kind for kind, *_ in LISTS])
+def test_list_of_each_kind_is_parsed(kind: str, payload: Any, offers: list[Offer]):
+    assert parse_offers(payload) == offers
     assert [Offer.from_json(offer.to_json()) for offer in offers] == offers
 
 
@@ -118,10 +118,10 @@ def test_lists_cover_every_kind():
     assert [kind for kind, *_ in LISTS] == ProviderKind.values
 
 
-@pytest.mark.parametrize("said", [None, 3, "models", {}, {"data": {}}, {"error": {}}, [1, 2], {"data": ["a"]}])
-def test_payload_without_list_is_refused(said: Any):
+@pytest.mark.parametrize("payload", [None, 3, "models", {}, {"data": {}}, {"error": {}}, [1, 2], {"data": ["a"]}])
+def test_payload_without_list_is_refused(payload: Any):
     with pytest.raises(NotACatalogue):
-        parse_offers(said)
+        parse_offers(payload)
 
 
 @pytest.mark.parametrize(
@@ -139,12 +139,12 @@ def test_invalid_field_in_list_is_ignored(field: str, value: Any):
 
 
 def test_unusable_names_in_list_are_skipped():
-    said = [{"id": ""}, {"id": "x" * 300}, {"id": 5}, None, {"id": "ends\x00"}, {"id": "twice"}, {"id": "twice"}]
-    assert [offer.upstream_name for offer in parse_offers(said)] == ["ends\ufffd", "twice"]
+    payload = [{"id": ""}, {"id": "x" * 300}, {"id": 5}, None, {"id": "ends\x00"}, {"id": "twice"}, {"id": "twice"}]
+    assert [offer.upstream_name for offer in parse_offers(payload)] == ["ends\ufffd", "twice"]
 
 
 @pytest.mark.parametrize(
-    ("asked", "served", "is_found"),
+    ("upstream_name", "served", "is_found"),
     [
         ("llama3.2", "llama3.2:latest", True),
         ("llama3.2", "llama3.2:1b", False),
@@ -157,8 +157,8 @@ def test_unusable_names_in_list_are_skipped():
         ("gpt-6", "gpt-6", True),
     ],
 )
-def test_offer_is_found_by_provider_spelling(asked: str, served: str, is_found: bool):
-    assert (find_offer([Offer("another"), Offer(served)], asked) is not None) == is_found
+def test_offer_is_found_by_provider_spelling(upstream_name: str, served: str, is_found: bool):
+    assert (find_offer([Offer("another"), Offer(served)], upstream_name) is not None) == is_found
 
 
 def test_offer_is_found_by_alias():
@@ -167,7 +167,7 @@ def test_offer_is_found_by_alias():
     )
 
 
-def ask(fake_provider: FakeProvider, fault: str, *, key: str = "k-1", kind: str = "other") -> list[Offer]:
+def request_list(fake_provider: FakeProvider, fault: str, *, key: str = "k-1", kind: str = "other") -> list[Offer]:
     return fetch(fake_provider.base_url.replace("/v1", f"{fault}/v1"), key=key, kind=ProviderKind(kind))
 
 
@@ -197,7 +197,7 @@ def test_failed_list_request_has_one_sentence(
     monkeypatch.setattr(catalogue_page, "TIMEOUT_S", 3.0 if fault == "/silent" else 20.0)
     monkeypatch.setattr(catalogue_page, "MAX_BYTES", 1_000_000)
     with pytest.raises(CatalogueRefused) as refused:
-        ask(fake_provider, fault, key="sk-secret-key-1234")
+        request_list(fake_provider, fault, key="sk-secret-key-1234")
     assert str(refused.value).startswith(sentence)
     assert CANARY not in str(refused.value)
     assert "sk-secret" not in str(refused.value)
@@ -213,18 +213,18 @@ def test_missing_server_has_its_own_sentence():
 def test_list_of_refused_private_server_is_not_requested(fake_provider: FakeProvider, settings):
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
     with pytest.raises(CatalogueRefused, match="This arena does not allow calls to"):
-        ask(fake_provider, "")
+        request_list(fake_provider, "")
     assert not fake_provider.list_requests
 
 
 def test_list_request_has_address_and_key_of_its_kind(fake_provider: FakeProvider):
-    asked = []
+    requests = []
     for kind, key in [("other", "k-1"), ("anthropic", "k-1"), ("ollama", ""), ("ollama", "k-1")]:
-        ask(fake_provider, "", key=key, kind=kind)
+        request_list(fake_provider, "", key=key, kind=kind)
         request = fake_provider.list_requests[-1]
         sent = {name: value for name, value in request.headers.items() if name in ("Authorization", "x-api-key")}
-        asked.append((request.path_qs, sent))
-    assert asked == [
+        requests.append((request.path_qs, sent))
+    assert requests == [
         ("/v1/models", {"Authorization": "Bearer k-1"}),
         ("/v1/models?limit=1000", {"x-api-key": "k-1"}),
         ("/api/tags", {}),
@@ -235,4 +235,4 @@ def test_list_request_has_address_and_key_of_its_kind(fake_provider: FakeProvide
 def test_list_request_ignores_proxy_variable(fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
-    assert ask(fake_provider, "") == [Offer("honest")]
+    assert request_list(fake_provider, "") == [Offer("honest")]

@@ -1,4 +1,4 @@
-"""Token counts in the events of a stream, possible and impossible ones."""
+"""Valid and invalid token counts in the events of a stream."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""llama.cpp for real: the small model that comes with the arena."""
+"""Calls to the embedded model, a real llama.cpp server."""
 
 import asyncio
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ pytestmark = [needs_local_model, pytest.mark.timeout(600)]
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    model = LocalModel(free_port())  # which stays free until it listens, seconds later
+    model = LocalModel(free_port())  # the port stays free until the server listens, seconds later
     child = Child(model.prepare(Path(site.BASE_DIR)), tmp_path_factory.mktemp("logs"))
     try:
         child.wait_until_ready(within=60)
@@ -31,14 +31,14 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def ask(url: str, prompt: str, parameters: dict[str, object], *, first: float = 240) -> tuple[Completion, str]:
-    """Unless `first` says otherwise there is time for a busy machine, and for the long prompt of an earlier test."""
+    """The default of `first` allows for a busy machine that still reads the long prompt of an earlier test."""
     model = LanguageModel(
         provider=Provider(base_url=url, kind="llamacpp"), upstream_name=NAME, parameters=parameters
     )  # fmt: skip
-    said: list[str] = []
+    pieces: list[str] = []
 
     def receive(text: str, reasoning: str) -> float:
-        said.append(text)
+        pieces.append(text)
         return 0.0
 
     async def call() -> Completion:
@@ -52,7 +52,7 @@ def ask(url: str, prompt: str, parameters: dict[str, object], *, first: float = 
         finally:
             await provider.close()
 
-    return asyncio.run(call()), "".join(said)
+    return asyncio.run(call()), "".join(pieces)
 
 
 def test_local_model_accepts_all_parameters_and_counts_tokens(url: str):
