@@ -1,5 +1,3 @@
-"""Rules for opening a circuit breaker. Pure functions."""
-
 ANSWERED, FAILED, REJECTED = ".", "x", "r"
 # Outcomes that are remembered.
 WINDOW = 10

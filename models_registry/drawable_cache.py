@@ -1,5 +1,3 @@
-"""Models that battles can start with, cached for one second."""
-
 from typing import NamedTuple
 
 from common.cache import TTLCached

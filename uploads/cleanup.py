@@ -1,5 +1,3 @@
-"""Delete expired uploads and orphaned storage objects."""
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -32,7 +30,7 @@ def delete_expired() -> None:
 
 @contextmanager
 def _log_errors(name: str) -> Iterator[None]:
-    """Log an error instead of raising it, so that the other files are still deleted; the next run tries again."""
+    """Log errors, so that other files are still deleted; the next run tries again."""
     try:
         yield
     except Exception:  # each storage backend raises its own exceptions

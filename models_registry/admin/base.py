@@ -16,7 +16,7 @@ class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     @property
     def _model_name(self) -> str:
-        """Return the model's name for the audit log, which is always in English."""
+        """Return the model's name for the audit log, always in English."""
         return camel_case_to_spaces(self.model.__name__)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 def _is_protected(row: Model) -> bool:
-    """Return whether a foreign key with PROTECT refers to `row`, so that it cannot be deleted."""
+    """Return whether a foreign key with PROTECT refers to `row`."""
     return any(
         relation.related_model._base_manager.filter(**{relation.field.name: row}).exists()
         for relation in row._meta.get_fields(include_hidden=True)

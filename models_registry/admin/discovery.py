@@ -1,5 +1,3 @@
-"""Admin page that lists the models of a provider's endpoint, to register some of them."""
-
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -17,8 +15,6 @@ from models_registry.providers.catalogue import CatalogueRefused, Offer
 
 
 class PickForm(forms.Form):
-    """Offered models to register, and their status."""
-
     names = forms.MultipleChoiceField(error_messages={"required": _("Tick at least one model.")})
     status = forms.ChoiceField(
         label=_("Register them as"),
@@ -103,7 +99,7 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 def _rows(provider: Provider, catalogue: Catalogue, search: str) -> list[dict[str, object]]:
-    """Return offers whose names contain every word of `search`, each with its registered model or None."""
+    """Return offers with every word of `search` in their names, and their registered models or None."""
     known, words = discovery.registered_models(provider), search.lower().split()
     return [
         {"offer": offer, "model": known.get(offer.upstream_name)}

@@ -18,7 +18,6 @@ from models_registry.models.availability import Availability
 
 
 def set_status(request: HttpRequest, models: QuerySet[LanguageModel], status: LanguageModel.Status) -> None:
-    """Change models that have another status, with an audit entry for each."""
     changed = 0
     for model in models.exclude(status=status):
         versions.revise(model.pk, {"status": status})
@@ -29,8 +28,6 @@ def set_status(request: HttpRequest, models: QuerySet[LanguageModel], status: La
 
 
 class HealthAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Buttons for status and breaker on a model's page, and the reason why it is unavailable in the list."""
-
     change_form_template = "admin/models_registry/languagemodel/change_form.html"
 
     def get_urls(self) -> list[URLPattern]:
@@ -75,7 +72,7 @@ class HealthAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return model
 
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
-        """Look up the reasons of all listed models together, to save queries."""
+        """Look up the reasons of all listed models with fixed queries."""
         listed = super().get_changelist_instance(request)
         models: list[Any] = list(listed.result_list)
         availability = Availability(models)

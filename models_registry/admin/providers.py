@@ -50,7 +50,7 @@ class ProviderAdmin(SecretFieldsAdmin, DiscoverAdmin, RegistryAdmin):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
-        """Show presets first, then the form, filled in from the chosen one."""
+        """Show presets first, then the form."""
         preset = PRESETS.get(request.GET.get("preset", ""))
         if preset is None and request.method == "GET":
             return self._choose_preset(request)

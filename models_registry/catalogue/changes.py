@@ -55,7 +55,7 @@ def _was_dismissed(last: CatalogueChange | None, after: JsonObject) -> bool:
 
 
 def _differences(model: LanguageModel, offer: Offer | None) -> Iterable[tuple[str, JsonObject, JsonObject]]:
-    """Yield (kind, before, after) for each value of the offer that differs from the registry."""
+    """Yield (kind, before, after)."""
     if offer is None:
         yield Kind.GONE, {}, {}
         return
@@ -75,7 +75,7 @@ def _price(input_per_million: Decimal, output_per_million: Decimal) -> JsonObjec
 
 @transaction.atomic
 def accept(change: CatalogueChange, *, by: User) -> bool:
-    """Apply the change; return False if it was decided before."""
+    """Return False if the change was decided before."""
     if not _decide(change, State.ACCEPTED, by):
         return False
     match change.kind:

@@ -1,5 +1,3 @@
-"""Fetch lists of models from providers' endpoints, and register chosen models."""
-
 import logging
 import re
 from collections.abc import Iterable
@@ -34,10 +32,10 @@ def get_catalogue(provider: Provider, *, refresh: bool = False) -> Catalogue:
 
 
 def refresh_catalogues() -> None:
-    """Refresh lists of all providers with registered models, once a day, and propose differences. Never raises."""
+    """Refresh outdated lists of providers with registered models and propose differences. Never raises."""
     provider_ids = LanguageModel.objects.exclude(status=LanguageModel.Status.RETIRED).values("provider")
     for provider in Provider.objects.filter(pk__in=provider_ids).order_by("pk"):
-        # Half the TTL, so that a second message, or a second beat process, skips providers asked just now.
+        # Half the TTL, so that a second message or beat process skips providers that were requested just now.
         if provider.unavailable_reason or not Catalogue.objects.claim(provider.pk, older_than=CATALOGUE_TTL / 2):
             continue
         try:
@@ -123,7 +121,7 @@ def _create_model(provider: Provider, offer: Offer, status: LanguageModel.Status
 
 
 def _free_slug(name: str, provider: Provider) -> str:
-    """Return a slug for the name, with the provider's kind and a number appended if it is taken."""
+    """Return a slug for the name; append the provider's kind and a number if it is taken."""
     plain = re.sub(r"[^a-z0-9._-]+", "-", name.lower().removesuffix(":latest")).strip("._-")[:80] or "model"
     kind = provider.known_kind.value
     numbered = (f"{plain}-{kind}-{number}" for number in range(2, 10_000))

@@ -1,5 +1,3 @@
-"""Presets for well-known providers."""
-
 from dataclasses import dataclass
 
 from django.utils.functional import Promise
@@ -11,7 +9,7 @@ from models_registry.providers.kinds import ProviderKind
 
 @dataclass(frozen=True)
 class Preset:
-    """Initial data for the form of a new provider, and a hint for its author."""
+    """Initial data for a new provider's form, with a hint where its key or server comes from."""
 
     kind: ProviderKind
     name: str

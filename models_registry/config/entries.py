@@ -50,7 +50,7 @@ class ProviderKeys(msgspec.Struct):
 
 
 class DeadlineKeys(msgspec.Struct, forbid_unknown_fields=True):
-    """Deadlines in seconds."""
+    """Seconds."""
 
     connect_s: Number | None = field(name="connect", default=None)
     first_s: Number | None = field(name="first", default=None)
@@ -96,7 +96,7 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """One model as the file describes it: the fields of LanguageModel and of Provider that it decides, by name."""
+    """A model's entry, as fields of LanguageModel and of Provider by name."""
 
     line: int
     id: str
@@ -144,7 +144,7 @@ def _type_problems(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _translate_message(message: str, choices: list[str]) -> str:
-    """Return a message of msgspec with the file's names of types, and with the valid values."""
+    """Replace names of types in a message of msgspec, and add the valid values."""
     message = re.sub(r" (matching regex|[<>]=) .*", " that can be stored", message)
     message = re.sub(r"[`'](.*?)(?: \| null)?[`']", lambda found: _TYPES.get(found[1], f"“{found[1]}”"), message)
     word = re.search(r"(?:unknown field|enum value) “(.*)”", message)
@@ -180,7 +180,7 @@ def _entry(line: int, values: dict[str, Any]) -> ModelEntry:
 
 
 def _field_problems(entry: ModelEntry, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (path, sentence) for values that the rows' validators refuse, and for a licence with two names."""
+    """Yield (path, sentence) for values that validators refuse, and for a licence with two names."""
     license, name = values.get("license"), values.get("license_name")
     if name and license not in (None, OPEN, PROPRIETARY, name):
         yield "license_name", f"The licence is already named “{license}” above."

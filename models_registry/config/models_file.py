@@ -1,5 +1,3 @@
-"""Import the models file into the registry, and export the registry as a models file."""
-
 from decimal import Decimal
 from typing import Any
 

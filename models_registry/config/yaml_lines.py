@@ -1,5 +1,3 @@
-"""Read the models file into plain values with their line numbers."""
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,7 +7,7 @@ import yaml
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """An error in the file with its line, from 1."""
+    """An error with its line, from 1."""
 
     line: int
     sentence: str
@@ -25,7 +23,7 @@ class ConfigRefused(Exception):
 
 @dataclass
 class RawEntry:
-    """One item of the list: YAML values, and line numbers by key ("price", "price.input")."""
+    """YAML values of an item, and line numbers by key ("price", "price.input")."""
 
     line: int
     values: dict[str, Any] = field(default_factory=dict)

@@ -31,5 +31,4 @@ FAILURE_MESSAGES: dict[str, Promise] = {
 
 
 def failure_message(code: str) -> str:
-    """Return the sentence for a stored code; "" for none."""
     return str(FAILURE_MESSAGES[code]) if code else ""

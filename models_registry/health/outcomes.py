@@ -1,5 +1,3 @@
-"""Record outcomes of calls and probes for the circuit breakers."""
-
 import logging
 from datetime import timedelta
 
@@ -117,19 +115,17 @@ def record_probe(breaker_id: int, error: FailureCode | None, *, retry_after: flo
 
 
 def postpone_probe(breaker_id: int) -> None:
-    """Delay a probe that got no slot or no money."""
     later = Now() + timedelta(seconds=rule.MIN_COOLDOWN_S)
     Breaker.objects.open().filter(pk=breaker_id).update(probe_at=later)
 
 
 def reset_provider_breaker(provider: Provider) -> None:
-    """Forget failures of a provider whose key or address has changed."""
     Breaker.objects.filter(provider=provider).update(recent="", openings=0, opened_at=None, probe_at=None)
 
 
 @transaction.atomic
 def close(model: LanguageModel, *, by: User) -> bool:
-    """Close and reset the breakers of the model and its provider; return whether one was open."""
+    """Close the breakers of the model and its provider; return whether one was open."""
     closed = (
         Breaker.objects.of_model(model.pk, model.provider_id)
         .open()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Availability:
-    """Availability of `models`, with provider selected and prices prefetched."""
+    """models: with provider selected and prices prefetched."""
 
     def __init__(self, models: "Sequence[LanguageModel]") -> None:
         breakers = list(Breaker.objects.open())
@@ -42,16 +42,15 @@ class Availability:
         return model.provider.unavailable_reason or self.breaker_reason(model) or self.budget_reason(model)
 
     def breaker_reason(self, model: "LanguageModel") -> str:
-        """Return a sentence about the open breaker of the model or its provider; "" if both are closed."""
+        """Return a sentence, or "" if the breakers of the model and its provider are closed."""
         breaker = self._breakers_by_model.get(model.pk) or self._breakers_by_provider.get(model.provider_id)
         return breaker.unavailable_reason if breaker else ""
 
     def is_halted(self, model: "LanguageModel") -> bool:
-        """Return whether the model is paid and calls to paid models are halted."""
         return self._is_halted and model.pk in self._paid_ids
 
     def budget_reason(self, model: "LanguageModel") -> str:
-        """Return a sentence about the halt or the exhausted budget; "" if the model can be paid for."""
+        """Return a sentence, or "" if the model can be paid for."""
         if self.is_halted(model):
             return gettext("Calls to paid models are halted.")
         if model.pk not in self._paid_ids:

@@ -1,5 +1,3 @@
-"""Circuit breakers of models and providers."""
-
 from datetime import timedelta
 
 from django.db import models
@@ -16,12 +14,12 @@ class BreakerQuerySet(models.QuerySet["Breaker"]):
         return self.filter(probe_at__isnull=False)
 
     def due(self) -> "BreakerQuerySet":
-        """Filter open breakers whose cooldown is over, except those of inactive models."""
+        """Filter breakers whose cooldown is over, except those of inactive models."""
         is_active = Q(model=None) | Q(model__status="active")
         return self.filter(is_active, probe_at__lte=Now())
 
     def of_model(self, model: int, provider: int) -> "BreakerQuerySet":
-        """Filter the breakers of a model and of its provider, by their ids."""
+        """Filter the model's own breaker and its provider's."""
         return self.filter(Q(model=model) | Q(provider=provider))
 
     def with_failures(self) -> "BreakerQuerySet":

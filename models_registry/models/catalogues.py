@@ -1,5 +1,3 @@
-"""Lists of the models that endpoints serve, and their differences from the registry."""
-
 from datetime import timedelta
 from decimal import Decimal
 
@@ -103,7 +101,6 @@ class CatalogueChange(models.Model):
 
     @property
     def summary(self) -> str:
-        """Return a sentence for administrators about the change."""
         match self.kind:
             case self.Kind.PRICE:
                 return f"{_format_price(self.before)} → {_format_price(self.after)}"

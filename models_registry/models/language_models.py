@@ -19,7 +19,7 @@ from models_registry.validators import validate_model_slug, validate_parameters
 
 class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
     def public(self) -> "LanguageModelQuerySet":
-        """Filter models that are listed publicly, with provider and prices."""
+        """Filter publicly listed models, with provider and prices."""
         listed = self.exclude(status=LanguageModel.Status.DRAFT).select_related("provider")
         return listed.prefetch_related("prices").order_by("name", "version", "pk")
 
@@ -120,14 +120,14 @@ class LanguageModel(models.Model):
 
     @property
     def sent_parameters(self) -> JsonObject:
-        """Return the parameters of a request in the provider's dialect. They always cap the answer and so its cost."""
+        """Return parameters in the provider's dialect. They always cap the answer, and so its cost."""
         is_capped = not CAPS.isdisjoint(self.parameters)
         cap = {} if is_capped else {"max_tokens": settings.ARENA_MAX_TOKENS}
         return self.provider.dialect.body(self.upstream_name, self.parameters | cap)
 
     @property
     def unsent_parameters(self) -> list[str]:
-        """Return names of sampling parameters that are not sent because the provider would refuse or ignore them."""
+        """Return names of parameters that the provider would refuse or ignore."""
         return self.provider.dialect.unsent(self.upstream_name, self.parameters)
 
     @property

@@ -1,5 +1,3 @@
-"""Reserved and actual costs of calls, and spending per day and account."""
-
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -123,12 +121,11 @@ class Charge(models.Model):
 
     @property
     def accounts(self) -> list[str]:
-        """Return accounts in the order in which they are locked."""
         return charged_accounts(self.provider_id, self.person)
 
 
 def charged_accounts(provider_id: int, person: str) -> list[str]:
-    """Return the accounts whose budgets a call counts against, in the order in which they are locked."""
+    """Return the accounts that a call is charged to, in the order of locks."""
     persons = [person_account(person)] if person else []
     return sorted([*persons, provider_account(provider_id), SITE])
 

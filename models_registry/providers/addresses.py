@@ -90,7 +90,6 @@ class SocketFactory:
         self._addresses_of_local_model: set[str] = set()
 
     def remember(self, host: str, port: int, addresses: Iterable[str]) -> None:
-        """Store the addresses of `host` if it is the local model's."""
         if (host, port) == _local_model():
             self._addresses_of_local_model = set(addresses)
 

@@ -34,7 +34,7 @@ class CatalogueRefused(Exception):
 
 
 class NotACatalogue(ValueError):
-    """Raised for JSON that is not a list of models."""
+    pass
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,6 @@ def _writes_text(item: dict[str, Json]) -> bool:
 
 
 def _abilities(item: dict[str, Json]) -> tuple[str, ...]:
-    """Return values of LanguageModel.Ability."""
     inputs = _texts(_table(item, "architecture").get("input_modalities"))
     parameters, capabilities = _texts(item.get("supported_parameters")), _texts(item.get("capabilities"))
     mistral_capabilities = _table(item, "capabilities")

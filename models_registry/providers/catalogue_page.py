@@ -1,5 +1,3 @@
-"""Request an endpoint's list of models, with limits of time and size and without redirects."""
-
 import json
 import logging
 from collections.abc import Mapping

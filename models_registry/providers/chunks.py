@@ -66,7 +66,7 @@ class TokenCounts(NamedTuple):
 
 
 def _count(usage: JsonObject, name: str) -> int | None:
-    """Return a number of tokens; None for any other value, such as NaN, a negative or an impossibly large number."""
+    """Return a number of tokens; None for any other value, such as NaN or an impossibly large number."""
     value = usage.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -81,7 +81,6 @@ class Chunk(msgspec.Struct):
 
     @property
     def token_counts(self) -> TokenCounts | None:
-        """Return the reported usage, if any."""
         usage = self.usage or (self.x_groq.get("usage") if isinstance(self.x_groq, dict) else None)
         return TokenCounts.from_usage(usage) if usage and isinstance(usage, dict) else None
 

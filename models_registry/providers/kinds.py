@@ -56,7 +56,7 @@ class Dialect:
         return sent | ({"stream_options": {"include_usage": True}} if self.requests_usage else {})
 
     def unsent(self, upstream_name: str, parameters: JsonObject) -> list[str]:
-        """Return names of parameters that are not sent, because they would be refused or ignored."""
+        """Return names of parameters that would be refused or ignored."""
         unsent = set() if self.accepts is None else parameters.keys() - CAPS - self.accepts
         if self.exceptions and self.exceptions[0].match(upstream_name):
             unsent |= self.exceptions[1]
@@ -116,7 +116,7 @@ _PORTS = {11434: ProviderKind.OLLAMA, 1234: ProviderKind.LM_STUDIO}
 
 
 def guess_kind(base_url: str) -> ProviderKind:
-    """Return the usual kind at this address, or OTHER."""
+    """Return OTHER if the address has no usual kind."""
     if base_url.startswith("${ARENA_LOCAL_MODEL_URL}"):
         return ProviderKind.LLAMACPP
     parts = urlsplit(base_url)

@@ -147,7 +147,6 @@ class _AnswerReader:
 
     @property
     def seconds_left(self) -> float:
-        """Return seconds until the current deadline."""
         return (self.deadline.when() or self._total_at) - asyncio.get_running_loop().time()
 
     @property
@@ -239,7 +238,6 @@ class _AnswerReader:
 
 
 def _max_characters(request: ChatRequest) -> int:
-    """Return the limit for an answer with its reasoning."""
     caps = [int(value) for name, value in request.parameters.items() if name in CAPS]
     by_tokens = max(caps, default=MAX_CHARACTERS) * MAX_CHARACTERS_PER_TOKEN
     return min(MAX_CHARACTERS, max(MIN_CHARACTERS, by_tokens))

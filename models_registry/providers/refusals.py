@@ -36,12 +36,11 @@ def parse_retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def error_for_status(status: int, body: str, *, retry_after: float | None = None) -> ProviderError:
-    """Return the error for an HTTP status other than 200."""
     return ProviderError(_code_of(status, body), f"HTTP {status}: {body}", retry_after=retry_after)
 
 
 def error_for_event(error: object) -> ProviderError:
-    """Return the error for an `error` event in a stream. Its `code` may be an HTTP status."""
+    """Return the error for an `error` event, whose `code` may be an HTTP status."""
     try:
         text = error if isinstance(error, str) else json.dumps(error)
     except (ValueError, RecursionError):

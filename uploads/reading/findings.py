@@ -30,7 +30,7 @@ class Unreadable(Exception):
 
 
 class Text(msgspec.Struct, tag=True):
-    """At least one page, and the library that read them with its version."""
+    """Texts of at least one page; `reader` is the library with its version."""
 
     pages: list[str]
     reader: str

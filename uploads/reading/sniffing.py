@@ -9,7 +9,7 @@ import msgspec
 Kind = Literal["document", "image"]
 
 PDF = "application/pdf"
-# Longer JSON is labelled plain text: parsing it would gain nothing but the label.
+# Longer JSON is labelled plain text: parsing it would only gain the label.
 MAX_JSON_BYTES = 2_000_000
 _SPACE_OR_BOM = b" \t\r\n\xef\xbb\xbf"
 # Texts contain no control characters but tab, line feed, form feed, carriage return and escape (in terminal logs).
