@@ -44,9 +44,8 @@ def upload_file(person: Actor, content: bytes, name: str) -> str:
     """Upload a file, wait until it is read, and return its id."""
     upload = actions.keep_upload(actor=person, content=content, name=name)
     read_upload(upload.pk)
-    wait_for(
-        lambda: Upload.objects.exclude(state=Upload.State.EXTRACTING).filter(pk=upload.pk)
-    )  # a worker may be reading it
+    # A worker may have claimed it before.
+    wait_for(lambda: Upload.objects.exclude(state=Upload.State.EXTRACTING).filter(pk=upload.pk))
     return upload.public_id
 
 

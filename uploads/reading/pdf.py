@@ -52,9 +52,8 @@ def extract_text(content: bytes) -> Text:
 
 def _pages(content: bytes) -> list[str]:
     reader = pypdf.PdfReader(io.BytesIO(content), strict=False)
-    if reader.is_encrypted and not reader.decrypt(
-        ""
-    ):  # the password for reading is often empty: such files are only protected against changes
+    # Files that are only protected against changes have an empty password for reading.
+    if reader.is_encrypted and not reader.decrypt(""):
         raise Unreadable(Reason.ENCRYPTED)
     if len(reader.pages) > MAX_PAGES:
         raise Unreadable(Reason.TOO_MANY_PAGES)
