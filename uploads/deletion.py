@@ -15,9 +15,8 @@ def delete_upload(upload: Upload) -> None:
     upload_deleted.send(sender=Upload, upload=upload)
     Extraction.objects.filter(upload=upload).delete()
     Upload.objects.filter(pk=upload.pk).update(deleted_at=Now())
-    transaction.on_commit(
-        lambda: delete_stored_file(upload), robust=True
-    )  # a storage failure does not undo the deletion
+    # robust: the row stays deleted if the storage fails.
+    transaction.on_commit(lambda: delete_stored_file(upload), robust=True)
 
 
 def delete_stored_file(upload: Upload) -> None:
