@@ -15,7 +15,7 @@ from django.utils import translation
 
 from common.caching import PRIVATE
 from common.errors import ArenaError, TooLarge
-from uploads.actions import MOST_BYTES
+from uploads.actions import MAX_BYTES
 from uploads.errors import FileTooLarge, StorageFull
 
 App = Callable[[Any, Any, Any], Awaitable[None]]
@@ -37,7 +37,7 @@ class BodyLimit:
             return await self._app(scope, receive, send)
         too_large, left = TooLarge, 2 * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)  # Django's own limit has a page
         if scope["path"] in UPLOADS:
-            too_large, left = FileTooLarge, MOST_BYTES + MULTIPART_OVERHEAD
+            too_large, left = FileTooLarge, MAX_BYTES + MULTIPART_OVERHEAD
         has_responded = False
 
         async def receive_within_limit() -> Any:

@@ -52,7 +52,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
         checks |= {name: "not heard" if name in missing else OK for name in heartbeat.EXPECTED}
     if set(checks.values()) == {OK}:
         # Not those that are drawn at the moment: how many these are tells who failed in a blind battle.
-        checks["database"] = _outcome(lambda: choosable.extend(LanguageModel.objects.set_up()))
+        checks["database"] = _outcome(lambda: choosable.extend(LanguageModel.objects.configured()))
     if set(checks.values()) == {OK}:
         checks["database"] = _outcome(lambda: failed_boards.extend(AggregationRun.objects.failed_boards()))
     ready = set(checks.values()) == {OK}

@@ -31,7 +31,7 @@ from battles.payload_types import (
 from battles.streaming.protocol import DEFAULT_SIDES, Format, StreamToken, sign
 from common.text.money import plain_decimal
 from common.valkey.stream_slots import person_hash
-from models_registry.health.failure_messages import failure_words
+from models_registry.health.failure_messages import failure_message
 from models_registry.payloads import model_summary
 
 # Before the vote a failed side says nothing about why: refusals differ between providers.
@@ -180,7 +180,7 @@ def _add_numbers(shown: AnswerPayload, answer: Answer) -> None:
     shown |= {
         "id": answer.public_id,
         "error": answer.error or None,
-        "error_message": failure_words(answer.error),
+        "error_message": failure_message(answer.error),
         "reasoning": answer.reasoning,
         "prompt_tokens": call.prompt_tokens if call else None,
         "completion_tokens": call.completion_tokens if call else None,

@@ -7,4 +7,4 @@ class ModelsRegistryConfig(AppConfig):
     verbose_name = _("Models registry")
 
     def ready(self) -> None:
-        from models_registry import drawable_cache  # noqa: F401 (its receivers)
+        from models_registry import drawable_cache  # noqa: F401 (connects its receivers)

@@ -1,4 +1,4 @@
-"""Provider keys at rest: encrypted with ARENA_ENCRYPTION_KEYS (the first encrypts, all decrypt)."""
+"""Encrypt provider keys with ARENA_ENCRYPTION_KEYS (the first encrypts, all decrypt)."""
 
 import hashlib
 
@@ -9,7 +9,7 @@ from django.views.decorators.debug import sensitive_variables
 
 
 class KeyUnreadable(Exception):
-    """The stored key was encrypted with an encryption key this installation does not have."""
+    """Raised if a stored key was encrypted with an encryption key that this installation lacks."""
 
 
 def _cipher() -> MultiFernet:
@@ -33,5 +33,5 @@ def decrypt(stored: bytes) -> str:
 
 @sensitive_variables("key")
 def fingerprint(key: str) -> str:
-    """Twelve hex digits by which two people can tell whether they mean the same key."""
+    """Return twelve hex digits by which people can compare keys."""
     return hashlib.sha256(b"arena provider key\0" + key.encode()).hexdigest()[:12]

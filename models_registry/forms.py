@@ -1,5 +1,3 @@
-"""What an administrator types about a provider or a model."""
-
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +13,7 @@ from models_registry.validators import validate_provider_key
 
 
 class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
-    """The key goes in and never comes out: the field is always empty when the page is shown."""
+    """Form with a write-only key: its field is always empty when the page is shown."""
 
     key = forms.CharField(
         label=_("New key"),
@@ -60,7 +58,7 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
             self.add_error("remove_key", _("Either enter a new key or remove the stored one."))
         keeps_key = self.instance.key_encrypted and not cleaned.get("key") and not cleaned.get("remove_key")
         if keeps_key and _origin(self.initial["base_url"]) != _origin(cleaned.get("base_url", "")):
-            # Otherwise whoever may edit a provider could have its key sent to a server of their own.
+            # Otherwise an editor of the provider could have its stored key sent to another server.
             self.add_error("key", _("The address changed: enter the key again, or remove it."))
         return cleaned
 
@@ -70,7 +68,7 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
         if self.cleaned_data["key"]:
             provider.store_key(self.cleaned_data["key"])
         elif self.cleaned_data["remove_key"]:
-            provider.forget_key()
+            provider.clear_key()
         if commit:
             provider.save()
         return provider
@@ -100,27 +98,27 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if "slug" in self.fields:  # it names the whole family, and a version adds “-v2” to it
-            longest = LanguageModel._meta.get_field("family").max_length
-            self.fields["slug"].validators.append(MaxLengthValidator(longest))
-        following = {"version": self.instance.version + 1}
-        self.fields["make_version"].label = _("Make version %(version)d of it") % following
+        if "slug" in self.fields:  # a slug is also the family's name, and versions append “-v2”
+            max_length = LanguageModel._meta.get_field("family").max_length
+            self.fields["slug"].validators.append(MaxLengthValidator(max_length))
+        next_version = {"version": self.instance.version + 1}
+        self.fields["make_version"].label = _("Make version %(version)d of it") % next_version
         self.fields["make_version"].help_text = _(
             "The new version starts without votes. This version is retired and keeps its votes."
         )
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        if self.instance.has_votes and self._says_otherwise(cleaned) and not cleaned.get("make_version"):
+        if self.instance.has_votes and self._changes_behaviour(cleaned) and not cleaned.get("make_version"):
             self.add_error(
                 "make_version",
                 _("This model has votes. Tick this to save the change as a new version, or undo the change."),
             )
         return cleaned
 
-    def _says_otherwise(self, cleaned: dict[str, Any]) -> bool:
-        said = (name.removesuffix("_id") for name in LanguageModel.BEHAVIOUR)
-        return any(name in cleaned and getattr(self.instance, name) != cleaned[name] for name in said)
+    def _changes_behaviour(self, cleaned: dict[str, Any]) -> bool:
+        names = (name.removesuffix("_id") for name in LanguageModel.BEHAVIOUR)
+        return any(name in cleaned and getattr(self.instance, name) != cleaned[name] for name in names)
 
 
 def _origin(url: str) -> tuple[str, str]:

@@ -1,5 +1,3 @@
-"""Models as pages, API and OpenAPI show them."""
-
 from typing import Literal, TypedDict
 
 LicenseKind = Literal["", "open", "proprietary"]
@@ -16,7 +14,7 @@ class ModelPayload(TypedDict):
     license_kind: LicenseKind
     context_length: int | None
     abilities: list[str]
-    # On an imported board: empty, and no version, for a name that is no model of the arena.
+    # On an imported board, a name without a model here has an empty status and no version.
     status: Status
     price_input: str | None
     price_output: str | None

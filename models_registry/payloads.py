@@ -1,5 +1,3 @@
-"""What everybody may know about a model, in the API's words."""
-
 from collections.abc import Iterable, Mapping
 from typing import cast
 
@@ -7,11 +5,11 @@ from common.text.money import plain_decimal
 from models_registry.models import LanguageModel, Price
 from models_registry.payload_types import LicenseKind, ModelPayload, Status
 
-LICENCE_KINDS = dict(LanguageModel.LicenseKind.choices)
+LICENCE_KIND_LABELS = dict(LanguageModel.LicenseKind.choices)
 
 
 def model_summary(model: LanguageModel, *, prices: Mapping[int, Price] | None = None) -> ModelPayload:
-    """The API's `model: {…}` object. No query when the model's prices are prefetched, or given by its id.
+    """Return the API's model object. No query if prices are prefetched, or given by the models' ids.
 
     Prices are US dollars per million tokens as decimal strings, None while unknown.
     """
@@ -31,12 +29,12 @@ def model_summary(model: LanguageModel, *, prices: Mapping[int, Price] | None = 
     }
 
 
-def licence_words(licence: str) -> str:
-    """For people, of a summary's `license` or `license_kind`: the one is a name, the other a code."""
-    return str(LICENCE_KINDS.get(licence, licence))
+def licence_label(licence: str) -> str:
+    """Return the label of a license kind; the name of a licence is returned unchanged."""
+    return str(LICENCE_KIND_LABELS.get(licence, licence))
 
 
 def prices_in_force(model_ids: Iterable[int]) -> dict[int, Price]:
-    """By model, now; one query. For hundreds of models it costs a third of prefetching their prices."""
+    """Return current prices by model. For hundreds of models it takes a third of the time of prefetching."""
     newest = Price.objects.filter(model__in=list(model_ids)).order_by("model_id", "-valid_from", "-pk")
     return {price.model_id: price for price in newest.distinct("model_id")}

@@ -1,6 +1,6 @@
-"""Money: set aside before a call, settled after it, never beyond a cap, however many ask at once.
+"""Reserve money before calls and settle it after them; concurrent reservations never exceed a budget.
 
-A call may cost no more than its reservation: a token is at least a byte of the prompt, and the answer has a cap.
+A call costs at most its reservation, because a prompt's token is at least one byte and the answer has a cap.
 """
 
 import logging
@@ -22,23 +22,23 @@ from models_registry.models.ledger import (
     Charge,
     PaidCallsHalt,
     SpendingDay,
-    accounts_of,
     are_paid_calls_halted,
+    charged_accounts,
     person_account,
     provider_account,
     today,
 )
-from models_registry.providers.base import Message, images_in, most_tokens_of_an_image, text_in
+from models_registry.providers.base import Message, count_images, max_tokens_per_image, message_text
 
 logger = logging.getLogger(__name__)
 
-SMALLEST = Decimal("1e-8")
-# What a chat template may add to each message.
-TOKENS_AROUND_A_MESSAGE = 16
+COST_QUANTUM = Decimal("1e-8")
+# Tokens that a chat template may add to each message.
+MAX_TEMPLATE_TOKENS = 16
 
 
 class OverBudget(Exception):
-    """A reservation does not fit into `account`'s budget, or paid calls are halted (`account` is "")."""
+    """Raised if a reservation exceeds `account`'s budget, or paid calls are halted (`account` is "")."""
 
     def __init__(self, account: str = "") -> None:
         super().__init__(account)
@@ -49,13 +49,13 @@ class OverBudget(Exception):
         return self.account.startswith(person_account(""))
 
     def concerns(self, model: LanguageModel) -> bool:
-        """Whether calls to `model` are what does not fit, whoever asks."""
+        """Return whether no person can pay for calls to `model` now."""
         return model.is_paid and self.account in ("", SITE, provider_account(model.provider_id))
 
 
 @dataclass(frozen=True)
 class Bill:
-    """The most that a call to a paid model can cost (US dollars), and whose it is."""
+    """Maximum cost of a call to a paid model (US dollars), and its payer."""
 
     model: LanguageModel
     price: Price
@@ -64,45 +64,45 @@ class Bill:
 
     @property
     def accounts(self) -> list[str]:
-        return accounts_of(self.model.provider_id, self.person)
+        return charged_accounts(self.model.provider_id, self.person)
 
 
-def bill(model: LanguageModel, messages: Sequence[Message], *, person: str, most_tokens: int = 0) -> Bill | None:
-    """What to reserve for sending `messages` (`person`: Actor.key, or ""); None for a model that costs nothing.
+def bill(model: LanguageModel, messages: Sequence[Message], *, person: str, max_tokens: int = 0) -> Bill | None:
+    """Return the bill to reserve for sending `messages`; None for a free model.
 
-    `most_tokens`: the answer's cap, where it is not the model's own.
+    person: Actor.key, or "". max_tokens: the answer's cap; 0 for the model's own.
     """
     price = model.price
     if price is None or not price.is_above_zero:
         return None
-    image = most_tokens_of_an_image(model.upstream_name)
-    prompt = sum(_most_tokens_in(message, image=image) + TOKENS_AROUND_A_MESSAGE for message in messages)
-    most = price.cost_of(prompt_tokens=prompt, completion_tokens=most_tokens or model.most_tokens)
-    return Bill(model, price, person, most.quantize(SMALLEST, ROUND_UP))
+    image = max_tokens_per_image(model.upstream_name)
+    prompt = sum(_max_tokens_in(message, image=image) + MAX_TEMPLATE_TOKENS for message in messages)
+    most = price.cost_of(prompt_tokens=prompt, completion_tokens=max_tokens or model.max_tokens)
+    return Bill(model, price, person, most.quantize(COST_QUANTUM, ROUND_UP))
 
 
-def _most_tokens_in(message: Message, *, image: int) -> int:
-    return len(text_in(message).encode()) + images_in(message) * image
+def _max_tokens_in(message: Message, *, image: int) -> int:
+    return len(message_text(message).encode()) + count_images(message) * image
 
 
 @transaction.atomic
 def reserve(bills: Sequence[Bill]) -> list[Charge]:
-    """Set the money of these calls aside, all or none. Once a transaction, as late as possible. Raises OverBudget."""
+    """Reserve all or none. Once per transaction and as late as possible, because of its locks. Raises OverBudget."""
     if not bills:
         return []
     if are_paid_calls_halted():
         raise OverBudget
-    wanted: dict[str, Decimal] = defaultdict(Decimal)
+    amounts: dict[str, Decimal] = defaultdict(Decimal)
     caps: dict[str, Decimal | None] = {SITE: settings.ARENA_BUDGETS["site"]}
     for call in bills:
         caps[provider_account(call.model.provider_id)] = call.model.provider.daily_budget
         if call.person:
             caps[person_account(call.person)] = personal_budget(call.person)
         for account in call.accounts:
-            wanted[account] += call.most
+            amounts[account] += call.most
     day = today()
-    for account in sorted(wanted):  # everybody locks in this order, so nobody waits for each other
-        if not SpendingDay.objects.reserve(day, account, wanted[account], cap=caps[account]):
+    for account in sorted(amounts):  # one order for all transactions, so that they cannot deadlock
+        if not SpendingDay.objects.reserve(day, account, amounts[account], cap=caps[account]):
             raise OverBudget(account)
     return Charge.objects.bulk_create(
         [
@@ -115,23 +115,23 @@ def reserve(bills: Sequence[Bill]) -> list[Charge]:
     )  # fmt: skip
 
 
-def reserve_what_fits(bills: Mapping[int, Bill]) -> dict[int, Charge]:
-    """As `reserve`, but those that do not fit are left out of what is returned."""
-    fitting = dict(bills)
-    while fitting:
+def reserve_affordable(bills: Mapping[int, Bill]) -> dict[int, Charge]:
+    """Reserve the bills that fit into the budgets; return their charges by the same keys."""
+    affordable = dict(bills)
+    while affordable:
         try:
-            return dict(zip(fitting, reserve(list(fitting.values())), strict=True))
+            return dict(zip(affordable, reserve(list(affordable.values())), strict=True))
         except OverBudget as error:
             logger.warning("calls are not made: over the budget of %s", error.account or "halted paid calls")
-            fitting = {
-                key: call for key, call in fitting.items() if error.account and error.account not in call.accounts
+            affordable = {
+                key: call for key, call in affordable.items() if error.account and error.account not in call.accounts
             }
     return {}
 
 
 @transaction.atomic
 def settle(costs: Mapping[int, Decimal]) -> None:
-    """What calls did cost (US dollars), by their charge's id. Once a transaction; a settled charge stays as it is."""
+    """Store costs (US dollars, by charge) and release reservations. Once per transaction; skips settled charges."""
     released: dict[tuple[str, date], Decimal] = defaultdict(Decimal)
     spent: dict[tuple[str, date], Decimal] = defaultdict(Decimal)
     for charge in Charge.objects.select_for_update().filter(pk__in=costs, cost=None).order_by("pk"):
@@ -147,12 +147,12 @@ def settle(costs: Mapping[int, Decimal]) -> None:
 
 
 def personal_budget(person: str) -> Decimal | None:
-    """US dollars a day; `person` is Actor.key."""
+    """Return US dollars per day, None for no limit. person: Actor.key."""
     return settings.ARENA_BUDGETS["member" if person.startswith("user:") else "visitor"]
 
 
-def personal_rest(person: str) -> Decimal | None:
-    """What is left for `person` today; None without a cap."""
+def remaining_personal_budget(person: str) -> Decimal | None:
+    """Return US dollars; None for no limit."""
     budget = personal_budget(person)
     if budget is None:
         return None
@@ -162,7 +162,7 @@ def personal_rest(person: str) -> Decimal | None:
 
 @transaction.atomic
 def halt_paid_calls(*, by: User) -> None:
-    """No paid model is called from now on; calls under way end by themselves."""
+    """Refuse further calls to paid models; calls in progress continue."""
     _, is_new = PaidCallsHalt.objects.get_or_create(pk=1)
     if is_new:
         audit.record(by, "halt paid calls", "the site")

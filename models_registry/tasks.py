@@ -1,5 +1,3 @@
-"""What the registry does by itself."""
-
 from celery import shared_task
 
 

@@ -1,5 +1,3 @@
-"""What may be typed into a provider or a model."""
-
 import math
 import re
 from urllib.parse import urlsplit
@@ -10,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from common.text.storable import has_unstorable
 from models_registry.providers.addresses import Zone, zone_of_url
 
-# What a request may carry besides the messages; everything else is refused so that a typing error is not sent silently.
+# Parameters that requests may have; others are refused, so that a typing error is noticed.
 KNOWN_PARAMETERS: dict[str, tuple[type, ...]] = {
     "temperature": (int, float),
     "top_p": (int, float),
@@ -28,12 +26,12 @@ KNOWN_PARAMETERS: dict[str, tuple[type, ...]] = {
 
 
 def validate_endpoint(url: str) -> None:
-    """An http(s) URL without user, query or fragment; `${ARENA_LOCAL_MODEL_URL}` stands for the embedded model."""
+    """Accept an http(s) URL without user, query or fragment, or `${ARENA_LOCAL_MODEL_URL}`, the embedded model's."""
     if url == "${ARENA_LOCAL_MODEL_URL}":
         return
     try:
         parts = urlsplit(url)
-        parts.port  # noqa: B018 (reading it is what checks it)
+        parts.port  # noqa: B018 (reading it checks it)
     except ValueError as error:
         raise ValidationError(_("Enter a URL that begins with http:// or https://.")) from error
     if parts.scheme not in ("http", "https") or not parts.hostname or re.search(r"[\s\x00-\x1f]", url):
@@ -74,7 +72,7 @@ def validate_parameters(parameters: object) -> None:
 
 
 def validate_provider_key(key: str) -> None:
-    """A key travels in an HTTP header: visible ASCII only. The message never repeats it."""
+    """Accept visible ASCII only, because keys are sent in an HTTP header. The message never contains the key."""
     if not re.fullmatch(r"[!-~]+", key):
         raise ValidationError(_("A key contains only letters, digits and signs, without spaces."))
 

@@ -1,4 +1,4 @@
-"""Changing a contestant: what it says may not change once people have voted on it, so that makes a new version."""
+"""Change language models. Models with votes get a new version if the change affects their answers."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -7,16 +7,16 @@ from django.db import transaction
 
 from models_registry.models import LanguageModel, Price
 
-# What a new version does not take over from the one before.
-_OWN = {"id", "slug", "version", "retired_at", "has_votes", "created_at"}
+# Fields that a new version does not inherit.
+_NOT_INHERITED = {"id", "slug", "version", "retired_at", "has_votes", "created_at"}
 
 
 @transaction.atomic
 def revise(pk: int, changes: Mapping[str, object]) -> LanguageModel:
-    """Apply `changes` (attribute name → value) and return the row that carries them now.
+    """Apply `changes` (attribute name → value) and return the changed row.
 
-    That is a new version, and the old one is retired, when the model has votes and one of
-    LanguageModel.BEHAVIOUR changes; otherwise the same row. Nothing is written when nothing differs.
+    If the model has votes and one of LanguageModel.BEHAVIOUR changes, that is a new version, and the old one is
+    retired. Nothing is written if nothing differs.
     """
     current = LanguageModel.objects.select_for_update().get(pk=pk)
     changed = {name: value for name, value in changes.items() if getattr(current, name) != value}
@@ -30,27 +30,27 @@ def revise(pk: int, changes: Mapping[str, object]) -> LanguageModel:
 
 
 def _next_version(current: LanguageModel, changed: Mapping[str, object]) -> LanguageModel:
-    newest = LanguageModel.objects.newest_of(current.family) or current
+    newest = LanguageModel.objects.lock_newest(current.family) or current
     inherited = {
         field.attname: getattr(current, field.attname)
         for field in LanguageModel._meta.concrete_fields
-        if field.name not in _OWN
+        if field.name not in _NOT_INHERITED
     }
     version = newest.version + 1
     while LanguageModel.objects.filter(slug=f"{current.family}-v{version}").exists():
-        version += 1  # another family has that name
-    following = LanguageModel.objects.create(
+        version += 1  # another family uses the slug
+    successor = LanguageModel.objects.create(
         **{**inherited, **changed, "version": version, "slug": f"{current.family}-v{version}"}
     )
     if current.price is not None:
-        set_price(following, current.price.input_per_million, current.price.output_per_million)
+        set_price(successor, current.price.input_per_million, current.price.output_per_million)
     current.status = LanguageModel.Status.RETIRED
     current.save()
-    return following
+    return successor
 
 
 def set_price(model: LanguageModel, input_per_million: Decimal, output_per_million: Decimal) -> bool:
-    """From now on `model` costs this (US dollars per million tokens); whether that is news."""
+    """Set the current price (US dollars per million tokens); return whether it changed."""
     price = model.price
     if price and (price.input_per_million, price.output_per_million) == (input_per_million, output_per_million):
         return False

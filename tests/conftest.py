@@ -146,8 +146,8 @@ def _the_language_is_chosen_anew() -> None:
 @pytest.fixture(autouse=True)
 def _models_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """One test's models are not the next one's, and many change them behind the ORM's signals."""
-    monkeypatch.setattr(drawable_cache.looked_up, "ttl_s", 0.0)
-    drawable_cache.looked_up.invalidate()
+    monkeypatch.setattr(drawable_cache.cached_roster, "ttl_s", 0.0)
+    drawable_cache.cached_roster.invalidate()
 
 
 @pytest.fixture(autouse=True)

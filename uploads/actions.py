@@ -1,5 +1,3 @@
-"""Keep the files that people bring, and note that a prompt uses them."""
-
 import hashlib
 from contextlib import suppress
 
@@ -14,62 +12,62 @@ from common.db.execution import violates
 from common.valkey import limits
 from uploads import extraction, storage
 from uploads.errors import FileTooLarge, NoFile, QuotaReached, UnknownFileType
-from uploads.file_names import harmless_name
+from uploads.file_names import sanitize_name
 from uploads.limits import MAX_FILE_MB
 from uploads.models import Upload, UploadQuerySet
-from uploads.reading.findings import MOST_CHARACTERS, Reason, Text
-from uploads.reading.sniffing import PDF, FileType, decoded, type_of
+from uploads.reading.findings import MAX_CHARACTERS, Reason, Text
+from uploads.reading.sniffing import PDF, FileType, decode_text, detect_type
 from uploads.tasks import wake_after_commit
 
-MOST_BYTES = MAX_FILE_MB * 1_000_000
+MAX_BYTES = MAX_FILE_MB * 1_000_000
 
 
 def keep_upload(*, actor: Actor, content: bytes, name: str) -> Upload:
-    """Keep a file as it came, and have it read; text is read at once. The same bytes again are the same upload.
+    """Store a file and queue it for reading; text is read at once. The same bytes again return the same upload.
 
     Raises NoFile, FileTooLarge, UnknownFileType, QuotaReached, StorageFull, StorageAway, TooManyRequests, and
     ServiceAway for visitors while limits cannot be counted.
     """
     if not content:
         raise NoFile(_("The file is empty."))
-    if len(content) > MOST_BYTES:
+    if len(content) > MAX_BYTES:
         raise FileTooLarge
     limits.count("upload", actor.limit_keys, fail_open=actor.user is not None)
-    found = type_of(content, name)
-    if found is None:
+    file_type = detect_type(content, name)
+    if file_type is None:
         raise UnknownFileType
     sha256 = hashlib.sha256(content).hexdigest()
-    known = Upload.objects.owned_by(actor).kept().filter(sha256=sha256).first()
-    if known is None:
-        known = _keep_new(actor, content, harmless_name(name), found, sha256)
-    elif known.was_interrupted:
-        _read_again(known)
-    return known
+    upload = Upload.objects.owned_by(actor).kept().filter(sha256=sha256).first()
+    if upload is None:
+        upload = _create_upload(actor, content, sanitize_name(name), file_type, sha256)
+    elif upload.was_interrupted:
+        _queue_again(upload)
+    return upload
 
 
-def _keep_new(actor: Actor, content: bytes, name: str, found: FileType, sha256: str) -> Upload:
-    stored_as = storage.keep(content)
+def _create_upload(actor: Actor, content: bytes, name: str, file_type: FileType, sha256: str) -> Upload:
+    stored_as = storage.save(content)
     upload = Upload(
         owner_user=actor.user, owner_visitor=actor.visitor, name=name, size=len(content), sha256=sha256,
-        media_type=found.media_type, kind=found.kind, stored_as=stored_as,
+        media_type=file_type.media_type, kind=file_type.kind, stored_as=stored_as,
     )  # fmt: skip
     try:
         _store_row(actor, upload, content)
     except BaseException as error:
         with suppress(Exception):
-            storage.forget(stored_as)
-        kept_already = isinstance(error, IntegrityError) and violates(
+            storage.delete(stored_as)
+        is_duplicate = isinstance(error, IntegrityError) and violates(
             error, "a_member_keeps_a_file_once", "a_visitor_keeps_a_file_once"
         )
-        if not kept_already:
+        if not is_duplicate:
             raise
-        return Upload.objects.owned_by(actor).kept().get(sha256=sha256)  # the same file came twice at once
+        return Upload.objects.owned_by(actor).kept().get(sha256=sha256)  # a concurrent request stored the same file
     return upload
 
 
 @transaction.atomic
 def _store_row(actor: Actor, upload: Upload, content: bytes) -> None:
-    _lock_owner(actor)  # two at once must not both fit into what is left
+    _lock_owner(actor)  # concurrent uploads must not share the same free space
     if Upload.objects.owned_by(actor).kept().bytes_kept() + upload.size > settings.ARENA_UPLOAD_QUOTAS[actor.kind]:
         raise QuotaReached
     upload.save(force_insert=True)
@@ -80,7 +78,7 @@ def _store_row(actor: Actor, upload: Upload, content: bytes) -> None:
 
 
 def _lock_owner(actor: Actor) -> None:
-    """For the rest of the transaction; others may still refer to the row."""
+    """Lock the owner's row until COMMIT; foreign keys to it can still be inserted."""
     if actor.user is not None:
         User.objects.select_for_update(no_key=True).get(pk=actor.user.pk)
     elif actor.visitor is not None:
@@ -88,8 +86,8 @@ def _lock_owner(actor: Actor) -> None:
 
 
 def _read_text(upload: Upload, content: bytes) -> None:
-    text = (decoded(content) or "").strip("\n")
-    if len(text) > MOST_CHARACTERS:
+    text = (decode_text(content) or "").strip("\n")
+    if len(text) > MAX_CHARACTERS:
         upload.state, upload.error = Upload.State.FAILED, Reason.TOO_LONG
     elif not text.strip():
         upload.state, upload.error = Upload.State.FAILED, Reason.NO_TEXT
@@ -101,13 +99,12 @@ def _read_text(upload: Upload, content: bytes) -> None:
 
 
 @transaction.atomic
-def _read_again(upload: Upload) -> None:
+def _queue_again(upload: Upload) -> None:
     failed = Upload.objects.filter(pk=upload.pk, state=Upload.State.FAILED)
     if failed.update(state=Upload.State.EXTRACTING, error="", attempt=0, lease_until=None, queued_at=Now()):
         wake_after_commit(upload.pk)
     upload.refresh_from_db()
 
 
-def note_use(uploads: UploadQuerySet) -> None:
-    """A prompt uses them."""
+def mark_used(uploads: UploadQuerySet) -> None:
     uploads.update(used_at=Coalesce("used_at", Now()))

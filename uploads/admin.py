@@ -1,4 +1,4 @@
-"""What people uploaded, for operators: records, never the files themselves."""
+"""Read-only records of uploads; the files themselves are not shown."""
 
 from django.contrib import admin
 from django.db.models import Model

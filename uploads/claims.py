@@ -1,5 +1,3 @@
-"""What a visitor uploaded becomes the member's at sign-in."""
-
 from django.dispatch import receiver
 
 from accounts.claims import visitor_claimed
@@ -10,8 +8,8 @@ from uploads.signals import uploads_merged
 
 
 @receiver(visitor_claimed)
-def hand_over(visitor: Visitor, user: User, **_: object) -> None:
-    """Of a file that the member has too, the member's stays."""
+def transfer_uploads(visitor: Visitor, user: User, **_: object) -> None:
+    """Give the visitor's uploads to the member; of a file that both have, the member's stays."""
     theirs = dict(Upload.objects.filter(owner_user=user, deleted_at=None).values_list("sha256", "pk"))
     for twin in Upload.objects.filter(owner_visitor=visitor, deleted_at=None, sha256__in=theirs):
         uploads_merged.send(sender=Upload, before=twin, after=Upload.objects.get(pk=theirs[twin.sha256]))

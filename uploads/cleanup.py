@@ -1,39 +1,37 @@
-"""Files that nobody wants any more, and files that nobody knows."""
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 
 from uploads import storage
-from uploads.deletion import delete_upload, forget_file
-from uploads.errors import IsBeingAnswered
+from uploads.deletion import delete_stored_file, delete_upload
+from uploads.errors import UploadInUse
 from uploads.models import Upload
 
 logger = logging.getLogger(__name__)
 
-# A file that a visitor brought and never used is kept for so long, and a file without a row.
-KEPT_UNUSED = timedelta(days=1)
+# A visitor's unused upload is deleted after this, and so is a stored file without a row.
+MAX_UNUSED_AGE = timedelta(days=1)
 
 
-def tidy_up() -> None:
-    """Delete what is unwanted; finish deletions that the storage had refused; remove files without a row."""
-    for upload in Upload.objects.unwanted(KEPT_UNUSED).iterator():
-        with _or_next_time(upload.public_id), suppress(IsBeingAnswered):
+def delete_expired() -> None:
+    """Delete expired uploads, retry deletions that the storage refused, and remove files without a row."""
+    for upload in Upload.objects.expired(MAX_UNUSED_AGE).iterator():
+        with _log_errors(upload.public_id), suppress(UploadInUse):
             delete_upload(upload)
     for upload in Upload.objects.filter(deleted_at__isnull=False).exclude(stored_as="").iterator():
-        with _or_next_time(upload.stored_as):
-            forget_file(upload)
-    for name in list(storage.names_older_than(KEPT_UNUSED)):
+        with _log_errors(upload.stored_as):
+            delete_stored_file(upload)
+    for name in list(storage.names_older_than(MAX_UNUSED_AGE)):
         if not Upload.objects.filter(stored_as=name).exists():
-            with _or_next_time(name):
-                storage.forget(name)
+            with _log_errors(name):
+                storage.delete(name)
 
 
 @contextmanager
-def _or_next_time(name: str) -> Iterator[None]:
-    """One that cannot be deleted, or that the storage will not give up, holds up no other."""
+def _log_errors(name: str) -> Iterator[None]:
+    """Log errors, so that other files are still deleted; the next run tries again."""
     try:
         yield
-    except Exception:  # each kind of storage raises its own
-        logger.exception("%s stays for now", name)
+    except Exception:  # each storage backend raises its own exceptions
+        logger.exception("%s was not deleted", name)

@@ -1,5 +1,3 @@
-"""Deleting uploads: the file, and the text and pictures that were read from it."""
-
 from django.db import transaction
 from django.db.models.functions import Now
 
@@ -10,17 +8,18 @@ from uploads.signals import upload_deleted
 
 @transaction.atomic
 def delete_upload(upload: Upload) -> None:
-    """Delete the file and what was read from it; its row stays. Raises IsBeingAnswered."""
+    """Delete the file and its extraction; the upload's row stays. Raises UploadInUse."""
     upload = Upload.objects.select_for_update().get(pk=upload.pk)
     if upload.deleted_at is not None:
         return
     upload_deleted.send(sender=Upload, upload=upload)
     Extraction.objects.filter(upload=upload).delete()
     Upload.objects.filter(pk=upload.pk).update(deleted_at=Now())
-    transaction.on_commit(lambda: forget_file(upload), robust=True)  # the row is deleted also when the storage fails
+    # robust: the row stays deleted if the storage fails.
+    transaction.on_commit(lambda: delete_stored_file(upload), robust=True)
 
 
-def forget_file(upload: Upload) -> None:
-    """Remove a deleted upload's file; housekeeping retries while the storage fails."""
-    storage.forget(upload.stored_as)
+def delete_stored_file(upload: Upload) -> None:
+    """Remove a deleted upload's file; cleanup retries while the storage fails."""
+    storage.delete(upload.stored_as)
     Upload.objects.filter(pk=upload.pk).update(stored_as="")

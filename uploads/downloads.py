@@ -1,4 +1,4 @@
-"""Uploads as responses: what somebody brought is only ever saved, never opened by the site."""
+"""Uploads as responses. Original files are sent as attachments, so browsers save them and never display them."""
 
 from django.http import HttpResponse
 from django.utils.http import content_disposition_header
@@ -10,7 +10,7 @@ from uploads.errors import CannotBeRead, NotReadYet
 from uploads.message_parts import sent_text
 from uploads.models import Upload
 
-HARMLESS = {
+SAFE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cache-Control": "private, no-store",
@@ -18,31 +18,31 @@ HARMLESS = {
 
 
 def original(upload: Upload) -> HttpResponse:
-    """The bytes as they came. Raises NotFound when the storage has lost them, ServiceAway while it is away."""
+    """Raises NotFound if the storage has lost the file, ServiceAway while the storage is unreachable."""
     try:
-        content = storage.content_of(upload.stored_as)
+        content = storage.read(upload.stored_as)
     except FileNotFoundError as error:
         raise NotFound from error
     disposition = content_disposition_header(as_attachment=True, filename=upload.name) or "attachment"
     return HttpResponse(
-        content, content_type=upload.media_type, headers={**HARMLESS, "Content-Disposition": disposition}
+        content, content_type=upload.media_type, headers={**SAFE_HEADERS, "Content-Disposition": disposition}
     )
 
 
 def image(upload: Upload) -> HttpResponse:
-    """The picture as models are sent it: made here, of nothing but pixels. Raises NotFound, and as `text` does."""
+    """Return the re-encoded image that models receive. Raises NotFound, NotReadYet and CannotBeRead."""
     require_ready(upload)
     if upload.extraction.image is None:
         raise NotFound
-    return HttpResponse(upload.extraction.image, content_type=upload.extraction.image_type, headers=HARMLESS)
+    return HttpResponse(upload.extraction.image, content_type=upload.extraction.image_type, headers=SAFE_HEADERS)
 
 
 def text(upload: Upload) -> HttpResponse:
-    """Exactly what goes into a prompt. Raises NotFound for an image, NotReadYet and CannotBeRead."""
+    """Return exactly the text that goes into prompts. Raises NotFound for an image, NotReadYet and CannotBeRead."""
     require_ready(upload)
     if upload.is_image:
         raise NotFound(_("An image has no text."))
-    return HttpResponse(sent_text(upload), content_type="text/plain; charset=utf-8", headers=HARMLESS)
+    return HttpResponse(sent_text(upload), content_type="text/plain; charset=utf-8", headers=SAFE_HEADERS)
 
 
 def require_ready(upload: Upload) -> None:
@@ -50,4 +50,4 @@ def require_ready(upload: Upload) -> None:
     if upload.state == Upload.State.EXTRACTING:
         raise NotReadYet(retry_after=1)
     if upload.state == Upload.State.FAILED:
-        raise CannotBeRead(_("“%(file)s” cannot be used.") % {"file": upload.name} + f" {upload.error_words}")
+        raise CannotBeRead(_("“%(file)s” cannot be used.") % {"file": upload.name} + f" {upload.error_message}")

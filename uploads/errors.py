@@ -1,5 +1,3 @@
-"""Refusals a person can cause with a file."""
-
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -53,7 +51,7 @@ class CannotBeRead(ArenaError):
     http_status = 409
 
 
-class IsBeingAnswered(ArenaError):
+class UploadInUse(ArenaError):
     code = "upload_in_use"
     message = _("Models are still using this file. Wait until they have answered, then delete it.")
     http_status = 409

@@ -1,4 +1,4 @@
-"""Reading what was uploaded, in a worker: claim it, read it in a guarded child, store what was found."""
+"""Read uploads in a worker: claim, read in a guarded child process, store the result."""
 
 from typing import Any
 
@@ -13,41 +13,41 @@ from uploads.reading.sniffing import Kind
 
 
 def read_upload(upload_id: int) -> None:
-    """May be asked for twice or by two workers: one of them reads. What ends in the middle, the sweeper finds."""
+    """Read an upload unless another worker has claimed it; the sweeper requeues a read that was interrupted."""
     upload = Upload.objects.claim(upload_id)
     if upload is None:
         return
     kind: Kind = "image" if upload.is_image else "document"
     try:
-        found = read(storage.content_of(upload.stored_as), kind)
+        result = read(storage.read(upload.stored_as), kind)
     except Unreadable as error:
         Upload.objects.held(upload).update(state=Upload.State.FAILED, error=error.reason, lease_until=None)
         return
-    except FileNotFoundError:  # it was deleted meanwhile, or its storage lost it
+    except FileNotFoundError:  # deleted since the claim, or lost by the storage
         Upload.objects.held(upload).update(state=Upload.State.FAILED, error=Reason.DAMAGED, lease_until=None)
         return
-    store(upload, found)
+    store(upload, result)
 
 
 @transaction.atomic
-def store(upload: Upload, found: Text | Picture) -> None:
-    """What was read, unless somebody else has claimed the upload meanwhile."""
-    pages = [storable(page) for page in found.pages] if isinstance(found, Text) else []
-    held = Upload.objects.held(upload).update(
+def store(upload: Upload, result: Text | Picture) -> None:
+    """Store what was read, unless another worker has claimed the upload since."""
+    pages = [storable(page) for page in result.pages] if isinstance(result, Text) else []
+    is_held = Upload.objects.held(upload).update(
         state=Upload.State.READY, lease_until=None,
         pages=len(pages) or None, characters=sum(map(len, pages)) if pages else None,
     )  # fmt: skip
-    if not held:
+    if not is_held:
         return
     Extraction.objects.create(
-        upload=upload, pages=pages, version=found.reader,
-        **_picture_columns(found),
+        upload=upload, pages=pages, version=result.reader,
+        **_picture_columns(result),
     )  # fmt: skip
 
 
-def _picture_columns(found: Text | Picture) -> dict[str, Any]:
-    if isinstance(found, Text):
+def _picture_columns(result: Text | Picture) -> dict[str, Any]:
+    if isinstance(result, Text):
         return {}
     return {
-        "image": found.content, "image_type": found.media_type, "width": found.width, "height": found.height,
+        "image": result.content, "image_type": result.media_type, "width": result.width, "height": result.height,
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What models are sent of an upload. Both sides get the same, and its owner can read it."""
+"""Uploads as they are sent to models: the same for both sides, and readable by the owner."""
 
 import base64
 
@@ -6,9 +6,9 @@ from uploads.models import Upload
 
 
 def sent_text(upload: Upload) -> str:
-    """A document, with its name, and page numbers where it has pages; "" for an image.
+    """Return a document's text with its name and page numbers; "" for an image.
 
-    upload: its extraction at hand; one that was deleted has none.
+    upload: with its extraction selected, unless it was deleted.
     """
     if upload.deleted_at is not None:
         return f"[The file “{upload.name}” was deleted by its owner.]"
@@ -20,7 +20,7 @@ def sent_text(upload: Upload) -> str:
 
 
 def sent_image(upload: Upload) -> str:
-    """An image as a data URL; "" for a document and for what was deleted."""
+    """Return an image as a data URL; "" for a document or a deleted upload."""
     if upload.deleted_at is not None or upload.extraction.image is None:
         return ""
     content = base64.b64encode(upload.extraction.image).decode()

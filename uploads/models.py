@@ -1,5 +1,3 @@
-"""Files that people bring: what came, and what was read from it."""
-
 from datetime import timedelta
 
 from django.contrib.postgres.fields import ArrayField
@@ -13,11 +11,11 @@ from accounts.actor import Actor
 from accounts.models import User, Visitor
 from common.ids import new_public_id
 from uploads.reading.findings import Reason
-from uploads.reasons import WORDS, reason_words
+from uploads.reasons import REASON_MESSAGES, reason_message
 
-# Reading takes 15 seconds at most; whoever takes longer to say so is gone.
+# Reading takes 15 seconds at most, so a worker that holds the lease for longer has died.
 LEASE = timedelta(seconds=60)
-MOST_ATTEMPTS = 2
+MAX_ATTEMPTS = 2
 
 
 class UploadQuerySet(models.QuerySet["Upload"]):
@@ -27,46 +25,46 @@ class UploadQuerySet(models.QuerySet["Upload"]):
         return self.filter(owner_visitor=actor.visitor) if actor.visitor is not None else self.none()
 
     def kept(self) -> "UploadQuerySet":
-        """Those that were not deleted."""
+        """Filter uploads that are not deleted."""
         return self.filter(deleted_at=None)
 
     def bytes_kept(self) -> int:
         return self.aggregate(sum=models.Sum("size"))["sum"] or 0
 
     def waiting(self) -> "UploadQuerySet":
-        """To be read, and nobody is at it."""
+        """Filter unread uploads without a valid lease."""
         unheld = Q(lease_until=None) | Q(lease_until__lt=Now())
         return self.filter(unheld, state=Upload.State.EXTRACTING, deleted_at=None)
 
     def claim(self, pk: int) -> "Upload | None":
-        """Let one worker win: the upload with its new attempt, or None when there is nothing to do."""
-        mine = self.waiting().filter(pk=pk, attempt__lt=MOST_ATTEMPTS)
-        won = mine.update(attempt=F("attempt") + 1, lease_until=Now() + LEASE)
-        return self.get(pk=pk) if won else None
+        """Lease a waiting upload and return it with its new attempt; None if another worker has it."""
+        claimable = self.waiting().filter(pk=pk, attempt__lt=MAX_ATTEMPTS)
+        is_claimed = claimable.update(attempt=F("attempt") + 1, lease_until=Now() + LEASE)
+        return self.get(pk=pk) if is_claimed else None
 
     def held(self, upload: "Upload") -> "UploadQuerySet":
-        """The upload as long as nobody else claimed it since."""
+        """Filter the upload while its fencing token, `attempt`, is current."""
         return self.filter(pk=upload.pk, attempt=upload.attempt, state=Upload.State.EXTRACTING)
 
-    def unwoken(self, patience: timedelta) -> "UploadQuerySet":
-        """Waiting ones whose wake-up call may have been lost."""
-        return self.waiting().filter(queued_at__lt=Now() - patience)
+    def queued_longer_than(self, age: timedelta) -> "UploadQuerySet":
+        """Filter waiting uploads whose message may have been lost."""
+        return self.waiting().filter(queued_at__lt=Now() - age)
 
-    def wake_again(self, pk: int, patience: timedelta) -> bool:
-        """Note that it is woken now; False when another sweeper has just done it."""
-        return self.unwoken(patience).filter(pk=pk).update(queued_at=Now()) == 1
+    def mark_woken(self, pk: int, age: timedelta) -> bool:
+        """Restart the upload's time in the queue; False if another sweeper has just done so."""
+        return self.queued_longer_than(age).filter(pk=pk).update(queued_at=Now()) == 1
 
-    def given_up(self) -> "UploadQuerySet":
-        return self.waiting().filter(attempt__gte=MOST_ATTEMPTS)
+    def out_of_attempts(self) -> "UploadQuerySet":
+        return self.waiting().filter(attempt__gte=MAX_ATTEMPTS)
 
-    def unwanted(self, after: timedelta) -> "UploadQuerySet":
-        """Files that nobody can want any more: a visitor's that was never used, and whatever has no owner."""
-        never_used = Q(owner_user=None, used_at=None, created_at__lt=Now() - after)
+    def expired(self, max_unused_age: timedelta) -> "UploadQuerySet":
+        """Filter visitors' uploads that no prompt used for so long, and uploads without an owner."""
+        never_used = Q(owner_user=None, used_at=None, created_at__lt=Now() - max_unused_age)
         return self.filter(never_used | Q(owner_user=None, owner_visitor=None), deleted_at=None)
 
 
 class Upload(models.Model):
-    """A file as it came: its bytes are kept once for each owner. Deleted, the file is gone and this record stays."""
+    """A file, stored once per owner. When it is deleted, this record stays."""
 
     class Kind(models.TextChoices):
         DOCUMENT = "document", _("document")
@@ -85,11 +83,11 @@ class Upload(models.Model):
     sha256 = models.CharField(max_length=64)
     media_type = models.CharField(max_length=60)
     kind = models.CharField(max_length=8, choices=Kind)
-    # Where the storage has it; empty once it is gone from there.
+    # The name in the storage; empty after the file was removed from it.
     stored_as = models.CharField(max_length=60, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.EXTRACTING)
     error = models.CharField(
-        max_length=20, blank=True, choices=[(reason.value, words) for reason, words in WORDS.items()]
+        max_length=20, blank=True, choices=[(reason.value, message) for reason, message in REASON_MESSAGES.items()]
     )
     pages = models.PositiveIntegerField(null=True)
     characters = models.PositiveIntegerField(null=True)
@@ -120,9 +118,9 @@ class Upload(models.Model):
             ),
         ]
         indexes = [
-            # For the sweeper: UploadQuerySet.waiting.
+            # Used by the sweeper: UploadQuerySet.waiting.
             models.Index(fields=["queued_at"], name="uploads_being_read", condition=Q(state="extracting")),
-            # Both for the library, and for what somebody keeps in all.
+            # Used by the library, and to add up the bytes of an owner.
             models.Index(fields=["owner_user", "-created_at"], name="uploads_of_a_user"),
             models.Index(fields=["owner_visitor", "-created_at"], name="uploads_of_a_visitor"),
         ]
@@ -146,12 +144,12 @@ class Upload(models.Model):
         return self.error == Reason.INTERRUPTED
 
     @property
-    def error_words(self) -> str:
-        return reason_words(self.error)
+    def error_message(self) -> str:
+        return reason_message(self.error)
 
 
 class Extraction(models.Model):
-    """What models are sent of an upload: a document's text by page, or an image made fit for them."""
+    """Content of an upload as models receive it: a document's text by page, or a re-encoded image."""
 
     upload = models.OneToOneField(Upload, models.CASCADE, related_name="extraction")
     pages = ArrayField(models.TextField(), default=list)
@@ -159,7 +157,7 @@ class Extraction(models.Model):
     image_type = models.CharField(max_length=20, blank=True)
     width = models.PositiveIntegerField(null=True)
     height = models.PositiveIntegerField(null=True)
-    # What read the file: the library and its version.
+    # The library that read the file, with its version.
     version = models.CharField(max_length=40)
     created_at = models.DateTimeField(db_default=Now())
 

@@ -1,5 +1,3 @@
-"""Uploads as pages, API and OpenAPI show them."""
-
 from typing import Literal, TypedDict
 
 from common.payload_types import Moment

@@ -1,4 +1,4 @@
-"""What uploads knows of a member: the files, taken along or forgotten."""
+"""Receivers for the export and deletion of an account."""
 
 from django.dispatch import receiver
 
@@ -10,13 +10,13 @@ from uploads.payloads import upload_summary
 
 
 @receiver(personal_data_requested)
-def uploads_of(user: User, **_: object) -> dict[str, list[UploadPayload]]:
+def export_uploads(user: User, **_: object) -> dict[str, list[UploadPayload]]:
     return {
         "uploads": [upload_summary(upload) for upload in Upload.objects.filter(owner_user=user).kept().order_by("pk")]
     }
 
 
 @receiver(account_deleting)
-def forget_uploads(user: User, **_: object) -> None:
-    """Names may say who somebody was. Files without an owner are deleted by the next tidying up."""
+def disown_uploads(user: User, **_: object) -> None:
+    """Remove the owner, and names that may identify them; the next cleanup deletes files without an owner."""
     Upload.objects.filter(owner_user=user).update(name="", owner_user=None)

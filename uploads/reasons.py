@@ -1,10 +1,10 @@
-"""Why a file cannot be used, for people."""
+"""Sentences for people about files that cannot be used."""
 
 from django.utils.translation import gettext_lazy as _
 
 from uploads.reading.findings import Reason
 
-WORDS = {
+REASON_MESSAGES = {
     Reason.ENCRYPTED: _("The file is protected by a password. Upload a copy without one."),
     Reason.NO_TEXT: _(
         "The file has no text; its pages seem to be scanned. Upload the pages as images, or a version with text."
@@ -18,5 +18,5 @@ WORDS = {
 }
 
 
-def reason_words(reason: str) -> str:
-    return str(WORDS[Reason(reason)]) if reason else ""
+def reason_message(reason: str) -> str:
+    return str(REASON_MESSAGES[Reason(reason)]) if reason else ""

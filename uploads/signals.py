@@ -1,9 +1,7 @@
-"""What uploads tells the floors above."""
-
 from django.dispatch import Signal
 
-# With `upload`, inside the transaction that deletes it; a receiver refuses by raising IsBeingAnswered.
+# Arguments: upload. Sent inside the deleting transaction; a receiver refuses by raising UploadInUse.
 upload_deleted = Signal()
-# With `before` and `after`, two uploads of the same bytes whose owners turned out to be one person: whatever used
-# `before` uses `after` from now on. Inside the transaction.
+# Arguments: before, after; two uploads of the same bytes, whose owners turned out to be one person. References to
+# `before` must be changed to `after`. Sent inside the transaction that deletes `before`.
 uploads_merged = Signal()

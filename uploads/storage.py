@@ -1,4 +1,4 @@
-"""Where files are kept: Django's default storage, under names that say nothing."""
+"""Files in Django's default storage, under random names."""
 
 import errno
 import logging
@@ -19,45 +19,45 @@ logger = logging.getLogger(__name__)
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def keep(content: bytes) -> str:
-    """Store it; the name it has there. Raises StorageFull or StorageAway, and leaves nothing behind then."""
+def save(content: bytes) -> str:
+    """Store the content and return its random name. Raises StorageFull or StorageAway, leaving nothing behind."""
     name = _new_name()
     try:
         return default_storage.save(name, ContentFile(content))
-    except Exception as error:  # each kind of storage raises its own
-        logger.exception("an upload was not kept")
-        with suppress(Exception):  # what was written of it before there was no room
+    except Exception as error:  # each storage backend raises its own exceptions
+        logger.exception("an upload was not stored")
+        with suppress(Exception):  # a full disk leaves the part that was written
             default_storage.delete(name)
         is_full = isinstance(error, OSError) and error.errno in _NO_ROOM
         raise (StorageFull if is_full else StorageAway) from error
 
 
 def _new_name() -> str:
-    """In one of 256 directories, because some file systems are slow with a million files in one."""
+    """Return a name in one of 256 directories, because some file systems are slow with a million files in one."""
     name = secrets.token_hex(16)
     return f"{name[:2]}/{name}"
 
 
-def content_of(name: str) -> bytes:
+def read(name: str) -> bytes:
     """Raises FileNotFoundError and ServiceAway."""
     try:
         with default_storage.open(name) as file:
             return bytes(file.read())
     except FileNotFoundError:
         raise
-    except Exception as error:  # each kind of storage raises its own
-        logger.exception("a file could not be fetched")
+    except Exception as error:  # each storage backend raises its own exceptions
+        logger.exception("a file was not read from the storage")
         raise ServiceAway from error
 
 
-def forget(name: str) -> None:
+def delete(name: str) -> None:
     default_storage.delete(name)
 
 
 def names_older_than(age: timedelta) -> Iterator[str]:
-    """Of all files there are; asks the storage for each directory."""
+    """Yield names of all stored files of this age; one request to the storage per directory."""
     before = timezone.now() - age
-    with suppress(FileNotFoundError):  # nothing was ever uploaded
+    with suppress(FileNotFoundError):  # nothing was uploaded yet
         for folder in default_storage.listdir("")[0]:
             for file in default_storage.listdir(folder)[1]:
                 name = f"{folder}/{file}"

@@ -1,4 +1,4 @@
-"""Finds uploads that nobody reads. Needs PostgreSQL only; the broker may be away."""
+"""Recover abandoned uploads. Works without the broker."""
 
 import logging
 from datetime import timedelta
@@ -9,16 +9,18 @@ from uploads.tasks import wake
 
 logger = logging.getLogger(__name__)
 
-# An upload is woken again after this long: its message may be lost, or the workers are busy.
-PATIENCE = timedelta(seconds=10)
-MOST_AT_ONCE = 100
+# After this long in the queue an upload is woken again: its message may be lost, or the workers are busy.
+WAKE_AGAIN_AFTER = timedelta(seconds=10)
+MAX_PER_ROUND = 100
 
 
 def sweep() -> None:
-    """One round: uploads whose reader is gone are read again, or given up."""
-    given_up = Upload.objects.given_up().update(state=Upload.State.FAILED, error=Reason.INTERRUPTED, lease_until=None)
-    if given_up:
-        logger.warning("%s uploads lost their reader for the last time", given_up)
-    for pk in list(Upload.objects.unwoken(PATIENCE).order_by("queued_at").values_list("pk", flat=True)[:MOST_AT_ONCE]):
-        if Upload.objects.wake_again(pk, PATIENCE):
+    """Do one round."""
+    exhausted = Upload.objects.out_of_attempts()
+    failed = exhausted.update(state=Upload.State.FAILED, error=Reason.INTERRUPTED, lease_until=None)
+    if failed:
+        logger.warning("the leases of %s uploads expired in their last attempt", failed)
+    queued = Upload.objects.queued_longer_than(WAKE_AGAIN_AFTER).order_by("queued_at")
+    for pk in list(queued.values_list("pk", flat=True)[:MAX_PER_ROUND]):
+        if Upload.objects.mark_woken(pk, WAKE_AGAIN_AFTER):
             wake(pk)

@@ -1,4 +1,4 @@
-"""Wake-up calls and housekeeping: a task carries an id and may arrive twice, or never."""
+"""Celery tasks: a message carries an id and may arrive twice or never."""
 
 import logging
 
@@ -19,16 +19,16 @@ def read_upload(upload_id: int) -> None:
 
 @shared_task(ignore_result=True)
 def tidy_up() -> None:
-    cleanup.tidy_up()
+    cleanup.delete_expired()
 
 
 def wake(upload_id: int) -> None:
-    """Tell a worker. A broker that is away is only logged: the sweeper will find the upload."""
+    """Queue the upload's task. If the broker is unreachable, only log it: the sweeper wakes the upload again."""
     try:
         with fail_fast():
             read_upload.delay(upload_id)
     except (OperationalError, *UNREACHABLE) as error:
-        logger.warning("nobody was woken for upload %s: %s", upload_id, error)
+        logger.warning("upload %s was not sent to a worker: %s", upload_id, error)
 
 
 def wake_after_commit(upload_id: int) -> None:

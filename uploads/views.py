@@ -1,5 +1,3 @@
-"""Pages about files: bring them, look at what models are sent, delete them."""
-
 from typing import Any
 
 from django.contrib import messages
@@ -24,10 +22,10 @@ class PageRequest(ActorRequest):
     htmx: HtmxDetails
 
 
-def get_upload_or_404(request: PageRequest, public_id: str, *, deleted: bool = False) -> Upload:
-    """The only way to an upload: it asks whose it is. deleted: also one that was."""
-    mine = Upload.objects.owned_by(request.actor).select_related("extraction")
-    found = (mine if deleted else mine.kept()).filter(public_id=public_id).first()
+def get_upload_or_404(request: PageRequest, public_id: str, *, include_deleted: bool = False) -> Upload:
+    """Return the upload if the request's actor owns it. Views get uploads in no other way."""
+    owned = Upload.objects.owned_by(request.actor).select_related("extraction")
+    found = (owned if include_deleted else owned.kept()).filter(public_id=public_id).first()
     if found is None:
         raise Http404
     return found
@@ -36,28 +34,28 @@ def get_upload_or_404(request: PageRequest, public_id: str, *, deleted: bool = F
 @require_http_methods(["GET", "HEAD", "POST"])
 def library(request: PageRequest) -> HttpResponse:
     if request.method == "POST":
-        return _keep(request)
+        return _upload_files(request)
     kept = Upload.objects.owned_by(request.actor).kept()
     page = Paginator(kept.order_by("-created_at", "-pk"), UPLOADS_PER_PAGE).get_page(request.GET.get("page"))
     return render(request, "uploads/library.html", {"page_obj": page, "bytes_kept": kept.bytes_kept()})
 
 
-def _keep(request: PageRequest) -> HttpResponse:
-    """htmx's way: one file, and its chip for the prompt box."""
-    sent: list[Any] = request.FILES.getlist("file")
-    if not sent:
+def _upload_files(request: PageRequest) -> HttpResponse:
+    """Store the files. htmx sends one and receives its chip for the prompt box."""
+    files: list[Any] = request.FILES.getlist("file")
+    if not files:
         raise NoFile
     actor = ensure_known_actor(request)
-    kept = [actions.keep_upload(actor=actor, content=file.read(), name=file.name or "") for file in sent]
+    uploads = [actions.keep_upload(actor=actor, content=file.read(), name=file.name or "") for file in files]
     if request.htmx:
-        return render(request, "uploads/chip.html", {"upload": kept[0]}, status=201)
+        return render(request, "uploads/chip.html", {"upload": uploads[0]}, status=201)
     return redirect("uploads:library")
 
 
 @require_safe
 def upload(request: PageRequest, public_id: str) -> HttpResponse:
-    """What is known of a file, and exactly what models are sent of it."""
-    found = get_upload_or_404(request, public_id, deleted=True)
+    """Show a file's record and exactly the text that models receive."""
+    found = get_upload_or_404(request, public_id, include_deleted=True)
     sent = sent_text(found) if found.is_ready and found.deleted_at is None else ""
     return render(request, "uploads/upload.html", {"upload": found, "sent": sent})
 

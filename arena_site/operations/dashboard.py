@@ -16,7 +16,7 @@ from common.valkey import heartbeat
 from common.valkey.connections import UNREACHABLE, fail_fast
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
-from models_registry.models.availability import Obstacles
+from models_registry.models.availability import Availability
 
 # Models that are listed: those in trouble, then those that are called most.
 MOST_MODELS = 12
@@ -39,7 +39,7 @@ class Bar:
 @dataclass(frozen=True)
 class ModelHealth:
     model: LanguageModel
-    obstacle: str
+    unavailable_reason: str
     statistics: CallStatistics
 
 
@@ -111,13 +111,16 @@ def _bars(votes: list[int]) -> list[Bar]:
 
 
 def _read_models(seen: Dashboard) -> None:
-    models = LanguageModel.objects.set_up()
-    obstacles = Obstacles(models)
+    models = LanguageModel.objects.configured()
+    availability = Availability(models)
     statistics = statistics_of([model.pk for model in models], within=CALLS_WITHIN)
-    health = [ModelHealth(model, obstacles.of(model), statistics.get(model.pk, CallStatistics())) for model in models]
-    health.sort(key=lambda of: (not of.obstacle, -of.statistics.errors, -of.statistics.calls, of.model.name))
+    health = [
+        ModelHealth(model, availability.unavailable_reason(model), statistics.get(model.pk, CallStatistics()))
+        for model in models
+    ]
+    health.sort(key=lambda of: (not of.unavailable_reason, -of.statistics.errors, -of.statistics.calls, of.model.name))
     seen.models, seen.set_up = health[:MOST_MODELS], len(health)
-    seen.drawable = sum(not of.obstacle for of in health)
+    seen.drawable = sum(not of.unavailable_reason for of in health)
     seen.calls = CallStatistics(
         calls=sum(of.statistics.calls for of in health), errors=sum(of.statistics.errors for of in health)
     )

@@ -132,7 +132,7 @@ class CategoryAdmin(RegistryAdmin):
 
     def save_model(self, request: HttpRequest, obj: Category, form: "forms.ModelForm[Category]", change: bool) -> None:
         super().save_model(request, obj, form, change)
-        self.write_down(request, form, obj, change=change)
+        self.record_change(request, form, obj, change=change)
 
     def try_prompt(self, request: HttpRequest) -> HttpResponse:
         """What a text would be filed under, by categories in use and those that are not."""

@@ -21,7 +21,7 @@ from battles.worker import model_tests
 from common.valkey import stream_slots
 from common.valkey.connections import UNREACHABLE
 from models_registry.admin.health import HealthAdmin
-from models_registry.health.failure_messages import failure_words
+from models_registry.health.failure_messages import failure_message
 from models_registry.models import LanguageModel
 
 TEMPLATE = "admin/battles/model_test.html"
@@ -78,7 +78,7 @@ class ModelTestAdmin(HealthAdmin):
             person = stream_slots.person_hash(Actor(user=request.user).key)  # type: ignore[arg-type]
             token = StreamToken(test_id, 0, "test", sides=model_tests.SIDES, person=person)
             stream = reverse("battles:stream", args=[protocol.sign(token)])
-        failure = failure_words(test.error) if test is not None else ""
+        failure = failure_message(test.error) if test is not None else ""
         form = ModelTestForm(initial={"prompt": test.prompt} if test is not None else None)
         return self._page(request, model, form, test=test, is_lost=test is None, stream=stream, failure=failure)
 
@@ -87,6 +87,6 @@ class ModelTestAdmin(HealthAdmin):
     ) -> HttpResponse:
         context = {
             **self.admin_site.each_context(request), "opts": self.opts, "original": model, "form": form,
-            "title": gettext("Test “%(model)s”") % {"model": model}, "obstacle": model.obstacle, **more,
+            "title": gettext("Test “%(model)s”") % {"model": model}, "obstacle": model.unavailable_reason, **more,
         }  # fmt: skip
         return TemplateResponse(request, TEMPLATE, context, status=status)

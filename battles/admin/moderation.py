@@ -143,7 +143,7 @@ class ModerationRuleAdmin(RegistryAdmin):
         self, request: HttpRequest, obj: ModerationRule, form: "forms.ModelForm[ModerationRule]", change: bool
     ) -> None:
         super().save_model(request, obj, form, change)
-        self.write_down(request, form, obj, change=change)
+        self.record_change(request, form, obj, change=change)
 
     @admin.display(description=_("category"), ordering="category")
     def words(self, rule: ModerationRule) -> str:
@@ -167,4 +167,4 @@ class ModerationEndpointAdmin(RegistryAdmin):
         self, request: HttpRequest, obj: ModerationEndpoint, form: "forms.ModelForm[ModerationEndpoint]", change: bool
     ) -> None:
         super().save_model(request, obj, form, change)
-        self.write_down(request, form, obj, change=change)
+        self.record_change(request, form, obj, change=change)

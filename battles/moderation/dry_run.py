@@ -8,7 +8,7 @@ from battles.moderation.examination import refusing_one
 from battles.moderation.findings import Finding
 from battles.text.deobfuscation import Reading, readings
 from battles.text.matching import NotAPattern
-from models_registry.health.failure_messages import failure_words
+from models_registry.health.failure_messages import failure_message
 from models_registry.providers.base import ProviderError
 
 
@@ -58,7 +58,7 @@ def tried(text: str, *, ask_endpoint: bool = False) -> Trial:
     try:
         return Trial(read_as, fits, endpoint.ask(current.endpoint, current, [[text]]))
     except ProviderError as error:
-        return Trial(read_as, fits, problem=failure_words(error.code))
+        return Trial(read_as, fits, problem=failure_message(error.code))
 
 
 def _lines_found(rule: ModerationRule, ways: list[Reading]) -> list[str]:

@@ -42,7 +42,7 @@ def judged(policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
 
 def ask(endpoint: ModerationEndpoint, policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
     """As judged, at once and whatever it said before. Raises ProviderError."""
-    from models_registry.providers.moderations import judge  # web processes start without aiohttp
+    from models_registry.providers.moderations import request_moderation  # web processes start without aiohttp
 
     provider = endpoint.provider
     try:
@@ -52,7 +52,9 @@ def ask(endpoint: ModerationEndpoint, policy: Policy, passages: Iterable[Sequenc
     if not provider.endpoint or (provider.needs_key and not key):
         raise ProviderError(FailureCode.NO_KEY if provider.endpoint else FailureCode.UNREACHABLE)
     texts = [piece for passage in passages for piece in _pieces("\n".join(passage))]
-    judgement = judge(provider.endpoint, key=key, model=endpoint.model, texts=texts, seconds=endpoint.seconds)
+    judgement = request_moderation(
+        provider.endpoint, key=key, model=endpoint.model, texts=texts, seconds=endpoint.seconds
+    )
     highest: dict[int, Finding] = {}
     for category, rule in policy.scored:
         score = judgement.scores.get(category, 0.0)

@@ -12,7 +12,7 @@ from battles.prompting.messages import Material, content_of, length_of
 from common.errors import InvalidInput
 from common.text.numbers import format_numbers
 from uploads import message_parts
-from uploads.actions import note_use
+from uploads.actions import mark_used
 from uploads.downloads import require_ready
 from uploads.models import Upload
 
@@ -63,7 +63,7 @@ def attach(turn: Turn, uploads: Sequence[Upload]) -> None:
         Attachment.objects.bulk_create(
             [Attachment(turn=turn, upload=upload, position=position) for position, upload in enumerate(uploads)]
         )
-        note_use(Upload.objects.filter(pk__in=[upload.pk for upload in uploads]))
+        mark_used(Upload.objects.filter(pk__in=[upload.pk for upload in uploads]))
 
 
 def unsaved_turn(prompt: str, uploads: Sequence[Upload]) -> Turn:

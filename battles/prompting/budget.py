@@ -19,7 +19,7 @@ def check_allowance(actor: Actor, models: Iterable[LanguageModel], prompt: str, 
     Whatever pair is drawn afterwards is then affordable: a refusal tells nothing about it, and asking again
     does not favour cheap models.
     """
-    rest = spending.personal_rest(actor.key)
+    rest = spending.remaining_personal_budget(actor.key)
     if rest is None:
         return
     turn, material = [unsaved_turn(prompt, uploads)], material_of_uploads(uploads)

@@ -7,7 +7,7 @@ from django.conf import settings
 
 from battles.models import Answer, Side, Turn
 from models_registry.models import LanguageModel
-from models_registry.providers.base import TOKENS_OF_AN_IMAGE, Content, Message, images_in, text_in
+from models_registry.providers.base import MAX_TOKENS_PER_IMAGE, Content, Message, count_images, message_text
 
 # A cautious guess for every language: most have more characters per token.
 CHARACTERS_PER_TOKEN = 3
@@ -54,7 +54,7 @@ def content_of(turn: Turn, material: Mapping[str, Material]) -> Content:
 def length_of(content: Content) -> int:
     """Characters, or what takes as much room."""
     message = {"content": content}
-    return len(text_in(message)) + images_in(message) * TOKENS_OF_AN_IMAGE * CHARACTERS_PER_TOKEN
+    return len(message_text(message)) + count_images(message) * MAX_TOKENS_PER_IMAGE * CHARACTERS_PER_TOKEN
 
 
 def room_of(model: LanguageModel, *, reply_tokens: int | None = None) -> float:

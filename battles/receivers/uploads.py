@@ -3,7 +3,7 @@
 from django.dispatch import receiver
 
 from battles.models import Attachment, Turn
-from uploads.errors import IsBeingAnswered
+from uploads.errors import UploadInUse
 from uploads.models import Upload
 from uploads.signals import upload_deleted, uploads_merged
 
@@ -12,7 +12,7 @@ from uploads.signals import upload_deleted, uploads_merged
 def keep_while_models_answer(upload: Upload, **_: object) -> None:
     """Otherwise a side that is asked later than the other would be sent something else."""
     if Attachment.objects.filter(upload=upload).exclude(turn__state=Turn.State.DONE).exists():
-        raise IsBeingAnswered
+        raise UploadInUse
 
 
 @receiver(uploads_merged)

@@ -135,9 +135,9 @@ def _reserve(planned: Sequence[PlannedCall], person: str) -> tuple[dict[int, Cha
         charge = plan.answer.charge if plan.answer else None
         if charge is not None and charge.cost is None:
             reserved_before[number] = charge
-        elif bill := spending.bill(plan.model, plan.messages, person=person, most_tokens=plan.max_tokens):
+        elif bill := spending.bill(plan.model, plan.messages, person=person, max_tokens=plan.max_tokens):
             bills[number] = bill
-    reserved = spending.reserve_what_fits(bills)
+    reserved = spending.reserve_affordable(bills)
     unaffordable = bills.keys() - reserved.keys()
     if reserved_before and are_paid_calls_halted():
         unaffordable |= reserved_before.keys()
@@ -223,7 +223,7 @@ def _cost(call: Call, result: CallResult) -> Decimal:
     if call.price is None or not result.was_sent or result.error in UNBILLED:
         return Decimal(0)
     cost = call.price.cost_of(prompt_tokens=call.prompt_tokens or 0, completion_tokens=call.completion_tokens or 0)
-    return cost.quantize(spending.SMALLEST)
+    return cost.quantize(spending.COST_QUANTUM)
 
 
 def _estimate_tokens(characters: int) -> int:

@@ -139,7 +139,7 @@ def _store_result(test: ModelTest, call: PreparedCall, result: CallResult) -> No
     with transaction.atomic():
         model = call.row.model
         if call_store.store_result(call, result) and result.error is None:
-            for breaker in Breaker.objects.about(model.pk, model.provider_id).open().order_by("pk"):
+            for breaker in Breaker.objects.of_model(model.pk, model.provider_id).open().order_by("pk"):
                 outcomes.record_probe(breaker.pk, None)
     test.text, test.reasoning = "".join(result.texts), "".join(result.reasonings)
     test.error = result.error or ""

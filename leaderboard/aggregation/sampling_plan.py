@@ -43,7 +43,7 @@ def new_plan(models: Sequence[LanguageModel], fit: Board, votes: Floats) -> Plan
 
 def sampling_shares(plan: Plan | None) -> dict[str, float]:
     """{slug: chance of being in the next battle}, of all models that are set up. They add up to 2."""
-    models = LanguageModel.objects.set_up()
+    models = LanguageModel.objects.configured()
     candidates = [Candidate(model.pk, model.weight) for model in models]
     weighted = _rule()(candidates) if plan is None else pair_weights.weigh(candidates, plan)
     total = sum(weight for *_, weight in weighted)

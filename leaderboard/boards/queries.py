@@ -135,7 +135,7 @@ def _has_style(run: AggregationRun) -> bool:
 def _newcomers(board: LeaderboardPayload) -> list[CollectingPayload]:
     """Whoever is set up and has no vote yet is waiting too, also while a breaker keeps it from being drawn."""
     known = {line["model"]["id"] for line in (*board["results"], *board["collecting"])}
-    models = LanguageModel.objects.exclude(slug__in=known).set_up()
+    models = LanguageModel.objects.exclude(slug__in=known).configured()
     return [{"model": model_summary(model), "votes": 0} for model in models]
 
 

@@ -7,7 +7,7 @@ from django.db import connection
 from common.text.money import plain_decimal
 from leaderboard.counting.revealed_calls import CALLS_OF_MODEL, Revealed
 from leaderboard.payload_types import CallsPayload
-from models_registry.spending import SMALLEST
+from models_registry.spending import COST_QUANTUM
 
 CALLS = 1000
 
@@ -42,5 +42,5 @@ def recent_calls(model_id: int) -> CallsPayload | None:
     for name in ("first_token_p50_ms", "first_token_p95_ms", "total_p50_ms", "total_p95_ms", "mean_tokens"):
         found[name] = None if found[name] is None else round(found[name])
     if found["mean_cost"] is not None:
-        found["mean_cost"] = plain_decimal(found["mean_cost"].quantize(SMALLEST))
+        found["mean_cost"] = plain_decimal(found["mean_cost"].quantize(COST_QUANTUM))
     return cast(CallsPayload, found)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from common.text.money import dollars
 from leaderboard.payload_types import ResultPayload
 from models_registry.payload_types import ModelPayload
-from models_registry.payloads import licence_words
+from models_registry.payloads import licence_label
 
 WIDTH = 110.0  # of the drawn intervals' common scale
 MARGIN = 10.0  # beyond the outermost bounds, in points
@@ -103,7 +103,7 @@ def _row(line: ResultPayload, scale: "_Scale", url: str) -> Row:
         "price": price_text(model),
         "first_token": "–" if first_token is None else f"{whole(first_token)} ms",
         "organization": model["organization"],
-        "license": model["license"] or licence_words(model["license_kind"]),
+        "license": model["license"] or licence_label(model["license_kind"]),
     }
 
 

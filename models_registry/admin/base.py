@@ -1,5 +1,3 @@
-"""What all pages of the registry's administration have in common."""
-
 from typing import Any
 
 from django.contrib import admin, messages
@@ -14,37 +12,37 @@ from accounts import audit
 
 
 class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Every change is written down; what battles or models lean on is not deleted."""
+    """Admin with an audit entry for each change. Rows that others refer to cannot be deleted."""
 
     @property
-    def _kind(self) -> str:
-        """What the audit log calls a row, whatever language its author reads."""
+    def _model_name(self) -> str:
+        """Return the model's name for the audit log, always in English."""
         return camel_case_to_spaces(self.model.__name__)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         actions = super().get_actions(request)
-        actions.pop("delete_selected", None)  # it would first list every battle the rows took part in
+        actions.pop("delete_selected", None)  # its confirmation lists every related battle
         return actions
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         row = self.get_object(request, object_id)
-        if not self.has_delete_permission(request, row):  # before a message names the row
+        if not self.has_delete_permission(request, row):  # before a message reveals the row's name
             raise PermissionDenied
-        if row is not None and _is_leaned_on(row):
+        if row is not None and _is_protected(row):
             sentence = gettext("“%(row)s” is in use and cannot be deleted. Pause or retire it instead.")
             messages.error(request, sentence % {"row": row})
             return HttpResponseRedirect("../change/")
         return super().delete_view(request, object_id, extra_context)
 
     def delete_model(self, request: HttpRequest, obj: Model) -> None:
-        audit.record(request.user, f"delete {self._kind}", obj)  # type: ignore[arg-type]
+        audit.record(request.user, f"delete {self._model_name}", obj)  # type: ignore[arg-type]
         super().delete_model(request, obj)
 
-    def write_down(self, request: HttpRequest, form: "ModelForm[Any]", row: Any, *, change: bool) -> None:
-        """An audit entry with the fields' old and new values; a key is only said to have been entered or removed."""
-        action = f"{'change' if change else 'add'} {self._kind}"
+    def record_change(self, request: HttpRequest, form: "ModelForm[Any]", row: Any, *, change: bool) -> None:
+        """Write an audit entry with old and new values of fields; of a key only that it was entered or removed."""
+        action = f"{'change' if change else 'add'} {self._model_name}"
         changed = {
             name: [str(form.initial.get(name, "")), str(form.cleaned_data[name])]
             for name in form.changed_data
@@ -57,8 +55,8 @@ class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         audit.record(request.user, action, row, changed=changed)  # type: ignore[arg-type]
 
 
-def _is_leaned_on(row: Model) -> bool:
-    """Whether the database would refuse to delete `row` (a foreign key with PROTECT points at it)."""
+def _is_protected(row: Model) -> bool:
+    """Return whether a foreign key with PROTECT refers to `row`."""
     return any(
         relation.related_model._base_manager.filter(**{relation.field.name: row}).exists()
         for relation in row._meta.get_fields(include_hidden=True)

@@ -1,5 +1,3 @@
-"""Where an administrator accepts or dismisses what a provider's list says differently of our models."""
-
 from typing import cast
 
 from django.contrib import admin, messages
@@ -16,34 +14,34 @@ from models_registry.models import CatalogueChange
 
 @admin.register(CatalogueChange)
 class CatalogueChangeAdmin(ReadOnlyAdmin):
-    list_display = ["model", "kind", "words", "found_at", "state", "decided_by"]
+    list_display = ["model", "kind", "summary", "found_at", "state", "decided_by"]
     list_select_related = ["model", "decided_by"]
     list_filter = ["state", "kind", "model__provider"]
     search_fields = ["model__name", "model__slug", "model__upstream_name"]
-    fields = ["model", "kind", "words", "found_at", "state", "decided_at", "decided_by"]
+    fields = ["model", "kind", "summary", "found_at", "state", "decided_at", "decided_by"]
     actions = ["accept", "dismiss"]
 
     def has_decide_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("models_registry.change_languagemodel")
 
     @admin.display(description=_("what the provider says now"))
-    def words(self, change: CatalogueChange) -> str:
-        return change.words
+    def summary(self, change: CatalogueChange) -> str:
+        return change.summary
 
     @admin.action(description=_("Accept: change the models accordingly"), permissions=["decide"])
     def accept(self, request: HttpRequest, queryset: QuerySet[CatalogueChange]) -> None:
         waiting = queryset.waiting().select_related("model")  # type: ignore[attr-defined]
-        n = sum(changes.accept(change, by=_person(request)) for change in waiting)
+        n = sum(changes.accept(change, by=_user(request)) for change in waiting)
         messages.success(request, ngettext("%(n)d change was made.", "%(n)d changes were made.", n) % {"n": n})
 
     @admin.action(description=_("Dismiss: leave the models as they are"), permissions=["decide"])
     def dismiss(self, request: HttpRequest, queryset: QuerySet[CatalogueChange]) -> None:
         waiting = queryset.waiting().select_related("model")  # type: ignore[attr-defined]
-        n = sum(changes.dismiss(change, by=_person(request)) for change in waiting)
+        n = sum(changes.dismiss(change, by=_user(request)) for change in waiting)
         messages.success(
             request, ngettext("%(n)d change was dismissed.", "%(n)d changes were dismissed.", n) % {"n": n}
         )
 
 
-def _person(request: HttpRequest) -> User:
+def _user(request: HttpRequest) -> User:
     return cast(User, request.user)

@@ -1,5 +1,3 @@
-"""The page that shows what a provider's endpoint serves, to be chosen from."""
-
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -17,8 +15,6 @@ from models_registry.providers.catalogue import CatalogueRefused, Offer
 
 
 class PickForm(forms.Form):
-    """Which of the offered models to register, and how."""
-
     names = forms.MultipleChoiceField(error_messages={"required": _("Tick at least one model.")})
     status = forms.ChoiceField(
         label=_("Register them as"),
@@ -48,17 +44,17 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), "proposals": waiting})
 
     def discover(self, request: HttpRequest, provider_id: int) -> HttpResponse:
-        """Looking asks nobody: the list is asked for, and chosen from, by a form."""
+        """Show the stored list. Only a POST requests it from the endpoint or registers models."""
         if not self.has_change_permission(request):
             raise PermissionDenied
         provider: Provider | None = self.get_object(request, str(provider_id))
         if provider is None:
             raise Http404
         if request.method == "POST" and "ask" in request.POST:
-            return self._ask(request, provider)
+            return self._refresh(request, provider)
         catalogue = Catalogue.objects.filter(provider=provider).first() or Catalogue(provider=provider)
         form = PickForm(request.POST or None, offers=catalogue.offers)
-        ticked = set(request.POST.getlist("names"))
+        ticked_names = set(request.POST.getlist("names"))
         if form.is_valid():
             return self._add(request, provider, form)
         return TemplateResponse(
@@ -68,14 +64,14 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
                 **self.admin_site.each_context(request), "opts": self.opts, "original": provider, "form": form,
                 "title": gettext("Models that “%(provider)s” serves") % {"provider": provider},
                 "catalogue": catalogue, "rows": _rows(provider, catalogue, request.GET.get("q", "")),
-                "q": request.GET.get("q", ""), "ticked": ticked,
+                "q": request.GET.get("q", ""), "ticked": ticked_names,
             },
             status=422 if form.errors else 200,
         )  # fmt: skip
 
-    def _ask(self, request: HttpRequest, provider: Provider) -> HttpResponse:
+    def _refresh(self, request: HttpRequest, provider: Provider) -> HttpResponse:
         try:
-            catalogue = discovery.catalogue_of(provider, refresh=True)
+            catalogue = discovery.get_catalogue(provider, refresh=True)
         except CatalogueRefused as error:
             messages.error(request, str(error))
         else:
@@ -103,8 +99,8 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 def _rows(provider: Provider, catalogue: Catalogue, search: str) -> list[dict[str, object]]:
-    """The offers whose names have every word of `search`, with the model of ours that each is."""
-    known, words = discovery.registered(provider), search.lower().split()
+    """Return offers with every word of `search` in their names, and their registered models or None."""
+    known, words = discovery.registered_models(provider), search.lower().split()
     return [
         {"offer": offer, "model": known.get(offer.upstream_name)}
         for offer in catalogue.offers

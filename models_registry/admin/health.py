@@ -1,5 +1,3 @@
-"""What administrators see and do about models that are kept out of the draw."""
-
 from typing import Any
 
 from django.contrib import admin, messages
@@ -16,11 +14,10 @@ from accounts import audit
 from models_registry import versions
 from models_registry.health import outcomes
 from models_registry.models import Breaker, LanguageModel
-from models_registry.models.availability import Obstacles
+from models_registry.models.availability import Availability
 
 
 def set_status(request: HttpRequest, models: QuerySet[LanguageModel], status: LanguageModel.Status) -> None:
-    """Of those that have another one; every change is written down."""
     changed = 0
     for model in models.exclude(status=status):
         versions.revise(model.pk, {"status": status})
@@ -31,8 +28,6 @@ def set_status(request: HttpRequest, models: QuerySet[LanguageModel], status: La
 
 
 class HealthAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Its page has the buttons; the list says what stands in the way of each model."""
-
     change_form_template = "admin/models_registry/languagemodel/change_form.html"
 
     def get_urls(self) -> list[URLPattern]:
@@ -49,7 +44,7 @@ class HealthAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         model = self.get_object(request, object_id)
-        breakers = Breaker.objects.about(model.pk, model.provider_id).open() if model is not None else []
+        breakers = Breaker.objects.of_model(model.pk, model.provider_id).open() if model is not None else []
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), "breakers": breakers})
 
     def close_breaker(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -77,16 +72,16 @@ class HealthAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return model
 
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
-        """The list asks once what stands in the way of all its models."""
+        """Look up the reasons of all listed models with fixed queries."""
         listed = super().get_changelist_instance(request)
         models: list[Any] = list(listed.result_list)
-        obstacles = Obstacles(models)
+        availability = Availability(models)
         for model in models:
-            model.listed_obstacle = obstacles.of(model)
+            model.listed_unavailable_reason = availability.unavailable_reason(model)
         listed.result_list = models
         return listed
 
     @admin.display(description=_("drawn now"))
     def drawn_now(self, model: Any) -> str:
-        listed = getattr(model, "listed_obstacle", None)
-        return (model.obstacle if listed is None else listed) or gettext("yes")
+        listed = getattr(model, "listed_unavailable_reason", None)
+        return (model.unavailable_reason if listed is None else listed) or gettext("yes")

@@ -1,5 +1,3 @@
-"""The window onto the registry for administrators."""
-
 from datetime import datetime
 from typing import Any
 
@@ -22,7 +20,7 @@ admin.site.register(Charge, ChargeAdmin)
 
 
 class PriceInline(admin.TabularInline):  # type: ignore[type-arg]
-    """Prices are added, never changed: what an answer cost stays true."""
+    """Prices are added, never changed, so that costs of past calls stay true."""
 
     model = Price
     extra = 1
@@ -45,11 +43,11 @@ class PriceInline(admin.TabularInline):  # type: ignore[type-arg]
 class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
     form = LanguageModelForm
     inlines = [PriceInline]
-    list_display = ["name", "provider", "status", "drawn_now", "weight", "which_version", "has_votes"]
+    list_display = ["name", "provider", "status", "drawn_now", "weight", "version_label", "has_votes"]
     list_select_related = ["provider"]
     search_fields = ["name", "slug", "upstream_name", "organization", "aliases"]
     list_filter = ["status", "has_votes", "license_kind", "provider"]
-    readonly_fields = ["drawn_now", "which_version", "has_votes", "retired_at", "left_out"]
+    readonly_fields = ["drawn_now", "version_label", "has_votes", "retired_at", "unsent_parameters"]
     actions = ["activate", "pause", "retire"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[LanguageModel]:
@@ -62,21 +60,21 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
         return super().changelist_view(request, {**(extra_context or {}), "proposals": proposals})
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        said = _("The model's name and the request sent to it. Votes refer to these values.")
+        description = _("The model's name and the request sent to it. Votes refer to these values.")
         if obj is not None and obj.has_votes:
-            said = _("This model has votes, so a change needs a new version with its own rating.")
+            description = _("This model has votes, so a change needs a new version with its own rating.")
         if obj is not None and obj.version < obj.newest_version:
-            said = _("A newer version exists. This one cannot be changed.")
-        state = ["drawn_now", "which_version", "has_votes", "retired_at"] if obj is not None else []
+            description = _("A newer version exists. This one cannot be changed.")
+        state = ["drawn_now", "version_label", "has_votes", "retired_at"] if obj is not None else []
         is_fixed = obj is not None and obj.has_votes and obj.version == obj.newest_version
         new_version = ["make_version"] if is_fixed else []
-        not_sent = ["left_out"] if obj is not None and obj.parameters_left_out else []
+        not_sent = ["unsent_parameters"] if obj is not None and obj.unsent_parameters else []
         return [
             (None, {"fields": ["name", "slug", "status", "weight", "calls_at_once", *state]}),
             (
                 _("What it says"),
                 {
-                    "description": said,
+                    "description": description,
                     "fields": ["provider", "upstream_name", "system_prompt", "parameters", *not_sent, *new_version],
                 },
             ),
@@ -112,11 +110,11 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
             if saved.pk != obj.pk:
                 sentence = gettext("The model has votes, so this is a new version: “%(model)s”.")
                 messages.warning(request, sentence % {"model": saved})
-            obj.pk = saved.pk  # the prices below, the history and the messages are about the row that was saved
+            obj.pk = saved.pk  # inline prices, history and messages refer to the saved row
             obj.refresh_from_db()
         else:
             super().save_model(request, obj, form, change)
-        self.write_down(request, form, obj, change=change)
+        self.record_change(request, form, obj, change=change)
 
     def save_formset(
         self,
@@ -130,16 +128,16 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
             audit.record(request.user, "add price", price.model, price=str(price))  # type: ignore[arg-type]
 
     def response_change(self, request: HttpRequest, obj: LanguageModel) -> HttpResponse:
-        if "_continue" in request.POST:  # its own page, which a new version has not been on
+        if "_continue" in request.POST:  # the page of the saved row, which may be a new version
             return HttpResponseRedirect(f"../../{obj.pk}/change/")
         return super().response_change(request, obj)
 
     @admin.display(description=_("not sent, because this kind of provider does not take it"))
-    def left_out(self, model: LanguageModel) -> str:
-        return ", ".join(model.parameters_left_out)
+    def unsent_parameters(self, model: LanguageModel) -> str:
+        return ", ".join(model.unsent_parameters)
 
     @admin.display(description=_("version"), ordering="version")
-    def which_version(self, model: Any) -> str:
+    def version_label(self, model: Any) -> str:
         return gettext("%(this)d of %(newest)d") % {"this": model.version, "newest": model.newest_version}
 
     @admin.action(description=_("Activate: allow them in battles"), permissions=["change"])

@@ -1,5 +1,3 @@
-"""The window onto providers: a new one begins with a preset, and a key goes in once."""
-
 from decimal import Decimal
 from typing import Any
 
@@ -32,7 +30,7 @@ from models_registry.providers.kinds import ProviderKind
 class ProviderAdmin(SecretFieldsAdmin, DiscoverAdmin, RegistryAdmin):
     form = ProviderForm
     secret_fields = frozenset({"key_encrypted"})
-    list_display = ["name", "base_url", "which_kind", "key_state", "can_be_called", "spent_today", "model_count"]
+    list_display = ["name", "base_url", "kind_label", "key_state", "can_be_called", "spent_today", "model_count"]
     search_fields = ["name", "base_url", "api_key_env"]
     list_filter = ["kind", "needs_key"]
     readonly_fields = ["key_state", "can_be_called", "probed_at"]
@@ -52,7 +50,7 @@ class ProviderAdmin(SecretFieldsAdmin, DiscoverAdmin, RegistryAdmin):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
-        """First a page to choose from, then the form, filled in."""
+        """Show presets first, then the form."""
         preset = PRESETS.get(request.GET.get("preset", ""))
         if preset is None and request.method == "GET":
             return self._choose_preset(request)
@@ -87,7 +85,7 @@ class ProviderAdmin(SecretFieldsAdmin, DiscoverAdmin, RegistryAdmin):
         }  # fmt: skip
 
     def response_add(self, request: HttpRequest, obj: Provider, post_url_continue: str | None = None) -> HttpResponse:
-        """On to its models, unless somebody asked for something else."""
+        """Redirect to the provider's list of models, unless another button was pressed."""
         if {"_continue", "_addanother", "_popup"} & request.POST.keys():
             return super().response_add(request, obj, post_url_continue)
         sentence = gettext("“%(provider)s” was added. Now get its list of models.") % {"provider": obj}
@@ -105,11 +103,11 @@ class ProviderAdmin(SecretFieldsAdmin, DiscoverAdmin, RegistryAdmin):
     def save_model(self, request: HttpRequest, obj: Provider, form: "ModelForm[Provider]", change: bool) -> None:
         super().save_model(request, obj, form, change)
         if change and {"key", "base_url", "api_key_env"} & set(form.changed_data):
-            outcomes.forgive(obj)
-        self.write_down(request, form, obj, change=change)
+            outcomes.reset_provider_breaker(obj)
+        self.record_change(request, form, obj, change=change)
 
     def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> Any:
-        """A new provider has neither a state nor a key to remove."""
+        """Hide fields that a new provider does not have."""
         hidden = {"can_be_called", "key_state", "remove_key", "probed_at"} if obj is None else set()
         return [
             (title, {**options, "fields": [name for name in options["fields"] if name not in hidden]})
@@ -117,7 +115,7 @@ class ProviderAdmin(SecretFieldsAdmin, DiscoverAdmin, RegistryAdmin):
         ]
 
     @admin.display(description=_("kind"))
-    def which_kind(self, provider: Provider) -> str:
+    def kind_label(self, provider: Provider) -> str:
         return str(provider.known_kind.label)
 
     @admin.display(description=_("key"))
@@ -134,7 +132,7 @@ class ProviderAdmin(SecretFieldsAdmin, DiscoverAdmin, RegistryAdmin):
 
     @admin.display(description=_("can be called now"))
     def can_be_called(self, provider: Provider) -> str | None:
-        return None if provider._state.adding else provider.obstacle or gettext("yes")
+        return None if provider._state.adding else provider.unavailable_reason or gettext("yes")
 
     @admin.display(description=_("spent today"), ordering="spent")
     def spent_today(self, provider: Any) -> str:

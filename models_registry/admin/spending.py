@@ -1,5 +1,3 @@
-"""What was spent today, and the switch that stops it."""
-
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -26,7 +24,7 @@ class ChargeAdmin(ReadOnlyAdmin):
         return [path("paid-calls/", switch, name="models_registry_switch_paid_calls"), *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
-        about_money = {
+        context = {
             "spending_today": [
                 (_("provider"), Charge.objects.totals(today(), "provider__name")),
                 (_("model"), Charge.objects.totals(today(), "model__name")),
@@ -34,7 +32,7 @@ class ChargeAdmin(ReadOnlyAdmin):
             "is_halted": are_paid_calls_halted(),
             "may_switch": _may_switch(request),
         }
-        return super().changelist_view(request, {**(extra_context or {}), **about_money})
+        return super().changelist_view(request, {**(extra_context or {}), **context})
 
     def switch_paid_calls(self, request: HttpRequest) -> HttpResponse:
         if not _may_switch(request) or not request.user.is_authenticated:

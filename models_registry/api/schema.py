@@ -1,5 +1,3 @@
-"""The models, as OpenAPI describes them."""
-
 from common.api.schema import Operation, Operations, Parameter
 from models_registry.api.views import ModelDetail, ModelList
 

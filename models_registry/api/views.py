@@ -1,5 +1,3 @@
-"""The public list of models."""
-
 from django.utils.decorators import method_decorator
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -16,7 +14,7 @@ from models_registry.payloads import model_summary
 
 @method_decorator(caching.public, name="dispatch")
 class ModelList(APIView):
-    """Every model that may be seen: all but drafts. With `?drawable=true` those that battles may begin with."""
+    """All models but drafts. With `?drawable=true` only those that battles can start with."""
 
     def get(self, request: Request) -> PayloadResponse[Page[ModelPayload]]:
         models = LanguageModel.objects.public()
@@ -27,8 +25,6 @@ class ModelList(APIView):
 
 @method_decorator(caching.public, name="dispatch")
 class ModelDetail(APIView):
-    """One model by its id, which is its slug."""
-
     def get(self, request: Request, slug: str) -> PayloadResponse[ModelPayload]:
         model = LanguageModel.objects.public().filter(slug=slug).first()
         if model is None:

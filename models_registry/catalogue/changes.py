@@ -1,4 +1,4 @@
-"""What a provider's list says differently of our models: proposed, then accepted or dismissed by an administrator."""
+"""Differences between a provider's list and the registry: proposed, then accepted or dismissed."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -13,41 +13,41 @@ from common.text.money import plain_decimal
 from models_registry import versions
 from models_registry.models import LanguageModel, Provider
 from models_registry.models.catalogues import CatalogueChange
-from models_registry.providers.catalogue import Offer, find
+from models_registry.providers.catalogue import Offer, find_offer
 
 Kind, State = CatalogueChange.Kind, CatalogueChange.State
 
 
 @transaction.atomic
-def propose(provider: Provider, offers: Sequence[Offer]) -> int:
-    """Compare a fresh list with the registry; how many proposals are new.
+def propose_changes(provider: Provider, offers: Sequence[Offer]) -> int:
+    """Compare a new list with the registry and return the number of new proposals.
 
-    A proposal that no longer holds is withdrawn. What was dismissed is not proposed again until it changes.
-    An empty list proposes nothing: a server that has just started may not have loaded anything yet.
+    Outdated proposals are deleted; dismissed ones are not proposed again until they change. An empty list is ignored,
+    because a server that has just started may not have loaded a model yet.
     """
     if not offers:
         return 0
-    listed = provider.models.exclude(status=LanguageModel.Status.RETIRED).select_for_update(of=("self",))
-    found: dict[tuple[int, str], tuple[JsonObject, JsonObject]] = {
+    models = provider.models.exclude(status=LanguageModel.Status.RETIRED).select_for_update(of=("self",))
+    differences: dict[tuple[int, str], tuple[JsonObject, JsonObject]] = {
         (model.pk, kind): (before, after)
-        for model in listed.prefetch_related("prices").order_by("pk")
-        for kind, before, after in _differences(model, find(offers, model.upstream_name))
+        for model in models.prefetch_related("prices").order_by("pk")
+        for kind, before, after in _differences(model, find_offer(offers, model.upstream_name))
     }
     decided: dict[tuple[int, str], CatalogueChange] = {}
     for change in CatalogueChange.objects.filter(model__provider=provider).order_by("pk"):
         key = (change.model_id, change.kind)
         if change.state != State.PROPOSED:
             decided[key] = change
-        elif found.get(key) == (change.before, change.after):
-            del found[key]
+        elif differences.get(key) == (change.before, change.after):
+            del differences[key]
         else:
             change.delete()
-    fresh = [
+    proposals = [
         CatalogueChange(model_id=model_id, kind=kind, before=before, after=after)
-        for (model_id, kind), (before, after) in found.items()
+        for (model_id, kind), (before, after) in differences.items()
         if not _was_dismissed(decided.get((model_id, kind)), after)
     ]
-    return len(CatalogueChange.objects.bulk_create(fresh))
+    return len(CatalogueChange.objects.bulk_create(proposals))
 
 
 def _was_dismissed(last: CatalogueChange | None, after: JsonObject) -> bool:
@@ -55,7 +55,7 @@ def _was_dismissed(last: CatalogueChange | None, after: JsonObject) -> bool:
 
 
 def _differences(model: LanguageModel, offer: Offer | None) -> Iterable[tuple[str, JsonObject, JsonObject]]:
-    """(kind, before, after) of everything that an offer says and the registry says otherwise."""
+    """Yield (kind, before, after)."""
     if offer is None:
         yield Kind.GONE, {}, {}
         return
@@ -75,7 +75,7 @@ def _price(input_per_million: Decimal, output_per_million: Decimal) -> JsonObjec
 
 @transaction.atomic
 def accept(change: CatalogueChange, *, by: User) -> bool:
-    """Apply it; False when somebody decided before."""
+    """Return False if the change was decided before."""
     if not _decide(change, State.ACCEPTED, by):
         return False
     match change.kind:
@@ -90,7 +90,7 @@ def accept(change: CatalogueChange, *, by: User) -> bool:
 
 @transaction.atomic
 def dismiss(change: CatalogueChange, *, by: User) -> bool:
-    """Leave the model as it is; False when somebody decided before."""
+    """Return False if the change was decided before."""
     return _decide(change, State.DISMISSED, by)
 
 

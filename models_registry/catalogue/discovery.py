@@ -1,5 +1,3 @@
-"""Finding what a provider's endpoint serves, and adding what somebody chose of it."""
-
 import logging
 import re
 from collections.abc import Iterable
@@ -14,42 +12,42 @@ from models_registry import versions
 from models_registry.catalogue import changes
 from models_registry.encryption import KeyUnreadable
 from models_registry.models import LanguageModel, Provider
-from models_registry.models.catalogues import GOOD_FOR, Catalogue
+from models_registry.models.catalogues import CATALOGUE_TTL, Catalogue
 from models_registry.providers.catalogue import CatalogueRefused, Offer
 from models_registry.providers.kinds import ProviderKind
 
 logger = logging.getLogger(__name__)
 
-# What these serve was downloaded as weights.
-_SERVE_WEIGHTS = {ProviderKind.OLLAMA, ProviderKind.VLLM, ProviderKind.LLAMACPP, ProviderKind.LM_STUDIO}
+# Models of these servers were downloaded, so their weights are open.
+_OPEN_WEIGHT_KINDS = {ProviderKind.OLLAMA, ProviderKind.VLLM, ProviderKind.LLAMACPP, ProviderKind.LM_STUDIO}
 
 
-def catalogue_of(provider: Provider, *, refresh: bool = False) -> Catalogue:
-    """The provider's list, at most a day old. Raises CatalogueRefused."""
-    known = Catalogue.objects.filter(provider=provider).first()
-    if known is not None and known.is_fresh and not refresh:
-        return known
+def get_catalogue(provider: Provider, *, refresh: bool = False) -> Catalogue:
+    """Return the provider's list, at most a day old. Raises CatalogueRefused."""
+    stored = Catalogue.objects.filter(provider=provider).first()
+    if stored is not None and stored.is_fresh and not refresh:
+        return stored
     Catalogue.objects.update_or_create(provider=provider, defaults={"asked_at": timezone.now()})
-    return _ask(provider)
+    return _refresh(provider)
 
 
 def refresh_catalogues() -> None:
-    """Ask every provider that serves models of ours, once a day; what differs is proposed. Never raises."""
-    serving = LanguageModel.objects.exclude(status=LanguageModel.Status.RETIRED).values("provider")
-    for provider in Provider.objects.filter(pk__in=serving).order_by("pk"):
-        # Two beats, or a message that comes twice: the second finds it asked a moment ago.
-        if provider.obstacle or not Catalogue.objects.claim(provider.pk, older_than=GOOD_FOR / 2):
+    """Refresh outdated lists of providers with registered models and propose differences. Never raises."""
+    provider_ids = LanguageModel.objects.exclude(status=LanguageModel.Status.RETIRED).values("provider")
+    for provider in Provider.objects.filter(pk__in=provider_ids).order_by("pk"):
+        # Half the TTL, so that a second message or beat process skips providers that were requested just now.
+        if provider.unavailable_reason or not Catalogue.objects.claim(provider.pk, older_than=CATALOGUE_TTL / 2):
             continue
         try:
-            _ask(provider)
+            _refresh(provider)
         except CatalogueRefused as error:
             logger.warning("the catalogue of provider %s was not refreshed: %s", provider.pk, error)
         except Exception:
             logger.exception("the catalogue of provider %s was not refreshed", provider.pk)
 
 
-def _ask(provider: Provider) -> Catalogue:
-    """Raises CatalogueRefused, whose words are stored beside the list that is known."""
+def _refresh(provider: Provider) -> Catalogue:
+    """Fetch and store the list. On CatalogueRefused, which is raised, keep the last list and store the failure."""
     row = Catalogue.objects.filter(provider=provider)
     try:
         offers = _fetch(provider)
@@ -57,9 +55,9 @@ def _ask(provider: Provider) -> Catalogue:
         row.update(failure=str(error))
         raise
     with transaction.atomic():
-        row.update(listed=[offer.as_json() for offer in offers], fetched_at=timezone.now(), failure="")
+        row.update(listed=[offer.to_json() for offer in offers], fetched_at=timezone.now(), failure="")
         Provider.objects.filter(pk=provider.pk, needs_key=False).update(is_answering=True, probed_at=timezone.now())
-        proposed = changes.propose(provider, offers)
+        proposed = changes.propose_changes(provider, offers)
     if proposed:
         logger.info("the catalogue of provider %s: %d new differences", provider.pk, proposed)
     return row.get()
@@ -77,34 +75,34 @@ def _fetch(provider: Provider) -> list[Offer]:
     return fetch(provider.endpoint, key=key, kind=provider.known_kind)
 
 
-def registered(provider: Provider) -> dict[str, LanguageModel]:
-    """The provider's models that are not retired, by upstream name; the newest where there are several."""
-    kept = provider.models.exclude(status=LanguageModel.Status.RETIRED).order_by("version", "pk")
-    return {model.upstream_name: model for model in kept}
+def registered_models(provider: Provider) -> dict[str, LanguageModel]:
+    """Return models that are not retired by upstream name; the newest of several with the same name."""
+    models = provider.models.exclude(status=LanguageModel.Status.RETIRED).order_by("version", "pk")
+    return {model.upstream_name: model for model in models}
 
 
 @transaction.atomic
 def add_offered(
     provider: Provider, names: Iterable[str], *, status: LanguageModel.Status, by: User | None
 ) -> list[LanguageModel]:
-    """Register these upstream names of the provider's known list, as it describes them; returns the new models.
+    """Register models of the provider's stored list by upstream name; return the new models.
 
-    What is registered already, or is not in the list, is left out.
+    Skips names that are registered already or are not in the list.
     """
     offers = {offer.upstream_name: offer for offer in Catalogue.objects.get(provider=provider).offers}
-    known = registered(provider)
+    known = registered_models(provider)
     added = []
     for name in dict.fromkeys(names):
         if name in offers and name not in known:
-            model = _add(provider, offers[name], status)
+            model = _create_model(provider, offers[name], status)
             audit.record(by, "add language model", model, offered_by=provider.name, upstream_name=name)
             added.append(model)
     return added
 
 
-def _add(provider: Provider, offer: Offer, status: LanguageModel.Status) -> LanguageModel:
+def _create_model(provider: Provider, offer: Offer, status: LanguageModel.Status) -> LanguageModel:
     maker, _slash, short = offer.upstream_name.rpartition("/")
-    is_open = offer.is_open or provider.known_kind in _SERVE_WEIGHTS
+    is_open = offer.is_open or provider.known_kind in _OPEN_WEIGHT_KINDS
     model = LanguageModel.objects.create(
         provider=provider,
         upstream_name=offer.upstream_name,
@@ -123,7 +121,7 @@ def _add(provider: Provider, offer: Offer, status: LanguageModel.Status) -> Lang
 
 
 def _free_slug(name: str, provider: Provider) -> str:
-    """The model's name as an address, with the provider's kind and then a number where somebody else has it."""
+    """Return a slug for the name; append the provider's kind and a number if it is taken."""
     plain = re.sub(r"[^a-z0-9._-]+", "-", name.lower().removesuffix(":latest")).strip("._-")[:80] or "model"
     kind = provider.known_kind.value
     numbered = (f"{plain}-{kind}-{number}" for number in range(2, 10_000))

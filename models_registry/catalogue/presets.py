@@ -1,5 +1,3 @@
-"""What is known beforehand about the usual providers, so that adding one takes a key or nothing."""
-
 from dataclasses import dataclass
 
 from django.utils.functional import Promise
@@ -11,7 +9,7 @@ from models_registry.providers.kinds import ProviderKind
 
 @dataclass(frozen=True)
 class Preset:
-    """Fills the form of a new provider; `hint` says where its key or its server comes from."""
+    """Initial data for a new provider's form, with a hint where its key or server comes from."""
 
     kind: ProviderKind
     name: str
@@ -29,7 +27,7 @@ def _service(kind: ProviderKind, base_url: str, api_key_env: str, page: str) -> 
     return Preset(kind, str(kind.label), base_url, api_key_env, hint)
 
 
-_OWN = _("Your own server, without a key. Start it, and change the address if it runs elsewhere.")
+_OWN_SERVER_HINT = _("Your own server, without a key. Start it, and change the address if it runs elsewhere.")
 PRESETS = {
     preset.kind.value: preset
     for preset in [
@@ -42,10 +40,10 @@ PRESETS = {
         _service(ProviderKind.MISTRAL, "https://api.mistral.ai/v1", "MISTRAL_API_KEY", "console.mistral.ai"),
         _service(ProviderKind.GROQ, "https://api.groq.com/openai/v1", "GROQ_API_KEY", "console.groq.com"),
         _service(ProviderKind.OPENROUTER, "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "openrouter.ai"),
-        Preset(ProviderKind.OLLAMA, "Ollama", "http://127.0.0.1:11434/v1", "", _OWN),
-        Preset(ProviderKind.VLLM, "vLLM", "http://127.0.0.1:8001/v1", "", _OWN),
-        Preset(ProviderKind.LLAMACPP, "llama.cpp", "http://127.0.0.1:8080/v1", "", _OWN),
-        Preset(ProviderKind.LM_STUDIO, "LM Studio", "http://127.0.0.1:1234/v1", "", _OWN),
+        Preset(ProviderKind.OLLAMA, "Ollama", "http://127.0.0.1:11434/v1", "", _OWN_SERVER_HINT),
+        Preset(ProviderKind.VLLM, "vLLM", "http://127.0.0.1:8001/v1", "", _OWN_SERVER_HINT),
+        Preset(ProviderKind.LLAMACPP, "llama.cpp", "http://127.0.0.1:8080/v1", "", _OWN_SERVER_HINT),
+        Preset(ProviderKind.LM_STUDIO, "LM Studio", "http://127.0.0.1:1234/v1", "", _OWN_SERVER_HINT),
         Preset(
             ProviderKind.OTHER, "", "", "",
             _("Any server with OpenAI's chat completions API. Its documentation gives the base URL, which usually "

@@ -1,4 +1,4 @@
-"""Entries of the models file, checked completely before anything is changed."""
+"""Parse and check entries of the models file before anything is changed."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ Number = int | Annotated[float, msgspec.Meta(ge=-1e300, le=1e300)]  # neither Na
 
 
 class ModelKeys(msgspec.Struct):
-    """Fields of LanguageModel that an entry decides, and the keys that say so where they have other names."""
+    """Fields of LanguageModel that an entry sets, with their keys where the names differ."""
 
     slug: Text = field(name="id")
     name: Text
@@ -39,7 +39,7 @@ class ModelKeys(msgspec.Struct):
 
 
 class ProviderKeys(msgspec.Struct):
-    """The same for Provider. None: left out, so that a known provider keeps its value."""
+    """Fields of Provider that an entry sets. None: omitted, so that an existing provider keeps its value."""
 
     name: Text | None = field(name="provider", default=None)
     needs_key: bool | None = None
@@ -82,12 +82,12 @@ _KEYS = {
     found.encode_name: found for keys in (ModelKeys, ProviderKeys, OtherKeys) for found in msgspec.structs.fields(keys)
 }
 OPEN, PROPRIETARY = "open-source", "proprietary"
-# What may stand in the place of a wrong word, by key.
+# Valid values by key, listed in messages about invalid ones.
 _CHOICES = {
     "status": LanguageModel.Status.values, "abilities": LanguageModel.Ability.values, "kind": ProviderKind.values,
     "price": [*fields_by_key(PriceKeys)], "deadlines": [*fields_by_key(DeadlineKeys)],
 }  # fmt: skip
-# The types that msgspec's messages name.
+# Names for the types in msgspec's messages.
 _TYPES = {
     "str": "text", "bool": "true or false", "int": "a whole number", "float": "a number", "int | float": "a number",
     "array": "a list of texts", "object": "a table",
@@ -96,7 +96,7 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """One model as the file describes it: the fields of LanguageModel and of Provider that it decides, by name."""
+    """A model's entry, as fields of LanguageModel and of Provider by name."""
 
     line: int
     id: str
@@ -128,7 +128,7 @@ def check_file(text: str) -> list[ModelEntry]:
 
 
 def _type_problems(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (path, sentence) for unknown and missing keys, and for values of a wrong type: the first in each key."""
+    """Yield (path, sentence) for unknown and missing keys, and for the first value of a wrong type in each key."""
     for key, value in values.items():
         if key not in _KEYS:
             yield key, f"This is not a key of a model.{_did_you_mean(key, [*_KEYS])}"
@@ -137,14 +137,14 @@ def _type_problems(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
             msgspec.convert(value, _KEYS[key].type)
         except msgspec.ValidationError as error:
             message, _, place = str(error).partition(" - at `$")
-            yield f"{key}{place.rstrip('`')}", _in_words(message, _CHOICES.get(key, []))
+            yield f"{key}{place.rstrip('`')}", _translate_message(message, _CHOICES.get(key, []))
     yield from (
         (key, "This key is missing.") for key, found in _KEYS.items() if found.required and values.get(key, "") == ""
     )
 
 
-def _in_words(message: str, choices: list[str]) -> str:
-    """Return a message of msgspec with the file's names of types, and with what may stand there."""
+def _translate_message(message: str, choices: list[str]) -> str:
+    """Replace names of types in a message of msgspec, and add the valid values."""
     message = re.sub(r" (matching regex|[<>]=) .*", " that can be stored", message)
     message = re.sub(r"[`'](.*?)(?: \| null)?[`']", lambda found: _TYPES.get(found[1], f"“{found[1]}”"), message)
     word = re.search(r"(?:unknown field|enum value) “(.*)”", message)
@@ -159,7 +159,7 @@ def _did_you_mean(word: str, known: list[str]) -> str:
 def _entry(line: int, values: dict[str, Any]) -> ModelEntry:
     keys = msgspec.convert(values, OtherKeys)
     fields = msgspec.structs.asdict(msgspec.convert(values, ModelKeys))
-    # A licence that is named instead of its kind is one under which weights are published.
+    # A licence's name instead of its kind means an open one.
     is_named = keys.license not in (OPEN, PROPRIETARY)
     kinds = LanguageModel.LicenseKind
     fields["license"] = keys.license if is_named else keys.license_name
@@ -180,7 +180,7 @@ def _entry(line: int, values: dict[str, Any]) -> ModelEntry:
 
 
 def _field_problems(entry: ModelEntry, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (path, sentence) for what the rows' validators refuse, and for a licence with two names."""
+    """Yield (path, sentence) for values that validators refuse, and for a licence with two names."""
     license, name = values.get("license"), values.get("license_name")
     if name and license not in (None, OPEN, PROPRIETARY, name):
         yield "license_name", f"The licence is already named “{license}” above."
@@ -203,7 +203,7 @@ def _field_problems(entry: ModelEntry, values: dict[str, Any]) -> Iterator[tuple
 
 
 def _contradictions(entries: list[ModelEntry]) -> list[Problem]:
-    """Return ids that are used twice, and providers that two entries describe differently."""
+    """Return problems of ids that are used twice, and of providers that two entries describe differently."""
     problems: list[Problem] = []
     by_id: dict[str, ModelEntry] = {}
     providers: dict[tuple[str, str], ModelEntry] = {}

@@ -1,5 +1,3 @@
-"""The models file and the registry: bringing one in, writing the other out."""
-
 from decimal import Decimal
 from typing import Any
 
@@ -24,46 +22,45 @@ from models_registry.models import LanguageModel, Provider
 
 @transaction.atomic
 def import_models(text: str) -> list[str]:
-    """Make the registry say what the file says, for the ids it lists; all or nothing.
+    """Create or update the models that the file lists, all or nothing; return a sentence for each change.
 
-    An entry says everything about its model: a key left out has its default (except the price: prices
-    are history, and what a known provider is called or needs stays). Returns what changed, a sentence
-    each. Raises ConfigRefused with every problem and its line.
+    Omitted keys set defaults, but an omitted price or provider key keeps the current value. Raises ConfigRefused with
+    every problem and its line.
     """
     changes: list[str] = []
     problems: list[Problem] = []
     for entry in check_file(text):
-        current = LanguageModel.objects.newest_of(entry.id)
+        current = LanguageModel.objects.lock_newest(entry.id)
         taken = LanguageModel.objects.filter(slug=entry.id).exclude(family=entry.id).first()
         if taken is not None:
             sentence = f"“{entry.id}” is version {taken.version} of “{taken.family}”: write that id."
             problems.append(Problem(entry.line, sentence))
             continue
-        provider = _bring_in_provider(entry, changes)
-        _bring_in_model(entry, provider, current, changes)
+        provider = _import_provider(entry, changes)
+        _import_model(entry, provider, current, changes)
     if problems:
         raise ConfigRefused(problems)
     return changes
 
 
-def _bring_in_provider(entry: ModelEntry, changes: list[str]) -> Provider:
-    said = entry.provider
+def _import_provider(entry: ModelEntry, changes: list[str]) -> Provider:
+    values = entry.provider
     provider, is_new = Provider.objects.get_or_create(
         base_url=entry.base_url,
         api_key_env=entry.api_key_env,
         defaults={
-            "name": default_provider_name(entry.base_url), "needs_key": bool(entry.api_key_env), **said,
+            "name": default_provider_name(entry.base_url), "needs_key": bool(entry.api_key_env), **values,
         },
     )  # fmt: skip
     if is_new:
         changes.append(f"added the provider {provider}")
-    elif changed := [name for name, value in said.items() if getattr(provider, name) != value]:
-        Provider.objects.filter(pk=provider.pk).update(**said)
-        changes.append(f"changed the provider {said.get('name', provider)}: {', '.join(changed)}")
+    elif changed := [name for name, value in values.items() if getattr(provider, name) != value]:
+        Provider.objects.filter(pk=provider.pk).update(**values)
+        changes.append(f"changed the provider {values.get('name', provider)}: {', '.join(changed)}")
     return provider
 
 
-def _bring_in_model(entry: ModelEntry, provider: Provider, current: LanguageModel | None, changes: list[str]) -> None:
+def _import_model(entry: ModelEntry, provider: Provider, current: LanguageModel | None, changes: list[str]) -> None:
     if current is None:
         model = LanguageModel.objects.create(provider=provider, **entry.fields)
         changes.append(f"added {entry.id}")
@@ -82,7 +79,7 @@ def _bring_in_model(entry: ModelEntry, provider: Provider, current: LanguageMode
 
 
 def export_models() -> str:
-    """The newest version of every model, in the file's own words; importing it changes nothing."""
+    """Return the newest version of every model as YAML; importing it changes nothing."""
     models = LanguageModel.objects.select_related("provider").prefetch_related("prices")
     newest = {model.family: model for model in models.order_by("version")}
     entries = [_as_entry(newest[family]) for family in sorted(newest)]

@@ -1,5 +1,3 @@
-"""Reading the models file: plain values, each with the line it stands on."""
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,14 +7,14 @@ import yaml
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """Something in the file that cannot be used, and the line (from 1) where it stands."""
+    """An error with its line, from 1."""
 
     line: int
     sentence: str
 
 
 class ConfigRefused(Exception):
-    """The file cannot be used; `problems` says why, in the order of its lines."""
+    """Raised if the file cannot be used, with all problems in the order of lines."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("\n".join(problem.sentence for problem in problems))
@@ -25,7 +23,7 @@ class ConfigRefused(Exception):
 
 @dataclass
 class RawEntry:
-    """One item of the list: values as YAML gives them, and lines by key ("price", "price.input")."""
+    """YAML values of an item, and line numbers by key ("price", "price.input")."""
 
     line: int
     values: dict[str, Any] = field(default_factory=dict)
@@ -33,7 +31,7 @@ class RawEntry:
 
 
 def read_text(path: Path) -> str:
-    """The file as text. Raises ConfigRefused when it is missing, unreadable or not UTF-8."""
+    """Raises ConfigRefused if the file is missing, unreadable or not UTF-8."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -46,7 +44,7 @@ def read_text(path: Path) -> str:
 
 
 def read_entries(text: str) -> tuple[list[RawEntry], list[Problem]]:
-    """The entries, and what is wrong with their shape. Raises ConfigRefused when the text is no YAML list."""
+    """Return entries, and problems of their shape. Raises ConfigRefused if the text is no YAML list."""
     loader = _open(text)
     try:
         root = loader.get_single_node()
@@ -83,7 +81,7 @@ def _read_entry(loader: yaml.SafeLoader, node: yaml.Node, problems: list[Problem
         entry.lines[key.value] = _line(key)
         try:
             entry.values[key.value] = loader.construct_object(value, deep=True)
-        except ValueError:  # 2026-99-99 looks like a date
+        except ValueError:  # for example 2026-99-99, an invalid date
             problems.append(Problem(_line(key), f"{key.value}: this cannot be read. Put it in quotes."))
         if isinstance(value, yaml.MappingNode):
             inner = _pairs(value, problems)

@@ -1,11 +1,11 @@
-"""What people are told about a call that failed: one sentence for each code, and nothing that upstream said."""
+"""Sentences for people about failed calls. Texts from upstream are never shown."""
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from models_registry.providers import FailureCode
 
-FAILURE_WORDS: dict[str, Promise] = {
+FAILURE_MESSAGES: dict[str, Promise] = {
     FailureCode.UNREACHABLE: _("The model's provider could not be reached."),
     FailureCode.ADDRESS_REFUSED: _("This arena does not allow calls to the provider's address."),
     FailureCode.NO_KEY: _("The key for the model's provider is missing or cannot be read."),
@@ -30,6 +30,5 @@ FAILURE_WORDS: dict[str, Promise] = {
 }
 
 
-def failure_words(code: str) -> str:
-    """A sentence for a stored code; "" for none."""
-    return str(FAILURE_WORDS[code]) if code else ""
+def failure_message(code: str) -> str:
+    return str(FAILURE_MESSAGES[code]) if code else ""

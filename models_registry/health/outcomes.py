@@ -1,5 +1,3 @@
-"""How calls end feeds the breakers; an open one closes again after a probe that was answered."""
-
 import logging
 from datetime import timedelta
 
@@ -15,28 +13,32 @@ from models_registry.providers.base import FailureCode
 
 logger = logging.getLogger(__name__)
 
-# A probe whose worker died is made again after this.
+# A probe whose worker died can be claimed again after this.
 PROBE_LEASE = timedelta(minutes=5)
-# A healthy model has none of these: its answers lock no row.
-_to_forget = PreparedQuery(
+# A healthy model has none, so its answers lock no row.
+_breakers_to_reset = PreparedQuery(
     lambda model, provider: (
-        Breaker.objects.about(model, provider).troubled().filter(probe_at=None).order_by("pk").select_for_update()
+        Breaker.objects.of_model(model, provider)
+        .with_failures()
+        .filter(probe_at=None)
+        .order_by("pk")
+        .select_for_update()
     ),
     int,
     int,
 )
 
-# Says nothing about the model: our own doing, or a conversation that is too long or too improper for it.
-NOBODYS_FAULT = {
+# Not the model's fault: caused by the arena, or by a conversation that is too long or not allowed.
+NEUTRAL_FAILURES = {
     FailureCode.PROMPT_TOO_LONG,
     FailureCode.FILTERED,
     FailureCode.INTERRUPTED,
     FailureCode.OVER_BUDGET,
 }
-# The prompt's author may be to blame, or the model's settings: see breaker_rule.REJECTED_IN_A_ROW.
-PERHAPS_THE_PROMPTS = {FailureCode.REJECTED, FailureCode.TOO_LONG}
-# The same for all of a provider's models.
-THE_PROVIDERS_FAULT = {
+# Caused by the prompt or by the model's settings: see breaker_rule.REJECTED_IN_A_ROW.
+REJECTIONS = {FailureCode.REJECTED, FailureCode.TOO_LONG}
+# These affect all of a provider's models.
+PROVIDER_FAILURES = {
     FailureCode.NO_KEY,
     FailureCode.REFUSED_KEY,
     FailureCode.UNREACHABLE,
@@ -45,41 +47,41 @@ THE_PROVIDERS_FAULT = {
 
 
 def record_outcome(model: LanguageModel, error: FailureCode | None, *, retry_after: float | None = None) -> None:
-    """Feed the breakers with how a call ended (`retry_after`: seconds, as upstream said).
+    """Record how a call ended. Last in a transaction: the breaker's row stays locked until COMMIT.
 
-    Inside the transaction that ends the call, as its last statement: the breaker's row stays locked until COMMIT.
+    retry_after: seconds.
     """
     if error is None:
         _record_answer(model)
-    elif error not in NOBODYS_FAULT:
-        outcome = rule.REJECTED if error in PERHAPS_THE_PROMPTS else rule.FAILED
-        _record_failure(_locked_breaker(model, error), outcome, error, retry_after)
+    elif error not in NEUTRAL_FAILURES:
+        outcome = rule.REJECTED if error in REJECTIONS else rule.FAILED
+        _record_failure(_lock_breaker(model, error), outcome, error, retry_after)
 
 
 def _record_answer(model: LanguageModel) -> None:
-    for breaker in _to_forget(model.pk, model.provider_id):
-        breaker.recent = rule.remember(breaker.recent, rule.ANSWERED)
+    for breaker in _breakers_to_reset(model.pk, model.provider_id):
+        breaker.recent = rule.append_outcome(breaker.recent, rule.ANSWERED)
         breaker.openings = 0
         breaker.save(update_fields=["recent", "openings"])
 
 
-def _locked_breaker(model: LanguageModel, error: FailureCode) -> Breaker:
-    about = {"provider_id": model.provider_id} if error in THE_PROVIDERS_FAULT else {"model_id": model.pk}
+def _lock_breaker(model: LanguageModel, error: FailureCode) -> Breaker:
+    about = {"provider_id": model.provider_id} if error in PROVIDER_FAILURES else {"model_id": model.pk}
     Breaker.objects.bulk_create([Breaker(**about)], ignore_conflicts=True)
     return Breaker.objects.select_for_update().get(**about)
 
 
 def _record_failure(breaker: Breaker, outcome: str, error: FailureCode, retry_after: float | None) -> None:
-    breaker.recent = rule.remember(breaker.recent, outcome)
+    breaker.recent = rule.append_outcome(breaker.recent, outcome)
     breaker.reason = error
-    must_wait = retry_after is not None and retry_after >= rule.LONG_RETRY_S
+    must_wait = retry_after is not None and retry_after >= rule.OPENING_RETRY_AFTER_S
     if breaker.probe_at is None and (must_wait or rule.should_open(breaker.recent)):
         _open(breaker, retry_after)
     breaker.save()
 
 
 def _open(breaker: Breaker, retry_after: float | None) -> None:
-    """On this row (not saved). Calls that still end badly while it is open change nothing about it."""
+    """Open the breaker without saving it. Later failures of calls do not prolong it."""
     breaker.openings += 1
     seconds = rule.cooldown_s(breaker.openings, retry_after=retry_after)
     breaker.opened_at = breaker.opened_at or Now()
@@ -88,21 +90,21 @@ def _open(breaker: Breaker, retry_after: float | None) -> None:
 
 
 def take_probe(breaker_id: int) -> LanguageModel | None:
-    """The model to send a probe to; None when it is not due, somebody else has it, or nobody can be asked."""
+    """Return the model to probe; None if not due, claimed by another worker, or no model is active."""
     if not Breaker.objects.take_probe(breaker_id, lease=PROBE_LEASE):
         return None
     breaker = Breaker.objects.get(pk=breaker_id)
-    askable = LanguageModel.objects.filter(status=LanguageModel.Status.ACTIVE).select_related("provider")
+    active = LanguageModel.objects.filter(status=LanguageModel.Status.ACTIVE).select_related("provider")
     about = {"pk": breaker.model_id} if breaker.model_id else {"provider": breaker.provider_id}
-    return askable.filter(**about).order_by("pk").first()
+    return active.filter(**about).order_by("pk").first()
 
 
 @transaction.atomic
 def record_probe(breaker_id: int, error: FailureCode | None, *, retry_after: float | None = None) -> None:
-    """An answered probe closes the breaker; any other leaves it open for longer. The last statement, as above."""
+    """Close the breaker after an answer, or prolong it. Last in a transaction, as record_outcome."""
     breaker = Breaker.objects.select_for_update().open().filter(pk=breaker_id).first()
     if breaker is None:
-        return  # an administrator closed it meanwhile
+        return  # an administrator has closed it since
     if error is None:
         breaker.recent, breaker.opened_at, breaker.probe_at = "", None, None
         logger.info("the %s closes: its probe was answered", breaker)
@@ -113,21 +115,19 @@ def record_probe(breaker_id: int, error: FailureCode | None, *, retry_after: flo
 
 
 def postpone_probe(breaker_id: int) -> None:
-    """Nothing was asked, for want of a slot or of money: try again after the first cooldown."""
-    later = Now() + timedelta(seconds=rule.FIRST_COOLDOWN_S)
+    later = Now() + timedelta(seconds=rule.MIN_COOLDOWN_S)
     Breaker.objects.open().filter(pk=breaker_id).update(probe_at=later)
 
 
-def forgive(provider: Provider) -> None:
-    """Its key or its address is another now: what the old one did is forgotten."""
+def reset_provider_breaker(provider: Provider) -> None:
     Breaker.objects.filter(provider=provider).update(recent="", openings=0, opened_at=None, probe_at=None)
 
 
 @transaction.atomic
 def close(model: LanguageModel, *, by: User) -> bool:
-    """Draw `model` again at once, forgetting its and its provider's failures; whether a breaker was open."""
+    """Close the breakers of the model and its provider; return whether one was open."""
     closed = (
-        Breaker.objects.about(model.pk, model.provider_id)
+        Breaker.objects.of_model(model.pk, model.provider_id)
         .open()
         .update(recent="", openings=0, opened_at=None, probe_at=None)
     )

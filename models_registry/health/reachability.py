@@ -1,4 +1,4 @@
-"""Servers that need no key (Ollama, vLLM, the local model) are drawn from only while they answer."""
+"""Probe servers without a key (Ollama, vLLM, the local model); they are drawn only while they answer."""
 
 import asyncio
 import logging
@@ -13,21 +13,20 @@ from django.utils import timezone
 from models_registry.models import Provider
 from models_registry.providers import connections
 
-PATIENCE_S = 2.0
-WRITE_AT_LEAST_EVERY = timedelta(minutes=1)
+PROBE_TIMEOUT_S = 2.0
+MAX_PROBED_AT_AGE = timedelta(minutes=1)
 logger = logging.getLogger(__name__)
 
 
 def probe_keyless_providers() -> set[str]:
-    """Ask every provider without a key whether it answers, all at once, and store what is new.
+    """Probe all providers without a key concurrently and store changes; return endpoints with refused addresses.
 
-    Returns the endpoints at addresses that this arena does not call. Takes about PATIENCE_S at most and never raises:
-    the sweep that calls it has turns to save.
+    Takes about PROBE_TIMEOUT_S and never raises, because the calling sweep must go on.
     """
     replies = Replies()
     try:
         providers = list(Provider.objects.filter(needs_key=False))
-        _ask({provider.endpoint for provider in providers} - {""}, replies)
+        _probe({provider.endpoint for provider in providers} - {""}, replies)
         answering = set(replies.answering)
         for provider in providers:
             _store(provider, is_answering=provider.endpoint in answering)
@@ -38,15 +37,15 @@ def probe_keyless_providers() -> set[str]:
 
 @dataclass
 class Replies:
-    """Endpoints that answered, and those at addresses that are not called; a thread may still add to both."""
+    """Endpoints that answered, and endpoints with refused addresses. A late thread may still add to both."""
 
     answering: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
 
 
 def _store(provider: Provider, *, is_answering: bool) -> None:
-    known_since = provider.probed_at
-    is_fresh = known_since is not None and timezone.now() - known_since < WRITE_AT_LEAST_EVERY
+    probed_at = provider.probed_at
+    is_fresh = probed_at is not None and timezone.now() - probed_at < MAX_PROBED_AT_AGE
     if provider.is_answering == is_answering and is_fresh:
         return
     if provider.is_answering != is_answering:
@@ -54,27 +53,27 @@ def _store(provider: Provider, *, is_answering: bool) -> None:
     Provider.objects.filter(pk=provider.pk).update(is_answering=is_answering, probed_at=Now())
 
 
-def _ask(endpoints: set[str], replies: Replies) -> None:
-    """Note in `replies` which of the endpoints answer: any reply below 500 shows that a server is there."""
+def _probe(endpoints: set[str], replies: Replies) -> None:
+    """Add endpoints that reply with a status below 500 to `replies`."""
     if endpoints:
-        # A name lookup cannot be cancelled: whoever is still in one after the deadline is left behind.
-        asking = threading.Thread(target=lambda: asyncio.run(_ask_all(endpoints, replies)), daemon=True)
-        asking.start()
-        asking.join(PATIENCE_S + 0.5)
+        # Name lookups cannot be cancelled, so the thread is abandoned if it is still in one at the deadline.
+        thread = threading.Thread(target=lambda: asyncio.run(_probe_all(endpoints, replies)), daemon=True)
+        thread.start()
+        thread.join(PROBE_TIMEOUT_S + 0.5)
 
 
-async def _ask_all(endpoints: set[str], replies: Replies) -> None:
-    timeout = aiohttp.ClientTimeout(total=PATIENCE_S)
+async def _probe_all(endpoints: set[str], replies: Replies) -> None:
+    timeout = aiohttp.ClientTimeout(total=PROBE_TIMEOUT_S)
     async with connections.new_session(timeout) as session:
 
-        async def ask(endpoint: str) -> None:
+        async def probe(endpoint: str) -> None:
             try:
                 async with session.get(f"{endpoint.rstrip('/')}/models", allow_redirects=False) as response:
                     if response.status < 500:
                         replies.answering.add(endpoint)
-            except Exception as error:  # one server's reply must not hide the others
-                if connections.was_refused(error):
+            except Exception as error:  # an error of one server must not end the other probes
+                if connections.is_address_refused(error):
                     replies.refused.add(endpoint)
                 logger.debug("%s does not answer: %r", endpoint, error)
 
-        await asyncio.gather(*(ask(endpoint) for endpoint in endpoints))
+        await asyncio.gather(*(probe(endpoint) for endpoint in endpoints))

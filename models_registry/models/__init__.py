@@ -1,8 +1,9 @@
 from models_registry.models.breakers import Breaker
 from models_registry.models.catalogues import Catalogue, CatalogueChange
-from models_registry.models.language_models import LOCAL_MODEL_ENDPOINT, LanguageModel, LanguageModelQuerySet, Provider
+from models_registry.models.language_models import LanguageModel, LanguageModelQuerySet
 from models_registry.models.ledger import Charge, PaidCallsHalt, SpendingDay
 from models_registry.models.prices import Price
+from models_registry.models.providers import LOCAL_MODEL_ENDPOINT, Provider
 
 __all__ = [
     "LOCAL_MODEL_ENDPOINT",

@@ -1,4 +1,4 @@
-"""Why models are not drawn at this moment: asked once for any number of models, in five queries at most."""
+"""Reasons why models are not drawn now, for any number of models in five queries at most."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from models_registry.models import LanguageModel
 
 
-class Obstacles:
-    """Knows what stands in the way of `models` (their provider selected, their prices prefetched)."""
+class Availability:
+    """models: with provider selected and prices prefetched."""
 
     def __init__(self, models: "Sequence[LanguageModel]") -> None:
         breakers = list(Breaker.objects.open())
-        self._of_models = {breaker.model_id: breaker for breaker in breakers if breaker.model_id}
-        self._of_providers = {breaker.provider_id: breaker for breaker in breakers if breaker.provider_id}
+        self._breakers_by_model = {breaker.model_id: breaker for breaker in breakers if breaker.model_id}
+        self._breakers_by_provider = {breaker.provider_id: breaker for breaker in breakers if breaker.provider_id}
         paid = [model for model in models if model.is_paid]
-        self._paid = {model.pk for model in paid}
+        self._paid_ids = {model.pk for model in paid}
         self._is_halted = bool(paid) and are_paid_calls_halted()
         budgets = {provider_account(model.provider_id): model.provider.daily_budget for model in paid}
         budgets[SITE] = settings.ARENA_BUDGETS["site"]
         capped = {account: budget for account, budget in budgets.items() if budget is not None}
         used = SpendingDay.objects.used_today(capped) if paid and capped else {}
-        self._used_up = {account for account, budget in capped.items() if used.get(account, 0) >= budget}
+        self._exhausted = {account for account, budget in capped.items() if used.get(account, 0) >= budget}
 
-    def of(self, model: "LanguageModel") -> str:
-        """One sentence for administrators; "" when the model may be drawn."""
+    def unavailable_reason(self, model: "LanguageModel") -> str:
+        """Return a sentence for administrators; "" if the model can be drawn."""
         if model.status != model.Status.ACTIVE:
             return {
                 model.Status.DRAFT: gettext("It is a draft: activate it."),
@@ -39,23 +39,22 @@ class Obstacles:
             }[model.Status(model.status)]
         if model.weight <= 0:
             return gettext("Its sampling weight is 0.")
-        return model.provider.obstacle or self.of_health(model) or self.of_money(model)
+        return model.provider.unavailable_reason or self.breaker_reason(model) or self.budget_reason(model)
 
-    def of_health(self, model: "LanguageModel") -> str:
-        """Return why its breaker, or its provider's, keeps it out; "" when both are closed."""
-        breaker = self._of_models.get(model.pk) or self._of_providers.get(model.provider_id)
-        return breaker.obstacle if breaker else ""
+    def breaker_reason(self, model: "LanguageModel") -> str:
+        """Return a sentence, or "" if the breakers of the model and its provider are closed."""
+        breaker = self._breakers_by_model.get(model.pk) or self._breakers_by_provider.get(model.provider_id)
+        return breaker.unavailable_reason if breaker else ""
 
     def is_halted(self, model: "LanguageModel") -> bool:
-        """Return whether calls to paid models are halted, and the model is one."""
-        return self._is_halted and model.pk in self._paid
+        return self._is_halted and model.pk in self._paid_ids
 
-    def of_money(self, model: "LanguageModel") -> str:
-        """Return that its calls are halted, or which budget is used up; "" when it may be paid for."""
+    def budget_reason(self, model: "LanguageModel") -> str:
+        """Return a sentence, or "" if the model can be paid for."""
         if self.is_halted(model):
             return gettext("Calls to paid models are halted.")
-        if model.pk not in self._paid:
+        if model.pk not in self._paid_ids:
             return ""
-        if provider_account(model.provider_id) in self._used_up:
+        if provider_account(model.provider_id) in self._exhausted:
             return gettext("Its provider's budget for today is used up.")
-        return gettext("The site's budget for today is used up.") if SITE in self._used_up else ""
+        return gettext("The site's budget for today is used up.") if SITE in self._exhausted else ""

@@ -1,5 +1,3 @@
-"""The breakers' rows: one for a model that has failed, one for a provider whose key or server has."""
-
 from datetime import timedelta
 
 from django.db import models
@@ -16,20 +14,20 @@ class BreakerQuerySet(models.QuerySet["Breaker"]):
         return self.filter(probe_at__isnull=False)
 
     def due(self) -> "BreakerQuerySet":
-        """Open ones whose cooldown is over. What an administrator paused or retired is not asked."""
-        is_wanted = Q(model=None) | Q(model__status="active")
-        return self.filter(is_wanted, probe_at__lte=Now())
+        """Filter breakers whose cooldown is over, except those of inactive models."""
+        is_active = Q(model=None) | Q(model__status="active")
+        return self.filter(is_active, probe_at__lte=Now())
 
-    def about(self, model: int, provider: int) -> "BreakerQuerySet":
-        """The model's own and its provider's, by their ids."""
+    def of_model(self, model: int, provider: int) -> "BreakerQuerySet":
+        """Filter the model's own breaker and its provider's."""
         return self.filter(Q(model=model) | Q(provider=provider))
 
-    def troubled(self) -> "BreakerQuerySet":
-        """Those with something to forget."""
+    def with_failures(self) -> "BreakerQuerySet":
+        """Filter breakers that a successful call has to reset."""
         return self.filter(Q(recent__contains=FAILED) | Q(recent__contains=REJECTED) | Q(openings__gt=0))
 
     def take_probe(self, pk: int, *, lease: timedelta) -> bool:
-        """Let one worker probe; should it die, the next one may after `lease`."""
+        """Claim a due probe; after `lease` another worker can claim it again."""
         return self.filter(pk=pk, probe_at__lte=Now()).update(probe_at=Now() + lease) == 1
 
 
@@ -38,9 +36,9 @@ class Breaker(models.Model):
 
     model = models.OneToOneField("models_registry.LanguageModel", models.CASCADE, null=True, related_name="breaker")
     provider = models.OneToOneField("models_registry.Provider", models.CASCADE, null=True, related_name="breaker")
-    # The last outcomes, newest last: models_registry.breaker_rule.
+    # The last outcomes, newest last, as models_registry.breaker_rule encodes them.
     recent = models.CharField(max_length=10, blank=True)
-    # How often it opened since an answer came.
+    # Openings since the last answer.
     openings = models.PositiveSmallIntegerField(default=0)
     reason = models.CharField(_("reason"), max_length=40, blank=True)
     opened_at = models.DateTimeField(_("open since"), null=True)
@@ -59,7 +57,7 @@ class Breaker(models.Model):
             ),
         ]
         indexes = [
-            # For every draw, and for the sweeper: BreakerQuerySet.open and due.
+            # Used by every draw and by the sweeper: BreakerQuerySet.open and due.
             models.Index(fields=["probe_at"], name="breakers_open", condition=Q(probe_at__isnull=False))
         ]
 
@@ -67,8 +65,7 @@ class Breaker(models.Model):
         return f"breaker of {self.model or self.provider}"
 
     @property
-    def obstacle(self) -> str:
-        """What it keeps from being drawn, as a sentence."""
+    def unavailable_reason(self) -> str:
         sentence = (
             gettext("It failed repeatedly (%(reason)s) and is probed from %(time)s UTC on.")
             if self.model_id

@@ -1,5 +1,3 @@
-"""The rows of what endpoints serve: each provider's last list, and what in it differs from the registry."""
-
 from datetime import timedelta
 from decimal import Decimal
 
@@ -15,24 +13,24 @@ from common.payload_types import JsonObject
 from common.text.money import dollars, plain_decimal
 from models_registry.providers.catalogue import Offer
 
-GOOD_FOR = timedelta(hours=24)
+CATALOGUE_TTL = timedelta(hours=24)
 
 
 class CatalogueQuerySet(models.QuerySet["Catalogue"]):
     def claim(self, provider_id: int, *, older_than: timedelta) -> bool:
-        """Let one worker ask a provider that was not asked for so long."""
+        """Claim the request to a provider whose last one is older than this; True for one worker."""
         self.bulk_create([Catalogue(provider_id=provider_id)], ignore_conflicts=True)
         is_due = Q(asked_at=None) | Q(asked_at__lt=Now() - older_than)
         return self.filter(is_due, provider=provider_id).update(asked_at=Now()) == 1
 
 
 class Catalogue(models.Model):
-    """What a provider's endpoint said it serves; `failure` says why the newest attempt brought nothing."""
+    """A provider's last list of models; `failure` is set if the newest request failed."""
 
     provider = models.OneToOneField("models_registry.Provider", models.CASCADE, related_name="catalogue")
     asked_at = models.DateTimeField(null=True)
     fetched_at = models.DateTimeField(null=True)
-    # Offer.as_json() of each.
+    # Offer.to_json() of each model.
     listed = models.JSONField(default=list)
     failure = models.TextField(blank=True)
 
@@ -43,11 +41,11 @@ class Catalogue(models.Model):
 
     @property
     def is_fresh(self) -> bool:
-        return self.fetched_at is not None and timezone.now() - self.fetched_at < GOOD_FOR
+        return self.fetched_at is not None and timezone.now() - self.fetched_at < CATALOGUE_TTL
 
     @property
     def offers(self) -> list[Offer]:
-        return [Offer.from_json(said) for said in self.listed]
+        return [Offer.from_json(data) for data in self.listed]
 
 
 class CatalogueChangeQuerySet(models.QuerySet["CatalogueChange"]):
@@ -56,7 +54,7 @@ class CatalogueChangeQuerySet(models.QuerySet["CatalogueChange"]):
 
 
 class CatalogueChange(models.Model):
-    """What a provider's list says differently of a model of ours; nothing changes before somebody accepts it."""
+    """A difference between a provider's list and a registered model, applied once an administrator accepts it."""
 
     class Kind(models.TextChoices):
         PRICE = "price", _("price")
@@ -70,7 +68,7 @@ class CatalogueChange(models.Model):
 
     model = models.ForeignKey("models_registry.LanguageModel", models.CASCADE, related_name="catalogue_changes")
     kind = models.CharField(_("kind"), max_length=7, choices=Kind)
-    # {"input": "0.1", "output": "0.5"}, {"tokens": 8192}, or {} for what is not known or not there.
+    # {"input": "0.1", "output": "0.5"}, {"tokens": 8192}, or {} for an unknown or missing value.
     before = models.JSONField(default=dict)
     after = models.JSONField(default=dict)
     state = models.CharField(_("state"), max_length=9, choices=State, default=State.PROPOSED)
@@ -83,7 +81,7 @@ class CatalogueChange(models.Model):
     objects = CatalogueChangeQuerySet.as_manager()
 
     class Meta:
-        # Those that wait for a decision first.
+        # Changes without a decision come first.
         ordering = ["-state", "-pk"]
         verbose_name = _("catalogue change")
         constraints = [
@@ -102,19 +100,18 @@ class CatalogueChange(models.Model):
         return f"{self.model}: {self.get_kind_display()}"
 
     @property
-    def words(self) -> str:
-        """What differs, for administrators."""
+    def summary(self) -> str:
         match self.kind:
             case self.Kind.PRICE:
-                return f"{_price_words(self.before)} → {_price_words(self.after)}"
+                return f"{_format_price(self.before)} → {_format_price(self.after)}"
             case self.Kind.CONTEXT:
                 return f"{self.before.get('tokens') or gettext('not known')} → {self.after['tokens']}"
         return gettext("The provider no longer lists it. Consider retiring it.")
 
 
-def _price_words(price: JsonObject) -> str:
-    """US dollars per million tokens, as Price says it."""
+def _format_price(price: JsonObject) -> str:
+    """price: US dollars per million tokens, as decimal strings."""
     if not price:
         return gettext("not known")
-    said = {name: dollars(plain_decimal(Decimal(amount))) for name, amount in price.items()}
-    return gettext("%(input)s in, %(output)s out") % said
+    amounts = {name: dollars(plain_decimal(Decimal(amount))) for name, amount in price.items()}
+    return gettext("%(input)s in, %(output)s out") % amounts

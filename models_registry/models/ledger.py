@@ -1,5 +1,3 @@
-"""The rows of money: what a call may cost, what it did cost, and what was spent in a day by whom and where."""
-
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -17,7 +15,7 @@ SITE = "site"
 
 
 def today() -> date:
-    """The day budgets are about; it ends at midnight UTC."""
+    """Return the day of the budgets, which ends at midnight UTC."""
     return timezone.now().astimezone(UTC).date()
 
 
@@ -31,28 +29,28 @@ def provider_account(provider_id: int | str) -> str:
 
 
 def person_account(person: str) -> str:
-    """`person` is Actor.key: `user:<id>` or `visitor:<id>`."""
+    """person: Actor.key, `user:<id>` or `visitor:<id>`."""
     return f"person:{person}"
 
 
 class SpendingDayQuerySet(models.QuerySet["SpendingDay"]):
     def reserve(self, day: date, account: str, amount: Decimal, *, cap: Decimal | None) -> bool:
-        """Set `amount` (US dollars) aside if it fits under `cap`; the row stays locked until COMMIT."""
+        """Reserve `amount` (US dollars) if it fits under `cap`; the row stays locked until COMMIT."""
         row = self.filter(day=day, account=account)
         fits = row if cap is None else row.filter(reserved__lte=cap - amount - F("spent"))
         if fits.update(reserved=F("reserved") + amount):
             return True
-        self.bulk_create([SpendingDay(day=day, account=account)], ignore_conflicts=True)  # the day's first?
+        self.bulk_create([SpendingDay(day=day, account=account)], ignore_conflicts=True)  # if it is the day's first
         return fits.update(reserved=F("reserved") + amount) == 1
 
     def used_today(self, accounts: "Iterable[str]") -> dict[str, Decimal]:
-        """US dollars spent and reserved, by account; accounts without a row are left out."""
+        """Return US dollars spent and reserved, by account; accounts without a row are left out."""
         rows = self.filter(day=today(), account__in=accounts).annotate(used=F("reserved") + F("spent"))
         return dict(rows.values_list("account", "used"))
 
 
 class SpendingDay(models.Model):
-    """What one account (a person, a provider, the site) spent in a day, and what running calls may still cost."""
+    """US dollars spent and reserved by an account (a person, a provider, the site) in a day."""
 
     day = models.DateField()
     account = models.CharField(max_length=60)
@@ -72,14 +70,14 @@ class SpendingDay(models.Model):
 
 
 def spent_by_provider_today() -> Subquery:
-    """US dollars, to annotate providers with; None before the first call."""
+    """Return an annotation for providers, in US dollars; None before the first call."""
     account = Concat(Value(provider_account("")), Cast(OuterRef("pk"), models.CharField()))
     return Subquery(SpendingDay.objects.filter(day=today(), account=account).values("spent")[:1])
 
 
 class ChargeQuerySet(models.QuerySet["Charge"]):
     def totals(self, day: date, by: str) -> list[dict[str, object]]:
-        """Per `by` ("model__name", "provider__name"): calls, `spent` and still `reserved`; the dearest first."""
+        """Return calls, `spent` and `reserved` per `by` ("model__name", "provider__name"), by descending `spent`."""
         zero = Decimal(0)
         money = DecimalField(max_digits=16, decimal_places=8)
         return list(
@@ -96,13 +94,13 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
 
 
 class Charge(models.Model):
-    """The money of one call to a paid model: set aside before it, settled after it, never touched again."""
+    """Money for one call to a paid model: reserved before it, settled after it, never changed again."""
 
     day = models.DateField()
     model = models.ForeignKey("models_registry.LanguageModel", models.PROTECT, related_name="+")
     provider = models.ForeignKey("models_registry.Provider", models.PROTECT, related_name="+")
     price = models.ForeignKey("models_registry.Price", models.PROTECT, related_name="+")
-    # Actor.key of whoever asked; empty for probes, and for those whose session is gone.
+    # Actor.key of the payer; empty for probes, and after the session was deleted.
     person = models.CharField(max_length=40, blank=True)
     most = models.DecimalField(_("reserved"), max_digits=14, decimal_places=8)
     cost = models.DecimalField(_("cost"), max_digits=14, decimal_places=8, null=True)
@@ -114,7 +112,7 @@ class Charge(models.Model):
         ordering = ["-pk"]
         constraints = [models.CheckConstraint(condition=Q(most__gt=0), name="free_calls_have_no_charge")]
         indexes = [
-            # For the administration's spending page: ChargeQuerySet.totals.
+            # Used by the spending page: ChargeQuerySet.totals.
             models.Index(fields=["day", "model"], name="charges_of_a_day")
         ]
 
@@ -123,18 +121,17 @@ class Charge(models.Model):
 
     @property
     def accounts(self) -> list[str]:
-        """In the order in which they are locked."""
-        return accounts_of(self.provider_id, self.person)
+        return charged_accounts(self.provider_id, self.person)
 
 
-def accounts_of(provider_id: int, person: str) -> list[str]:
-    """Whose budgets a call counts against, in the order in which they are locked."""
+def charged_accounts(provider_id: int, person: str) -> list[str]:
+    """Return the accounts that a call is charged to, in the order of locks."""
     persons = [person_account(person)] if person else []
     return sorted([*persons, provider_account(provider_id), SITE])
 
 
 class PaidCallsHalt(models.Model):
-    """The kill switch: while its one row exists, no paid model is called."""
+    """Kill switch: while its one row exists, no paid model is called."""
 
     since = models.DateTimeField(db_default=Now())
 

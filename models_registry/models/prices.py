@@ -1,5 +1,3 @@
-"""What models cost, with its history."""
-
 from decimal import Decimal
 from typing import ClassVar
 
@@ -11,10 +9,7 @@ from common.text.money import plain_decimal
 
 
 class Price(models.Model):
-    """US dollars per million tokens from a moment on.
-
-    Rows are added, never changed: a call points at the one it paid.
-    """
+    """US dollars per million tokens. Rows are added, never changed: calls refer to the price they paid."""
 
     model = models.ForeignKey("models_registry.LanguageModel", models.CASCADE, related_name="prices")
     input_per_million = models.DecimalField(max_digits=12, decimal_places=6, validators=[MinValueValidator(Decimal(0))])
@@ -36,6 +31,6 @@ class Price(models.Model):
         return self.input_per_million > 0 or self.output_per_million > 0
 
     def cost_of(self, *, prompt_tokens: int, completion_tokens: int) -> Decimal:
-        """US dollars."""
+        """Return US dollars."""
         paid = prompt_tokens * self.input_per_million + completion_tokens * self.output_per_million
         return paid / self.MILLION

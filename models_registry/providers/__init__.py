@@ -1,6 +1,6 @@
-"""Talking to a model upstream. Everyone else knows `stream_contained()`, `Completion` and `ProviderError`.
+"""Calls to model endpoints: `stream_contained()`, `Completion` and `ProviderError`.
 
-The provider modules bring the SDK, which only answer workers need: they import them by name.
+This package does not import the provider modules, because they import the SDK, which only answer workers need.
 """
 
 from models_registry.providers.base import (

@@ -1,7 +1,7 @@
-"""Which network addresses a provider may have: never link-local or metadata ones, private ones where they are allowed.
+"""Allowed network addresses of providers: never link-local or metadata ones, private ones only if enabled.
 
-The rule is asked about every connection, with the very address that is about to be connected to: whatever a name
-pointed to when somebody checked it, and whatever it points to a moment later (DNS rebinding), is no way around it.
+Each connection is checked with the address that it connects to, so that names whose address changes after a check
+(DNS rebinding) cannot circumvent the rule.
 """
 
 import socket
@@ -16,28 +16,30 @@ from django.conf import settings
 
 class Zone(StrEnum):
     PUBLIC = "public"
-    PRIVATE = "private"  # this machine, or a network of one's own
+    PRIVATE = "private"  # this machine or a private network
     FORBIDDEN = "forbidden"
 
 
-# Where cloud machines are told their credentials (Amazon, Alibaba, Oracle, Azure), beside link-local 169.254.169.254.
+# Metadata services with credentials of cloud machines (Amazon, Alibaba, Oracle, Azure), besides 169.254.169.254.
 _METADATA = [ip_network(net) for net in ("fd00:ec2::/32", "100.100.100.200", "192.0.0.192", "168.63.129.16")]
-# Addresses in which an IPv4 address travels, and the bits to shift it down by.
-_CARRIERS = [(ip_network("64:ff9b::/96"), 0), (ip_network("::/96"), 0), (ip_network("2002::/16"), 80)]
+# IPv6 networks with embedded IPv4 addresses, and the bits to shift these down by.
+_IPV4_CARRIERS = [(ip_network("64:ff9b::/96"), 0), (ip_network("::/96"), 0), (ip_network("2002::/16"), 80)]
 _THIS_NETWORK = ip_network("0.0.0.0/8")
 
 
 class AddressRefused(OSError):
-    """The address is none that a provider may have. Its words are the same for every address, so that the errors of
-    a name with several are reported as one."""
+    """Raised for an address that providers may not have.
+
+    The message never names the address, so that aiohttp reports equal errors of a name's addresses as one.
+    """
 
     def __init__(self) -> None:
         super().__init__("an address that providers may not have")
 
 
 def zone_of(address: str) -> Zone:
-    """`address`: an IP address, with or without a zone index. Raises ValueError for anything else."""
-    parsed = _carried(ip_address(address.partition("%")[0]))
+    """address: an IP address, with or without a zone index. Raises ValueError for anything else."""
+    parsed = _embedded_ipv4(ip_address(address.partition("%")[0]))
     if (
         any(parsed in network for network in _METADATA)
         or parsed.is_link_local
@@ -50,20 +52,20 @@ def zone_of(address: str) -> Zone:
     return Zone.PUBLIC if parsed.is_global and not is_site_local else Zone.PRIVATE
 
 
-def _carried(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """The IPv4 address that reaches the same place as an IPv6 one which only carries it (mapped, NAT64, 6to4)."""
+def _embedded_ipv4(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """Return the IPv4 address embedded in an IPv6 address (mapped, NAT64, 6to4), or the address itself."""
     if isinstance(address, IPv4Address) or address.is_loopback:
         return address
     if address.ipv4_mapped:
         return address.ipv4_mapped
-    for network, shift in _CARRIERS:
+    for network, shift in _IPV4_CARRIERS:
         if address in network:
             return IPv4Address((int(address) >> shift) & 0xFFFF_FFFF)
     return address
 
 
 def zone_of_url(url: str) -> Zone | None:
-    """The zone that a URL names without asking a name server; None for other names, and for what is no URL."""
+    """Return the zone of the URL's host if it is an address or localhost; None for other names and for no URL."""
     host = (urlsplit(url).hostname or "").rstrip(".")
     if host == "localhost" or host.endswith(".localhost"):
         return Zone.PRIVATE
@@ -78,30 +80,29 @@ def is_allowed(zone: Zone | None) -> bool:
 
 
 class SocketFactory:
-    """Open a socket for each connection of one aiohttp connector, to allowed addresses only.
+    """Socket factory for an aiohttp connector that refuses addresses which are not allowed.
 
-    The local model's address is the operator's own setting and always allowed. Where that setting is a name, as in a
-    container, the connector's resolver reports the addresses that the name has.
+    The local model's address is the operator's setting and always allowed. If it is a name, as in a container, the
+    connector's resolver reports the name's addresses.
     """
 
     def __init__(self) -> None:
         self._addresses_of_local_model: set[str] = set()
 
     def remember(self, host: str, port: int, addresses: Iterable[str]) -> None:
-        """Note the addresses of `host`, if it is the local model's."""
         if (host, port) == _local_model():
             self._addresses_of_local_model = set(addresses)
 
     def __call__(self, info: tuple[Any, ...]) -> socket.socket:
-        """Return an unconnected socket for an entry of getaddrinfo's answer. Raises AddressRefused."""
+        """Return an unconnected socket. Raises AddressRefused. info: an entry of getaddrinfo's result."""
         family, kind, protocol, _, (address, port, *_) = info
         if not is_allowed(zone_of(address)) and not self._is_local_model(address, port):
             raise AddressRefused
         return socket.socket(family, kind, protocol)
 
     def _is_local_model(self, address: str, port: int) -> bool:
-        host, its_port = _local_model()
-        return port == its_port and (address == host or address in self._addresses_of_local_model)
+        host, local_port = _local_model()
+        return port == local_port and (address == host or address in self._addresses_of_local_model)
 
 
 def _local_model() -> tuple[str | None, int | None]:

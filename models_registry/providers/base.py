@@ -1,4 +1,4 @@
-"""What a provider module promises to the rest of the arena."""
+"""Interface of provider modules."""
 
 import asyncio
 import logging
@@ -12,36 +12,36 @@ from common.payload_types import JsonObject
 
 logger = logging.getLogger(__name__)
 
-# Called with (text, reasoning) for every piece, in order, on the event loop; must not block. Returns for how many
-# seconds nothing more is needed: pieces that come meanwhile may be read together, which costs less.
+# Called with (text, reasoning) for each piece, in order, on the event loop; must not block. Returns seconds until the
+# next call is needed: pieces that arrive in this time may be passed together, which costs less.
 Receive = Callable[[str, str], float]
-# `role` and `content` as OpenAI has them: a text, or parts of which the others are images.
+# `content` of OpenAI's messages: a text, or a list of text and image parts.
 Content: TypeAlias = str | list[JsonObject]
 Message: TypeAlias = JsonObject
-# The most that an image of at most 1568 pixels a side is billed as: width · height / 750 at Anthropic (3,279), a token
-# for 28 · 28 pixels at Qwen and Mistral (3,136), 1,536 patches · 2.46 at OpenAI (3,779).
-TOKENS_OF_AN_IMAGE = 5_000
-# This one bills 2,833 and 5,667 for each tile, of which a long image has eight.
-_BILLS_TEN_TIMES_THAT = re.compile(r"(?:.*/)?gpt-4o-mini")
+# Maximum for an image of up to 1568 · 1568 pixels, as billed: width · height / 750 at Anthropic (3,279), a token
+# per 28 · 28 pixels at Qwen and Mistral (3,136), 1,536 patches · 2.46 at OpenAI (3,779).
+MAX_TOKENS_PER_IMAGE = 5_000
+# This model bills 2,833 plus 5,667 per tile, and a long image has eight tiles.
+_EXPENSIVE_IMAGES = re.compile(r"(?:.*/)?gpt-4o-mini")
 
 
-def most_tokens_of_an_image(upstream_name: str) -> int:
-    """What a model bills an image as, at most; for what it takes of a context, TOKENS_OF_AN_IMAGE is enough."""
-    return 10 * TOKENS_OF_AN_IMAGE if _BILLS_TEN_TIMES_THAT.match(upstream_name) else TOKENS_OF_AN_IMAGE
+def max_tokens_per_image(upstream_name: str) -> int:
+    """Return the maximum that a model bills. Of its context an image uses MAX_TOKENS_PER_IMAGE at most."""
+    return 10 * MAX_TOKENS_PER_IMAGE if _EXPENSIVE_IMAGES.match(upstream_name) else MAX_TOKENS_PER_IMAGE
 
 
-def text_in(message: Message) -> str:
+def message_text(message: Message) -> str:
     content = message["content"]
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
-def images_in(message: Message) -> int:
+def count_images(message: Message) -> int:
     content = message["content"]
     return 0 if isinstance(content, str) else sum(part["type"] == "image_url" for part in content)
 
 
 class FailureCode(StrEnum):
-    """How a call can end badly. The code is stored and, after the vote, shown; upstream's words only go to the log."""
+    """Failures of calls. The code is stored and shown after the vote; the upstream's message is only logged."""
 
     UNREACHABLE = "unreachable"
     ADDRESS_REFUSED = "address_refused"
@@ -67,9 +67,9 @@ class FailureCode(StrEnum):
 
 
 class ProviderError(Exception):
-    """A call failed. `code` is for people, `upstream` (scrubbed of keys, cut) for the log.
+    """Raised if a call fails.
 
-    `retry_after`: the seconds that upstream asked us to wait, if it did.
+    upstream: the upstream's message for the log, shortened and without keys. retry_after: seconds, from its header.
     """
 
     def __init__(self, code: FailureCode, upstream: str = "", *, retry_after: float | None = None) -> None:
@@ -81,9 +81,9 @@ class ProviderError(Exception):
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """One call: where, as whom (key may be ""), with what, and how patiently (seconds).
+    """One call. key may be "". deadlines: seconds for connect, first, idle and total.
 
-    `parameters` are sent as they are, beside the model, the messages and `stream` (see kinds.Dialect.body).
+    parameters: sent unchanged, besides the model, the messages and `stream` (see kinds.Dialect.body).
     """
 
     base_url: str
@@ -97,7 +97,7 @@ class ChatRequest:
 
 @dataclass
 class Completion:
-    """How a call ended well. Token counts are None when upstream did not say; reasoning is part of the completion."""
+    """Result of a successful call. Token counts are None if not reported; the completion includes reasoning."""
 
     finish_reason: str = ""
     prompt_tokens: int | None = None
@@ -110,7 +110,7 @@ class ChatProvider(Protocol):
     async def close(self) -> None: ...
 
     async def stream(self, request: ChatRequest, receive: Receive) -> Completion:
-        """Send the request and hand over pieces as they come. Raises ProviderError."""
+        """Send the request and pass pieces to `receive` as they arrive. Raises ProviderError."""
         ...
 
 

@@ -1,5 +1,3 @@
-"""Asking an endpoint for its list of models: one request, within seconds and megabytes, and never with redirects."""
-
 import json
 import logging
 from collections.abc import Mapping
@@ -11,29 +9,29 @@ from django.utils.translation import gettext_lazy as _
 from common.payload_types import Json
 from common.text import redaction
 from models_registry.providers import connections
-from models_registry.providers.catalogue import CatalogueRefused, NotACatalogue, Offer, read
+from models_registry.providers.catalogue import CatalogueRefused, NotACatalogue, Offer, parse_offers
 from models_registry.providers.kinds import ProviderKind
-from models_registry.providers.waiting import wait_for
+from models_registry.providers.waiting import run_with_timeout
 
 logger = logging.getLogger(__name__)
 
-TOTAL_S = 20.0
-CONNECT_S = 5.0
-MOST_BYTES = 16_000_000
-# Anthropic lists twenty models to whoever does not ask for more.
+TIMEOUT_S = 20.0
+CONNECT_TIMEOUT_S = 5.0
+MAX_BYTES = 16_000_000
+# Anthropic lists twenty models by default.
 _QUERIES = {ProviderKind.ANTHROPIC: "?limit=1000"}
 
 
 def fetch(base_url: str, *, key: str, kind: ProviderKind) -> list[Offer]:
-    """What the endpoint serves. Takes TOTAL_S at most. Raises CatalogueRefused."""
+    """Return the models that the endpoint serves. Takes TIMEOUT_S at most. Raises CatalogueRefused."""
     try:
-        return wait_for(lambda: _fetch(base_url, key, kind), seconds=TOTAL_S + 1)
+        return run_with_timeout(lambda: _fetch(base_url, key, kind), seconds=TIMEOUT_S + 1)
     except TimeoutError:
-        raise CatalogueRefused(_LATE, seconds=TOTAL_S) from None
+        raise CatalogueRefused(_LATE, seconds=TIMEOUT_S) from None
 
 
 async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
-    timeout = aiohttp.ClientTimeout(total=TOTAL_S, sock_connect=CONNECT_S)
+    timeout = aiohttp.ClientTimeout(total=TIMEOUT_S, sock_connect=CONNECT_TIMEOUT_S)
     address = _address(base_url, kind)
     try:
         async with (
@@ -43,7 +41,7 @@ async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
             _check_status(response.status)
             return _read(redaction.mask_secret(key, await _body(response)))
     except TimeoutError:
-        raise CatalogueRefused(_LATE, seconds=TOTAL_S) from None
+        raise CatalogueRefused(_LATE, seconds=TIMEOUT_S) from None
     except CatalogueRefused:
         raise
     except aiohttp.ClientResponseError:  # aiohttp's error for bytes that are not HTTP
@@ -56,7 +54,7 @@ async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
 
 
 def _address(base_url: str, kind: ProviderKind) -> str:
-    """Ollama's own list says more than the one it has for OpenAI's clients."""
+    """Return the address of the list; Ollama's own has more details than its OpenAI-compatible one."""
     if kind is ProviderKind.OLLAMA and base_url.endswith("/v1"):
         return base_url.removesuffix("/v1") + "/api/tags"
     return f"{base_url}/models{_QUERIES.get(kind, '')}"
@@ -86,17 +84,17 @@ def _check_status(status: int) -> None:
         raise CatalogueRefused(
             _("The server redirects to another address (HTTP %(status)d). Enter the new address."), status=status
         )
-    broken = _("The provider reported an error (HTTP %(status)d). Try again later.")
+    failed = _("The provider reported an error (HTTP %(status)d). Try again later.")
     declined = _("The server declined to list its models (HTTP %(status)d).")
-    raise CatalogueRefused(_STATUS.get(status) or (broken if status >= 500 else declined), status=status)
+    raise CatalogueRefused(_STATUS.get(status) or (failed if status >= 500 else declined), status=status)
 
 
 async def _body(response: aiohttp.ClientResponse) -> bytes:
     body = bytearray()
     async for piece in response.content.iter_any():
         body += piece
-        if len(body) > MOST_BYTES:
-            raise CatalogueRefused(_("The list is longer than %(most)d MB."), most=MOST_BYTES // 1_000_000)
+        if len(body) > MAX_BYTES:
+            raise CatalogueRefused(_("The list is longer than %(most)d MB."), most=MAX_BYTES // 1_000_000)
     return bytes(body)
 
 
@@ -108,13 +106,13 @@ def _read(body: bytes) -> list[Offer]:
     except (ValueError, RecursionError):
         raise CatalogueRefused(_("The server's answer is not JSON. Is this the address of its API?")) from None
     try:
-        return read(payload)
+        return parse_offers(payload)
     except NotACatalogue:
         raise CatalogueRefused(_NOT_A_LIST) from None
 
 
 def _unreachable(error: Exception, host: str) -> CatalogueRefused:
-    if connections.was_refused(error):
+    if connections.is_address_refused(error):
         return CatalogueRefused(_("This arena does not allow calls to “%(host)s”."), host=host)
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return CatalogueRefused(_("There is no server called “%(host)s”."), host=host)

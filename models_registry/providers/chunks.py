@@ -1,4 +1,4 @@
-"""The events of a chat completion's stream, as far as we read them. Whatever else they carry is skipped."""
+"""Events of a chat completion's stream; unused fields are skipped."""
 
 import json
 from typing import Any, NamedTuple
@@ -8,12 +8,12 @@ import msgspec
 from common.payload_types import JsonObject
 from models_registry.providers.base import FailureCode, ProviderError
 
-# Of one call; far beyond any model's context.
+# Limit for a reported number, far beyond any model's context.
 MAX_TOKENS = 10_000_000
 
 
 class Part(msgspec.Struct):
-    """Mistral's reasoning models send their content in parts."""
+    """Part of the content, as Mistral's reasoning models send it."""
 
     text: str | None = None
     thinking: "list[Part] | str | None" = None
@@ -26,7 +26,7 @@ class Delta(msgspec.Struct):
     tool_calls: list[Any] | None = None
 
     def read(self) -> tuple[str, str]:
-        """(text, reasoning)"""
+        """Return (text, reasoning)."""
         reasoning = self.reasoning_content or self.reasoning or ""
         if isinstance(self.content, list):
             texts = "".join(part.text or "" for part in self.content)
@@ -46,27 +46,27 @@ class Choice(msgspec.Struct):
 
 
 class TokenCounts(NamedTuple):
-    """A call's tokens as its provider reports them; None for each that it does not report."""
+    """Tokens of a call as reported; None for what is not reported."""
 
     prompt: int | None
     # Answer and reasoning.
-    written: int | None
+    completion: int | None
     reasoning: int | None
 
     @classmethod
-    def of(cls, usage: JsonObject) -> "TokenCounts":
+    def from_usage(cls, usage: JsonObject) -> "TokenCounts":
         prompt, completion, total = (_count(usage, f"{name}_tokens") for name in ("prompt", "completion", "total"))
         details = usage.get("completion_tokens_details")
         reasoning = _count(details, "reasoning_tokens") if isinstance(details, dict) else None
-        written = completion
         if completion is not None and prompt and total:  # Gemini counts the reasoning in the total only
-            written = max(completion, total - prompt)
-            reasoning = reasoning or (written - completion) or reasoning
-        return cls(prompt, written, reasoning)
+            uncounted = max(0, total - prompt - completion)
+            completion += uncounted
+            reasoning = reasoning or uncounted or reasoning
+        return cls(prompt, completion, reasoning)
 
 
 def _count(usage: JsonObject, name: str) -> int | None:
-    """Return a number of tokens; None for any other value, such as NaN, a negative or an impossibly large number."""
+    """Return a number of tokens; None for any other value, such as NaN or an impossibly large number."""
     value = usage.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -81,9 +81,8 @@ class Chunk(msgspec.Struct):
 
     @property
     def token_counts(self) -> TokenCounts | None:
-        """The reported usage; None where there is none."""
         usage = self.usage or (self.x_groq.get("usage") if isinstance(self.x_groq, dict) else None)
-        return TokenCounts.of(usage) if usage and isinstance(usage, dict) else None
+        return TokenCounts.from_usage(usage) if usage and isinstance(usage, dict) else None
 
 
 _decoder = msgspec.json.Decoder(Chunk)

@@ -1,4 +1,4 @@
-"""HTTP connections to providers: only to addresses they may have, without proxies, cookies or redirects."""
+"""HTTP connections to providers: to allowed addresses only, without proxies, cookies or redirects."""
 
 import socket
 from functools import partial
@@ -10,9 +10,9 @@ from aiohttp.http_exceptions import BadHttpMessage
 
 from models_registry.providers.addresses import AddressRefused, SocketFactory
 
-# An idle connection is used again within so many seconds.
-KEPT_S = 5.0
-# Of responses such as 100 Continue and 103 Early Hints, before the one that counts.
+# Idle connections are reused for this long.
+KEEPALIVE_S = 5.0
+# Responses such as 100 Continue and 103 Early Hints before the final one.
 MAX_INTERIM_RESPONSES = 16
 
 
@@ -49,27 +49,29 @@ class _Resolver(aiohttp.ThreadedResolver):
         self._sockets = sockets
 
     async def resolve(self, host: str, port: int = 0, family: Any = socket.AF_INET) -> Any:
-        found = await super().resolve(host, port, family)
-        self._sockets.remember(host, port, [each["host"] for each in found])
-        return found
+        resolved = await super().resolve(host, port, family)
+        self._sockets.remember(host, port, [address["host"] for address in resolved])
+        return resolved
 
 
-def connector(**options: Any) -> aiohttp.TCPConnector:
-    """As many connections as are asked for; what limits them is `calls_at_once` and the workers' concurrency."""
+def new_connector(**options: Any) -> aiohttp.TCPConnector:
+    """Return a connector without a limit; `calls_at_once` and the workers' concurrency limit connections."""
     sockets = SocketFactory()
-    return _Connector(limit=0, keepalive_timeout=KEPT_S, socket_factory=sockets, resolver=_Resolver(sockets), **options)
+    return _Connector(
+        limit=0, keepalive_timeout=KEEPALIVE_S, socket_factory=sockets, resolver=_Resolver(sockets), **options
+    )
 
 
-def new_session(timeout: aiohttp.ClientTimeout | None = None, **of_connector: Any) -> aiohttp.ClientSession:
-    """Belongs to the running event loop; redirects have to be declined with each request."""
+def new_session(timeout: aiohttp.ClientTimeout | None = None, **connector_options: Any) -> aiohttp.ClientSession:
+    """Return a session for the running event loop. Each request must disable redirects."""
     return aiohttp.ClientSession(
-        connector=connector(**of_connector), timeout=timeout or aiohttp.ClientTimeout(),
+        connector=new_connector(**connector_options), timeout=timeout or aiohttp.ClientTimeout(),
         cookie_jar=aiohttp.DummyCookieJar(), trust_env=False,
     )  # fmt: skip
 
 
-def was_refused(error: BaseException | None) -> bool:
-    """Whether `error` came of an address that providers may not have."""
+def is_address_refused(error: BaseException | None) -> bool:
+    """Return whether AddressRefused caused `error`."""
     while error is not None:
         if isinstance(error, AddressRefused):
             return True

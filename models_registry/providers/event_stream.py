@@ -1,16 +1,16 @@
-"""A strict reader of server-sent events: bytes in, data payloads out, nothing guessed."""
+"""Strict incremental parser of server-sent events."""
 
 from models_registry.providers.base import FailureCode, ProviderError
 
-# An upstream line beyond this is not an answer but an attack or a defect.
-LONGEST_LINE = 1_000_000
+# A longer line is an attack or a defect.
+MAX_LINE_BYTES = 1_000_000
 
 
 class EventReader:
-    """Splits a byte stream into the `data` of its events.
+    """Parser that splits a byte stream into the `data` of its events.
 
-    Lines end with LF, CRLF or CR. Comments and other fields are skipped. Text is decoded by the caller,
-    per event, so a character split over two reads is never broken.
+    Lines end with LF, CRLF or CR; comments and other fields are skipped. The caller decodes whole events, so that
+    characters split over two reads stay intact.
     """
 
     def __init__(self) -> None:
@@ -18,14 +18,14 @@ class EventReader:
         self._data: list[bytes] = []
 
     def feed(self, piece: bytes) -> list[bytes]:
-        """The payloads of all events that `piece` completes. Raises ProviderError(MALFORMED) for an endless line."""
+        """Return payloads of events that `piece` completes. Raises ProviderError(MALFORMED) for an endless line."""
         buffer = self._rest + piece
         if b"\r" in buffer:
-            # A CR at the very end may be half of a CRLF: keep it for the next read.
+            # A CR at the end may be half of a CRLF, so it is kept for the next read.
             held = b"\r" if buffer.endswith(b"\r") else b""
             buffer = buffer.removesuffix(b"\r").replace(b"\r\n", b"\n").replace(b"\r", b"\n") + held
         *lines, self._rest = buffer.split(b"\n")
-        if len(self._rest) > LONGEST_LINE:
+        if len(self._rest) > MAX_LINE_BYTES:
             raise ProviderError(FailureCode.MALFORMED, "a line without an end")
         payloads = []
         for line in lines:
@@ -38,7 +38,7 @@ class EventReader:
         return payloads
 
     def close(self) -> list[bytes]:
-        """The last event of a stream that ended without its final blank line."""
+        """Return the last event if the stream ended without its blank line."""
         payloads = self.feed(b"\n\n")
         self._rest = b""
         return payloads

@@ -1,7 +1,7 @@
-"""Asking an OpenAI-compatible `/moderations` what a text is about: one request, within seconds, without redirects.
+"""Request scores for texts from an OpenAI-compatible `/moderations` endpoint.
 
-Source: OpenAI's and Mistral's references of their moderation endpoints, read in autumn 2026: `results`, one for each
-text, with `category_scores` from 0 to 1, or only with `categories` that are true or false.
+Source: OpenAI's and Mistral's references, read in autumn 2026: `results`, one per text, with `category_scores` from 0
+to 1, or only with boolean `categories`.
 """
 
 import json
@@ -16,26 +16,26 @@ from common.text import redaction
 from common.text.storable import storable
 from models_registry.providers import connections
 from models_registry.providers.base import FailureCode, ProviderError
-from models_registry.providers.refusals import refusal
-from models_registry.providers.waiting import wait_for
+from models_registry.providers.refusals import error_for_status
+from models_registry.providers.waiting import run_with_timeout
 
-MOST_BYTES = 2_000_000
-# Of what a refusal says, for the log.
-_MOST_OF_A_REFUSAL = 300
+MAX_BYTES = 2_000_000
+# For the log.
+_MAX_REFUSAL_BYTES = 300
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """By category, the highest score that any of the texts got; and which model says it judged."""
+class ModerationScores:
+    """The highest score of the texts by category, and the name of the model as reported."""
 
     scores: dict[str, float]
     version: str
 
 
-def judge(base_url: str, *, key: str, model: str, texts: list[str], seconds: float) -> Judgement:
-    """Raises ProviderError and nothing else, however broken the response. `seconds` is all that it takes."""
+def request_moderation(base_url: str, *, key: str, model: str, texts: list[str], seconds: float) -> ModerationScores:
+    """Raises ProviderError and no other exception, however broken the response. Takes `seconds` at most."""
     try:
-        return wait_for(lambda: _judge(base_url, key, model, texts, seconds), seconds=seconds + 0.5)
+        return run_with_timeout(lambda: _request(base_url, key, model, texts, seconds), seconds=seconds + 0.5)
     except ProviderError:
         raise
     except TimeoutError:
@@ -45,14 +45,14 @@ def judge(base_url: str, *, key: str, model: str, texts: list[str], seconds: flo
 
 
 def _code_of(error: Exception) -> FailureCode:
-    if connections.was_refused(error):
+    if connections.is_address_refused(error):
         return FailureCode.ADDRESS_REFUSED
     is_readable = not isinstance(error, aiohttp.ClientResponseError)  # aiohttp's error for bytes that are not HTTP
-    is_of_the_network = isinstance(error, aiohttp.ClientError | OSError | UnicodeError) and is_readable
-    return FailureCode.UNREACHABLE if is_of_the_network else FailureCode.MALFORMED
+    is_network_error = isinstance(error, aiohttp.ClientError | OSError | UnicodeError) and is_readable
+    return FailureCode.UNREACHABLE if is_network_error else FailureCode.MALFORMED
 
 
-async def _judge(base_url: str, key: str, model: str, texts: list[str], seconds: float) -> Judgement:
+async def _request(base_url: str, key: str, model: str, texts: list[str], seconds: float) -> ModerationScores:
     body = {"input": texts, **({"model": model} if model else {})}
     headers = {"Accept-Encoding": "identity", **({"Authorization": f"Bearer {key}"} if key else {})}
     async with (
@@ -61,18 +61,18 @@ async def _judge(base_url: str, key: str, model: str, texts: list[str], seconds:
             f"{base_url}/moderations", json=body, headers=headers, allow_redirects=False, auto_decompress=False
         ) as response,
     ):
-        said = await response.content.read(MOST_BYTES if response.status == 200 else _MOST_OF_A_REFUSAL)
+        content = await response.content.read(MAX_BYTES if response.status == 200 else _MAX_REFUSAL_BYTES)
         if response.status != 200:
-            raise refusal(response.status, redaction.mask_secret(key, said).decode(errors="replace"))
-        while len(said) < MOST_BYTES and (more := await response.content.read(MOST_BYTES)):
-            said += more
-        return _read(redaction.mask_secret(key, said))
+            raise error_for_status(response.status, redaction.mask_secret(key, content).decode(errors="replace"))
+        while len(content) < MAX_BYTES and (more := await response.content.read(MAX_BYTES)):
+            content += more
+        return _parse(redaction.mask_secret(key, content))
 
 
-def _read(said: bytes) -> Judgement:
-    """Raises ProviderError for what is no judgement."""
+def _parse(content: bytes) -> ModerationScores:
+    """Raises ProviderError for invalid content."""
     try:
-        answer: Any = json.loads(said)
+        answer: Any = json.loads(content)
         results = answer["results"]
         scores: dict[str, float] = {}
         for result in results:
@@ -83,10 +83,12 @@ def _read(said: bytes) -> Judgement:
         raise ProviderError(FailureCode.MALFORMED) from None
     if not scores:
         raise ProviderError(FailureCode.EMPTY)
-    return Judgement(scores, storable(version)[:200] if isinstance(version, str) else "")
+    return ModerationScores(scores, storable(version)[:200] if isinstance(version, str) else "")
 
 
 def _scores(result: JsonObject) -> list[tuple[str, float]]:
-    said = result.get("category_scores") or result["categories"]
-    found = [(str(category), float(score)) for category, score in said.items() if isinstance(score, bool | int | float)]
+    reported = result.get("category_scores") or result["categories"]
+    found = [
+        (str(category), float(score)) for category, score in reported.items() if isinstance(score, bool | int | float)
+    ]
     return [(category, score) for category, score in found if math.isfinite(score)]

@@ -1,7 +1,7 @@
-"""Any endpoint that speaks OpenAI's chat completions, read byte by byte.
+"""Provider for endpoints with OpenAI's chat completions API.
 
-The SDK makes the request; it does not read the stream, because it ends quietly on cut streams, HTML and
-error bodies, and never tires of keep-alive comments.
+The SDK sends the request, but does not read the stream: it accepts truncated streams, HTML and error bodies as
+complete answers, and waits forever while keep-alive comments arrive.
 """
 
 import asyncio
@@ -28,21 +28,21 @@ from models_registry.providers.think_tag import ThinkTag
 
 logger = logging.getLogger(__name__)
 
-MOST_BYTES = 8_000_000
-MOST_CHARACTERS = 400_000
-# An answer that passes about four times the tokens that were asked for ends: its server ignores the cap.
+MAX_BYTES = 8_000_000
+MAX_CHARACTERS = 400_000
+# An answer of about four times the requested tokens is ended, because its server ignores the cap.
 MAX_CHARACTERS_PER_TOKEN = 4 * 4
-# Below, the estimate is too rough; such small caps are those of probes.
+# The estimate is too rough below this; only probes have such small caps.
 MIN_CHARACTERS = 4_000
-MOST_BYTES_OF_A_REFUSAL = 64_000
-MOST_CLIENTS = 100
+MAX_REFUSAL_BYTES = 64_000
+MAX_CLIENTS = 100
 DONE = b"[DONE]"
-# The stream is read raw: a compressed one would be unreadable, and compressing delays its pieces.
+# The stream is read raw, so it must not be compressed, which would also delay its pieces.
 IDENTITY = {"Accept-Encoding": "identity"}
 
 
 class OpenAICompatible:
-    """One per event loop: it keeps the connections."""
+    """Provider that keeps its connections; one per event loop."""
 
     def __init__(self) -> None:
         self._http = DefaultAioHttpClient(
@@ -50,60 +50,61 @@ class OpenAICompatible:
             trust_env=False,
             timeout=None,
             transport=_Transport(trust_env=False),
-            event_hooks={"response": [_make_refusal_readable]},
-            # A cookie would be sent along with every later call to the host, also with another key.
+            event_hooks={"response": [_limit_error_body]},
+            # Cookies would be sent with every later call to the host, also with another key.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
         sdk = AsyncOpenAI(api_key="none", base_url="http://unused", max_retries=0, http_client=self._http)
-        # Kept: before its first call, a client waits for a thread to tell it the platform.
-        self._client = lru_cache(MOST_CLIENTS)(lambda base_url, key: sdk.with_options(base_url=base_url, api_key=key))
+        # Cached, because each new client's first call waits for a thread that detects the platform.
+        self._client = lru_cache(MAX_CLIENTS)(lambda base_url, key: sdk.with_options(base_url=base_url, api_key=key))
 
     async def close(self) -> None:
         await self._http.aclose()
 
     async def stream(self, request: ChatRequest, receive: Receive) -> Completion:
-        """See ChatProvider.stream."""
-        answer = _Answer(request, receive)
+        answer = _AnswerReader(request, receive)
         try:
             async with asyncio.timeout(None) as deadline:
                 answer.deadline = deadline
-                answer.wait_for(FailureCode.FIRST_TIMEOUT)
-                await self._call_patiently(request, answer)
+                answer.set_deadline(FailureCode.FIRST_TIMEOUT)
+                await self._call_with_retry(request, answer)
         except ProviderError as error:
-            upstream = _scrubbed(error.upstream, request.key)
+            upstream = _scrub(error.upstream, request.key)
             raise ProviderError(error.code, upstream, retry_after=error.retry_after) from None
         except TimeoutError:
-            raise ProviderError(answer.late_code) from None
+            raise ProviderError(answer.timeout_code) from None
         except ClientResponseError as error:  # aiohttp's error for bytes that are not HTTP
-            raise ProviderError(FailureCode.MALFORMED, _scrubbed(error.message, request.key)) from None
+            raise ProviderError(FailureCode.MALFORMED, _scrub(error.message, request.key)) from None
         except (openai.APIError, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
-            code = FailureCode.ADDRESS_REFUSED if connections.was_refused(error) else answer.broken_code
-            raise ProviderError(code, _scrubbed(str(error.__cause__ or error), request.key)) from None
+            code = (
+                FailureCode.ADDRESS_REFUSED if connections.is_address_refused(error) else answer.connection_error_code
+            )
+            raise ProviderError(code, _scrub(str(error.__cause__ or error), request.key)) from None
         finally:
             answer.flush()
-        answer.completion.request_id = _scrubbed(answer.completion.request_id, request.key)
+        answer.completion.request_id = _scrub(answer.completion.request_id, request.key)
         return answer.completion
 
-    async def _call_patiently(self, request: ChatRequest, answer: "_Answer") -> None:
-        """Once more, within the same deadlines, when a provider that was too busy to begin may be ready in a moment."""
+    async def _call_with_retry(self, request: ChatRequest, answer: "_AnswerReader") -> None:
+        """Call, and retry once within the same deadlines if the provider was only busy."""
         try:
             await self._call(request, answer)
         except openai.APIStatusError as error:
-            wait = refusals.seconds_before_retry(error.status_code, refusals.asked_to_wait(error.response.headers))
-            if wait is None or wait >= answer.seconds_left:
-                raise _refusal(error) from None
-            logger.info("asked again after HTTP %s", error.status_code)
-            await asyncio.sleep(wait)
+            delay = refusals.retry_delay_s(error.status_code, refusals.parse_retry_after(error.response.headers))
+            if delay is None or delay >= answer.seconds_left:
+                raise _to_provider_error(error) from None
+            logger.info("retry after HTTP %s", error.status_code)
+            await asyncio.sleep(delay)
             try:
                 await self._call(request, answer)
             except openai.APIStatusError as again:
-                raise _refusal(again) from None
+                raise _to_provider_error(again) from None
 
-    async def _call(self, request: ChatRequest, answer: "_Answer") -> None:
+    async def _call(self, request: ChatRequest, answer: "_AnswerReader") -> None:
         client = self._client(request.base_url, request.key or "none")
         call: Any = client.chat.completions.with_streaming_response.create
         timeout = httpx2.Timeout(None, connect=request.deadlines["connect"])
-        # What is extra is sent as it is; looking through messages takes the SDK a third of the call's time.
+        # The SDK sends extra_body unchanged; transforming messages would take a third of the call's time.
         body = {**request.parameters, "messages": request.messages}
         async with call(
             model=request.model, messages=[], stream=True, timeout=timeout, extra_headers=IDENTITY, extra_body=body
@@ -111,68 +112,67 @@ class OpenAICompatible:
             answer.completion.request_id = (response.headers.get("x-request-id") or "")[:200]
             content_type = response.headers.get("content-type", "")
             if response.status_code != 200:
-                raise refusals.refusal(response.status_code, "")
+                raise refusals.error_for_status(response.status_code, "")
             if not content_type.startswith("text/event-stream"):
                 beginning = await anext(response.http_response.aiter_raw(), b"")
                 raise ProviderError(FailureCode.NOT_A_STREAM, f"{content_type}: {beginning.decode(errors='replace')}")
             answer.is_connected = True
             async for piece in response.http_response.aiter_raw():
-                if answer.take(piece):
+                if answer.feed(piece):
                     return
-                if answer.rest_s:
-                    await asyncio.sleep(answer.rest_s)
+                if answer.pause_s:
+                    await asyncio.sleep(answer.pause_s)
         answer.end_of_stream()
 
 
-class _Answer:
-    """The state of one call while it is read: what has come, what is waited for, how it may end."""
+class _AnswerReader:
+    """State of one call while its stream is read: text so far, current deadline, possible errors."""
 
     def __init__(self, request: ChatRequest, receive: Receive) -> None:
         self.completion = Completion()
         self.deadline: asyncio.Timeout
         self.is_connected = False
-        self.late_code = FailureCode.FIRST_TIMEOUT
+        self.timeout_code = FailureCode.FIRST_TIMEOUT
         self._request = request
         self._receive = receive
         self._reader = EventReader()
         self._total_at = asyncio.get_running_loop().time() + request.deadlines["total"]
         self._bytes = self._characters = 0
         self._max_characters = _max_characters(request)
-        self.rest_s = 0.0
+        self.pause_s = 0.0
         self._think_tag = ThinkTag()
         self._has_text = self._has_called_tools = False
-        # A key that upstream repeats in its answer would be stored and shown.
+        # Mask the key, because an answer that repeats it would be stored and shown.
         self._text, self._reasoning = StreamRedactor(request.key), StreamRedactor(request.key)
 
     @property
     def seconds_left(self) -> float:
-        """Until the deadline that runs now."""
         return (self.deadline.when() or self._total_at) - asyncio.get_running_loop().time()
 
     @property
-    def broken_code(self) -> FailureCode:
+    def connection_error_code(self) -> FailureCode:
         return FailureCode.CUT if self.is_connected else FailureCode.UNREACHABLE
 
-    def wait_for(self, code: FailureCode) -> None:
-        """From now on the next piece of text must come within its deadline; the total deadline stands."""
+    def set_deadline(self, code: FailureCode) -> None:
+        """Start the first or idle deadline for the next piece of text; the total deadline stays."""
         name = "first" if code is FailureCode.FIRST_TIMEOUT else "idle"
         at = asyncio.get_running_loop().time() + self._request.deadlines[name]
-        self.late_code = code if at < self._total_at else FailureCode.TOTAL_TIMEOUT
+        self.timeout_code = code if at < self._total_at else FailureCode.TOTAL_TIMEOUT
         self.deadline.reschedule(min(at, self._total_at))
 
-    def take(self, piece: bytes) -> bool:
-        """Read a piece of the stream; return True once it has ended with [DONE]."""
+    def feed(self, piece: bytes) -> bool:
+        """Read a piece of the stream; return whether it ended with [DONE]."""
         self._bytes += len(piece)
-        if self._bytes > MOST_BYTES:
+        if self._bytes > MAX_BYTES:
             raise ProviderError(FailureCode.TOO_LONG)
-        return self._take_payloads(self._reader.feed(piece))
+        return self._read_payloads(self._reader.feed(piece))
 
     def end_of_stream(self) -> None:
         """Accept an end without [DONE] only after a finish reason."""
-        if not self._take_payloads(self._reader.close()):
+        if not self._read_payloads(self._reader.close()):
             self._check_finish()
 
-    def _take_payloads(self, payloads: list[bytes]) -> bool:
+    def _read_payloads(self, payloads: list[bytes]) -> bool:
         texts, reasonings, is_done = [], [], False
         try:
             for payload in payloads:
@@ -182,7 +182,7 @@ class _Answer:
                 for text, reasoning in self._read(payload):
                     texts.append(text)
                     reasonings.append(reasoning)
-        finally:  # text that came before an error in the same read is part of the answer
+        finally:  # text before an error in the same read is part of the answer
             text, reasoning = storable("".join(texts)), storable("".join(reasonings))
             if not self._think_tag.is_past:
                 text, tagged = self._think_tag.part(text)
@@ -199,14 +199,14 @@ class _Answer:
         self._characters += len(text) + len(reasoning)
         if self._characters > self._max_characters:
             raise ProviderError(FailureCode.TOO_LONG)
-        self.wait_for(FailureCode.IDLE_TIMEOUT)
+        self.set_deadline(FailureCode.IDLE_TIMEOUT)
         self._has_text = self._has_text or bool(text.strip())
         masked = self._text.feed(text), self._reasoning.feed(reasoning)
         if any(masked):
-            self.rest_s = self._receive(*masked)
+            self.pause_s = self._receive(*masked)
 
     def flush(self) -> None:
-        """Pass on text that masking held back because it may begin the key."""
+        """Pass on text that was held back because it may begin the key."""
         held_back = self._text.flush(), self._reasoning.flush()
         if any(held_back):
             self._receive(*held_back)
@@ -224,67 +224,66 @@ class _Answer:
     def _read(self, payload: bytes) -> Iterator[tuple[str, str]]:
         chunk = decode(payload)
         if chunk.error:
-            raise refusals.error_event(chunk.error)
-        if usage := chunk.token_counts:  # with some it comes in every chunk and grows
+            raise refusals.error_for_event(chunk.error)
+        if usage := chunk.token_counts:  # some providers send growing numbers with every chunk
             self.completion.prompt_tokens = usage.prompt
-            self.completion.completion_tokens = usage.written
+            self.completion.completion_tokens = usage.completion
             self.completion.reasoning_tokens = usage.reasoning
         for choice in (chunk.choices or [])[:1]:
             if choice.finish_reason:
-                self.completion.finish_reason = _scrubbed(choice.finish_reason, self._request.key)[:40]
+                self.completion.finish_reason = _scrub(choice.finish_reason, self._request.key)[:40]
             if choice.delta is not None:
                 self._has_called_tools = self._has_called_tools or bool(choice.delta.tool_calls)
                 yield choice.delta.read()
 
 
 def _max_characters(request: ChatRequest) -> int:
-    """Return how long an answer may become, reasoning included."""
     caps = [int(value) for name, value in request.parameters.items() if name in CAPS]
-    by_tokens = max(caps, default=MOST_CHARACTERS) * MAX_CHARACTERS_PER_TOKEN
-    return min(MOST_CHARACTERS, max(MIN_CHARACTERS, by_tokens))
+    by_tokens = max(caps, default=MAX_CHARACTERS) * MAX_CHARACTERS_PER_TOKEN
+    return min(MAX_CHARACTERS, max(MIN_CHARACTERS, by_tokens))
 
 
 class _Transport(AiohttpTransport):
-    """The SDK's own, on connections of ours."""
+    """The SDK's transport with connections of models_registry.providers.connections."""
 
     def get_client(self) -> ClientSession:
         return connections.new_session(ssl=self.ssl_context)
 
 
-async def _make_refusal_readable(response: httpx2.Response) -> None:
-    """Bound the body of a refusal, which the SDK reads to its end, and prevent decompressing and decoding it.
+async def _limit_error_body(response: httpx2.Response) -> None:
+    """Truncate an error's body, which the SDK reads completely, and prevent decompressing and decoding it.
 
-    A compressed body, which we never ask for, may be a bomb, and some declared charsets are no text encodings.
+    A compressed body, which is never requested, may be a bomb, and some declared charsets are no text encodings.
     """
     if response.status_code != 200:
-        response.stream = _Beginning(response.stream)
+        response.stream = _TruncatedStream(response.stream)
         for name in ("content-encoding", "content-type"):
             response.headers.pop(name, None)
 
 
-class _Beginning(httpx2.AsyncByteStream):
+class _TruncatedStream(httpx2.AsyncByteStream):
     def __init__(self, stream: Any) -> None:
         self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        left = MOST_BYTES_OF_A_REFUSAL
+        remaining = MAX_REFUSAL_BYTES
         async for piece in self._stream:
-            yield piece[:left]
-            left -= len(piece)
-            if left <= 0:
+            yield piece[:remaining]
+            remaining -= len(piece)
+            if remaining <= 0:
                 return
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
 
-def _refusal(error: openai.APIStatusError) -> ProviderError:
-    retry_after = refusals.asked_to_wait(error.response.headers)
-    return refusals.refusal(error.status_code, error.response.text, retry_after=retry_after)
+def _to_provider_error(error: openai.APIStatusError) -> ProviderError:
+    retry_after = refusals.parse_retry_after(error.response.headers)
+    return refusals.error_for_status(error.status_code, error.response.text, retry_after=retry_after)
 
 
-def _scrubbed(text: str, key: str) -> str:
-    """Upstream's words, to be written down: short, printable, without the key."""
+def _scrub(text: str, key: str) -> str:
+    """Return upstream's text for log and database: short, printable, without the key."""
     if key:
         text = text.replace(key, MASK)
     return storable(text)[:500]

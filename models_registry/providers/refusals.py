@@ -1,4 +1,4 @@
-"""What a provider means when it refuses: from an HTTP status or an error event to a code, and whether to ask again."""
+"""Map HTTP statuses and error events of providers to failure codes and retries."""
 
 import json
 from collections.abc import Mapping
@@ -8,54 +8,53 @@ from random import SystemRandom
 
 from models_registry.providers.base import FailureCode, ProviderError
 
-PASSING = frozenset({408, 429, 500, 502, 503, 504, 529})
-# Somebody is looking at an empty pane: whoever wants to be asked later than this is not asked again.
-LONGEST_WAIT_S = 5.0
-_SHORTEST_BACKOFF_S, _LONGEST_BACKOFF_S = 0.2, 1.0
+RETRYABLE_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
+# A person is waiting for the answer, so there is no retry after a longer Retry-After.
+MAX_RETRY_AFTER_S = 5.0
+_MIN_BACKOFF_S, _MAX_BACKOFF_S = 0.2, 1.0
 _random = SystemRandom()
 
 
-def seconds_before_retry(status: int, retry_after: float | None) -> float | None:
-    """How long to wait before asking once more, with jitter; None when that makes no sense."""
-    wait = (retry_after or 0.0) + _random.uniform(_SHORTEST_BACKOFF_S, _LONGEST_BACKOFF_S)
-    return wait if status in PASSING and wait <= LONGEST_WAIT_S + _LONGEST_BACKOFF_S else None
+def retry_delay_s(status: int, retry_after: float | None) -> float | None:
+    """Return seconds until the retry, with jitter; None for no retry."""
+    delay = (retry_after or 0.0) + _random.uniform(_MIN_BACKOFF_S, _MAX_BACKOFF_S)
+    return delay if status in RETRYABLE_STATUSES and delay <= MAX_RETRY_AFTER_S + _MAX_BACKOFF_S else None
 
 
-def asked_to_wait(headers: Mapping[str, str]) -> float | None:
-    """The seconds of Retry-After, said as a number or a date; None when it does not say."""
-    said = headers.get("retry-after", "")
+def parse_retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds of Retry-After, which is a number or a date; None if missing or invalid."""
+    value = headers.get("retry-after", "")
     try:
-        return max(0.0, float(said))
+        return max(0.0, float(value))
     except ValueError:
         pass
     try:
-        at = parsedate_to_datetime(said)
+        at = parsedate_to_datetime(value)
     except (ValueError, OverflowError):
         return None
     return max(0.0, (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 
 
-def refusal(status: int, body: str, *, retry_after: float | None = None) -> ProviderError:
-    """The error for an HTTP status other than 200."""
+def error_for_status(status: int, body: str, *, retry_after: float | None = None) -> ProviderError:
     return ProviderError(_code_of(status, body), f"HTTP {status}: {body}", retry_after=retry_after)
 
 
-def error_event(error: object) -> ProviderError:
-    """Return the error for an `error` in a stream that had begun well. Its `code` may be an HTTP status."""
+def error_for_event(error: object) -> ProviderError:
+    """Return the error for an `error` event, whose `code` may be an HTTP status."""
     try:
-        words = error if isinstance(error, str) else json.dumps(error)
+        text = error if isinstance(error, str) else json.dumps(error)
     except (ValueError, RecursionError):
-        words = ""
+        text = ""
     code = error.get("code") if isinstance(error, dict) else None
     if isinstance(code, str) and code.isascii() and code.isdigit() and len(code) == 3:
         code = int(code)
     if isinstance(code, int) and 400 <= code < 600:
-        return ProviderError(_code_of(code, words), words)
-    return ProviderError(FailureCode.PROVIDER_ERROR, words)
+        return ProviderError(_code_of(code, text), text)
+    return ProviderError(FailureCode.PROVIDER_ERROR, text)
 
 
-# What prompts are refused with that some provider's rules do not allow.
-_FILTER_WORDS = (
+# Texts in responses to prompts that a provider's rules do not allow.
+_FILTER_PHRASES = (
     "content_filter",
     "content_policy",
     "content management policy",
@@ -66,9 +65,9 @@ _FILTER_WORDS = (
 
 
 def _code_of(status: int, body: str) -> FailureCode:
-    words = body.lower()
+    text = body.lower()
     match status:
-        case 400 | 403 if any(word in words for word in _FILTER_WORDS):
+        case 400 | 403 if any(phrase in text for phrase in _FILTER_PHRASES):
             return FailureCode.FILTERED
         case 401 | 402 | 403:
             return FailureCode.REFUSED_KEY
@@ -84,5 +83,5 @@ def _code_of(status: int, body: str) -> FailureCode:
             return FailureCode.PROVIDER_ERROR
         case _ if status < 300:
             return FailureCode.NOT_A_STREAM
-    is_long = "context" in words and any(word in words for word in ("exceed", "length", "long"))
+    is_long = "context" in text and any(word in text for word in ("exceed", "length", "long"))
     return FailureCode.PROMPT_TOO_LONG if is_long else FailureCode.REJECTED

@@ -1,32 +1,30 @@
-"""Asking a provider from a thread that waits for the answer, and no longer than it wants to."""
-
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from typing import TypeVar
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
-def wait_for(ask: Callable[[], Coroutine[object, None, Answer]], *, seconds: float) -> Answer:
-    """What `ask` comes to, on an event loop of its own. Raises what it raises, and TimeoutError when it is late.
+def run_with_timeout(new_work: Callable[[], Coroutine[object, None, Result]], *, seconds: float) -> Result:
+    """Run a coroutine on an event loop of its own. Raises its exception, or TimeoutError.
 
-    A name lookup cannot be cancelled: a thread that is still in one after the deadline is left behind.
+    Name lookups cannot be cancelled, so a thread that is still in one at the deadline is abandoned.
     """
-    outcome: list[Answer] = []
-    failure: list[BaseException] = []
+    results: list[Result] = []
+    errors: list[BaseException] = []
 
     def run() -> None:
         try:
-            outcome.append(asyncio.run(ask()))
-        except BaseException as error:  # handed to whoever waits
-            failure.append(error)
+            results.append(asyncio.run(new_work()))
+        except BaseException as error:  # raised in the waiting thread
+            errors.append(error)
 
-    asking = threading.Thread(target=run, daemon=True)
-    asking.start()
-    asking.join(seconds)
-    if failure:
-        raise failure[0]
-    if not outcome:
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors[0]
+    if not results:
         raise TimeoutError
-    return outcome[0]
+    return results[0]

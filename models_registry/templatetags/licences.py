@@ -1,8 +1,6 @@
-"""`{{ licence|licence_words }}`: the name of a licence, or the words for its kind."""
-
 from django import template
 
-from models_registry.payloads import licence_words
+from models_registry.payloads import licence_label
 
 register = template.Library()
-register.filter("licence_words", licence_words)
+register.filter("licence_label", licence_label)

@@ -30,7 +30,7 @@ def hand_over(page: Page, kind: str, name: str, content: bytes, texts: dict[str,
 
 def test_chosen_dropped_and_pasted_files_go_with_prompt(arena: Arena, fake_provider: FakeProvider, page: Page):
     page.goto(arena.url)
-    report = {"name": "report.pdf", "mimeType": "application/pdf", "buffer": pdfs.saying("from a PDF")}
+    report = {"name": "report.pdf", "mimeType": "application/pdf", "buffer": pdfs.with_text("from a PDF")}
     scan = {"name": "scan.pdf", "mimeType": "application/pdf", "buffer": pdfs.scanned()}
     page.set_input_files("[data-attach]", [report, scan])
     hand_over(page, "dragover", "dropped.txt", b"dropped text")

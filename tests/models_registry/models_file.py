@@ -1,4 +1,4 @@
-"""A models file's text, and what comes of it."""
+"""Texts of models files, and helpers that import them."""
 
 from io import StringIO
 from pathlib import Path

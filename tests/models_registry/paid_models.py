@@ -1,4 +1,4 @@
-"""Models that cost money, and what the ledger says, in cents."""
+"""Paid models, and the ledger in cents."""
 
 from decimal import Decimal
 
@@ -13,19 +13,19 @@ A_CENT_A_TOKEN = Decimal(10_000)
 
 
 def paid_model(name: str = "honest", *, at: str = "http://127.0.0.1:9/v1", cap: int = 3) -> LanguageModel:
-    """A prompt costs nothing and each token of the answer a cent."""
+    """Return a model with free prompts and answers at one cent per token."""
     model = make.model(name, at=at, parameters={"max_tokens": cap})
     set_price(model, Decimal(0), A_CENT_A_TOKEN)
     return model
 
 
 def cents(number: int) -> Decimal:
-    """In US dollars."""
+    """Return US dollars."""
     return Decimal(number) / 100
 
 
 def accounts() -> dict[str, tuple[Decimal, Decimal]]:
-    """Reserved and spent, in cents."""
+    """Return (reserved, spent) in cents by account."""
     return {row.account: (row.reserved * 100, row.spent * 100) for row in SpendingDay.objects.all()}
 
 

@@ -1,4 +1,4 @@
-"""No crowd gets past a cap, and whoever is stopped by one is told."""
+"""Budgets hold under concurrency, and refusals name them."""
 
 import threading
 from collections.abc import Callable
@@ -23,11 +23,11 @@ from tests.models_registry.paid_models import accounts, cents, paid_model, start
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def all_at_once(times: int, act: Callable[[], object]) -> list[str]:
-    """What came of it, each in a thread of its own: "ok" or the refusal's code."""
+def run_concurrently(times: int, act: Callable[[], object]) -> list[str]:
+    """Run `act` in concurrent threads; return "ok" or the refusal's code of each, sorted."""
     outcomes = []
 
-    def one() -> None:
+    def run() -> None:
         try:
             act()
             outcomes.append("ok")
@@ -36,7 +36,7 @@ def all_at_once(times: int, act: Callable[[], object]) -> list[str]:
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=one) for _ in range(times)]
+    threads = [threading.Thread(target=run) for _ in range(times)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -50,40 +50,40 @@ def _unlimited(settings):
 
 
 @pytest.mark.usefixtures("_unlimited")
-def test_fifty_battles_at_once_stay_below_the_persons_budget(settings):
+def test_concurrent_battles_stay_below_personal_budget(settings):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": cents(20)}
     for _ in range(3):
         paid_model()
     actor = make.visitor()
-    outcomes = all_at_once(50, lambda: start(actor))
+    outcomes = run_concurrently(50, lambda: start(actor))
     assert outcomes == ["budget_reached"] * 47 + ["ok"] * 3  # 6 cents each
     assert accounts()[person_account(actor.key)] == (18, 0)
 
 
 @pytest.mark.usefixtures("_unlimited")
-def test_fifty_people_at_once_stay_below_the_sites_budget(settings):
+def test_concurrent_people_stay_below_site_budget(settings):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(20)}
     for _ in range(3):
         paid_model()
     people = [make.visitor() for _ in range(50)]
-    assert all_at_once(50, lambda: start(people.pop())) == ["models_over_budget"] * 47 + ["ok"] * 3
+    assert run_concurrently(50, lambda: start(people.pop())) == ["models_over_budget"] * 47 + ["ok"] * 3
     assert accounts()[SITE] == (18, 0)
 
 
 @pytest.mark.usefixtures("_unlimited")
-def test_a_provider_over_its_budget_leaves_the_draw_to_the_others():
+def test_models_of_provider_over_budget_are_not_drawn():
     dear, free = [paid_model(at="http://127.0.0.1:9/dear") for _ in range(2)], [make.model() for _ in range(2)]
     dear[0].provider.daily_budget = cents(7)
     dear[0].provider.save()
     people = [make.visitor() for _ in range(30)]
-    assert all_at_once(30, lambda: start(people.pop())) == ["ok"] * 30
+    assert run_concurrently(30, lambda: start(people.pop())) == ["ok"] * 30
     assert accounts()[provider_account(dear[0].provider_id)] == (6, 0)
     SpendingDay.objects.update(spent=cents(7))
     assert LanguageModel.objects.drawable() == free
-    assert dear[0].obstacle == "Its provider's budget for today is used up."
+    assert dear[0].unavailable_reason == "Its provider's budget for today is used up."
 
 
-def test_who_cannot_pay_for_the_dearest_pair_is_refused_whatever_would_be_drawn(settings):
+def test_budget_below_most_expensive_pair_is_refused(settings):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": cents(150)}
     paid_model(cap=100)
     paid_model(cap=100)
@@ -96,7 +96,7 @@ def test_who_cannot_pay_for_the_dearest_pair_is_refused_whatever_would_be_drawn(
     assert not Battle.objects.exists()
 
 
-def test_members_and_visitors_have_budgets_of_their_own(settings):
+def test_members_and_visitors_have_separate_budgets(settings):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": cents(1), "member": cents(100)}
     paid_model()
     paid_model()
@@ -105,7 +105,7 @@ def test_members_and_visitors_have_budgets_of_their_own(settings):
     assert start(make.member())
 
 
-def test_a_follow_up_that_does_not_fit_is_refused_in_a_sentence(settings):
+def test_follow_up_over_budget_is_refused(settings):
     left, right = paid_model(), make.model()
     actor = make.visitor()
     battle = make.answered_battle(left, right, actor=actor)
@@ -119,11 +119,11 @@ def test_a_follow_up_that_does_not_fit_is_refused_in_a_sentence(settings):
     assert {reserved for reserved, _ in accounts().values()} <= {0}
 
 
-def test_the_kill_switch_stops_every_paid_call(fake_provider: FakeProvider, engine: Engine):
+def test_kill_switch_stops_paid_calls(fake_provider: FakeProvider, engine: Engine):
     paid = [paid_model(f"honest-{name}", at=fake_provider.base_url) for name in "ab"]
     queued = start(make.visitor())
     spending.halt_paid_calls(by=make.user())
-    assert paid[0].obstacle == "Calls to paid models are halted."
+    assert paid[0].unavailable_reason == "Calls to paid models are halted."
     with pytest.raises(TooFewModels):
         start(make.visitor())
     engine.answer(queued.turns.get().pk)
@@ -132,7 +132,7 @@ def test_the_kill_switch_stops_every_paid_call(fake_provider: FakeProvider, engi
     assert set(accounts().values()) == {(0, 0)}
 
 
-def test_whether_models_may_be_drawn_is_asked_in_six_queries_whatever_their_number(settings):
+def test_drawable_models_take_fixed_query_count(settings):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(20)}
     for number in range(6):
         paid_model(at=f"http://127.0.0.1:9/{number}")
@@ -141,7 +141,7 @@ def test_whether_models_may_be_drawn_is_asked_in_six_queries_whatever_their_numb
     assert len(queries) == 5
 
 
-def test_page_and_api_say_until_when_a_budget_is_used_up(settings, client):
+def test_exhausted_budget_returns_429_with_retry_after(settings, client):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": cents(0)}
     for _ in range(2):
         paid_model()
@@ -165,19 +165,19 @@ WAYS_TO_BATTLE: dict[str, dict[str, object]] = {
 
 @pytest.fixture(params=["spent", "nearly spent"])
 def _models_over_budget(request: pytest.FixtureRequest, settings) -> None:
-    """One free model, and three at two providers of which one is over its budget, and all are over the site's."""
+    """Create a free model and three paid ones at two providers, with a site budget that is (nearly) spent."""
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(20)}
     make.model(slug="free")
     for number in range(3):
         model = paid_model(at=f"http://127.0.0.1:9/{number % 2}")
         model.slug = f"paid{number}"
         model.save()
-    left = 0 if request.param == "spent" else 1  # less than any call may cost
+    left = 0 if request.param == "spent" else 1  # less than the maximum cost of any call
     SpendingDay.objects.create(day=today(), account=SITE, spent=cents(20 - left))
 
 
 @pytest.mark.usefixtures("_models_over_budget", "_unlimited")
-def test_spent_budget_is_the_reason_of_a_refusal(client):
+def test_exhausted_site_budget_is_the_reason_of_a_refusal(client):
     for way, wish in WAYS_TO_BATTLE.items():
         response = client.post("/api/v1/sessions/", {"prompt": "one", **wish}, content_type="application/json")
         assert (way, response.status_code, response.json()["code"]) == (way, 503, "models_over_budget")
@@ -188,7 +188,7 @@ def test_spent_budget_is_the_reason_of_a_refusal(client):
     assert not Battle.objects.exists()
 
 
-def test_spent_provider_budget_is_the_reason_of_a_refusal():
+def test_exhausted_provider_budget_is_the_reason_of_a_refusal():
     make.model()
     model = paid_model()
     model.provider.daily_budget = cents(0)
@@ -206,13 +206,13 @@ def test_models_missing_for_other_reasons_are_too_few(settings):
 
 
 @pytest.mark.usefixtures("_unlimited")
-def test_many_people_at_two_providers_leave_the_ledger_right(fake_provider: FakeProvider, engine: Engine, settings):
+def test_concurrent_calls_leave_the_ledger_consistent(fake_provider: FakeProvider, engine: Engine, settings):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(10_000)}
     for number in range(4):
         at = fake_provider.base_url.replace("127.0.0.1", "localhost" if number % 2 else "127.0.0.1")
         paid_model(f"honest-{number}", at=at, cap=10)
     people = [make.visitor() for _ in range(20)]
-    assert all_at_once(20, lambda: engine.answer(start(people.pop()).turns.get().pk)) == ["ok"] * 20
+    assert run_concurrently(20, lambda: engine.answer(start(people.pop()).turns.get().pk)) == ["ok"] * 20
     assert accounts()[SITE] == (0, 20 * 6)
     of_providers = [spent for name, (_, spent) in accounts().items() if name.startswith("provider:")]
     assert (len(of_providers), sum(of_providers)) == (2, 20 * 6)

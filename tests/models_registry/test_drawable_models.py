@@ -1,4 +1,4 @@
-"""Which models may be drawn, and what is said of those that may not."""
+"""Models that can be drawn, and the reasons why others cannot."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def with_key_variable(name: str) -> LanguageModel:
 
 
 @pytest.mark.parametrize(
-    ("fields", "obstacle"),
+    ("fields", "reason"),
     [
         ({}, ""),
         ({"status": "draft"}, "It is a draft: activate it."),
@@ -28,32 +28,32 @@ def with_key_variable(name: str) -> LanguageModel:
         ({"weight": 0}, "Its sampling weight is 0."),
     ],
 )
-def test_only_active_models_with_a_weight_are_drawn(fields: dict[str, object], obstacle: str):
+def test_only_active_models_with_weight_are_drawn(fields: dict[str, object], reason: str):
     model = make.model(**fields)
-    assert model.obstacle == obstacle
-    assert LanguageModel.objects.drawable() == ([model] if not obstacle else [])
+    assert model.unavailable_reason == reason
+    assert LanguageModel.objects.drawable() == ([model] if not reason else [])
 
 
-def test_a_model_joins_in_when_its_key_variable_is_set(monkeypatch: pytest.MonkeyPatch):
+def test_model_is_drawn_once_its_key_variable_is_set(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("ARENA_TEST_KEY", raising=False)
     model = with_key_variable("ARENA_TEST_KEY")
     assert LanguageModel.objects.drawable() == []
-    assert model.obstacle == "ARENA_TEST_KEY is not set, and no key is stored."
+    assert model.unavailable_reason == "ARENA_TEST_KEY is not set, and no key is stored."
     monkeypatch.setenv("ARENA_TEST_KEY", "a-key")
     assert LanguageModel.objects.drawable() == [model]
     assert model.provider.read_key() == "a-key"
 
 
-def test_a_stored_key_comes_before_the_variable(monkeypatch: pytest.MonkeyPatch):
+def test_stored_key_takes_precedence_over_variable(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ARENA_TEST_KEY", "from-the-environment")
     provider = with_key_variable("ARENA_TEST_KEY").provider
     provider.store_key("from-the-admin")
     assert provider.read_key() == "from-the-admin"
-    provider.forget_key()
+    provider.clear_key()
     assert provider.read_key() == "from-the-environment"
 
 
-def test_a_server_that_does_not_answer_is_said():
+def test_silent_server_is_the_unavailable_reason():
     model = make.model(at="http://127.0.0.1:11/v1")
     model.provider.is_answering = False
-    assert model.obstacle == "Its server does not answer."
+    assert model.unavailable_reason == "Its server does not answer."

@@ -1,4 +1,4 @@
-"""`GET /api/v1/models/`: what everybody may know about the contestants."""
+"""`GET /api/v1/models/`."""
 
 from decimal import Decimal
 
@@ -14,7 +14,7 @@ from tests import make
 pytestmark = pytest.mark.django_db
 
 
-def test_a_model_is_described_as_the_contract_says(client: Client):
+def test_model_payload_has_documented_fields(client: Client):
     model = make.model(
         slug="gpt", name="GPT", organization="Example", license="MIT", license_kind="open", context_length=8192,
         abilities=["images"],
@@ -38,28 +38,28 @@ def test_a_model_is_described_as_the_contract_says(client: Client):
     assert page == {"count": 1, "next": None, "previous": None, "results": [described]}
 
 
-def test_what_is_not_known_is_null(client: Client):
+def test_unknown_values_are_null(client: Client):
     make.model(slug="gpt-4.5-mini")
     described = client.get("/api/v1/models/gpt-4.5-mini/").json()
     assert (described["price_input"], described["price_output"], described["context_length"]) == (None, None, None)
 
 
-def test_the_newest_price_is_the_one_shown(client: Client):
+def test_newest_price_is_shown(client: Client):
     model = make.model(slug="gpt")
     set_price(model, Decimal(5), Decimal(10))
     set_price(model, Decimal(1), Decimal(2))
     assert client.get("/api/v1/models/gpt/").json()["price_input"] == "1"
 
 
-def test_drafts_are_nobodys_business(client: Client):
+def test_drafts_are_hidden(client: Client):
     make.model(slug="secret", status="draft")
     assert client.get("/api/v1/models/").json()["results"] == []
     response = client.get("/api/v1/models/secret/")
     assert (response.status_code, response.json()["code"]) == (404, "not_found")
 
 
-def test_drawable_models_are_those_that_are_set_up(client: Client):
-    """Also one whose breaker is open: leaving it out would reveal whose calls failed in a blind battle."""
+def test_drawable_filter_ignores_breakers(client: Client):
+    """A model with an open breaker stays listed: omitting it would reveal a model of a blind battle."""
     make.model(slug="active")
     make.model(slug="paused", status="paused")
     failing = make.model(slug="failing")
@@ -83,23 +83,23 @@ def test_paused_and_retired_models_stay_listed(client: Client):
     assert [model["status"] for model in client.get("/api/v1/models/").json()["results"]] == ["paused", "retired"]
 
 
-def test_the_list_comes_in_pages_by_name(client: Client):
+def test_list_is_paginated_by_name(client: Client):
     for name in "CABED":
         make.model(name=name)
     page = client.get("/api/v1/models/", {"limit": 2}).json()
     assert (page["count"], [model["name"] for model in page["results"]]) == (5, ["A", "B"])
-    following = client.get(page["next"]).json()
-    assert [model["name"] for model in following["results"]] == ["C", "D"]
+    second = client.get(page["next"]).json()
+    assert [model["name"] for model in second["results"]] == ["C", "D"]
 
 
-def test_a_longer_list_asks_the_database_no_more(client: Client, django_assert_num_queries):
+def test_list_has_fixed_query_count(client: Client, django_assert_num_queries):
     def priced() -> None:
         model = make.model()
         for price in (1, 2):
             set_price(model, Decimal(price), Decimal(price))
 
     priced()
-    with django_assert_num_queries(3):  # how many, which, their prices
+    with django_assert_num_queries(3):  # count, models, prices
         client.get("/api/v1/models/")
     for _ in range(10):
         priced()
@@ -107,7 +107,7 @@ def test_a_longer_list_asks_the_database_no_more(client: Client, django_assert_n
         client.get("/api/v1/models/", {"limit": 200})
 
 
-def test_nothing_can_be_changed_here(client: Client):
+def test_models_api_is_read_only(client: Client):
     make.model(slug="gpt")
     assert client.post("/api/v1/models/", {}).status_code == 405
     assert client.delete("/api/v1/models/gpt/").json()["code"] == "method_not_allowed"

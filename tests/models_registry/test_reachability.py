@@ -1,4 +1,4 @@
-"""A server without a key is drawn from while it answers."""
+"""Probes of servers without a key."""
 
 import socket
 from collections.abc import Iterator
@@ -20,13 +20,13 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever answers is waited for, however busy the machine is."""
-    monkeypatch.setattr(reachability, "PATIENCE_S", 30.0)
+    """Wait for every answer, also on a busy machine."""
+    monkeypatch.setattr(reachability, "PROBE_TIMEOUT_S", 30.0)
 
 
 @contextmanager
-def server_that_says(reply: bytes, *, once_all_are_asked: Barrier | None = None) -> Iterator[tuple[str, list[bytes]]]:
-    """Yield its base URL and the requests it saw; an empty reply accepts and stays silent."""
+def serve_reply(reply: bytes, *, barrier: Barrier | None = None) -> Iterator[tuple[str, list[bytes]]]:
+    """Yield the server's base URL and its requests; with an empty reply it accepts and stays silent."""
     listener = socket.create_server(("127.0.0.1", 0))
     seen: list[bytes] = []
 
@@ -38,8 +38,8 @@ def server_that_says(reply: bytes, *, once_all_are_asked: Barrier | None = None)
                 return
             with conversation:
                 seen.append(conversation.recv(4096))
-                if once_all_are_asked is not None:
-                    once_all_are_asked.wait(60)
+                if barrier is not None:
+                    barrier.wait(60)
                 if reply:
                     conversation.sendall(reply)
                 else:
@@ -65,7 +65,7 @@ def is_answering(provider: Provider) -> bool:
 
 @pytest.fixture
 def deserted() -> Iterator[str]:
-    """The base URL of a port at which nobody listens, nor anybody else can."""
+    """Return the base URL of a port that is taken but has no listener."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
@@ -76,62 +76,62 @@ def deserted() -> Iterator[str]:
     ("status", "expected"),
     [("200 OK", True), ("404 Not Found", True), ("401 Unauthorized", True), ("503 Loading", False)],
 )
-def test_whoever_replies_is_there_unless_it_says_that_it_is_broken(status: str, expected: bool):
-    with server_that_says(reply(status)) as (url, seen):
+def test_status_below_500_is_an_answer(status: str, expected: bool):
+    with serve_reply(reply(status)) as (url, seen):
         assert is_answering(make.provider(url, is_answering=not expected)) is expected
     assert seen[0].startswith(b"GET /v1/models HTTP/1.1\r\n")
 
 
-def test_a_refused_connection_is_no_answer(deserted: str):
+def test_refused_connection_is_no_answer(deserted: str):
     assert not is_answering(make.provider(deserted))
 
 
 @pytest.mark.usefixtures("patient")
-def test_a_redirect_is_an_answer_and_is_not_followed():
-    with server_that_says(reply("200 OK")) as (elsewhere, seen_elsewhere):
-        with server_that_says(reply("302 Found", f"Location: {elsewhere}\r\n")) as (url, _):
+def test_redirect_is_an_answer_and_not_followed():
+    with serve_reply(reply("200 OK")) as (elsewhere, seen_elsewhere):
+        with serve_reply(reply("302 Found", f"Location: {elsewhere}\r\n")) as (url, _):
             assert is_answering(make.provider(url))
         assert seen_elsewhere == []
 
 
 @pytest.mark.usefixtures("patient")
-def test_all_servers_are_asked_at_the_same_time():
-    all_are_asked = Barrier(20)
+def test_servers_are_probed_concurrently():
+    all_probed = Barrier(20)
     with ExitStack() as servers:
         for _ in range(20):
-            server = server_that_says(reply("200 OK"), once_all_are_asked=all_are_asked)
+            server = serve_reply(reply("200 OK"), barrier=all_probed)
             make.provider(servers.enter_context(server)[0], is_answering=False)
         probe_keyless_providers()
     assert Provider.objects.filter(is_answering=True).count() == 20
 
 
 def test_silent_server_is_not_answering():
-    with server_that_says(b"") as (url, _):
+    with serve_reply(b"") as (url, _):
         assert not is_answering(make.provider(url))
 
 
-def test_a_provider_with_a_key_is_not_asked():
-    with server_that_says(reply("200 OK")) as (url, seen):
+def test_provider_with_key_is_not_probed():
+    with serve_reply(reply("200 OK")) as (url, seen):
         make.provider(url, needs_key=True)
         probe_keyless_providers()
         assert seen == []
 
 
-def test_the_local_model_is_not_there_while_it_has_no_address(settings):
+def test_local_model_without_address_is_not_answering(settings):
     settings.ARENA_LOCAL_MODEL_URL = ""
     provider = make.provider("${ARENA_LOCAL_MODEL_URL}")
     assert not is_answering(provider)
 
 
 @pytest.mark.usefixtures("patient")
-def test_the_local_model_is_asked_where_it_runs(settings, fake_provider: FakeProvider):
+def test_local_model_is_probed_at_its_address(settings, fake_provider: FakeProvider):
     settings.ARENA_LOCAL_MODEL_URL = fake_provider.base_url
     assert is_answering(make.provider("${ARENA_LOCAL_MODEL_URL}", is_answering=False))
 
 
 @pytest.mark.usefixtures("patient")
-def test_a_known_answer_is_written_again_only_after_a_minute():
-    with server_that_says(reply("200 OK")) as (url, _):
+def test_unchanged_answer_is_stored_once_a_minute():
+    with serve_reply(reply("200 OK")) as (url, _):
         just_now, long_ago = (timezone.now() - timedelta(seconds=age) for age in (5, 90))
         provider = make.provider(url, is_answering=True, probed_at=just_now)
         assert is_answering(provider)
@@ -142,15 +142,15 @@ def test_a_known_answer_is_written_again_only_after_a_minute():
 
 
 @pytest.mark.usefixtures("patient")
-def test_models_come_and_go_with_their_server(fake_provider: FakeProvider, deserted: str):
+def test_models_are_drawn_only_while_server_answers(fake_provider: FakeProvider, deserted: str):
     up = make.model(at=fake_provider.base_url)
     make.model(at=deserted)
     probe_keyless_providers()
     assert LanguageModel.objects.drawable() == [up]
 
 
-def test_a_proxy_in_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch, deserted: str):
-    with server_that_says(reply("200 OK")) as (proxy, seen):
+def test_probe_ignores_proxy_variable(monkeypatch: pytest.MonkeyPatch, deserted: str):
+    with serve_reply(reply("200 OK")) as (proxy, seen):
         monkeypatch.setenv("HTTP_PROXY", proxy.removesuffix("/v1"))
         monkeypatch.delenv("NO_PROXY", raising=False)
         assert not is_answering(make.provider(deserted))

@@ -1,4 +1,4 @@
-"""Money is set aside before a call and settled after it."""
+"""Money is reserved before a call and settled after it."""
 
 from decimal import Decimal
 
@@ -6,7 +6,7 @@ import pytest
 
 from battles import actions
 from battles.models import Call
-from battles.worker import turn_store as records
+from battles.worker import turn_store
 from battles.worker.call_store import CallResult
 from battles.worker.runner import Engine
 from models_registry import spending
@@ -21,7 +21,7 @@ from tests.models_registry.paid_models import A_CENT_A_TOKEN, accounts, cents, p
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_battle_reserves_the_most_it_can_cost_and_pays_what_it_did(fake_provider: FakeProvider, engine: Engine):
+def test_battle_reserves_maximum_and_pays_actual_cost(fake_provider: FakeProvider, engine: Engine):
     for name in ("honest-a", "honest-b"):
         paid_model(name, at=fake_provider.base_url, cap=10)
     actor = make.visitor()
@@ -34,7 +34,7 @@ def test_a_battle_reserves_the_most_it_can_cost_and_pays_what_it_did(fake_provid
     assert {(call.cost, call.charge.cost) for call in Call.objects.all()} == {(cents(3), cents(3))}
 
 
-def test_free_models_never_touch_the_ledger(fake_provider: FakeProvider, engine: Engine, settings):
+def test_free_models_have_no_ledger_rows(fake_provider: FakeProvider, engine: Engine, settings):
     settings.ARENA_BUDGETS = {"visitor": cents(0), "member": cents(0), "site": cents(0)}
     for name in ("honest-a", "honest-b"):
         set_price(make.model(name, at=fake_provider.base_url), Decimal(0), Decimal(0))
@@ -44,30 +44,30 @@ def test_free_models_never_touch_the_ledger(fake_provider: FakeProvider, engine:
     assert {call.cost for call in Call.objects.all()} == {0}
 
 
-def test_a_lost_call_is_charged_the_most_it_could_cost(settings):
+def test_lost_call_is_charged_the_maximum(settings):
     battle = make.battle(paid_model(), make.model())
-    claimed = records.claim_turn(battle.turns.get().pk)
-    records.begin_calls(claimed)
+    claimed = turn_store.claim_turn(battle.turns.get().pk)
+    turn_store.begin_calls(claimed)
     assert accounts()[SITE] == (3, 0)
-    records.release(claimed)
+    turn_store.release(claimed)
     assert accounts()[SITE] == (0, 3)
     lost = Call.objects.get(charge__isnull=False)
     assert (lost.state, lost.cost, lost.tokens_estimated) == ("lost", cents(3), True)
 
 
-def test_a_retry_and_a_redraw_are_paid_as_well(fake_provider: FakeProvider, engine: Engine):
+def test_redraw_is_charged_too(fake_provider: FakeProvider, engine: Engine):
     hurried = make.provider(fake_provider.base_url.replace("/v1", "/hurried/v1"), first_s=0.3)
     failing = paid_model("hang-after-0", at=hurried.base_url)
     battle = make.battle(make.model(at=fake_provider.base_url), failing)
     paid_model(at=fake_provider.base_url)
     engine.answer(battle.turns.get().pk)
     costs = list(Charge.objects.order_by("pk").values_list("cost", flat=True))
-    assert costs == [0, cents(3)]  # nothing had come of the first
+    assert costs == [0, cents(3)]  # the first call failed without an answer
     assert accounts()[SITE] == (0, 3)
 
 
 @pytest.mark.parametrize(
-    ("said", "cost"),
+    ("result", "cost"),
     [
         (CallResult(texts=["a word"], completion=Completion("stop", prompt_tokens=9, completion_tokens=2)), 2),
         (CallResult(texts=["six characters are two tokens"[:6]], stopped=True), 2),
@@ -77,15 +77,15 @@ def test_a_retry_and_a_redraw_are_paid_as_well(fake_provider: FakeProvider, engi
         (CallResult(error=FailureCode.RATE_LIMITED, was_sent=False), 0),
     ],
 )
-def test_what_a_call_costs_follows_from_what_came_of_it(said: CallResult, cost: int):
+def test_cost_follows_from_the_result(result: CallResult, cost: int):
     battle = make.battle(paid_model(), make.model())
-    claimed = records.claim_turn(battle.turns.get().pk)
-    left, _ = records.begin_calls(claimed)
-    records.store_answer(claimed, left, said)
+    claimed = turn_store.claim_turn(battle.turns.get().pk)
+    left, _ = turn_store.begin_calls(claimed)
+    turn_store.store_answer(claimed, left, result)
     assert accounts()[SITE] == (0, cost)
 
 
-def test_money_set_aside_for_a_turn_that_nobody_began_is_free_again():
+def test_stopped_turn_releases_its_reservations():
     for _ in range(2):
         paid_model()
     actor = make.visitor()
@@ -94,7 +94,7 @@ def test_money_set_aside_for_a_turn_that_nobody_began_is_free_again():
     assert set(accounts().values()) == {(0, 0)}
 
 
-def test_a_charge_is_settled_once():
+def test_charge_is_settled_once():
     model = paid_model()
     bill = spending.bill(model, [{"role": "user", "content": "hello"}], person="")
     [charge] = spending.reserve([bill])
@@ -103,7 +103,7 @@ def test_a_charge_is_settled_once():
     assert accounts() == dict.fromkeys(charge.accounts, (0, 2))
 
 
-def test_a_price_that_changes_meanwhile_changes_nothing_that_was_begun(fake_provider: FakeProvider, engine: Engine):
+def test_price_change_does_not_affect_running_battle(fake_provider: FakeProvider, engine: Engine):
     models = [paid_model(name, at=fake_provider.base_url) for name in ("honest-a", "honest-b")]
     battle = start(make.visitor())
     for model in models:
@@ -112,10 +112,10 @@ def test_a_price_that_changes_meanwhile_changes_nothing_that_was_begun(fake_prov
     assert accounts()[SITE] == (0, 6)
 
 
-def test_a_reservation_is_never_below_what_the_prompt_can_cost():
+def test_reservation_covers_one_token_per_byte():
     model = make.model(parameters={"max_tokens": 10})
     set_price(model, A_CENT_A_TOKEN, Decimal(0))
-    content = "日本語と🦜🦜🦜"  # one token a byte is the worst there is
+    content = "日本語と🦜🦜🦜"  # at most one token per byte
     bill = spending.bill(model, [{"role": "user", "content": content}], person="")
     assert bill.most >= cents(len(content.encode()))
 
@@ -123,9 +123,9 @@ def test_a_reservation_is_never_below_what_the_prompt_can_cost():
 @pytest.mark.parametrize(
     ("upstream_name", "tokens"), [("seeing", 5_000), ("gpt-4o-mini-2024-07-18", 50_000), ("openai/gpt-4o-mini", 50_000)]
 )
-def test_what_is_reserved_for_a_picture_is_the_most_that_its_model_bills(upstream_name: str, tokens: int):
+def test_reservation_for_image_covers_models_maximum(upstream_name: str, tokens: int):
     model = make.model(upstream_name)
     set_price(model, A_CENT_A_TOKEN, Decimal(0))
     content = [{"type": "text", "text": ""}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,"}}]
     bill = spending.bill(model, [{"role": "user", "content": content}], person="")
-    assert bill.most == cents(tokens + spending.TOKENS_AROUND_A_MESSAGE)
+    assert bill.most == cents(tokens + spending.MAX_TEMPLATE_TOKENS)

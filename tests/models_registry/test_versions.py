@@ -1,4 +1,4 @@
-"""A contestant's words do not change under its votes."""
+"""Models with votes get new versions instead of changed behaviour."""
 
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
@@ -13,7 +13,7 @@ from tests import make
 pytestmark = pytest.mark.django_db
 
 
-def test_a_new_version_inherits_everything_that_did_not_change():
+def test_new_version_inherits_unchanged_fields():
     old = make.model(slug="gpt", aliases=["chatty"], weight=0.5, parameters={"temperature": 1}, has_votes=True)
     set_price(old, Decimal("0.5"), Decimal(2))
     new = revise(old.pk, {"parameters": {"temperature": 0}})
@@ -27,7 +27,7 @@ def test_a_new_version_inherits_everything_that_did_not_change():
 @pytest.mark.parametrize(
     "change", [{"upstream_name": "x"}, {"system_prompt": "x"}, {"parameters": {"seed": 1}}, {"provider_id": None}]
 )
-def test_each_behaviour_makes_a_version_once_there_are_votes(change: dict[str, object]):
+def test_each_behaviour_change_with_votes_makes_version(change: dict[str, object]):
     if "provider_id" in change:
         change = {"provider_id": make.provider("http://127.0.0.1:10/v1").pk}
     unvoted, voted = make.model(), make.model(has_votes=True)
@@ -35,31 +35,31 @@ def test_each_behaviour_makes_a_version_once_there_are_votes(change: dict[str, o
     assert revise(voted.pk, change).version == 2
 
 
-def test_saving_what_is_already_there_makes_no_version():
+def test_saving_equal_values_makes_no_version():
     model = make.model(parameters={"temperature": 1}, has_votes=True)
     assert revise(model.pk, {"parameters": {"temperature": 1.0}, "system_prompt": ""}).pk == model.pk
 
 
-def test_a_third_version_follows_the_second():
+def test_third_version_follows_second():
     model = make.model(slug="gpt", has_votes=True)
     second = revise(model.pk, {"system_prompt": "two"})
     LanguageModel.objects.filter(pk=second.pk).update(has_votes=True)
     assert revise(second.pk, {"system_prompt": "three"}).slug == "gpt-v3"
 
 
-def test_a_version_does_not_take_the_name_of_another_family():
+def test_version_skips_slug_of_another_family():
     make.model(slug="deepseek-v2")
     model = make.model(slug="deepseek", has_votes=True)
     assert revise(model.pk, {"system_prompt": "two"}).slug == "deepseek-v3"
 
 
-def test_a_retired_model_has_its_date_and_loses_it_when_it_comes_back():
+def test_retired_at_follows_the_status():
     model = make.model()
     assert revise(model.pk, {"status": "retired"}).retired_at is not None
     assert revise(model.pk, {"status": "active"}).retired_at is None
 
 
-def test_the_same_price_is_not_added_twice():
+def test_equal_price_is_not_added_again():
     model = make.model()
     assert set_price(model, Decimal(1), Decimal(2))
     assert not set_price(model, Decimal("1.00"), Decimal("2.0"))
@@ -69,7 +69,7 @@ def test_the_same_price_is_not_added_twice():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_administrators_at_once_make_two_versions_not_one_conflict():
+def test_concurrent_revisions_make_two_versions():
     model = make.model(slug="gpt", has_votes=True)
 
     def change(prompt: str) -> str:

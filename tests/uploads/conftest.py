@@ -1,5 +1,3 @@
-"""What tests of uploads share."""
-
 from pathlib import Path
 
 import pytest
@@ -8,13 +6,13 @@ from django.core.files.storage import default_storage
 
 @pytest.fixture(autouse=True)
 def _storage(settings, tmp_path: Path) -> Path:
-    """Each test's files are its own."""
+    """Store files in a directory per test."""
     settings.MEDIA_ROOT = tmp_path / "uploads"
     return settings.MEDIA_ROOT
 
 
 def stored_files() -> list[str]:
-    """Their names, in no order."""
+    """Return names of all stored files, unordered."""
     try:
         folders, _ = default_storage.listdir("")
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""PDFs, honest and hostile, written by hand: a PDF library would refuse to write half of these."""
+"""Honest and hostile PDFs, written by hand because a library would refuse to write half of them."""
 
 import zlib
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ Bodies = dict[int, bytes]
 
 
 def pdf(bodies: Bodies, trailer: bytes = b"") -> bytes:
-    """bodies: by object number; 1 is the catalog."""
+    """bodies: objects by number; 1 is the catalog."""
     out = bytearray(b"%PDF-1.7\n")
     places = {}
     for number, body in sorted(bodies.items()):
@@ -22,19 +22,19 @@ def pdf(bodies: Bodies, trailer: bytes = b"") -> bytes:
     return bytes(out + b"trailer<</Size %d/Root 1 0 R%s>>\nstartxref\n%d\n%%%%EOF\n" % (size, trailer, start))
 
 
-def stream(content: bytes, *, more: bytes = b"", squeezed: bool = True) -> bytes:
-    body = zlib.compress(content, 9) if squeezed else content
-    how = b"/Filter/FlateDecode" if squeezed else b""
+def stream(content: bytes, *, more: bytes = b"", compressed: bool = True) -> bytes:
+    body = zlib.compress(content, 9) if compressed else content
+    how = b"/Filter/FlateDecode" if compressed else b""
     return b"<</Length %d%s%s>>stream\n" % (len(body), how, more) + body + b"\nendstream"
 
 
 def lines(texts: Sequence[str]) -> bytes:
-    """A content stream that writes one line below the other."""
+    """Return a content stream that writes one line below the other."""
     shown = b"".join(b"(%s)Tj 0 -14 Td\n" % text.encode("latin-1") for text in texts)
     return b"BT /F1 12 Tf 50 800 Td\n" + shown + b"ET"
 
 
-def of_pages(contents: Sequence[bytes], *, trailer: bytes = b"") -> bytes:
+def with_pages(contents: Sequence[bytes], *, trailer: bytes = b"") -> bytes:
     """contents: a content stream for each page."""
     bodies: Bodies = {1: b"<</Type/Catalog/Pages 2 0 R>>", 3: FONT}
     kids = []
@@ -52,18 +52,18 @@ def _page(contents: int) -> bytes:
     return what % contents
 
 
-def saying(*pages: str) -> bytes:
-    return of_pages([lines(page.split("\n")) for page in pages])
+def with_text(*pages: str) -> bytes:
+    return with_pages([lines(page.split("\n")) for page in pages])
 
 
 def book(pages: int) -> bytes:
-    """Forty full lines on each page."""
+    """Return a PDF with forty full lines per page."""
     words = "the quick brown fox jumps over the lazy dog and thinks about page"
-    return saying(*("\n".join(f"{words} {number} {line}" for line in range(40)) for number in range(pages)))
+    return with_text(*("\n".join(f"{words} {number} {line}" for line in range(40)) for number in range(pages)))
 
 
 def table(pages: int, rows: int = 50, columns: int = 10) -> bytes:
-    """Every cell placed on its own, as spreadsheets print them."""
+    """Return a PDF with separately positioned cells, as spreadsheets print them."""
     contents = []
     for page in range(pages):
         cells = b"".join(
@@ -72,11 +72,11 @@ def table(pages: int, rows: int = 50, columns: int = 10) -> bytes:
             for column in range(columns)
         )
         contents.append(cells)
-    return of_pages(contents)
+    return with_pages(contents)
 
 
 def scanned() -> bytes:
-    return of_pages([b"q 595 0 0 842 0 0 cm Q"] * 2)
+    return with_pages([b"q 595 0 0 842 0 0 cm Q"] * 2)
 
 
 def _one_page(content: bytes, **more: bytes) -> bytes:
@@ -145,7 +145,7 @@ def cyclic_pages() -> bytes:
 
 
 def forms_in_forms() -> bytes:
-    """Each form draws the next one ten times."""
+    """Return a PDF whose forms each draw the next one ten times."""
     resources = b"/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</Font<</F1 3 0 R>>/XObject<</X %d 0 R>>>>"
     bodies: Bodies = {
         1: b"<</Type/Catalog/Pages 2 0 R>>",
@@ -160,30 +160,30 @@ def forms_in_forms() -> bytes:
 
 
 def zip_bomb() -> bytes:
-    """A kilobyte that is a gigabyte after three rounds of decompression."""
-    squeezed = zlib.compress(zlib.compress(zlib.compress(b"0" * 200_000_000, 9), 9), 9)
-    filters = b"<</Length %d/Filter[/FlateDecode/FlateDecode/FlateDecode]>>stream\n" % len(squeezed)
+    """Return a small PDF that is 200 MB after three rounds of decompression."""
+    compressed = zlib.compress(zlib.compress(zlib.compress(b"0" * 200_000_000, 9), 9), 9)
+    filters = b"<</Length %d/Filter[/FlateDecode/FlateDecode/FlateDecode]>>stream\n" % len(compressed)
     bodies: Bodies = {
         1: b"<</Type/Catalog/Pages 2 0 R>>",
         2: b"<</Type/Pages/Count 1/Kids[4 0 R]>>",
         3: FONT,
         4: _page(5),
-        5: filters + squeezed + b"\nendstream",
+        5: filters + compressed + b"\nendstream",
     }
     return pdf(bodies)
 
 
 def encrypted() -> bytes:
-    """By the standard security handler, with a password nobody has."""
+    """Return a PDF encrypted by the standard security handler with an unknown password."""
     secret = b"/Encrypt<</Filter/Standard/V 1/R 2/Length 40/P -4/O<%s>/U<%s>>>/ID[<00><00>]" % (b"41" * 32, b"42" * 32)
-    return of_pages([lines(["secret"])], trailer=secret)
+    return with_pages([lines(["secret"])], trailer=secret)
 
 
 def truncated() -> bytes:
     return book(3)[:700]
 
 
-def of_nothing() -> bytes:
+def empty() -> bytes:
     return b"%PDF-1.7\n"
 
 
@@ -191,6 +191,6 @@ HOSTILE = {
     make.__name__: make
     for make in (
         many_operators, huge_string, pages_sharing_a_stream, thousands_of_pages, deep_arrays, deep_objects,
-        cyclic_pages, forms_in_forms, zip_bomb, encrypted, truncated, of_nothing, scanned,
+        cyclic_pages, forms_in_forms, zip_bomb, encrypted, truncated, empty, scanned,
     )
 }  # fmt: skip

@@ -1,5 +1,3 @@
-"""Pictures for tests, made as they are needed."""
-
 import io
 import struct
 import zlib
@@ -17,9 +15,9 @@ def picture(format: str = "PNG", *, width: int = 40, height: int = 20, mode: str
 
 
 def photograph_with_metadata() -> bytes:
-    """A JPEG that says where it was taken, and that it lies on its side."""
+    """Return a JPEG with a location and an orientation to be turned by 90°."""
     exif = Image.Exif()
-    exif[0x0112] = 6  # orientation: to be turned by 90°
+    exif[0x0112] = 6  # orientation
     exif[0x010E] = SECRET.decode()
     return picture("JPEG", width=3000, height=1000, exif=exif, comment=SECRET)
 
@@ -36,7 +34,7 @@ def _chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def png_that_claims(width: int, height: int) -> bytes:
-    """A few bytes whose header promises an enormous picture."""
+    """Return a small PNG whose header claims this size."""
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     start = b"\x89PNG\r\n\x1a\n"
     return start + _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + _chunk(b"IEND", b"")

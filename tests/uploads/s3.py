@@ -1,4 +1,4 @@
-"""As much of S3 as keeping files needs, on a local port."""
+"""Fake S3 server for stored files, on a local port."""
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -6,12 +6,12 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-LISTED = "<Contents><Key>{}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><Size>{}</Size></Contents>"
-FOLDER = "<CommonPrefixes><Prefix>{}</Prefix></CommonPrefixes>"
+CONTENTS_XML = "<Contents><Key>{}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><Size>{}</Size></Contents>"
+PREFIX_XML = "<CommonPrefixes><Prefix>{}</Prefix></CommonPrefixes>"
 
 
 class FakeS3:
-    """`objects` are what the bucket holds; while `is_full`, it takes no more."""
+    """Fake bucket with `objects`; while `is_full`, it refuses more."""
 
     def __init__(self, bucket: str) -> None:
         self.objects: dict[str, bytes] = {}
@@ -37,8 +37,8 @@ class FakeS3:
             if key.startswith(prefix) and delimiter in rest and delimiter:
                 folders.add(prefix + rest.split(delimiter)[0] + delimiter)
             elif key.startswith(prefix):
-                found.append(LISTED.format(key, len(content)))
-        body = "".join([*found, *map(FOLDER.format, sorted(folders))])
+                found.append(CONTENTS_XML.format(key, len(content)))
+        body = "".join([*found, *map(PREFIX_XML.format, sorted(folders))])
         return f"<ListBucketResult><IsTruncated>false</IsTruncated>{body}</ListBucketResult>"
 
 
@@ -62,13 +62,13 @@ def _handler(s3: FakeS3, bucket: str) -> type[BaseHTTPRequestHandler]:
                 self.wfile.write(body)
 
         def do_PUT(self) -> None:
-            content = self._sent()
+            content = self._read_body()
             if s3.is_full:
                 return self.answer(507, b"<Error><Code>InsufficientStorage</Code></Error>")
             s3.objects[self.key] = content
             return self.answer(200, ETag='"x"')
 
-        def _sent(self) -> bytes:
+        def _read_body(self) -> bytes:
             if self.headers.get("Expect", "").lower() == "100-continue":
                 self.send_response_only(100)
                 self.end_headers()
@@ -83,9 +83,9 @@ def _handler(s3: FakeS3, bucket: str) -> type[BaseHTTPRequestHandler]:
             return content
 
         def do_GET(self) -> None:
-            asked = parse_qs(urlsplit(self.path).query)
+            query = parse_qs(urlsplit(self.path).query)
             if not self.key:
-                listing = s3.listing(asked.get("prefix", [""])[0], asked.get("delimiter", [""])[0])
+                listing = s3.listing(query.get("prefix", [""])[0], query.get("delimiter", [""])[0])
                 return self.answer(200, listing.encode(), Content_Type="application/xml")
             if self.key not in s3.objects:
                 return self.answer(404, b"<Error><Code>NoSuchKey</Code></Error>")

@@ -1,4 +1,4 @@
-"""Files made to do harm are refused by a child process that they cannot leave, and honest ones are read."""
+"""Hostile files are refused by the limited child process, and honest ones are read."""
 
 import os
 import subprocess
@@ -30,19 +30,19 @@ REASONS = {
     "zip_bomb": Reason.TOO_DEMANDING,
     "encrypted": Reason.ENCRYPTED,
     "truncated": Reason.DAMAGED,
-    "of_nothing": Reason.DAMAGED,
+    "empty": Reason.DAMAGED,
     "scanned": Reason.NO_TEXT,
 }
 
 
 @pytest.mark.parametrize("name", pdfs.HOSTILE)
-def test_a_hostile_pdf_is_refused_with_a_reason(name: str):
+def test_hostile_pdf_is_refused_with_reason(name: str):
     with pytest.raises(Unreadable) as refused:
         read(pdfs.HOSTILE[name](), "document")
     assert refused.value.reason == REASONS[name]
 
 
-def test_honest_pdfs_are_read_however_many_pages_and_cells_they_have():
+def test_long_honest_pdfs_are_read():
     book = read(pdfs.book(200), "document")
     assert isinstance(book, Text)
     assert len(book.pages) == 200
@@ -52,7 +52,7 @@ def test_honest_pdfs_are_read_however_many_pages_and_cells_they_have():
     assert table.pages[0].split()[:3] == ["0", "1", "2"]
 
 
-def test_a_reader_that_takes_too_long_is_killed(monkeypatch):
+def test_slow_child_is_killed(monkeypatch):
     started: list[subprocess.Popen[bytes]] = []
 
     def note(*args: object, **options: object) -> "subprocess.Popen[bytes]":
@@ -60,7 +60,7 @@ def test_a_reader_that_takes_too_long_is_killed(monkeypatch):
         return started[-1]
 
     popen = subprocess.Popen
-    monkeypatch.setattr(guard, "WALL_S", 0.3)
+    monkeypatch.setattr(guard, "TIMEOUT_S", 0.3)
     monkeypatch.setattr(subprocess, "Popen", note)
     with pytest.raises(Unreadable) as refused:
         read(pdfs.many_operators(), "document")
@@ -71,34 +71,34 @@ def test_a_reader_that_takes_too_long_is_killed(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("crime", "status", "words"),
+    ("code", "status", "message"),
     [
         ("while True: pass", -9, b""),
         ("bytearray(2 << 30)", 1, b"MemoryError"),
         ("with open('written', 'w') as file: file.write('x')", 1, b"File too large"),
     ],
 )
-def test_the_kernel_ends_a_reader_that_takes_more_than_its_share(crime: str, status: int, words: bytes, tmp_path: Path):
-    limited = "from uploads.reading import child; child.CPU_S = 1; child._limit()"
+def test_kernel_limits_end_the_child(code: str, status: int, message: bytes, tmp_path: Path):
+    limited = "from uploads.reading import child; child.CPU_S = 1; child._set_limits()"
     ended = subprocess.run(
-        [sys.executable, "-c", f"{limited}\n{crime}"],
-        cwd=tmp_path, env={"PYTHONPATH": str(guard.CODE)}, capture_output=True, check=False,
+        [sys.executable, "-c", f"{limited}\n{code}"],
+        cwd=tmp_path, env={"PYTHONPATH": str(guard.PROJECT_DIR)}, capture_output=True, check=False,
     )  # fmt: skip
     assert ended.returncode == status
-    assert words in ended.stderr
+    assert message in ended.stderr
 
 
-def test_the_reader_is_told_none_of_the_sites_secrets(monkeypatch):
-    told: dict[str, object] = {}
+def test_child_environment_has_no_secrets(monkeypatch):
+    passed: dict[str, object] = {}
     popen = subprocess.Popen
 
     def note(*args: object, **options: object) -> "subprocess.Popen[bytes]":
-        told.update(options)
+        passed.update(options)
         return popen(*args, **options)
 
     monkeypatch.setattr(subprocess, "Popen", note)
-    read(pdfs.saying("hello"), "document")
-    assert told["env"] == {"PYTHONDONTWRITEBYTECODE": "1"}
+    read(pdfs.with_text("hello"), "document")
+    assert passed["env"] == {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_the_reader_is_told_none_of_the_sites_secrets(monkeypatch):
         (b"RIFF\xff\xff\xff\xffWEBPVP8L" + b"\0" * 40, Reason.DAMAGED),
     ],
 )
-def test_a_hostile_picture_is_refused_with_a_reason(content: bytes, reason: Reason):
+def test_hostile_picture_is_refused_with_reason(content: bytes, reason: Reason):
     with pytest.raises(Unreadable) as refused:
         read(content, "image")
     assert refused.value.reason == reason
@@ -131,7 +131,7 @@ def test_a_hostile_picture_is_refused_with_a_reason(content: bytes, reason: Reas
         (pictures.photograph_with_metadata(), "image/jpeg", (523, 1568)),
     ],
 )
-def test_a_picture_is_made_small_upright_and_without_metadata(content: bytes, media_type: str, size: tuple[int, int]):
+def test_picture_is_scaled_upright_without_metadata(content: bytes, media_type: str, size: tuple[int, int]):
     found = read(content, "image")
     assert isinstance(found, Picture)
     assert (found.media_type, found.width, found.height) == (media_type, *size)
@@ -142,10 +142,10 @@ def test_a_picture_is_made_small_upright_and_without_metadata(content: bytes, me
 
 
 @pytest.mark.django_db
-def test_after_a_bomb_the_next_file_is_read(monkeypatch):
+def test_next_file_is_read_after_a_bomb(monkeypatch):
     actor = make.member()
     bomb = actions.keep_upload(actor=actor, content=pdfs.zip_bomb(), name="bomb.pdf")
-    letter = actions.keep_upload(actor=actor, content=pdfs.saying("Dear arena"), name="letter.pdf")
+    letter = actions.keep_upload(actor=actor, content=pdfs.with_text("Dear arena"), name="letter.pdf")
     for upload in (bomb, letter):
         read_upload(upload.pk)
     states = dict(Upload.objects.values_list("name", "state"))

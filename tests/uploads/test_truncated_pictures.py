@@ -1,5 +1,3 @@
-"""A truncated picture is refused, at any length; bytes behind a whole one do no harm."""
-
 import io
 
 import pytest
@@ -8,7 +6,7 @@ from PIL import Image
 from tests.uploads import pictures
 from uploads.reading.findings import Reason, Unreadable
 from uploads.reading.guard import read
-from uploads.reading.pictures import prepared
+from uploads.reading.pictures import prepare_picture
 
 
 def _animated(format: str) -> bytes:
@@ -35,17 +33,17 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_truncated_picture_is_refused_wherever_cut(name: str):
+def test_truncated_picture_is_refused_at_any_length(name: str):
     whole = WHOLE[name]
-    assert prepared(whole).width > 0
+    assert prepare_picture(whole).width > 0
     for length in {*range(12, len(whole), max(1, len(whole) // 40)), *range(len(whole) - 20, len(whole))}:
         with pytest.raises((Unreadable, OSError, SyntaxError, ValueError)):
-            prepared(whole[:length])
+            prepare_picture(whole[:length])
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_whole_picture_with_something_behind_it_is_read(name: str):
-    assert prepared(WHOLE[name] + b"\r\nmore").width > 0
+def test_whole_picture_with_trailing_bytes_is_read(name: str):
+    assert prepare_picture(WHOLE[name] + b"\r\nmore").width > 0
 
 
 @pytest.mark.parametrize("name", ["png", "gif-animated"])

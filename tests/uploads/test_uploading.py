@@ -1,4 +1,4 @@
-"""What people bring is kept as it came, once, and under their own name only."""
+"""Uploads through pages and API."""
 
 import errno
 import hashlib
@@ -18,7 +18,7 @@ from tests.site import Reader
 from tests.uploads import pdfs, pictures
 from tests.uploads.conftest import stored_files
 from tests.waiting import wait_for
-from uploads.file_names import harmless_name
+from uploads.file_names import sanitize_name
 from uploads.models import Upload
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -40,7 +40,7 @@ def member(site: str) -> Reader:
     return Reader(site, token)
 
 
-def test_a_text_is_kept_as_it_came_and_can_be_used_at_once(reader: Reader):
+def test_text_file_is_stored_unchanged_and_ready(reader: Reader):
     response = send(reader)
     assert response.status_code == 201
     upload = response.json()
@@ -60,16 +60,16 @@ def test_a_text_is_kept_as_it_came_and_can_be_used_at_once(reader: Reader):
     assert sent == "--- File “notes.txt” ---\nA lighthouse by the sea.\nIt blinks.\n--- End of “notes.txt” ---"
 
 
-def test_a_pdf_is_read_by_a_worker_page_by_page(reader: Reader):
-    response = send(reader, pdfs.saying("first page", "second page"), "report.pdf")
+def test_pdf_is_read_by_a_worker_page_by_page(reader: Reader):
+    response = send(reader, pdfs.with_text("first page", "second page"), "report.pdf")
     assert response.status_code == 202
-    upload = once_read(reader, response.json())
+    upload = wait_until_read(reader, response.json())
     assert (upload["state"], upload["media_type"], upload["pages"]) == ("ready", "application/pdf", 2)
     sent = reader.get(f"/api/v1/uploads/{upload['id']}/text/").text
     assert "[Page 1]\nfirst page\n\n[Page 2]\nsecond page" in sent
 
 
-def once_read(reader: Reader, upload: dict) -> dict:
+def wait_until_read(reader: Reader, upload: dict) -> dict:
     def seen() -> dict:
         return reader.api("GET", f"uploads/{upload['id']}/").json()
 
@@ -77,17 +77,17 @@ def once_read(reader: Reader, upload: dict) -> dict:
     return seen()
 
 
-def test_a_scanned_pdf_says_that_it_has_no_text(reader: Reader):
-    upload = once_read(reader, send(reader, pdfs.scanned(), "scan.pdf").json())
+def test_scanned_pdf_fails_without_text(reader: Reader):
+    upload = wait_until_read(reader, send(reader, pdfs.scanned(), "scan.pdf").json())
     assert (upload["state"], upload["error"]) == ("failed", "no_text")
     assert "scanned" in reader.get(f"/uploads/{upload['id']}/").text
     assert refusal(reader.api("GET", f"uploads/{upload['id']}/text/")) == (409, "upload_failed")
     assert reader.get(f"/api/v1/uploads/{upload['id']}/file/").content == pdfs.scanned()
 
 
-def test_a_picture_is_made_fit_for_models_and_the_original_is_kept(reader: Reader):
+def test_picture_is_re_encoded_and_original_is_kept(reader: Reader):
     original = pictures.photograph_with_metadata()
-    upload = once_read(reader, send(reader, original, "tower.jpg").json())
+    upload = wait_until_read(reader, send(reader, original, "tower.jpg").json())
     assert (upload["kind"], upload["state"], upload["pages"]) == ("image", "ready", None)
     shown = reader.get(f"/uploads/{upload['id']}/image/")
     assert (shown.headers["content-type"], pictures.opened(shown.content).size) == ("image/jpeg", (523, 1568))
@@ -97,8 +97,8 @@ def test_a_picture_is_made_fit_for_models_and_the_original_is_kept(reader: Reade
     assert refusal(reader.api("GET", f"uploads/{upload['id']}/text/")) == (404, "not_found")
 
 
-def test_the_content_decides_what_a_file_is_and_not_its_name(reader: Reader):
-    assert once_read(reader, send(reader, pictures.picture(), "letter.pdf").json())["media_type"] == "image/png"
+def test_content_decides_the_type_of_a_file(reader: Reader):
+    assert wait_until_read(reader, send(reader, pictures.picture(), "letter.pdf").json())["media_type"] == "image/png"
     assert send(reader, b"%!PS\nhello", "drawing.png").json()["media_type"] == "text/plain"
     assert refusal(send(reader, b"MZ\x90\x00\x03\x00\x00", "notes.txt")) == (415, "unsupported_media_type")
     assert refusal(send(reader, b"", "nothing.txt")) == (400, "invalid")
@@ -109,14 +109,14 @@ def test_the_content_decides_what_a_file_is_and_not_its_name(reader: Reader):
     assert Upload.objects.count() == 2 == len(stored_files())
 
 
-def test_the_same_bytes_are_kept_once_for_each_owner(reader: Reader, member: Reader):
+def test_same_bytes_are_stored_once_per_owner(reader: Reader, member: Reader):
     first = send(reader).json()
     assert send(reader, name="another-name.txt").json() == first
     assert send(member).json()["id"] != first["id"]
     assert len(stored_files()) == Upload.objects.count() == 2
 
 
-def test_the_same_file_sent_many_times_at_once_is_kept_once(member: Reader, site: str):
+def test_concurrent_equal_uploads_are_stored_once(member: Reader, site: str):
     ids: set[str] = set()
 
     def upload() -> None:
@@ -131,7 +131,7 @@ def test_the_same_file_sent_many_times_at_once_is_kept_once(member: Reader, site
     assert len(stored_files()) == Upload.objects.count() == 1
 
 
-def test_two_people_never_see_each_others_files(reader: Reader, member: Reader):
+def test_files_of_others_are_not_found(reader: Reader, member: Reader):
     theirs = send(member).json()["id"]
     send(reader, b"mine")
     for method, path in [
@@ -145,7 +145,7 @@ def test_two_people_never_see_each_others_files(reader: Reader, member: Reader):
     assert Upload.objects.get(public_id=theirs).deleted_at is None
 
 
-def test_what_is_deleted_is_gone_and_leaves_a_record(reader: Reader):
+def test_deleted_file_leaves_a_record(reader: Reader):
     upload = send(reader).json()
     assert reader.api("DELETE", f"uploads/{upload['id']}/").status_code == 204
     assert stored_files() == []
@@ -158,7 +158,7 @@ def test_what_is_deleted_is_gone_and_leaves_a_record(reader: Reader):
     assert len(stored_files()) == 1
 
 
-def test_the_same_key_uploads_once_whatever_the_forms_boundary(member: Reader):
+def test_idempotency_key_uploads_once(member: Reader):
     headers = {"Idempotency-Key": "u-1"}
     first = send(member, headers=headers)
     again = send(member, headers=headers)
@@ -167,18 +167,18 @@ def test_the_same_key_uploads_once_whatever_the_forms_boundary(member: Reader):
     assert Upload.objects.count() == 1
 
 
-def test_a_token_that_may_only_read_brings_and_deletes_nothing(reader: Reader, site: str):
+def test_read_only_token_cannot_upload(reader: Reader, site: str):
     _, token = ApiToken.issue(user=make.user(), name="reads", scopes=[Scope.READ])
     assert refusal(send(Reader(site, token))) == (403, "permission_denied")
 
 
-def test_visitors_upload_within_their_limit(reader: Reader, settings):
+def test_visitor_uploads_are_limited(reader: Reader, settings):
     settings.ARENA_LIMITS = {**settings.ARENA_LIMITS, ("upload", "visitor"): "2/hour"}
     assert [send(reader, content).status_code for content in (b"one", b"two", b"three")] == [201, 201, 429]
     assert Upload.objects.count() == 2
 
 
-def test_nobody_keeps_more_than_their_quota_not_even_all_at_once(member: Reader, site: str, settings):
+def test_concurrent_uploads_stay_within_quota(member: Reader, site: str, settings):
     settings.ARENA_UPLOAD_QUOTAS = {"visitor": 0, "member": 2500}
     codes: list[str] = []
 
@@ -208,11 +208,11 @@ def test_nobody_keeps_more_than_their_quota_not_even_all_at_once(member: Reader,
         ("<b>“ö”</b>.txt", "b>.txt"),
     ],
 )
-def test_odd_names_are_harmless(sent: str, kept: str):
-    assert harmless_name(sent) == kept
+def test_file_name_is_sanitized(sent: str, kept: str):
+    assert sanitize_name(sent) == kept
 
 
-def test_an_odd_name_reaches_neither_headers_nor_directories(reader: Reader):
+def test_hostile_name_reaches_no_header_or_directory(reader: Reader):
     upload = send(reader, name='a";x=y\u202e<script>.txt').json()
     page = reader.get(f"/uploads/{upload['id']}/").text
     assert "<script>.txt" not in page
@@ -222,9 +222,9 @@ def test_an_odd_name_reaches_neither_headers_nor_directories(reader: Reader):
     assert all(set(name) <= set("0123456789abcdef/") for name in stored_files())
 
 
-def test_a_full_disk_is_said_and_leaves_nothing_behind(reader: Reader, monkeypatch):
+def test_full_disk_returns_503_and_leaves_nothing(reader: Reader, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(FileSystemStorage, "_save", _write_a_little)
+        patch.setattr(FileSystemStorage, "_save", _write_partially)
         response = send(reader)
     assert refusal(response) == (503, "storage_full")
     assert "retry-after" in response.headers
@@ -232,22 +232,22 @@ def test_a_full_disk_is_said_and_leaves_nothing_behind(reader: Reader, monkeypat
     assert send(reader).status_code == 201
 
 
-def _write_a_little(storage: FileSystemStorage, name: str, content: File) -> str:
-    """As a disk does that becomes full."""
+def _write_partially(storage: FileSystemStorage, name: str, content: File) -> str:
+    """Write a few bytes and fail, like a full disk."""
     path = Path(storage.path(name))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.read(7))
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_the_library_asks_the_same_few_questions_for_two_files_and_for_twenty(client, settings):
+def test_library_has_fixed_query_count(client, settings):
     settings.ARENA_LIMITS = {**settings.ARENA_LIMITS, ("upload", "visitor"): "off"}
 
-    def questions_with(files: int) -> int:
+    def query_count(files: int) -> int:
         for number in range(files):
             client.post("/uploads/", {"file": SimpleUploadedFile("a.txt", b"text %d" % number)})
-        with CaptureQueriesContext(connection) as questions:
+        with CaptureQueriesContext(connection) as queries:
             assert client.get("/uploads/").content.count(b">a.txt</a>") == files
-        return len(questions)
+        return len(queries)
 
-    assert questions_with(2) == questions_with(20) <= 12
+    assert query_count(2) == query_count(20) <= 12

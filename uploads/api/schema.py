@@ -1,5 +1,3 @@
-"""Uploads, as OpenAPI describes them."""
-
 from common.api.schema import File, Operation, Operations
 from common.errors import NotFound, TooManyRequests
 from uploads import errors
@@ -35,7 +33,7 @@ OPERATIONS: Operations = {
     (UploadViewSet, "destroy"): Operation(
         summary="Delete a file",
         description="The file and its text are gone for good; prompts that used it say so.",
-        refuses=(errors.IsBeingAnswered,),
+        refuses=(errors.UploadInUse,),
     ),
     (UploadViewSet, "text"): Operation(
         summary="Exactly the text that goes into a prompt",

@@ -1,5 +1,3 @@
-"""Files for programs."""
-
 from typing import cast
 
 from django.core.files.uploadedfile import UploadedFile

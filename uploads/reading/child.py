@@ -1,7 +1,7 @@
-"""`python -m uploads.reading.child document|image`: reads a file from stdin, writes a Finding to stdout.
+"""`python -m uploads.reading.child document|image`: read a file from stdin, write a Finding to stdout.
 
-A process of its own, because PDFs and pictures can be made to take any time and memory: it can be killed, and its
-limits are the kernel's. It knows no database, no settings and no keys, and may write no file.
+Hostile PDFs and pictures can take any time and memory, so a process with kernel limits reads them. It has no
+database, settings or keys, and cannot write files.
 """
 
 import logging
@@ -14,48 +14,48 @@ import msgspec
 from uploads.reading.findings import Finding, Reason, Refusal, Unreadable
 
 CPU_S = 10
-# Against a parent that is gone: it would have ended this by then.
+# Ends this process if the parent, which would have killed it by then, has died.
 ALARM_S = 20
 MEMORY_BYTES = 640 << 20
 
 
-def _limit() -> None:
-    """Past its limit of processor time the kernel ends the process; past that of memory there is a MemoryError."""
-    for what, most in [
+def _set_limits() -> None:
+    """Set kernel limits: the process is killed past its CPU time and gets a MemoryError past its memory."""
+    for limit, value in [
         (resource.RLIMIT_CPU, CPU_S),
         (resource.RLIMIT_AS, MEMORY_BYTES),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ]:
-        resource.setrlimit(what, (most, most))
+        resource.setrlimit(limit, (value, value))
     signal.alarm(ALARM_S)
 
 
 def _read(kind: str, content: bytes) -> Finding:
     if kind == "image":
-        from uploads.reading.pictures import prepared
+        from uploads.reading.pictures import prepare_picture
 
-        return prepared(content)
-    from uploads.reading.pdf import text_of
+        return prepare_picture(content)
+    from uploads.reading.pdf import extract_text
 
-    return text_of(content)
+    return extract_text(content)
 
 
-def _finding(kind: str, content: bytes) -> Finding:
+def _read_safely(kind: str, content: bytes) -> Finding:
     try:
         return _read(kind, content)
     except Unreadable as error:
         return Refusal(error.reason)
     except MemoryError:
         return Refusal(Reason.TOO_DEMANDING)
-    except Exception:  # the libraries raise whatever a broken file leads them to, RecursionError too
+    except Exception:  # the libraries raise any exception for broken files, also RecursionError
         return Refusal(Reason.DAMAGED)
 
 
 def main() -> None:
-    _limit()
-    logging.disable()  # pypdf warns about every oddity
-    finding = _finding(sys.argv[1], sys.stdin.buffer.read())
+    _set_limits()
+    logging.disable()  # pypdf logs a warning for every irregularity
+    finding = _read_safely(sys.argv[1], sys.stdin.buffer.read())
     sys.stdout.buffer.write(msgspec.msgpack.encode(finding))
 
 

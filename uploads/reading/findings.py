@@ -1,18 +1,15 @@
-"""What comes of reading a file: its text, a picture made fit for models, or the reason why there is neither.
-
-No Django here: the child process that reads files uses it too.
-"""
+"""Results of reading a file. No Django: the child process uses them, too."""
 
 from enum import StrEnum
 
 import msgspec
 
-# A thick book has as many; more than that no model reads.
-MOST_CHARACTERS = 1_000_000
+# The length of a thick book, beyond the context of any model.
+MAX_CHARACTERS = 1_000_000
 
 
 class Reason(StrEnum):
-    """Why a file that was kept cannot be used. For people: uploads.reasons."""
+    """Reasons why a stored file cannot be used; uploads.reasons has their sentences."""
 
     ENCRYPTED = "encrypted"
     NO_TEXT = "no_text"
@@ -25,7 +22,7 @@ class Reason(StrEnum):
 
 
 class Unreadable(Exception):
-    """A file that cannot be used; `reason` is a Reason."""
+    """Raised for a file that cannot be used."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason)
@@ -33,14 +30,14 @@ class Unreadable(Exception):
 
 
 class Text(msgspec.Struct, tag=True):
-    """`pages`: at least one; `reader` names what read them, with its version."""
+    """Texts of at least one page; `reader` is the library with its version."""
 
     pages: list[str]
     reader: str
 
 
 class Picture(msgspec.Struct, tag=True):
-    """A JPEG or PNG that nothing but its pixels was taken over into."""
+    """A JPEG or PNG, re-encoded from pixels without metadata."""
 
     content: bytes
     media_type: str

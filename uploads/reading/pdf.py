@@ -1,4 +1,4 @@
-"""The text of a PDF. No Django: only the guarded child process calls it (uploads.reading.child)."""
+"""Extract the text of a PDF. No Django: only the guarded child process calls it (uploads.reading.child)."""
 
 import io
 from typing import Any
@@ -7,12 +7,12 @@ import pypdf
 from pypdf.errors import DependencyError, FileNotDecryptedError, LimitReachedError, PyPdfError
 
 from common.text.storable import storable
-from uploads.reading.findings import MOST_CHARACTERS, Reason, Text, Unreadable
+from uploads.reading.findings import MAX_CHARACTERS, Reason, Text, Unreadable
 
-MOST_PAGES = 1_000
+MAX_PAGES = 1_000
 READER = f"pypdf-{pypdf.__version__}"
 
-# Honest files of a thousand pages stay below a tenth of each; pypdf's own limits let 11 kB work for 22 s.
+# Honest files of a thousand pages stay below a tenth of each; within pypdf's own limits 11 kB can take 22 s.
 LIMITS: dict[str, Any] = {
     "maximum_declared_stream_length": 20_000_000,
     "array_based_stream_maximum_output_length": 20_000_000,
@@ -28,7 +28,7 @@ LIMITS: dict[str, Any] = {
     "stream_filters_maximum_length": 4,
     "stream_decoding_work_maximum_length": 40_000_000,
     "stream_parsing_work_maximum_count": 1_000_000,
-    "page_tree_maximum_entries": 4 * MOST_PAGES,
+    "page_tree_maximum_entries": 4 * MAX_PAGES,
     "page_tree_maximum_depth": 50,
     "page_tree_maximum_page_entries": 100_000,
     "xform_maximum_invocations_per_extraction": 200,
@@ -37,8 +37,8 @@ LIMITS: dict[str, Any] = {
 }
 
 
-def text_of(content: bytes) -> Text:
-    """Page by page. Raises Unreadable; anything else it raises means a damaged or hostile file."""
+def extract_text(content: bytes) -> Text:
+    """Return the text of each page. Raises Unreadable; any other exception means a damaged or hostile file."""
     pypdf.overwrite_configuration(**LIMITS)
     try:
         return Text(_pages(content), READER)
@@ -52,16 +52,17 @@ def text_of(content: bytes) -> Text:
 
 def _pages(content: bytes) -> list[str]:
     reader = pypdf.PdfReader(io.BytesIO(content), strict=False)
-    if reader.is_encrypted and not reader.decrypt(""):  # many are only locked against changes
+    # Files that are only protected against changes have an empty password for reading.
+    if reader.is_encrypted and not reader.decrypt(""):
         raise Unreadable(Reason.ENCRYPTED)
-    if len(reader.pages) > MOST_PAGES:
+    if len(reader.pages) > MAX_PAGES:
         raise Unreadable(Reason.TOO_MANY_PAGES)
     pages: list[str] = []
     characters = 0
     for page in reader.pages:
         text = storable(page.extract_text()).strip()
         characters += len(text)
-        if characters > MOST_CHARACTERS:
+        if characters > MAX_CHARACTERS:
             raise Unreadable(Reason.TOO_LONG)
         pages.append(text)
     if not pages:

@@ -1,4 +1,4 @@
-"""Pictures made fit for models. No Django: only the guarded child process calls it (uploads.reading.child)."""
+"""Re-encode pictures for models. No Django: only the guarded child process calls it (uploads.reading.child)."""
 
 import io
 import struct
@@ -9,44 +9,41 @@ from PIL import Image, ImageOps
 from uploads.reading.findings import Picture, Reason, Unreadable
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
-MOST_PIXELS = 24_000_000
-# Models scale down what is longer.
-LONG_SIDE = 1568
+MAX_PIXELS = 24_000_000
+# Models scale down longer pictures.
+MAX_SIDE = 1568
 JPEG_QUALITY = 85
-# A drawing or a screenshot is sharper as PNG; a photograph that is larger than this as PNG becomes a JPEG.
-MOST_PNG_BYTES = 700_000
+# Drawings and screenshots are sharper as PNG; a picture that is larger than this as PNG becomes a JPEG.
+MAX_PNG_BYTES = 700_000
 _PNG, _GIFS = b"\x89PNG\r\n\x1a\n", (b"GIF87a", b"GIF89a")
 # The first byte of a GIF's block.
 _IMAGE, _EXTENSION, _TRAILER = 0x2C, 0x21, 0x3B
 READER = f"pillow-{PIL.__version__}"
 
 
-def prepared(content: bytes) -> Picture:
-    """Upright, on white, its first frame, at most 1568 pixels long, without metadata. Raises Unreadable.
+def prepare_picture(content: bytes) -> Picture:
+    """Return the first frame upright, on white, with sides up to MAX_SIDE pixels, without metadata.
 
-    Anything else it raises means a damaged or hostile file.
+    Raises Unreadable; any other exception means a damaged or hostile file.
     """
     if not _is_whole(content):
         raise Unreadable(Reason.DAMAGED)
-    with _opened(content) as image:
-        if image.width * image.height > MOST_PIXELS:  # from the header: nothing is decoded yet
+    with _open(content) as image:
+        if image.width * image.height > MAX_PIXELS:  # from the header, before anything is decoded
             raise Unreadable(Reason.TOO_MANY_PIXELS)
         had_few_colours = image.format in ("PNG", "GIF")
-        image.draft("RGB", (LONG_SIDE, LONG_SIDE))  # a JPEG need not be decoded larger than it will be
+        image.draft("RGB", (MAX_SIDE, MAX_SIDE))  # decodes a JPEG at a smaller scale
         upright = ImageOps.exif_transpose(image)
-    pixels = _on_white(upright)
-    pixels.thumbnail((LONG_SIDE, LONG_SIDE), Image.Resampling.LANCZOS)
-    if had_few_colours and len(png := _encoded(pixels, "PNG", optimize=True)) <= MOST_PNG_BYTES:
+    pixels = _flatten(upright)
+    pixels.thumbnail((MAX_SIDE, MAX_SIDE), Image.Resampling.LANCZOS)
+    if had_few_colours and len(png := _encode(pixels, "PNG", optimize=True)) <= MAX_PNG_BYTES:
         return Picture(png, "image/png", pixels.width, pixels.height, READER)
-    jpeg = _encoded(pixels, "JPEG", quality=JPEG_QUALITY)
+    jpeg = _encode(pixels, "JPEG", quality=JPEG_QUALITY)
     return Picture(jpeg, "image/jpeg", pixels.width, pixels.height, READER)
 
 
 def _is_whole(content: bytes) -> bool:
-    """Return whether a PNG or a GIF has its end; Pillow itself refuses other formats that were cut off.
-
-    Of these two Pillow reads the pixels that are there, and of an animation the first picture.
-    """
+    """Return whether a PNG or a GIF has its end. Pillow reads truncated ones; other truncated formats it refuses."""
     try:
         if content.startswith(_PNG):
             return _png_ends(content)
@@ -68,10 +65,10 @@ def _png_ends(content: bytes) -> bool:
 
 def _gif_ends(content: bytes) -> bool:
     """Walk over the blocks to the trailer. Raises IndexError where a block is cut off."""
-    position = 13 + _colour_table(content[10])
+    position = 13 + _colour_table_bytes(content[10])
     while (kind := content[position]) != _TRAILER:
         if kind == _IMAGE:
-            position += 11 + _colour_table(content[position + 9])
+            position += 11 + _colour_table_bytes(content[position + 9])
         elif kind == _EXTENSION:
             position += 2
         else:
@@ -82,30 +79,29 @@ def _gif_ends(content: bytes) -> bool:
     return True
 
 
-def _colour_table(flags: int) -> int:
-    """Return the bytes of a GIF's colour table."""
+def _colour_table_bytes(flags: int) -> int:
     return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
 
 
-def _opened(content: bytes) -> Image.Image:
+def _open(content: bytes) -> Image.Image:
     try:
         return Image.open(io.BytesIO(content), formats=FORMATS)
     except Image.DecompressionBombError as error:
         raise Unreadable(Reason.TOO_MANY_PIXELS) from error
 
 
-def _on_white(image: Image.Image) -> Image.Image:
-    """A new image of nothing but pixels."""
+def _flatten(image: Image.Image) -> Image.Image:
+    """Return a new image of pixels only, transparency replaced by white."""
     if not image.has_transparency_data:
         plain = image.convert("RGB")
         return Image.frombytes("RGB", plain.size, plain.tobytes())
-    seen = image.convert("RGBA")
-    paper = Image.new("RGB", seen.size, "white")
-    paper.paste(seen, mask=seen.getchannel("A"))
-    return paper
+    layer = image.convert("RGBA")
+    canvas = Image.new("RGB", layer.size, "white")
+    canvas.paste(layer, mask=layer.getchannel("A"))
+    return canvas
 
 
-def _encoded(image: Image.Image, format: str, **options: object) -> bytes:
+def _encode(image: Image.Image, format: str, **options: object) -> bytes:
     out = io.BytesIO()
     image.save(out, format, **options)
     return out.getvalue()

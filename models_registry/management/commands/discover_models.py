@@ -1,5 +1,3 @@
-"""`manage.py discover_models PROVIDER`: what an endpoint serves, and adding some of it."""
-
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 
@@ -22,35 +20,35 @@ class Command(BaseCommand):
     def handle(
         self, *args: object, provider: str, add: list[str], active: bool, refresh: bool, **options: object
     ) -> None:
-        found = _provider(provider)
+        chosen = _find_provider(provider)
         try:
-            offers = {offer.upstream_name: offer for offer in discovery.catalogue_of(found, refresh=refresh).offers}
+            offers = {offer.upstream_name: offer for offer in discovery.get_catalogue(chosen, refresh=refresh).offers}
         except CatalogueRefused as error:
             raise CommandError(str(error)) from error
         if unknown := [name for name in add if name not in offers]:
-            raise CommandError(f"{found} does not serve {', '.join(unknown)}. Nothing was added.")
+            raise CommandError(f"{chosen} does not serve {', '.join(unknown)}. Nothing was added.")
         if add:
             status = LanguageModel.Status.ACTIVE if active else LanguageModel.Status.DRAFT
-            for model in discovery.add_offered(found, add, status=status, by=None):
+            for model in discovery.add_offered(chosen, add, status=status, by=None):
                 self.stdout.write(f"added {model.slug} ({model.get_status_display()})")
             return
-        known = discovery.registered(found)
+        known = discovery.registered_models(chosen)
         for name, offer in offers.items():
             self.stdout.write(_line(offer, known.get(name)))
-        self.stdout.write(f"{found} serves {len(offers)} models. Add some with --add NAME …")
+        self.stdout.write(f"{chosen} serves {len(offers)} models. Add some with --add NAME …")
 
 
-def _provider(said: str) -> Provider:
-    is_it = Q(name__iexact=said) | Q(base_url=said.rstrip("/"))
-    if said.isascii() and said.isdigit():
-        is_it |= Q(pk=int(said))
-    match list(Provider.objects.filter(is_it)[:2]):
+def _find_provider(text: str) -> Provider:
+    condition = Q(name__iexact=text) | Q(base_url=text.rstrip("/"))
+    if text.isascii() and text.isdigit():
+        condition |= Q(pk=int(text))
+    match list(Provider.objects.filter(condition)[:2]):
         case [provider]:
             return provider
         case []:
             known = ", ".join(Provider.objects.order_by("name").values_list("name", flat=True))
-            raise CommandError(f"There is no provider “{said}”. Known: {known or 'none'}.")
-    raise CommandError(f"Several providers are called “{said}”: name one by its base URL.")
+            raise CommandError(f"There is no provider “{text}”. Known: {known or 'none'}.")
+    raise CommandError(f"Several providers are called “{text}”: name one by its base URL.")
 
 
 def _line(offer: Offer, model: LanguageModel | None) -> str:

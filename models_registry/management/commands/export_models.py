@@ -1,5 +1,3 @@
-"""`manage.py export_models > models.yaml`: the registry in the words of the models file."""
-
 from django.core.management.base import BaseCommand
 
 from models_registry.config.models_file import export_models

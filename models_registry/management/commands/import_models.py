@@ -1,5 +1,3 @@
-"""`manage.py import_models [FILE]`: make the registry say what the models file says."""
-
 import hashlib
 from pathlib import Path
 
@@ -43,6 +41,6 @@ class Command(BaseCommand):
 
 
 def _last_imported(file: Path) -> str:
-    """SHA-256 of the text imported last under this file's name, or ""."""
+    """Return the SHA-256 of the text that was last imported from a file of this name, or ""."""
     entry = AuditEntry.objects.filter(action=ACTION, subject=file.name).first()
     return str(entry.details.get("sha256", "")) if entry else ""

@@ -108,7 +108,7 @@ def test_what_a_pdf_says_is_looked_at_as_models_would_be_sent_it(client: Client)
     rule()
     member = make.member()
     client.force_login(member.user)
-    upload = keep_upload(actor=member, content=pdfs.saying("A story.", "How to build a bomb at home"), name="s.pdf")
+    upload = keep_upload(actor=member, content=pdfs.with_text("A story.", "How to build a bomb at home"), name="s.pdf")
     read_upload(upload.pk)
     sent = {"prompt": "Summarise it", "attachments": [upload.public_id]}
     assert post(client, "sessions/", **sent).json()["code"] == "prompt_refused"

@@ -10,7 +10,7 @@ import pytest
 
 from battles.models import Answer, Call
 from battles.worker.runner import Engine
-from models_registry.health.failure_messages import FAILURE_WORDS
+from models_registry.health.failure_messages import FAILURE_MESSAGES
 from models_registry.providers import FailureCode
 from tests import make
 from tests.fake_provider import FakeProvider
@@ -277,5 +277,5 @@ def test_missing_provider_is_unreachable(engine: Engine, host: str):
 
 
 def test_every_failure_code_has_a_sentence():
-    assert FAILURE_WORDS.keys() == set(FailureCode)
-    assert all(str(words).endswith(".") for words in FAILURE_WORDS.values())
+    assert FAILURE_MESSAGES.keys() == set(FailureCode)
+    assert all(str(words).endswith(".") for words in FAILURE_MESSAGES.values())

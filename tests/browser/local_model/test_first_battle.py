@@ -52,7 +52,11 @@ def test_reload_during_answer_loses_nothing(arena: Arena, page: Page):
 
 def test_local_models_read_files_but_no_pictures(arena: Arena, page: Page):
     page.goto(arena.url)
-    letter = {"name": "letter.pdf", "mimeType": "application/pdf", "buffer": pdfs.saying("The ferry leaves at noon.")}
+    letter = {
+        "name": "letter.pdf",
+        "mimeType": "application/pdf",
+        "buffer": pdfs.with_text("The ferry leaves at noon."),
+    }
     note = {"name": "note.txt", "mimeType": "text/plain", "buffer": b"Bring a red umbrella."}
     page.set_input_files("[data-attach]", [letter, note])
     expect(page.locator('.chip[data-state="ready"]')).to_have_count(2)

@@ -1,4 +1,4 @@
-"""Endpoints that refuse and stream as each kind of provider does, from their documentation and error reports."""
+"""Fake endpoints that refuse and stream like each kind of provider, by documentation and error reports."""
 
 import json
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from aiohttp import web
 
 Body = dict[str, Any]
 BASIC = {"model", "messages", "stream"}
-OPENAIS = {
+OPENAI_PARAMETERS = {
     "temperature", "top_p", "max_tokens", "max_completion_tokens", "presence_penalty", "frequency_penalty", "seed",
     "stop", "reasoning_effort", "stream_options",
 }  # fmt: skip
@@ -18,7 +18,7 @@ USAGE = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
 
 @dataclass
 class Endpoint:
-    """What of a body is wrong (HTTP status and error), and what is streamed when nothing is."""
+    """Fake endpoint: `wrong` returns (HTTP status, error) for an invalid body, `stream` the events for a valid one."""
 
     wrong: Callable[[Body], tuple[int, Any] | None]
     stream: Callable[[Body], list[Any]]
@@ -43,7 +43,7 @@ def chunk(delta: Body | None = None, finish: str | None = None, **more: Any) -> 
     return {"id": "c-1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": choices, **more}
 
 
-def usage_if_asked_for(body: Body, **more: Any) -> list[Body]:
+def usage_if_requested(body: Body, **more: Any) -> list[Body]:
     return [chunk(usage={**USAGE, **more})] if body.get("stream_options", {}).get("include_usage") else []
 
 
@@ -60,7 +60,7 @@ def openai_error(message: str, param: str, code: str) -> tuple[int, Any]:
 
 
 def wrong_for_openai(body: Body) -> tuple[int, Any] | None:
-    for name in unknown(body, OPENAIS):
+    for name in unknown(body, OPENAI_PARAMETERS):
         return openai_error(f"Unrecognized request argument supplied: {name}", name, "unknown_parameter")
     if not body["model"].startswith(("o3", "gpt-6")):
         return None
@@ -78,7 +78,7 @@ def openai_stream(body: Body) -> list[Any]:
         chunk({"content": "one "}, usage=None),
         chunk({"content": "two"}, usage=None),
         chunk({}, "stop", usage=None),
-        *usage_if_asked_for(body, completion_tokens_details={"reasoning_tokens": 0}),
+        *usage_if_requested(body, completion_tokens_details={"reasoning_tokens": 0}),
         "data: [DONE]",
     ]
 
@@ -101,7 +101,7 @@ def plain_stream(body: Body) -> list[Any]:
         chunk({"role": "assistant", "content": "one "}),
         chunk({"content": "two"}),
         chunk({}, "stop"),
-        *usage_if_asked_for(body),
+        *usage_if_requested(body),
         "data: [DONE]",
     ]
 
@@ -110,14 +110,14 @@ def plain_stream(body: Body) -> list[Any]:
 
 
 def wrong_for_gemini(body: Body) -> tuple[int, Any] | None:
-    known = OPENAIS - {"seed", "presence_penalty", "frequency_penalty"}
+    known = OPENAI_PARAMETERS - {"seed", "presence_penalty", "frequency_penalty"}
     names = unknown(body, known)
     message = "\n".join(f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.' for name in names)
     return (400, [{"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}}]) if names else None
 
 
 def gemini_stream(body: Body) -> list[Any]:
-    """The usage grows with every chunk, and only its total knows the reasoning."""
+    """Return events with growing usage, of which only the total includes the reasoning."""
     return [
         chunk({"content": "one "}, usage={"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 68}),
         chunk({"content": "two"}, "stop", usage={**USAGE, "total_tokens": 70}),
@@ -129,7 +129,7 @@ def gemini_stream(body: Body) -> list[Any]:
 
 
 def wrong_for_mistral(body: Body) -> tuple[int, Any] | None:
-    known = (OPENAIS | {"random_seed"}) - {"seed", "max_completion_tokens", "stream_options"}
+    known = (OPENAI_PARAMETERS | {"random_seed"}) - {"seed", "max_completion_tokens", "stream_options"}
     names = unknown(body, known)
     detail = [
         {"type": "extra_forbidden", "loc": ["body", name], "msg": "Extra inputs are not permitted"} for name in names
@@ -153,7 +153,7 @@ def mistral_stream(body: Body) -> list[Any]:
 
 
 def wrong_for_groq(body: Body) -> tuple[int, Any] | None:
-    for name in unknown(body, OPENAIS):
+    for name in unknown(body, OPENAI_PARAMETERS):
         return openai_error(f"property '{name}' is unsupported", name, "invalid_request_error")
     return None
 
@@ -185,7 +185,7 @@ def openrouter_stream(body: Body) -> list[Any]:
     ]
 
 
-# Ollama, vLLM, llama.cpp and LM Studio ignore what they do not know, the cap among it.
+# Ollama, vLLM, llama.cpp and LM Studio ignore unknown parameters, also an unknown name of the cap.
 
 
 def wrong_without(cap: str) -> Callable[[Body], tuple[int, Any] | None]:
@@ -198,7 +198,7 @@ def vllm_stream(body: Body) -> list[Any]:
         chunk({"reasoning_content": "let me see", "tool_calls": []}),
         chunk({"content": "one ", "tool_calls": []}),
         chunk({"content": "two", "tool_calls": []}, "stop", stop_reason=None),
-        *usage_if_asked_for(body),
+        *usage_if_requested(body),
         "data: [DONE]",
     ]
 
@@ -209,7 +209,7 @@ def llamacpp_stream(body: Body) -> list[Any]:
         chunk({"content": "one "}),
         chunk({"content": "two"}),
         chunk({}, "stop", timings={"predicted_n": 3}),
-        *usage_if_asked_for(body),
+        *usage_if_requested(body),
         "data: [DONE]",
     ]
 

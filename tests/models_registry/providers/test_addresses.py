@@ -1,4 +1,4 @@
-"""The address that is checked is the one that is connected to, and some no provider may have."""
+"""Every connection checks the address that it uses."""
 
 import asyncio
 import socket
@@ -36,32 +36,32 @@ PUBLIC = ["8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::1", "::ffff:8.8.8.
     + [(address, "private") for address in PRIVATE]
     + [(address, "public") for address in PUBLIC],
 )
-def test_every_way_to_write_an_address_is_in_its_zone(address: str, zone: str):
+def test_address_is_in_its_zone_in_every_notation(address: str, zone: str):
     assert zone_of(address) == zone
     assert zone_of_url(f"http://[{address}]/v1" if ":" in address else f"http://{address}:80/v1") == zone
 
 
-def test_a_name_is_known_only_when_it_is_connected_to():
+def test_url_with_name_has_no_zone():
     assert zone_of_url("https://api.example.com/v1") is None
     assert zone_of_url("http://localhost:11434/v1") == zone_of_url("http://ollama.localhost./v1") == "private"
 
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]", "0.0.0.0"])
-def test_a_provider_with_a_forbidden_address_is_not_accepted(host: str, settings):
+def test_provider_with_forbidden_address_is_refused(host: str, settings):
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = True
     with pytest.raises(ValidationError, match="This address is not allowed for a provider"):
         validate_endpoint(f"http://{host}:8000/v1")
 
 
 def call(base_url: str) -> str:
-    """The text of an answer, or the code it failed with."""
-    said: list[str] = []
+    """Return the answer's text, or the code of the failure."""
+    pieces: list[str] = []
 
     def receive(text: str, reasoning: str) -> float:
-        said.append(text)
+        pieces.append(text)
         return 0.0
 
-    async def ask() -> None:
+    async def call_one() -> None:
         provider = OpenAICompatible()
         deadlines = dict.fromkeys(("connect", "first", "idle", "total"), 20.0)
         messages = [{"role": "user", "content": "one two"}]
@@ -71,47 +71,45 @@ def call(base_url: str) -> str:
             await provider.close()
 
     try:
-        asyncio.run(ask())
+        asyncio.run(call_one())
     except ProviderError as error:
         return str(error.code)
-    return "".join(said)
+    return "".join(pieces)
 
 
 @pytest.fixture
 def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """Have a name server say these addresses in turn, and then the last for ever; returns what it was asked."""
+    """Fake name server: returns these addresses in turn, then always the last; records the requested names."""
 
-    def say(*addresses: str) -> list[str]:
-        asked: list[str] = []
+    def resolve_to(*addresses: str) -> list[str]:
+        requested: list[str] = []
 
         def getaddrinfo(host: str, port: Any, *_: Any, **__: Any) -> list[Any]:
-            asked.append(host)
-            address = addresses[min(len(asked), len(addresses)) - 1]
+            requested.append(host)
+            address = addresses[min(len(requested), len(addresses)) - 1]
             return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in address.split()]
 
         monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-        return asked
+        return requested
 
-    return say
+    return resolve_to
 
 
-@pytest.mark.parametrize(("allowed", "said"), [(True, "one two "), (False, "address_refused")])
-def test_private_addresses_are_called_only_where_they_are_allowed(
-    allowed: bool, said: str, fake_provider: FakeProvider, settings
-):
+@pytest.mark.parametrize(("allowed", "outcome"), [(True, "one two "), (False, "address_refused")])
+def test_private_address_is_called_only_if_allowed(allowed: bool, outcome: str, fake_provider: FakeProvider, settings):
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = allowed
-    assert call(fake_provider.base_url) == said
+    assert call(fake_provider.base_url) == outcome
     assert fake_provider.calls.total() == (1 if allowed else 0)
 
 
-def test_the_embedded_model_is_called_wherever_it_runs(fake_provider: FakeProvider, settings):
+def test_embedded_model_is_called_at_private_address(fake_provider: FakeProvider, settings):
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
     settings.ARENA_LOCAL_MODEL_URL = fake_provider.base_url
     assert call(fake_provider.base_url) == "one two "
 
 
-def test_local_model_is_called_by_its_name_in_a_private_network(fake_provider: FakeProvider, names, settings):
-    """In containers it is http://local-model:8080/v1, at an address of their network."""
+def test_local_model_is_called_by_name_in_private_network(fake_provider: FakeProvider, names, settings):
+    """The URL in containers is http://local-model:8080/v1, at an address of their network."""
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
     settings.ARENA_LOCAL_MODEL_URL = f"http://local-model:{fake_provider.port}/v1"
     names("127.0.0.1")
@@ -119,34 +117,32 @@ def test_local_model_is_called_by_its_name_in_a_private_network(fake_provider: F
     assert call(f"http://another-name:{fake_provider.port}/v1") == "address_refused"
 
 
-def test_a_name_that_leads_to_a_private_address_is_not_called(fake_provider: FakeProvider, names, settings):
+def test_name_with_private_address_is_not_called(fake_provider: FakeProvider, names, settings):
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
     names("127.0.0.1")
     assert call(f"http://api.example.com:{fake_provider.port}/v1") == "address_refused"
     assert not fake_provider.calls
 
 
-def test_a_forbidden_address_is_not_called_whatever_is_allowed(names, settings):
+def test_forbidden_address_is_never_called(names, settings):
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = True
     names("169.254.169.254")
     assert call("http://api.example.com/v1") == "address_refused"
     assert call("http://169.254.169.254/v1") == "address_refused"
 
 
-def test_a_name_that_points_elsewhere_after_it_was_checked_leads_nowhere(fake_provider: FakeProvider, names, settings):
-    """DNS rebinding: what a check before the connection would have seen is not what is connected to."""
+def test_name_with_changed_address_is_not_called(fake_provider: FakeProvider, names, settings):
+    """DNS rebinding: a check before the connection would have seen another address."""
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
-    asked = names("8.8.8.8", "127.0.0.1")
+    requested = names("8.8.8.8", "127.0.0.1")
     url = f"http://rebinding.example:{fake_provider.port}/v1"
     assert socket.getaddrinfo("rebinding.example", fake_provider.port)[0][4][0] == "8.8.8.8"
     assert call(url) == "address_refused"
-    assert asked == ["rebinding.example", "rebinding.example"]
+    assert requested == ["rebinding.example", "rebinding.example"]
     assert not fake_provider.calls
 
 
-def test_of_several_addresses_of_a_name_only_those_that_are_allowed_are_tried(
-    fake_provider: FakeProvider, names, settings
-):
+def test_name_with_several_addresses_uses_only_allowed_ones(fake_provider: FakeProvider, names, settings):
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = True
     names("169.254.169.254 127.0.0.1")
     assert call(f"http://two.example:{fake_provider.port}/v1") == "one two "
@@ -154,39 +150,39 @@ def test_of_several_addresses_of_a_name_only_those_that_are_allowed_are_tried(
     assert call(f"http://two.example:{fake_provider.port}/v1") == "address_refused"
 
 
-def test_a_hundred_and_one_calls_to_one_provider_run_at_once(fake_provider: FakeProvider):
-    begun: set[int] = set()
+def test_provider_allows_101_concurrent_calls(fake_provider: FakeProvider):
+    started: set[int] = set()
 
-    async def ask_all() -> None:
-        provider, all_begun = OpenAICompatible(), asyncio.Event()
+    async def call_all() -> None:
+        provider, all_started = OpenAICompatible(), asyncio.Event()
 
-        async def ask(number: int) -> None:
+        async def call_one(number: int) -> None:
             deadlines = dict.fromkeys(("connect", "first", "idle", "total"), 60.0)
             messages = [{"role": "user", "content": "one two three"}]
 
             def receive(text: str, reasoning: str) -> float:
-                begun.add(number)
-                if len(begun) == 101:
-                    all_begun.set()
+                started.add(number)
+                if len(started) == 101:
+                    all_started.set()
                 return 0.0
 
             await provider.stream(
                 ChatRequest(fake_provider.base_url, "", "hang-after-1", messages, {}, deadlines), receive
             )
 
-        calls = [asyncio.create_task(ask(number)) for number in range(101)]
-        await asyncio.wait([asyncio.create_task(all_begun.wait())], timeout=20)
+        calls = [asyncio.create_task(call_one(number)) for number in range(101)]
+        await asyncio.wait([asyncio.create_task(all_started.wait())], timeout=20)
         for running in calls:
             running.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
         await provider.close()
 
-    asyncio.run(ask_all())
-    assert len(begun) == 101
+    asyncio.run(call_all())
+    assert len(started) == 101
 
 
 @pytest.mark.django_db
-def test_a_keyless_server_at_an_address_that_is_not_allowed_is_not_even_probed(fake_provider: FakeProvider, settings):
+def test_keyless_server_with_refused_address_is_not_probed(fake_provider: FakeProvider, settings):
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
     provider = make.provider(fake_provider.base_url, is_answering=True)
     assert probe_keyless_providers() == {fake_provider.base_url}
@@ -195,7 +191,7 @@ def test_a_keyless_server_at_an_address_that_is_not_allowed_is_not_even_probed(f
 
 
 @pytest.mark.django_db
-def test_an_administrator_is_told_why_a_private_address_is_not_called(client: Client, settings):
+def test_refused_private_address_is_explained_in_admin(client: Client, settings):
     client.force_login(make.user("admin@example.org", is_staff=True, is_superuser=True))
     make.model(at="http://192.168.1.9:8000/v1")
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False

@@ -1,4 +1,4 @@
-"""Every kind of provider says in its own way what it serves."""
+"""Lists of models of every kind of provider, and requests for them."""
 
 from decimal import Decimal
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from models_registry.providers import catalogue_page
-from models_registry.providers.catalogue import CatalogueRefused, NotACatalogue, Offer, find, read
+from models_registry.providers.catalogue import CatalogueRefused, NotACatalogue, Offer, find_offer, parse_offers
 from models_registry.providers.catalogue_page import fetch
 from models_registry.providers.kinds import ProviderKind
 from tests.fake_provider import CANARY, FakeProvider
@@ -108,20 +108,20 @@ LISTS: list[tuple[str, Any, list[Offer]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "said", "offers"), LISTS, ids=[kind for kind, *_ in LISTS])
-def test_what_each_kind_says_is_read(kind: str, said: Any, offers: list[Offer]):
-    assert read(said) == offers
-    assert [Offer.from_json(offer.as_json()) for offer in offers] == offers
+@pytest.mark.parametrize(("kind", "payload", "offers"), LISTS, ids=[kind for kind, *_ in LISTS])
+def test_list_of_each_kind_is_parsed(kind: str, payload: Any, offers: list[Offer]):
+    assert parse_offers(payload) == offers
+    assert [Offer.from_json(offer.to_json()) for offer in offers] == offers
 
 
-def test_every_kind_is_tried():
+def test_lists_cover_every_kind():
     assert [kind for kind, *_ in LISTS] == ProviderKind.values
 
 
-@pytest.mark.parametrize("said", [None, 3, "models", {}, {"data": {}}, {"error": {}}, [1, 2], {"data": ["a"]}])
-def test_what_is_no_list_of_models_is_said_to_be_none(said: Any):
+@pytest.mark.parametrize("payload", [None, 3, "models", {}, {"data": {}}, {"error": {}}, [1, 2], {"data": ["a"]}])
+def test_payload_without_list_is_refused(payload: Any):
     with pytest.raises(NotACatalogue):
-        read(said)
+        parse_offers(payload)
 
 
 @pytest.mark.parametrize(
@@ -134,17 +134,17 @@ def test_what_is_no_list_of_models_is_said_to_be_none(said: Any):
         ("owned_by", None), ("supported_parameters", "tools"),
     ],
 )  # fmt: skip
-def test_nonsense_in_a_field_is_taken_for_nothing_said(field: str, value: Any):
-    assert read([{"id": "odd", field: value}]) == [Offer("odd")]
+def test_invalid_field_in_list_is_ignored(field: str, value: Any):
+    assert parse_offers([{"id": "odd", field: value}]) == [Offer("odd")]
 
 
-def test_names_that_cannot_be_stored_or_used_are_left_out():
-    said = [{"id": ""}, {"id": "x" * 300}, {"id": 5}, None, {"id": "ends\x00"}, {"id": "twice"}, {"id": "twice"}]
-    assert [offer.upstream_name for offer in read(said)] == ["ends\ufffd", "twice"]
+def test_unusable_names_in_list_are_skipped():
+    payload = [{"id": ""}, {"id": "x" * 300}, {"id": 5}, None, {"id": "ends\x00"}, {"id": "twice"}, {"id": "twice"}]
+    assert [offer.upstream_name for offer in parse_offers(payload)] == ["ends\ufffd", "twice"]
 
 
 @pytest.mark.parametrize(
-    ("asked", "served", "is_found"),
+    ("upstream_name", "served", "is_found"),
     [
         ("llama3.2", "llama3.2:latest", True),
         ("llama3.2", "llama3.2:1b", False),
@@ -157,17 +157,17 @@ def test_names_that_cannot_be_stored_or_used_are_left_out():
         ("gpt-6", "gpt-6", True),
     ],
 )
-def test_a_model_is_found_under_the_names_that_providers_answer_to(asked: str, served: str, is_found: bool):
-    assert (find([Offer("another"), Offer(served)], asked) is not None) == is_found
+def test_offer_is_found_by_provider_spelling(upstream_name: str, served: str, is_found: bool):
+    assert (find_offer([Offer("another"), Offer(served)], upstream_name) is not None) == is_found
 
 
-def test_an_alias_in_the_list_is_a_name_too():
-    assert find([Offer("medium-3.5", other_names=("medium-latest",))], "medium-latest") == Offer(
+def test_offer_is_found_by_alias():
+    assert find_offer([Offer("medium-3.5", other_names=("medium-latest",))], "medium-latest") == Offer(
         "medium-3.5", other_names=("medium-latest",)
     )
 
 
-def ask(fake_provider: FakeProvider, fault: str, *, key: str = "k-1", kind: str = "other") -> list[Offer]:
+def request_list(fake_provider: FakeProvider, fault: str, *, key: str = "k-1", kind: str = "other") -> list[Offer]:
     return fetch(fake_provider.base_url.replace("/v1", f"{fault}/v1"), key=key, kind=ProviderKind(kind))
 
 
@@ -191,13 +191,13 @@ def ask(fake_provider: FakeProvider, fault: str, *, key: str = "k-1", kind: str 
         ("/silent", "The server did not answer within"),
     ],
 )
-def test_whatever_goes_wrong_is_one_clear_sentence(
+def test_failed_list_request_has_one_sentence(
     fault: str, sentence: str, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(catalogue_page, "TOTAL_S", 3.0 if fault == "/silent" else 20.0)
-    monkeypatch.setattr(catalogue_page, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(catalogue_page, "TIMEOUT_S", 3.0 if fault == "/silent" else 20.0)
+    monkeypatch.setattr(catalogue_page, "MAX_BYTES", 1_000_000)
     with pytest.raises(CatalogueRefused) as refused:
-        ask(fake_provider, fault, key="sk-secret-key-1234")
+        request_list(fake_provider, fault, key="sk-secret-key-1234")
     assert str(refused.value).startswith(sentence)
     assert CANARY not in str(refused.value)
     assert "sk-secret" not in str(refused.value)
@@ -205,26 +205,26 @@ def test_whatever_goes_wrong_is_one_clear_sentence(
     assert len(fake_provider.list_requests) == 1
 
 
-def test_a_server_that_is_not_there_is_said_to_be_away():
+def test_missing_server_has_its_own_sentence():
     with pytest.raises(CatalogueRefused, match=r"Nothing answers at “127.0.0.1”"):
         fetch("http://127.0.0.1:9/v1", key="", kind=ProviderKind.OTHER)
 
 
-def test_a_private_server_is_not_asked_where_that_is_not_allowed(fake_provider: FakeProvider, settings):
+def test_list_of_refused_private_server_is_not_requested(fake_provider: FakeProvider, settings):
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = False
     with pytest.raises(CatalogueRefused, match="This arena does not allow calls to"):
-        ask(fake_provider, "")
+        request_list(fake_provider, "")
     assert not fake_provider.list_requests
 
 
-def test_each_kind_is_asked_with_its_key_where_it_lists_most(fake_provider: FakeProvider):
-    asked = []
+def test_list_request_has_address_and_key_of_its_kind(fake_provider: FakeProvider):
+    requests = []
     for kind, key in [("other", "k-1"), ("anthropic", "k-1"), ("ollama", ""), ("ollama", "k-1")]:
-        ask(fake_provider, "", key=key, kind=kind)
+        request_list(fake_provider, "", key=key, kind=kind)
         request = fake_provider.list_requests[-1]
         sent = {name: value for name, value in request.headers.items() if name in ("Authorization", "x-api-key")}
-        asked.append((request.path_qs, sent))
-    assert asked == [
+        requests.append((request.path_qs, sent))
+    assert requests == [
         ("/v1/models", {"Authorization": "Bearer k-1"}),
         ("/v1/models?limit=1000", {"x-api-key": "k-1"}),
         ("/api/tags", {}),
@@ -232,7 +232,7 @@ def test_each_kind_is_asked_with_its_key_where_it_lists_most(fake_provider: Fake
     ]
 
 
-def test_no_proxy_of_the_environment_is_asked(fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch):
+def test_list_request_ignores_proxy_variable(fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
-    assert ask(fake_provider, "") == [Offer("honest")]
+    assert request_list(fake_provider, "") == [Offer("honest")]

@@ -1,4 +1,4 @@
-"""Token counts in the events of a stream, possible and impossible ones."""
+"""Valid and invalid token counts in the events of a stream."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from models_registry.providers.chunks import decode
 def test_impossible_token_count_is_ignored(number: str):
     counts = decode(f'{{"usage": {{"prompt_tokens": {number}, "completion_tokens": 3}}}}'.encode()).token_counts
     assert counts is not None
-    assert (counts.prompt, counts.written, counts.reasoning) == (None, 3, None)
+    assert (counts.prompt, counts.completion, counts.reasoning) == (None, 3, None)
 
 
 @pytest.mark.parametrize("usage", ['"none"', "[1]", "7", "true", "NaN"])

@@ -1,4 +1,4 @@
-"""Each kind of provider is sent what it takes, in its own words, and its answer is read whatever it looks like."""
+"""Requests and answers in the dialect of each kind of provider."""
 
 import asyncio
 from typing import Any
@@ -18,15 +18,15 @@ EVERYTHING: dict[str, Any] = {
     "temperature": 0.5, "top_p": 0.9, "top_k": 40, "min_p": 0.1, "presence_penalty": 0.2, "frequency_penalty": 0.3,
     "repeat_penalty": 1.1, "seed": 5, "stop": ["END"], "reasoning_effort": "low",
 }  # fmt: skip
-OPENAIS = {name: EVERYTHING[name] for name in EVERYTHING.keys() - {"top_k", "min_p", "repeat_penalty"}}
+OPENAI_PARAMETERS = {name: EVERYTHING[name] for name in EVERYTHING.keys() - {"top_k", "min_p", "repeat_penalty"}}
 WITH_REPETITION_PENALTY = {**EVERYTHING, "repetition_penalty": 1.1}
 del WITH_REPETITION_PENALTY["repeat_penalty"]
 CAP_NAMES = ("max_tokens", "max_completion_tokens")
-# A model of each kind, and what of EVERYTHING reaches it beside the cap (its name there) and the wish for usage.
+# Kind, model, the cap's name in its dialect, and the part of EVERYTHING that is sent besides cap and usage option.
 REACHES = [
     ("openai", "gpt-6-luna", "max_completion_tokens", {"seed": 5, "reasoning_effort": "low"}),
     ("openai", "o3", "max_completion_tokens", {"seed": 5, "reasoning_effort": "low"}),
-    ("openai", "gpt-4.1", "max_completion_tokens", OPENAIS),
+    ("openai", "gpt-4.1", "max_completion_tokens", OPENAI_PARAMETERS),
     ("anthropic", "claude-haiku-5-5", "max_tokens", {"stop": ["END"]}),
     ("anthropic", "claude-opus-4-6", "max_tokens", {"temperature": 0.5, "stop": ["END"]}),
     (
@@ -38,9 +38,9 @@ REACHES = [
         {"temperature": 0.5, "top_p": 0.9, "presence_penalty": 0.2, "frequency_penalty": 0.3, "random_seed": 5,
          "stop": ["END"], "reasoning_effort": "low"},
     ),
-    ("groq", "openai/gpt-oss-120b", "max_completion_tokens", OPENAIS),
+    ("groq", "openai/gpt-oss-120b", "max_completion_tokens", OPENAI_PARAMETERS),
     ("openrouter", "deepseek/deepseek-v4-flash", "max_tokens", WITH_REPETITION_PENALTY),
-    ("ollama", "llama3.2", "max_tokens", OPENAIS),
+    ("ollama", "llama3.2", "max_tokens", OPENAI_PARAMETERS),
     ("vllm", "Qwen/Qwen2.5-0.5B-Instruct", "max_tokens", WITH_REPETITION_PENALTY),
     ("llamacpp", "smollm2-135m", "max_tokens", EVERYTHING),
     (
@@ -51,15 +51,15 @@ REACHES = [
 ]  # fmt: skip
 
 
-def ask(
+def call_endpoint(
     kind: str, upstream_name: str, parameters: dict[str, Any], *, taken_for: str = ""
 ) -> tuple[Completion, str, str, dict[str, Any]]:
-    """(how it ended, text, reasoning, the body the endpoint received)"""
+    """Return (completion, text, reasoning, the body that the endpoint received)."""
     endpoint = ENDPOINTS[kind]
-    said: list[tuple[str, str]] = []
+    pieces: list[tuple[str, str]] = []
 
     def receive(text: str, reasoning: str) -> float:
-        said.append((text, reasoning))
+        pieces.append((text, reasoning))
         return 0.0
 
     async def call() -> Completion:
@@ -82,11 +82,11 @@ def ask(
                 await provider.close()
 
     completion = asyncio.run(call())
-    texts, reasonings = zip(*said, strict=True)
+    texts, reasonings = zip(*pieces, strict=True)
     return completion, "".join(texts), "".join(reasonings), endpoint.received[-1]
 
 
-def test_every_parameter_and_every_kind_is_tried():
+def test_data_covers_every_parameter_and_kind():
     assert EVERYTHING.keys() | set(CAP_NAMES) == KNOWN_PARAMETERS.keys()
     assert {kind for kind, *_ in REACHES} == set(ProviderKind.values) - {"other"}
     assert ENDPOINTS.keys() == DIALECTS.keys() == set(ProviderKind.values)
@@ -94,10 +94,10 @@ def test_every_parameter_and_every_kind_is_tried():
 
 @pytest.mark.parametrize("cap", CAP_NAMES)
 @pytest.mark.parametrize(("kind", "model", "cap_there", "reaches"), REACHES, ids=[f"{k}-{m}" for k, m, *_ in REACHES])
-def test_a_provider_is_sent_everything_it_takes_and_nothing_else(
+def test_provider_is_sent_exactly_what_it_accepts(
     kind: str, model: str, cap_there: str, reaches: dict[str, Any], cap: str
 ):
-    completion, text, _, body = ask(kind, model, {**EVERYTHING, cap: 64})
+    completion, text, _, body = call_endpoint(kind, model, {**EVERYTHING, cap: 64})
     usage = {} if kind == "mistral" else {"stream_options": {"include_usage": True}}
     rest = {name: value for name, value in body.items() if name not in ("model", "messages", "stream")}
     assert rest == {**reaches, cap_there: 64, **usage}
@@ -109,30 +109,30 @@ def test_a_provider_is_sent_everything_it_takes_and_nothing_else(
     ("kind", "model"),
     [("openai", "o3"), ("anthropic", "claude-haiku-5-5"), ("gemini", "g"), ("mistral", "m"), ("groq", "g")],
 )
-def test_a_provider_refuses_what_is_not_in_its_words(kind: str, model: str):
+def test_provider_refuses_parameters_of_another_dialect(kind: str, model: str):
     with pytest.raises(ProviderError) as refusal:
-        ask(kind, model, EVERYTHING, taken_for="other")
+        call_endpoint(kind, model, EVERYTHING, taken_for="other")
     assert refusal.value.code == "rejected"
 
 
 @pytest.mark.parametrize("kind", ProviderKind.values)
-def test_an_answer_always_has_a_cap(kind: str, settings):
+def test_request_always_has_a_cap(kind: str, settings):
     settings.ARENA_MAX_TOKENS = 99
-    _, _, _, body = ask(kind, "some-model", {})
+    _, _, _, body = call_endpoint(kind, "some-model", {})
     assert [body[name] for name in CAP_NAMES if name in body] == [99]
 
 
 @pytest.mark.parametrize("kind", ProviderKind.values)
-def test_what_a_provider_counted_is_known(kind: str):
-    completion, text, reasoning, _ = ask(kind, "some-model", {})
+def test_reported_token_counts_are_returned(kind: str):
+    completion, text, reasoning, _ = call_endpoint(kind, "some-model", {})
     written = (63, 60) if kind == "gemini" else (3, completion.reasoning_tokens)
     assert (completion.prompt_tokens, completion.completion_tokens, completion.reasoning_tokens) == (7, *written)
     assert text == "one two"
     assert reasoning == ("let me see" if kind in ("mistral", "groq", "openrouter", "vllm") else "")
 
 
-def test_another_server_is_sent_exactly_what_the_model_says():
-    _, _, _, body = ask("other", "some-model", {**EVERYTHING, "max_completion_tokens": 64})
+def test_unknown_server_is_sent_all_parameters():
+    _, _, _, body = call_endpoint("other", "some-model", {**EVERYTHING, "max_completion_tokens": 64})
     assert {name: body[name] for name in EVERYTHING} == EVERYTHING
     assert body["max_completion_tokens"] == 64
 
@@ -153,7 +153,7 @@ def test_another_server_is_sent_exactly_what_the_model_says():
         ("https://api.openai.com.example/v1", "other"),
     ],
 )
-def test_the_kind_is_guessed_from_the_address_until_somebody_says_it(base_url: str, kind: str):
+def test_kind_is_guessed_from_address_unless_configured(base_url: str, kind: str):
     assert guess_kind(base_url) == kind
     assert Provider(base_url=base_url).known_kind == kind
     assert Provider(base_url=base_url, kind="vllm").known_kind == "vllm"

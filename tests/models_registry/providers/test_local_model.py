@@ -1,4 +1,4 @@
-"""llama.cpp for real: the small model that comes with the arena."""
+"""Calls to the embedded model, a real llama.cpp server."""
 
 import asyncio
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ pytestmark = [needs_local_model, pytest.mark.timeout(600)]
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    model = LocalModel(free_port())  # which stays free until it listens, seconds later
+    model = LocalModel(free_port())  # the port stays free until the server listens, seconds later
     child = Child(model.prepare(Path(site.BASE_DIR)), tmp_path_factory.mktemp("logs"))
     try:
         child.wait_until_ready(within=60)
@@ -31,14 +31,14 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def ask(url: str, prompt: str, parameters: dict[str, object], *, first: float = 240) -> tuple[Completion, str]:
-    """Unless `first` says otherwise there is time for a busy machine, and for the long prompt of an earlier test."""
+    """The default of `first` allows for a busy machine that still reads the long prompt of an earlier test."""
     model = LanguageModel(
         provider=Provider(base_url=url, kind="llamacpp"), upstream_name=NAME, parameters=parameters
     )  # fmt: skip
-    said: list[str] = []
+    pieces: list[str] = []
 
     def receive(text: str, reasoning: str) -> float:
-        said.append(text)
+        pieces.append(text)
         return 0.0
 
     async def call() -> Completion:
@@ -52,10 +52,10 @@ def ask(url: str, prompt: str, parameters: dict[str, object], *, first: float = 
         finally:
             await provider.close()
 
-    return asyncio.run(call()), "".join(said)
+    return asyncio.run(call()), "".join(pieces)
 
 
-def test_it_takes_every_parameter_and_counts_its_tokens(url: str):
+def test_local_model_accepts_all_parameters_and_counts_tokens(url: str):
     completion, text = ask(url, "Count from one to five.", {**EVERYTHING, "max_tokens": 12})
     assert text.strip()
     assert completion.finish_reason == "length"
@@ -64,18 +64,18 @@ def test_it_takes_every_parameter_and_counts_its_tokens(url: str):
     assert completion.prompt_tokens > 5
 
 
-def test_the_same_seed_says_the_same(url: str):
+def test_same_seed_gives_same_answer(url: str):
     parameters = {"temperature": 1.0, "seed": 7, "max_tokens": 16}
     assert ask(url, "Tell me a story.", parameters)[1] == ask(url, "Tell me a story.", parameters)[1]
 
 
-def test_a_prompt_beyond_its_context_is_said_to_be_too_long(url: str):
+def test_prompt_beyond_context_fails_as_too_long(url: str):
     with pytest.raises(ProviderError) as refusal:
         ask(url, "salt " * 12_000, {"max_tokens": 4})
     assert refusal.value.code is FailureCode.PROMPT_TOO_LONG
 
 
-def test_a_prompt_that_takes_long_to_read_ends_at_the_first_token_deadline(url: str):
+def test_slow_prompt_ends_at_first_token_deadline(url: str):
     with pytest.raises(ProviderError) as late:
         ask(url, "sea salt " * 1_000, {"max_tokens": 4}, first=0.2)
     assert late.value.code is FailureCode.FIRST_TIMEOUT

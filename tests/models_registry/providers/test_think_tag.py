@@ -1,14 +1,12 @@
-"""Reasoning between tags is told from the answer wherever the pieces are cut."""
-
 import pytest
 
 from models_registry.providers.think_tag import ThinkTag
 
 
-def parted(pieces: list[str]) -> tuple[str, str]:
+def parse_pieces(pieces: list[str]) -> tuple[str, str]:
     tag = ThinkTag()
-    said = [tag.part(piece) for piece in pieces] + [tag.rest()]
-    return "".join(text for text, _ in said), "".join(reasoning for _, reasoning in said)
+    parts = [tag.part(piece) for piece in pieces] + [tag.rest()]
+    return "".join(text for text, _ in parts), "".join(reasoning for _, reasoning in parts)
 
 
 @pytest.mark.parametrize(
@@ -27,8 +25,8 @@ def parted(pieces: list[str]) -> tuple[str, str]:
         ("", "", ""),
     ],
 )
-def test_every_cut_gives_the_same(whole: str, text: str, reasoning: str):
-    assert parted([whole]) == (text, reasoning)
-    assert parted(list(whole)) == (text, reasoning)
+def test_think_tag_is_parsed_at_every_cut(whole: str, text: str, reasoning: str):
+    assert parse_pieces([whole]) == (text, reasoning)
+    assert parse_pieces(list(whole)) == (text, reasoning)
     for at in range(len(whole)):
-        assert parted([whole[:at], whole[at:]]) == (text, reasoning)
+        assert parse_pieces([whole[:at], whole[at:]]) == (text, reasoning)

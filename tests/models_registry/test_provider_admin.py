@@ -1,4 +1,4 @@
-"""From nothing to a model that answers, in the administration and without reading code."""
+"""Admin pages that add a provider and register its models."""
 
 from typing import Any
 
@@ -34,11 +34,11 @@ def offers(*names: str) -> dict[str, Any]:
     return {"data": [{"id": name, "context_length": 4096} for name in names]}
 
 
-def said(response: Any) -> list[str]:
+def messages_of(response: Any) -> list[str]:
     return [str(message) for message in response.context["messages"]]
 
 
-def test_every_kind_has_a_preset_whose_address_says_the_same_kind():
+def test_every_kind_has_preset_with_matching_address():
     assert set(PRESETS) == set(ProviderKind.values)
     for preset in PRESETS.values():
         if preset.base_url:
@@ -46,7 +46,7 @@ def test_every_kind_has_a_preset_whose_address_says_the_same_kind():
             assert guess_kind(preset.base_url) in (preset.kind, ProviderKind.OTHER)
 
 
-def test_a_new_provider_begins_with_a_choice(admin: Client):
+def test_adding_a_provider_starts_with_presets(admin: Client):
     make.provider("https://api.groq.com/openai/v1", name="Our Groq")
     page = admin.get(ADD).content.decode()
     for key, preset in PRESETS.items():
@@ -57,7 +57,7 @@ def test_a_new_provider_begins_with_a_choice(admin: Client):
 
 
 @pytest.mark.parametrize("key", PRESETS)
-def test_a_preset_fills_the_form(key: str, admin: Client):
+def test_preset_fills_the_form(key: str, admin: Client):
     preset = PRESETS[key]
     response = admin.get(ADD, {"preset": key})
     initial = response.context["adminform"].form.initial
@@ -67,22 +67,22 @@ def test_a_preset_fills_the_form(key: str, admin: Client):
     assert escape(str(preset.hint)) in response.content.decode()
 
 
-def test_a_preset_that_nobody_knows_is_the_choice_again(admin: Client):
+def test_unknown_preset_shows_the_presets(admin: Client):
     assert 'href="?preset=ollama"' in admin.get(ADD, {"preset": "<script>"}).content.decode()
 
 
-def test_from_preset_to_a_model_in_three_forms(admin: Client, fake_provider: FakeProvider):
+def test_preset_leads_to_a_model_in_three_forms(admin: Client, fake_provider: FakeProvider):
     fake_provider.serves = offers("maker/one", "maker/two")
     form = {"name": "Mine", "base_url": fake_provider.base_url, "kind": "vllm"}
     added = admin.post(f"{ADD}?preset=vllm", form, follow=True)
     provider = Provider.objects.get()
-    assert said(added) == ["“Mine” was added. Now get its list of models."]
+    assert messages_of(added) == ["“Mine” was added. Now get its list of models."]
     assert added.request["PATH_INFO"] == discover_page(provider)
-    asked = admin.post(discover_page(provider), {"ask": "1"}, follow=True)
-    assert said(asked) == ["The provider serves 2 models."]
+    listed = admin.post(discover_page(provider), {"ask": "1"}, follow=True)
+    assert messages_of(listed) == ["The provider serves 2 models."]
     assert Provider.objects.get().is_answering
     chosen = admin.post(discover_page(provider), {"add": "1", "names": ["maker/two"], "status": "active"}, follow=True)
-    assert said(chosen) == ["1 model was added. Test it and complete its entry here."]
+    assert messages_of(chosen) == ["1 model was added. Test it and complete its entry here."]
     assert (
         chosen.request["PATH_INFO"] == f"/admin/models_registry/languagemodel/{LanguageModel.objects.get().pk}/change/"
     )
@@ -98,35 +98,35 @@ def test_from_preset_to_a_model_in_three_forms(admin: Client, fake_provider: Fak
     assert 'value="maker/two"' not in page
 
 
-def test_looking_at_the_page_asks_nobody(admin: Client, fake_provider: FakeProvider):
+def test_discover_page_sends_no_request(admin: Client, fake_provider: FakeProvider):
     page = admin.get(discover_page(make.provider(fake_provider.base_url))).content.decode()
     assert "Get the list of models" in page
     assert not fake_provider.list_requests
     assert not Catalogue.objects.exists()
 
 
-def test_a_failure_is_shown_and_stays_until_it_is_mended(admin: Client, fake_provider: FakeProvider):
+def test_list_failure_is_shown_until_next_success(admin: Client, fake_provider: FakeProvider):
     provider = make.provider(fake_provider.base_url.replace("/v1", "/status-401/v1"))
     sentence = "The provider refused the key (HTTP 401). Enter it again on the provider's page."
-    assert said(admin.post(discover_page(provider), {"ask": "1"}, follow=True)) == [sentence]
+    assert messages_of(admin.post(discover_page(provider), {"ask": "1"}, follow=True)) == [sentence]
     assert "The provider refused the key (HTTP 401)" in admin.get(discover_page(provider)).content.decode()
 
 
 @pytest.mark.parametrize("form", [{"names": []}, {"names": ["maker/unknown"]}, {"names": ["maker/one"], "status": "x"}])
-def test_what_cannot_be_added_is_refused(form: dict[str, Any], admin: Client, fake_provider: FakeProvider):
+def test_invalid_choice_of_offers_returns_422(form: dict[str, Any], admin: Client, fake_provider: FakeProvider):
     fake_provider.serves = offers("maker/one")
     provider = make.provider(fake_provider.base_url)
-    discovery.catalogue_of(provider)
+    discovery.get_catalogue(provider)
     assert admin.post(discover_page(provider), {"status": "draft", **form, "add": "1"}).status_code == 422
     assert not LanguageModel.objects.exists()
 
 
-def test_a_long_list_is_searched_and_costs_no_more_queries(
+def test_long_list_is_searched_with_fixed_query_count(
     admin: Client, fake_provider: FakeProvider, django_assert_max_num_queries
 ):
     fake_provider.serves = offers(*(f"maker/model-{number}" for number in range(400)))
     provider = make.provider(fake_provider.base_url)
-    discovery.catalogue_of(provider)
+    discovery.get_catalogue(provider)
     for number in range(20):
         make.model(f"maker/model-{number}", at=provider.base_url)
     with django_assert_max_num_queries(6):
@@ -136,20 +136,20 @@ def test_a_long_list_is_searched_and_costs_no_more_queries(
     assert found.count('type="checkbox"') == 11  # 39 and 390 to 399
 
 
-def test_names_from_outside_stay_text(admin: Client, fake_provider: FakeProvider):
+def test_names_from_provider_are_escaped(admin: Client, fake_provider: FakeProvider):
     fake_provider.serves = {"data": [{"id": "<script>alert(1)</script>", "name": "<img src=x onerror=alert(1)>"}]}
     provider = make.provider(fake_provider.base_url)
-    discovery.catalogue_of(provider)
+    discovery.get_catalogue(provider)
     page = admin.get(discover_page(provider)).content.decode()
     assert "<script>alert" not in page
     assert "<img src=x" not in page
 
 
-def test_proposed_changes_are_decided_in_the_administration(admin: Client, fake_provider: FakeProvider):
+def test_proposed_changes_are_decided_in_admin(admin: Client, fake_provider: FakeProvider):
     fake_provider.serves = offers("one", "two")
     provider = make.provider(fake_provider.base_url)
     one, _, gone = (make.model(name, at=provider.base_url) for name in ("one", "two", "gone"))
-    discovery.catalogue_of(provider)
+    discovery.get_catalogue(provider)
     changes = "/admin/models_registry/cataloguechange/"
     assert (
         "3 changes in its list of models wait"
@@ -159,15 +159,15 @@ def test_proposed_changes_are_decided_in_the_administration(admin: Client, fake_
     assert "not known → 4096" in page
     by_model = {change.model_id: change.pk for change in CatalogueChange.objects.all()}
     accept = {"action": "accept", "_selected_action": [by_model[one.pk], by_model[gone.pk]]}
-    assert said(admin.post(changes, accept, follow=True)) == ["2 changes were made."]
+    assert messages_of(admin.post(changes, accept, follow=True)) == ["2 changes were made."]
     dismiss = {"action": "dismiss", "_selected_action": list(by_model.values())}
-    assert said(admin.post(changes, dismiss, follow=True)) == ["1 change was dismissed."]
+    assert messages_of(admin.post(changes, dismiss, follow=True)) == ["1 change was dismissed."]
     contexts = LanguageModel.objects.order_by("pk").values_list("upstream_name", "context_length", "status")
     assert list(contexts) == [("one", 4096, "active"), ("two", None, "active"), ("gone", None, "retired")]
     assert AuditEntry.objects.filter(action__endswith="catalogue change").count() == 3
 
 
-def test_staff_without_the_right_neither_discovers_nor_decides(client: Client, fake_provider: FakeProvider):
+def test_staff_without_permission_cannot_discover_or_decide(client: Client, fake_provider: FakeProvider):
     provider = make.provider(fake_provider.base_url)
     client.force_login(make.user("staff@example.org", is_staff=True))
     assert client.get(ADD).status_code == 403
@@ -176,7 +176,7 @@ def test_staff_without_the_right_neither_discovers_nor_decides(client: Client, f
     assert not fake_provider.list_requests
 
 
-def test_a_new_key_gives_the_provider_a_new_chance(admin: Client):
+def test_new_key_closes_providers_breaker(admin: Client):
     provider = make.provider("https://api.example.com/v1", needs_key=True)
     Breaker.objects.create(provider=provider, opened_at=timezone.now(), probe_at=timezone.now(), reason="refused_key")
     path = f"/admin/models_registry/provider/{provider.pk}/change/"
@@ -187,11 +187,11 @@ def test_a_new_key_gives_the_provider_a_new_chance(admin: Client):
     assert not Breaker.objects.open().exists()
 
 
-def test_these_pages_carry_no_inline_script_or_style(admin: Client, fake_provider: FakeProvider):
+def test_provider_pages_have_no_inline_script_or_style(admin: Client, fake_provider: FakeProvider):
     fake_provider.serves = offers("one")
     provider = make.provider(fake_provider.base_url)
     model = make.model("two", at=provider.base_url)
-    discovery.catalogue_of(provider)
+    discovery.get_catalogue(provider)
     for path in (
         ADD, f"{ADD}?preset=openai", discover_page(provider), "/admin/models_registry/cataloguechange/",
         f"/admin/models_registry/languagemodel/{model.pk}/test/",

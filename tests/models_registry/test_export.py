@@ -1,4 +1,4 @@
-"""What an administrator made is exported whole, without keys, and makes the same registry elsewhere."""
+"""Exports contain the whole registry without keys, and can be imported elsewhere."""
 
 from decimal import Decimal
 from io import StringIO
@@ -15,7 +15,7 @@ from models_registry.models import LanguageModel, Provider
 
 pytestmark = pytest.mark.django_db
 KEY = "sk-live-4f9c-do-not-show-7Q2z"
-# What belongs to one installation: its keys, what was observed, and what its own history made.
+# Fields that belong to one installation: keys, observations and history.
 NOT_EXPORTED_OF_PROVIDERS = {
     "id", "key_encrypted", "key_last_four", "key_fingerprint", "is_answering", "probed_at", "created_at",
 }  # fmt: skip
@@ -23,7 +23,7 @@ NOT_EXPORTED_OF_MODELS = {"id", "provider", "family", "version", "retired_at", "
 
 
 def make_everything() -> LanguageModel:
-    """A model and a provider whose every field has a value of its own."""
+    """Create a model and a provider without any default value."""
     provider = Provider(
         name="Company server", base_url="https://llm.example.com/v1", kind="vllm", api_key_env="COMPANY_KEY",
         needs_key=True, connect_s=2, first_s=60.5, idle_s=20, total_s=600, finish_reason_required=False,
@@ -42,8 +42,8 @@ def make_everything() -> LanguageModel:
 
 
 def state() -> list[Any]:
-    def fields(row: Any, left_out: set[str]) -> dict[str, Any]:
-        return {field.name: getattr(row, field.name) for field in row._meta.fields if field.name not in left_out}
+    def fields(row: Any, not_exported: set[str]) -> dict[str, Any]:
+        return {field.name: getattr(row, field.name) for field in row._meta.fields if field.name not in not_exported}
 
     return [
         [fields(provider, NOT_EXPORTED_OF_PROVIDERS) for provider in Provider.objects.order_by("base_url")],
@@ -54,7 +54,7 @@ def state() -> list[Any]:
     ]
 
 
-def test_every_field_makes_the_round_trip():
+def test_export_and_import_keep_every_field():
     make_everything()
     before, exported = state(), export_models()
     assert import_models(exported) == []
@@ -65,26 +65,26 @@ def test_every_field_makes_the_round_trip():
     assert export_models() == exported
 
 
-def test_every_field_has_a_value_in_that_test():
-    """A field added later must be exported too, or said above to be this installation's own."""
+def test_export_fixture_covers_every_field():
+    """A new field must be exported, or be listed in NOT_EXPORTED_OF_…."""
     model = make_everything()
-    for row, left_out in ((model, NOT_EXPORTED_OF_MODELS), (model.provider, NOT_EXPORTED_OF_PROVIDERS)):
+    for row, not_exported in ((model, NOT_EXPORTED_OF_MODELS), (model.provider, NOT_EXPORTED_OF_PROVIDERS)):
         for field in row._meta.fields:
-            if field.name not in left_out and field.name != "needs_key":
+            if field.name not in not_exported and field.name != "needs_key":
                 assert getattr(row, field.name) != field.get_default(), field.name
 
 
-def test_a_stored_key_is_not_in_the_file():
+def test_export_contains_no_stored_key():
     make_everything()
-    said = StringIO()
-    call_command("export_models", stdout=said)
-    assert "COMPANY_KEY" in said.getvalue()
-    assert KEY not in said.getvalue()
-    assert KEY[-4:] not in said.getvalue()
-    assert Provider.objects.get().key_fingerprint not in said.getvalue()
+    out = StringIO()
+    call_command("export_models", stdout=out)
+    assert "COMPANY_KEY" in out.getvalue()
+    assert KEY not in out.getvalue()
+    assert KEY[-4:] not in out.getvalue()
+    assert Provider.objects.get().key_fingerprint not in out.getvalue()
 
 
-def test_importing_leaves_a_stored_key_where_it_is():
+def test_import_keeps_stored_key():
     make_everything()
     import_models(export_models().replace("Company server", "The server"))
     provider = Provider.objects.get()
@@ -104,7 +104,7 @@ def test_importing_leaves_a_stored_key_where_it_is():
         ("base_url", "http://169.254.169.254/v1", "base_url: This address is not allowed for a provider."),
     ],
 )
-def test_a_limit_that_makes_no_sense_is_named_with_its_line(key: str, value: Any, sentence: str):
+def test_invalid_limit_is_reported_with_its_line(key: str, value: Any, sentence: str):
     make_everything()
     [entry] = yaml.safe_load(export_models())
     lines = yaml.safe_dump([{**entry, key: value}], sort_keys=False)
@@ -115,7 +115,7 @@ def test_a_limit_that_makes_no_sense_is_named_with_its_line(key: str, value: Any
     assert lines.splitlines()[problem.line - 1].lstrip("- ").startswith(key)
 
 
-def test_two_entries_that_limit_one_provider_differently_are_refused():
+def test_conflicting_provider_limits_are_refused():
     make_everything()
     [entry] = yaml.safe_load(export_models())
     twice = yaml.safe_dump([entry, {**entry, "id": "company-small", "daily_budget": 3}], sort_keys=False)

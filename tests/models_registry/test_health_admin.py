@@ -1,4 +1,4 @@
-"""What administrators see of health and money, and what they do about it."""
+"""Admin pages for health and spending."""
 
 from decimal import Decimal
 
@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import AuditEntry
 from battles.admin.call_statistics import CallStatistics, statistics_of
 from battles.models import Call
-from battles.worker import turn_store as records
+from battles.worker import turn_store
 from battles.worker.call_store import CallResult
 from models_registry.health import outcomes
 from models_registry.models import Charge, LanguageModel, PaidCallsHalt
@@ -46,12 +46,12 @@ def broken_model() -> LanguageModel:
     return model
 
 
-def answer(model: LanguageModel, said: CallResult) -> None:
-    claimed = records.claim_turn(make.battle(model, make.model()).turns.get().pk)
-    records.store_answer(claimed, records.begin_calls(claimed)[0], said)
+def answer(model: LanguageModel, result: CallResult) -> None:
+    claimed = turn_store.claim_turn(make.battle(model, make.model()).turns.get().pk)
+    turn_store.store_answer(claimed, turn_store.begin_calls(claimed)[0], result)
 
 
-def test_the_statistics_say_how_a_models_calls_went():
+def test_statistics_summarize_calls_of_a_model():
     model = make.model()
     for milliseconds in (100, 200, 300):
         finish = Completion("length" if milliseconds == 300 else "stop", 1, 1)
@@ -65,7 +65,7 @@ def test_the_statistics_say_how_a_models_calls_went():
     assert statistics_of([model.pk])[model.pk].error_rate == "40 %"
 
 
-def test_a_models_page_says_how_it_is_and_closes_its_breaker(admin: Client):
+def test_model_page_shows_and_closes_breaker(admin: Client):
     model = broken_model()
     answer(model, CallResult(["hello"], completion=Completion("stop", 1, 1), first_token_ms=120, total_ms=1))
     page = admin.get(f"{MODELS}{model.pk}/change/").content.decode()
@@ -76,7 +76,7 @@ def test_a_models_page_says_how_it_is_and_closes_its_breaker(admin: Client):
     assert AuditEntry.objects.get().action == "close breaker"
 
 
-def test_a_model_is_activated_and_paused_from_its_page(admin: Client):
+def test_model_page_activates_and_pauses(admin: Client):
     model = make.model(status="draft")
     for verb, status, offered in (("activate", "active", "pause"), ("pause", "paused", "activate")):
         assert f"/{model.pk}/{verb}/" in admin.get(f"{MODELS}{model.pk}/change/").content.decode()
@@ -86,17 +86,17 @@ def test_a_model_is_activated_and_paused_from_its_page(admin: Client):
         assert (model.status, AuditEntry.objects.latest("pk").action) == (status, f"set status {status}")
 
 
-def test_who_may_not_change_models_closes_no_breaker(moderator: Client):
+def test_staff_without_permission_cannot_change_health(moderator: Client):
     model = broken_model()
     assert moderator.post(f"{MODELS}{model.pk}/close-breaker/").status_code == 403
     assert moderator.post(f"{MODELS}{model.pk}/pause/").status_code == 403
     assert moderator.post(f"{MODELS}{model.pk}/activate/").status_code == 403
     assert moderator.post(f"{SPENDING}paid-calls/", {"halt": "1"}).status_code == 403
-    assert model.obstacle
+    assert model.unavailable_reason
     assert not PaidCallsHalt.objects.exists()
 
 
-def test_the_list_of_models_asks_no_more_when_it_grows(admin: Client):
+def test_list_of_models_has_fixed_query_count(admin: Client):
     broken_model()
     with CaptureQueriesContext(connection) as few:
         admin.get(MODELS)
@@ -105,16 +105,16 @@ def test_the_list_of_models_asks_no_more_when_it_grows(admin: Client):
     with CaptureQueriesContext(connection) as many:
         page = admin.get(MODELS).content.decode()
     assert page.count("It failed repeatedly") == 11
-    assert len(many) <= len(few) + 1  # whether paid calls are halted
+    assert len(many) <= len(few) + 1  # one more asks whether paid calls are halted
 
 
-def test_spending_today_is_shown_by_provider_and_model_whatever_a_price_was_since(admin: Client):
+def test_spending_page_uses_prices_of_the_calls(admin: Client):
     model = make.model(parameters={"max_tokens": 9})
     set_price(model, Decimal(0), A_CENT_A_TOKEN)
     answer(model, CallResult(["a"], completion=Completion("stop", 1, 4)))
     set_price(model, Decimal(0), A_CENT_A_TOKEN * 5)
     answer(model, CallResult(["a"], completion=Completion("stop", 1, 4)))
-    records.begin_calls(records.claim_turn(make.battle(model, make.model()).turns.get().pk))
+    turn_store.begin_calls(turn_store.claim_turn(make.battle(model, make.model()).turns.get().pk))
     [row] = Charge.objects.totals(today(), "model__name")
     assert (row["name"], row["calls"], row["spent"], row["reserved"]) == (
         model.name, 3, Decimal("0.24"), Decimal("0.45"),
@@ -124,7 +124,7 @@ def test_spending_today_is_shown_by_provider_and_model_whatever_a_price_was_sinc
     assert {call.cost for call in Call.objects.exclude(cost=None)} == {Decimal("0.04"), Decimal("0.20")}
 
 
-def test_the_kill_switch_is_a_button_and_is_written_down(admin: Client):
+def test_kill_switch_button_is_audited(admin: Client):
     assert "Halt every call to a paid model" in admin.get(SPENDING).content.decode()
     admin.post(f"{SPENDING}paid-calls/", {"halt": "1"})
     admin.post(f"{SPENDING}paid-calls/", {"halt": "1"})
@@ -137,7 +137,7 @@ def test_the_kill_switch_is_a_button_and_is_written_down(admin: Client):
     ]
 
 
-def test_a_budget_and_a_limit_of_calls_are_typed_into_the_providers_form(admin: Client):
+def test_provider_form_saves_budget_and_call_limit(admin: Client):
     provider = make.provider("http://127.0.0.1:9/v1")
     form = {
         "name": "Fake", "base_url": provider.base_url, "kind": "", "calls_at_once": "4", "daily_budget": "12.50",
@@ -147,6 +147,6 @@ def test_a_budget_and_a_limit_of_calls_are_typed_into_the_providers_form(admin: 
     assert (provider.calls_at_once, provider.daily_budget) == (4, Decimal("12.50"))
 
 
-def test_the_site_may_not_be_halted_by_reading(admin: Client):
+def test_kill_switch_refuses_get(admin: Client):
     assert admin.get(f"{SPENDING}paid-calls/").status_code == 405
     assert not are_paid_calls_halted()

@@ -1,4 +1,4 @@
-"""What a models file says becomes models and providers, and nothing else changes."""
+"""Imports of valid models files."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tests.models_registry.models_file import EXTRA, MODEL, import_file
 pytestmark = pytest.mark.django_db
 
 
-def test_a_model_and_its_provider_come_from_the_file():
+def test_import_creates_model_and_provider():
     import_models(MODEL)
     model = LanguageModel.objects.get()
     assert (model.slug, model.family, model.version, model.name) == ("gpt", "gpt", 1, "GPT")
@@ -23,7 +23,7 @@ def test_a_model_and_its_provider_come_from_the_file():
     assert (provider.api_key_env, provider.needs_key) == ("EXAMPLE_KEY", True)
 
 
-def test_every_extra_key_reaches_the_model():
+def test_import_sets_every_optional_key():
     import_models(MODEL + EXTRA)
     model = LanguageModel.objects.get()
     assert (model.provider.name, model.provider.needs_key) == ("The Example", False)
@@ -46,13 +46,13 @@ def test_every_extra_key_reaches_the_model():
         ("size_b: 1", "proprietary", ""),
     ],
 )
-def test_a_licence_says_its_kind_its_name_or_both(license: str, kind: str, name: str):
+def test_licence_keys_set_kind_and_name(license: str, kind: str, name: str):
     import_models(MODEL.replace("license: proprietary", license))
     model = LanguageModel.objects.get()
     assert (model.license_kind, model.license) == (kind, name)
 
 
-def test_models_at_one_address_with_one_key_share_a_provider():
+def test_models_with_same_address_and_key_share_provider():
     other = MODEL.replace("id: gpt", "id: other").replace("/v1", "/v1/")
     third = MODEL.replace("id: gpt", "id: third").replace("EXAMPLE_KEY", "SECOND_KEY")
     import_models(MODEL + other + third)
@@ -60,30 +60,30 @@ def test_models_at_one_address_with_one_key_share_a_provider():
     assert LanguageModel.objects.get(slug="gpt").provider == LanguageModel.objects.get(slug="other").provider
 
 
-def test_deadlines_and_kind_are_said_once_for_all_models_of_a_provider():
+def test_provider_keys_apply_to_all_its_models():
     import_models(MODEL + EXTRA + MODEL.replace("id: gpt", "id: other"))
     assert Provider.objects.get().deadlines == {"connect": 5, "first": 120, "idle": 2.5, "total": 180}
     assert import_models(export_models()) == []
 
 
-def test_importing_twice_changes_nothing():
+def test_second_import_changes_nothing():
     assert import_models(MODEL) == ["added the provider api.example.com", "added gpt"]
     assert import_models(MODEL) == []
 
 
-def test_a_model_the_file_leaves_out_stays_as_it_is():
+def test_model_missing_in_file_is_not_changed():
     import_models(MODEL)
     import_models(MODEL.replace("id: gpt", "id: other"))
     assert set(LanguageModel.objects.values_list("slug", "status")) == {("gpt", "active"), ("other", "active")}
 
 
-def test_without_votes_a_model_changes_in_place():
+def test_model_without_votes_is_updated_in_place():
     import_models(MODEL)
     assert import_models(MODEL.replace("gpt-6", "gpt-7")) == ["changed gpt: upstream_name"]
     assert LanguageModel.objects.get().upstream_name == "gpt-7"
 
 
-def test_with_votes_a_changed_behaviour_is_a_new_version_and_a_changed_name_is_not():
+def test_model_with_votes_gets_version_for_new_behaviour():
     import_models(MODEL)
     LanguageModel.objects.update(has_votes=True)
     assert import_models(MODEL.replace("name: GPT", "name: G.P.T.")) == ["changed gpt: name"]
@@ -97,7 +97,7 @@ def test_with_votes_a_changed_behaviour_is_a_new_version_and_a_changed_name_is_n
     assert import_models(MODEL.replace("gpt-6", "gpt-7")) == []
 
 
-def test_a_changed_price_is_added_to_the_history():
+def test_changed_price_is_added_to_the_history():
     import_models(MODEL + "  price: {input: 1, output: 2}\n")
     import_models(MODEL + "  price: {input: 1.0, output: 2.00}\n")
     import_models(MODEL + "  price: {input: 1, output: 3}\n")
@@ -105,7 +105,7 @@ def test_a_changed_price_is_added_to_the_history():
     assert import_models(MODEL) == [], "no price in the file leaves the price as it is"
 
 
-def test_the_command_says_what_changed_and_that_nothing_is_left_to_change(tmp_path: Path):
+def test_command_reports_changes_or_none(tmp_path: Path):
     file = tmp_path / "models.yaml"
     file.write_text(MODEL)
     assert "models.yaml: added gpt\n" in import_file(file)
@@ -113,7 +113,7 @@ def test_the_command_says_what_changed_and_that_nothing_is_left_to_change(tmp_pa
     assert AuditEntry.objects.count() == 1
 
 
-def test_a_restart_with_the_same_file_keeps_what_was_changed_in_the_admin(tmp_path: Path):
+def test_unchanged_file_keeps_changes_of_the_admin(tmp_path: Path):
     file = tmp_path / "models.yaml"
     file.write_text(MODEL)
     import_file(file, "--if-changed")
@@ -125,7 +125,7 @@ def test_a_restart_with_the_same_file_keeps_what_was_changed_in_the_admin(tmp_pa
     assert LanguageModel.objects.get().status == "active"
 
 
-def test_the_shipped_file_is_right_and_names_no_key():
+def test_shipped_file_is_valid_and_contains_no_key():
     text = (settings.BASE_DIR / "config" / "models.yaml").read_text()
     import_models(text)
     local = LanguageModel.objects.filter(provider__base_url="${ARENA_LOCAL_MODEL_URL}")
@@ -135,7 +135,7 @@ def test_the_shipped_file_is_right_and_names_no_key():
     assert "sk-" not in text
 
 
-def test_what_is_exported_can_be_imported_and_changes_nothing():
+def test_import_of_export_changes_nothing():
     import_models((settings.BASE_DIR / "config" / "models.yaml").read_text())
     first = LanguageModel.objects.get(slug="gpt-6-luna")
     first.has_votes = True

@@ -1,4 +1,4 @@
-"""What is too long is refused while it comes in, whether or not it says its length."""
+"""Too long bodies are refused while they arrive, with or without Content-Length."""
 
 import errno
 import socket
@@ -9,50 +9,50 @@ from django.core.handlers.asgi import ASGIHandler
 
 from tests.site import Reader
 from tests.uploads.conftest import stored_files
-from uploads.actions import MOST_BYTES
+from uploads.actions import MAX_BYTES
 from uploads.models import Upload
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def pour(site: str, path: str, *, most: int = 200_000_000) -> tuple[bytes, int]:
-    """Send chunks without end and without a Content-Length: the beginning of the answer, and how much was taken."""
+def send_endlessly(site: str, path: str, *, most: int = 200_000_000) -> tuple[bytes, int]:
+    """Send endless chunks without Content-Length; return the response's beginning and the bytes that were accepted."""
     address = urlsplit(site)
     chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
-    poured = 0
-    with socket.create_connection((address.hostname, address.port), timeout=20) as line:
-        line.sendall(
+    sent = 0
+    with socket.create_connection((address.hostname, address.port), timeout=20) as connection:
+        connection.sendall(
             b"POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n"
             b"Content-Type: multipart/form-data; boundary=b\r\n\r\n" % path.encode()
         )
         try:
-            while poured < most:
-                line.sendall(chunk)
-                poured += 0x10000
+            while sent < most:
+                connection.sendall(chunk)
+                sent += 0x10000
         except OSError:
-            pass  # the other side has hung up
+            pass  # the server closed the connection
         try:
-            return line.recv(4096), poured
+            return connection.recv(4096), sent
         except OSError:
-            return b"", poured
+            return b"", sent
 
 
-@pytest.mark.parametrize(("path", "most"), [("/api/v1/uploads/", MOST_BYTES), ("/api/v1/sessions/", 2_000_000)])
-def test_a_body_without_end_and_length_is_cut_off_soon_after_the_cap(site: str, path: str, most: int):
-    answer, poured = pour(site, path)
-    assert poured < most + 30_000_000  # what is under way in buffers comes on top
+@pytest.mark.parametrize(("path", "most"), [("/api/v1/uploads/", MAX_BYTES), ("/api/v1/sessions/", 2_000_000)])
+def test_endless_body_without_length_is_cut_at_the_limit(site: str, path: str, most: int):
+    answer, sent = send_endlessly(site, path)
+    assert sent < most + 30_000_000  # buffers hold some more
     assert answer == b"" or answer.startswith(b"HTTP/1.1 413")
     assert Reader(site).get("/livez").status_code == 200
 
 
-def test_a_file_of_more_than_20_mb_is_refused(reader: Reader):
-    for size in (MOST_BYTES + 1, MOST_BYTES + 500_000):
+def test_file_over_20_mb_is_refused(reader: Reader):
+    for size in (MAX_BYTES + 1, MAX_BYTES + 500_000):
         response = reader.post("/api/v1/uploads/", files={"file": ("big.txt", b"x" * size)})
         assert (response.status_code, response.json()["code"]) == (413, "too_large")
     assert (Upload.objects.count(), stored_files()) == (0, [])
 
 
-def test_a_full_disk_under_the_web_server_is_said(reader: Reader, monkeypatch):
+def test_full_disk_while_receiving_returns_storage_full(reader: Reader, monkeypatch):
     async def no_room(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 

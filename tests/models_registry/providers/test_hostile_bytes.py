@@ -1,4 +1,4 @@
-"""Hostile bytes end each kind of call to a provider soon, with a result or with the call's own error."""
+"""Hostile bytes end each kind of call to a provider with a result or with the call's own error."""
 
 import asyncio
 import contextlib
@@ -13,7 +13,7 @@ from models_registry.health import reachability
 from models_registry.providers import ChatRequest, ProviderError, catalogue_page
 from models_registry.providers.catalogue import CatalogueRefused
 from models_registry.providers.kinds import ProviderKind
-from models_registry.providers.moderations import judge
+from models_registry.providers.moderations import request_moderation
 from models_registry.providers.openai_compatible import OpenAICompatible
 from tests.fake_provider import FakeProvider
 from tests.provider_streams import TWO, event, text
@@ -46,7 +46,7 @@ ODDITIES = [
 
 @st.composite
 def soups(draw: st.DrawFn) -> bytes:
-    """A sensible reply with some slices replaced, or nothing sensible at all."""
+    """Generate a valid reply with some slices replaced, or random bytes."""
     soup = draw(st.sampled_from(REPLIES) | st.binary(max_size=200))
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(soup)))
@@ -67,7 +67,7 @@ def server() -> Iterator[RawServer]:
 
 
 def stream(at: str) -> None:
-    """Call a model there. Raises ProviderError."""
+    """Call a model at this URL. Raises ProviderError."""
     request = ChatRequest(
         at, "sk-a-key-of-some-length", "m", [{"role": "user", "content": "hi"}], {"max_tokens": 100},
         {"connect": 5, "first": 5, "idle": 5, "total": 10},
@@ -96,7 +96,7 @@ def test_byte_soup_ends_a_call_with_a_code(server: RawServer, soup: bytes):
 def test_byte_soup_ends_moderation_with_a_code(server: RawServer, soup: bytes):
     server.answer_with(soup)
     with contextlib.suppress(ProviderError):
-        judge(server.base_url, key="", model="", texts=["a"], seconds=10)
+        request_moderation(server.base_url, key="", model="", texts=["a"], seconds=10)
 
 
 @FEW
@@ -112,12 +112,12 @@ def test_byte_soup_ends_discovery_with_a_sentence(server: RawServer, soup: bytes
 def test_byte_soup_hides_no_other_server(server: RawServer, fake_provider: FakeProvider, soup: bytes):
     server.answer_with(soup)
     replies = reachability.Replies()
-    reachability._ask({server.base_url, fake_provider.base_url}, replies)
+    reachability._probe({server.base_url, fake_provider.base_url}, replies)
     assert fake_provider.base_url in replies.answering
 
 
 def test_score_of_many_digits_ends_moderation_with_a_code(server: RawServer):
     server.answer_with(_STATUS_LINE + b'{"results": [{"category_scores": {"violence": %s}}]}' % (b"9" * 400))
     with pytest.raises(ProviderError) as failed:
-        judge(server.base_url, key="", model="", texts=["a"], seconds=10)
+        request_moderation(server.base_url, key="", model="", texts=["a"], seconds=10)
     assert failed.value.code == "malformed"

@@ -1,4 +1,4 @@
-"""Files outlive workers and services, go where they should, and go when nobody wants them."""
+"""Storage, requeueing and cleanup of uploads."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -30,28 +30,28 @@ from uploads.sweep import sweep
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def keep(actor: Actor, content: bytes = b"some text", name: str = "notes.txt") -> Upload:
+def upload_file(actor: Actor, content: bytes = b"some text", name: str = "notes.txt") -> Upload:
     return actions.keep_upload(actor=actor, content=content, name=name)
 
 
 @pytest.fixture
-def no_file_can_be_kept() -> Iterator[None]:
+def _constraint_against_uploads() -> Iterator[None]:
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE uploads_upload ADD CONSTRAINT no_file_is_kept CHECK (size < 0)")
         yield
         cursor.execute("ALTER TABLE uploads_upload DROP CONSTRAINT no_file_is_kept")
 
 
-@pytest.mark.usefixtures("no_file_can_be_kept")
+@pytest.mark.usefixtures("_constraint_against_uploads")
 def test_upload_refused_by_other_constraint_raises_it():
     with pytest.raises(IntegrityError, match="no_file_is_kept"):
-        keep(make.member())
+        upload_file(make.member())
     assert list(stored_files()) == []
 
 
-def test_a_file_whose_reader_died_is_read_by_the_next(monkeypatch):
-    upload = keep(make.member(), pdfs.saying("hello"), "letter.pdf")
-    assert Upload.objects.claim(upload.pk) is not None  # and then nothing more was heard of it
+def test_expired_lease_requeues_upload(monkeypatch):
+    upload = upload_file(make.member(), pdfs.with_text("hello"), "letter.pdf")
+    assert Upload.objects.claim(upload.pk) is not None  # this worker then dies
     woken: list[int] = []
     monkeypatch.setattr("uploads.sweep.wake", woken.append)
     sweep()
@@ -67,112 +67,112 @@ def test_a_file_whose_reader_died_is_read_by_the_next(monkeypatch):
     assert (upload.state, upload.pages) == ("ready", 1)
 
 
-def test_a_file_that_kills_its_readers_is_given_up_and_may_be_brought_again():
+def test_upload_fails_after_last_attempt_and_can_be_repeated():
     actor = make.member()
-    upload = keep(actor, pdfs.saying("hello"), "letter.pdf")
+    upload = upload_file(actor, pdfs.with_text("hello"), "letter.pdf")
     Upload.objects.update(attempt=2, lease_until=timezone.now() - timedelta(seconds=1))
     sweep()
     upload.refresh_from_db()
     assert (upload.state, upload.error) == ("failed", "interrupted")
-    assert keep(actor, pdfs.saying("hello"), "letter.pdf").state == "extracting"
+    assert upload_file(actor, pdfs.with_text("hello"), "letter.pdf").state == "extracting"
     extraction.read_upload(upload.pk)
     upload.refresh_from_db()
     assert upload.state == "ready"
 
 
-def test_a_reader_that_was_overtaken_changes_nothing(monkeypatch):
-    upload = keep(make.member(), pdfs.saying("hello"), "letter.pdf")
+def test_reader_without_lease_stores_nothing(monkeypatch):
+    upload = upload_file(make.member(), pdfs.with_text("hello"), "letter.pdf")
     read = extraction.read
 
-    def be_overtaken(content: bytes, kind: str):
+    def lose_lease(content: bytes, kind: str):
         Upload.objects.update(attempt=2)
         return read(content, kind)
 
-    monkeypatch.setattr(extraction, "read", be_overtaken)
+    monkeypatch.setattr(extraction, "read", lose_lease)
     extraction.read_upload(upload.pk)
     extraction.read_upload(upload.pk)
     upload.refresh_from_db()
     assert (upload.state, upload.pages) == ("extracting", None)
 
 
-def test_what_nobody_wants_is_tidied_up_and_what_is_used_or_a_members_is_kept():
+def test_cleanup_deletes_only_expired_uploads():
     visitor, member = make.visitor(), make.member()
     for number in range(2):
         make.model(f"honest-{number}")
-    unused, used = keep(visitor, b"unused"), keep(visitor, b"used")
-    theirs, new = keep(member, b"a member's"), keep(visitor, b"new")
+    unused, used = upload_file(visitor, b"unused"), upload_file(visitor, b"used")
+    theirs, new = upload_file(member, b"a member's"), upload_file(visitor, b"new")
     battle_actions.start_session(actor=visitor, prompt="What?", wish=Wish(attachments=(used.public_id,)))
     two_days_ago = timezone.now() - timedelta(days=2)
     Upload.objects.exclude(pk=new.pk).update(created_at=two_days_ago)
-    cleanup.tidy_up()
+    cleanup.delete_expired()
     kept = set(Upload.objects.kept().values_list("pk", flat=True))
     assert kept == {used.pk, theirs.pk, new.pk}
     assert len(stored_files()) == 3
     assert Upload.objects.get(pk=unused.pk).stored_as == ""
 
 
-def test_nobody_else_on_the_machine_reads_what_people_bring(settings):
-    name = keep(make.member()).stored_as
+def test_stored_files_are_private_to_the_user_account(settings):
+    name = upload_file(make.member()).stored_as
     paths = [settings.MEDIA_ROOT, (settings.MEDIA_ROOT / name).parent, settings.MEDIA_ROOT / name]
     assert [oct(path.stat().st_mode & 0o777) for path in paths] == ["0o700", "0o700", "0o600"]
 
 
-def test_files_that_no_row_knows_and_deletions_that_failed_are_made_good(monkeypatch):
-    """Whoever deletes does not notice that the storage is away."""
-    upload = keep(make.member())
+def test_cleanup_removes_orphans_and_retries_deletions(monkeypatch):
+    """A deletion succeeds also while the storage is unreachable."""
+    upload = upload_file(make.member())
     stray = default_storage.save("ab/stray", ContentFile(b"x"))
     with monkeypatch.context() as patch:
-        patch.setattr(storage, "forget", lambda name: (_ for _ in ()).throw(OSError("away")))
+        patch.setattr(storage, "delete", lambda name: (_ for _ in ()).throw(OSError("away")))
         delete_upload(upload)
     assert Upload.objects.get().deleted_at is not None
     assert len(stored_files()) == 2
-    cleanup.tidy_up()
+    cleanup.delete_expired()
     assert stored_files() == [stray]
-    monkeypatch.setattr(cleanup, "KEPT_UNUSED", timedelta(seconds=-5))
-    cleanup.tidy_up()
+    monkeypatch.setattr(cleanup, "MAX_UNUSED_AGE", timedelta(seconds=-5))
+    cleanup.delete_expired()
     assert stored_files() == []
 
 
-def test_a_file_the_storage_will_not_give_up_holds_up_no_other(monkeypatch, caplog):
+def test_cleanup_continues_after_a_failed_deletion(monkeypatch, caplog):
     visitor = make.visitor()
-    first, second = keep(visitor, b"first"), keep(visitor, b"second")
-    forget = storage.forget
+    first, second = upload_file(visitor, b"first"), upload_file(visitor, b"second")
+    delete = storage.delete
 
-    def keeps_the_first(name: str) -> None:
+    def fail_for_first(name: str) -> None:
         if name == first.stored_as:
-            raise OSError("I keep this one")
-        forget(name)
+            raise OSError("this one is locked")
+        delete(name)
 
     with monkeypatch.context() as patch:
-        patch.setattr(storage, "forget", lambda name: (_ for _ in ()).throw(OSError("away")))
+        patch.setattr(storage, "delete", lambda name: (_ for _ in ()).throw(OSError("away")))
         for upload in (first, second):
             delete_upload(upload)
-    monkeypatch.setattr(storage, "forget", keeps_the_first)
+    monkeypatch.setattr(storage, "delete", fail_for_first)
     stray = default_storage.save("ff/stray", ContentFile(b"x"))
-    monkeypatch.setattr(cleanup, "KEPT_UNUSED", timedelta(seconds=-5))
-    cleanup.tidy_up()
+    monkeypatch.setattr(cleanup, "MAX_UNUSED_AGE", timedelta(seconds=-5))
+    cleanup.delete_expired()
     assert stored_files() == [first.stored_as]
     assert not default_storage.exists(stray)
-    assert "I keep this one" in caplog.text
+    assert "this one is locked" in caplog.text
 
 
-def test_while_the_storage_is_away_whoever_fetches_a_file_is_told_to_try_again(monkeypatch, client: Client):
+def test_unreachable_storage_returns_503(monkeypatch, client: Client):
     member = make.member()
-    upload = keep(member)
+    upload = upload_file(member)
     assert member.user is not None
     client.force_login(member.user)
     monkeypatch.setattr(default_storage, "open", lambda name: (_ for _ in ()).throw(OSError("away")))
-    said = client.get(f"/api/v1/uploads/{upload.public_id}/file/")
-    assert (said.status_code, said.json()["code"]) == (503, "service_unavailable")
+    response = client.get(f"/api/v1/uploads/{upload.public_id}/file/")
+    assert (response.status_code, response.json()["code"]) == (503, "service_unavailable")
     assert client.get(f"/uploads/{upload.public_id}/file/").status_code == 503
 
 
-def test_what_a_visitor_brought_is_the_members_after_signing_in():
+def test_visitors_uploads_move_to_member_at_sign_in():
     visitor, member = make.visitor(), make.member()
     for number in range(2):
         make.model(f"honest-{number}")
-    mine, twin = keep(member, b"both have it"), keep(visitor, b"both have it")
-    other = keep(visitor, b"only the visitor has it")
+    mine, twin = upload_file(member, b"both have it"), upload_file(visitor, b"both have it")
+    other = upload_file(visitor, b"only the visitor has it")
     battle_actions.start_session(
         actor=visitor, prompt="What?", wish=Wish(attachments=(twin.public_id, other.public_id))
     )
@@ -183,7 +183,7 @@ def test_what_a_visitor_brought_is_the_members_after_signing_in():
     assert len(stored_files()) == 2
 
 
-def test_files_can_be_kept_in_a_bucket(settings, monkeypatch):
+def test_files_can_be_stored_in_s3(settings, monkeypatch):
     with FakeS3("arena-files") as bucket:
         monkeypatch.setenv("AWS_ENDPOINT_URL_S3", bucket.url)
         monkeypatch.setenv("AWS_DEFAULT_REGION", "nowhere-1")
@@ -195,19 +195,19 @@ def test_files_can_be_kept_in_a_bucket(settings, monkeypatch):
             "default": {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options},
         }
         actor = make.member()
-        upload = keep(actor, pdfs.saying("in a bucket"), "letter.pdf")
-        assert bucket.objects == {upload.stored_as: pdfs.saying("in a bucket")}
+        upload = upload_file(actor, pdfs.with_text("in a bucket"), "letter.pdf")
+        assert bucket.objects == {upload.stored_as: pdfs.with_text("in a bucket")}
         extraction.read_upload(upload.pk)
         upload.refresh_from_db()
         assert "in a bucket" in sent_text(upload)
         assert list(storage.names_older_than(timedelta(seconds=-5))) == [upload.stored_as]
         owner, page = make.browser(actor), f"/uploads/{upload.public_id}/"
         original = owner.get(f"{page}file/")
-        assert (original.content, original["Content-Disposition"][:10]) == (pdfs.saying("in a bucket"), "attachment")
+        assert (original.content, original["Content-Disposition"][:10]) == (pdfs.with_text("in a bucket"), "attachment")
         assert "in a bucket" in owner.get(page).text
         delete_upload(upload)
         assert bucket.objects == {}
         bucket.is_full = True
         with pytest.raises(StorageAway):
-            keep(actor, b"no room")
+            upload_file(actor, b"no room")
         assert Upload.objects.kept().count() == 0

@@ -1,4 +1,4 @@
-"""Files go with prompts: the same to both sides, and pictures only to models that see."""
+"""Prompts with attachments."""
 
 from decimal import Decimal
 
@@ -34,21 +34,22 @@ def _contestants(fake_provider: FakeProvider):
 
 @pytest.fixture
 def person(reader: Reader, settings) -> Actor:
-    """Whom the reader's browser is known as; without a limit on uploads."""
+    """Return the actor of the reader's browser, without a limit on uploads."""
     settings.ARENA_LIMITS = {**settings.ARENA_LIMITS, ("upload", "visitor"): "off"}
     reader.post("/api/v1/uploads/", files={"file": ("first.txt", b"to become known")})
     return Actor(visitor=Visitor.objects.get(), network="127.0.0.1")
 
 
-def keep(person: Actor, content: bytes, name: str) -> str:
-    """The id of a file that has been read."""
+def upload_file(person: Actor, content: bytes, name: str) -> str:
+    """Upload a file, wait until it is read, and return its id."""
     upload = actions.keep_upload(actor=person, content=content, name=name)
     read_upload(upload.pk)
-    wait_for(lambda: Upload.objects.exclude(state=Upload.State.EXTRACTING).filter(pk=upload.pk))  # a worker was quicker
+    # A worker may have claimed it before.
+    wait_for(lambda: Upload.objects.exclude(state=Upload.State.EXTRACTING).filter(pk=upload.pk))
     return upload.public_id
 
 
-def see(*models: LanguageModel) -> None:
+def give_sight(*models: LanguageModel) -> None:
     LanguageModel.objects.filter(pk__in=[model.pk for model in models]).update(abilities=["images"])
 
 
@@ -60,11 +61,9 @@ def refusal(response) -> tuple[int, str]:
     return response.status_code, response.json()["code"]
 
 
-def test_both_sides_are_sent_the_same_text_with_names_and_pages(
-    reader: Reader, person: Actor, fake_provider: FakeProvider
-):
-    report = keep(person, pdfs.saying("first page", "second page"), "report.pdf")
-    notes = keep(person, b"Some notes.", "notes.md")
+def test_both_sides_receive_same_text_with_names_and_pages(reader: Reader, person: Actor, fake_provider: FakeProvider):
+    report = upload_file(person, pdfs.with_text("first page", "second page"), "report.pdf")
+    notes = upload_file(person, b"Some notes.", "notes.md")
     battle = start(reader, report, notes).json()["battles"][0]
     assert battle["turns"][0]["attachments"] == [
         {"id": report, "name": "report.pdf", "media_type": "application/pdf", "kind": "document",
@@ -87,10 +86,8 @@ def test_both_sides_are_sent_the_same_text_with_names_and_pages(
     assert battle["session"] in reader.get("/uploads/").text
 
 
-def test_a_follow_up_is_told_the_file_again_and_may_bring_another(
-    reader: Reader, person: Actor, fake_provider: FakeProvider
-):
-    one, two = keep(person, b"File one.", "one.txt"), keep(person, b"File two.", "two.txt")
+def test_follow_up_repeats_file_and_accepts_another(reader: Reader, person: Actor, fake_provider: FakeProvider):
+    one, two = upload_file(person, b"File one.", "one.txt"), upload_file(person, b"File two.", "two.txt")
     battle = reader.wait_until_answered(start(reader, one).json()["battles"][0])
     fake_provider.forget()
     body = {"prompt": "And this?", "attachments": [two]}
@@ -106,12 +103,10 @@ def test_a_follow_up_is_told_the_file_again_and_may_bring_another(
     }  # fmt: skip
 
 
-def test_a_picture_goes_to_models_that_see_and_only_they_are_drawn(
-    reader: Reader, person: Actor, fake_provider: FakeProvider
-):
+def test_picture_is_sent_only_to_models_that_see(reader: Reader, person: Actor, fake_provider: FakeProvider):
     seeing = [make.model(f"honest-sees-{number}", at=fake_provider.base_url) for number in range(3)]
-    see(*seeing)
-    photograph = keep(person, pictures.photograph_with_metadata(), "tower.jpg")
+    give_sight(*seeing)
+    photograph = upload_file(person, pictures.photograph_with_metadata(), "tower.jpg")
     for _ in range(4):
         battle = reader.wait_until_answered(start(reader, photograph).json()["battles"][0])
         assert [answer["text"] for answer in battle["turns"][0]["answers"]] == ["What is it? JPEG 523x1568 "] * 2
@@ -125,26 +120,26 @@ def test_a_picture_goes_to_models_that_see_and_only_they_are_drawn(
     assert "images" in Vote.objects.get().categories
 
 
-def test_a_redraw_for_a_picture_is_among_models_that_see(reader: Reader, person: Actor, fake_provider: FakeProvider):
-    see(*(make.model("status-500", at=fake_provider.base_url) for _ in range(3)))
-    photograph = keep(person, pictures.picture(), "red.png")
+def test_redraw_for_picture_needs_model_that_sees(reader: Reader, person: Actor, fake_provider: FakeProvider):
+    give_sight(*(make.model("status-500", at=fake_provider.base_url) for _ in range(3)))
+    photograph = upload_file(person, pictures.picture(), "red.png")
     battle = reader.wait_until_answered(start(reader, photograph).json()["battles"][0])
     assert battle["state"] == "void"
     assert set(fake_provider.calls) == {"status-500"}
 
 
-def test_a_picture_is_refused_where_the_draw_would_tell_who_answers(reader: Reader, person: Actor):
-    see(*LanguageModel.objects.all()[:2])
-    photograph = keep(person, pictures.picture(), "red.png")
+def test_picture_is_refused_with_too_few_models_that_see(reader: Reader, person: Actor):
+    give_sight(*LanguageModel.objects.all()[:2])
+    photograph = upload_file(person, pictures.picture(), "red.png")
     response = start(reader, photograph)
     assert refusal(response) == (400, "invalid")
     assert response.json()["fields"].keys() == {"attachments"}
     assert Battle.objects.count() == 0
 
 
-def test_a_picture_in_a_follow_up_needs_a_pair_that_was_drawn_for_pictures(reader: Reader, person: Actor):
-    see(*LanguageModel.objects.all())
-    photograph = keep(person, pictures.picture(), "red.png")
+def test_picture_in_follow_up_needs_pair_drawn_for_pictures(reader: Reader, person: Actor):
+    give_sight(*LanguageModel.objects.all())
+    photograph = upload_file(person, pictures.picture(), "red.png")
     body = {"prompt": "And this?", "attachments": [photograph]}
     blind = reader.wait_until_answered(reader.start_battle())
     assert refusal(reader.api("POST", f"battles/{blind['id']}/messages/", body)) == (409, "images_not_seen")
@@ -153,26 +148,26 @@ def test_a_picture_in_a_follow_up_needs_a_pair_that_was_drawn_for_pictures(reade
     assert reader.api("POST", f"battles/{drawn_for_it['id']}/messages/", body).status_code == 201
 
 
-def test_a_chosen_model_that_does_not_see_is_named(reader: Reader, person: Actor):
+def test_chosen_model_without_images_is_refused(reader: Reader, person: Actor):
     blind_model, seeing_model, _ = LanguageModel.objects.order_by("pk")
-    see(seeing_model)
-    photograph = keep(person, pictures.picture(), "red.png")
+    give_sight(seeing_model)
+    photograph = upload_file(person, pictures.picture(), "red.png")
     refused = start(reader, photograph, mode="direct", models=[blind_model.slug])
     assert refused.json()["detail"] == f"{blind_model} does not accept images."
     assert start(reader, photograph, mode="direct", models=[seeing_model.slug]).status_code == 201
 
 
-def test_a_file_that_cannot_be_used_is_refused_with_a_reason(reader: Reader, person: Actor, site: str):
-    waiting = actions.keep_upload(actor=person, content=pdfs.saying("later"), name="later.pdf")
-    # In the hands of a second reader: what the first one, a worker, may still find changes nothing.
+def test_unusable_attachment_is_refused_with_reason(reader: Reader, person: Actor, site: str):
+    waiting = actions.keep_upload(actor=person, content=pdfs.with_text("later"), name="later.pdf")
+    # Leased by a second attempt, so that the first one, in a worker, cannot store a result.
     Upload.objects.filter(pk=waiting.pk).update(state="extracting", attempt=2, lease_until="2999-01-01T00:00Z")
     assert refusal(start(reader, waiting.public_id)) == (409, "upload_not_ready")
-    scanned = keep(person, pdfs.scanned(), "scan.pdf")
+    scanned = upload_file(person, pdfs.scanned(), "scan.pdf")
     assert refusal(start(reader, scanned)) == (409, "upload_failed")
-    theirs = keep(make.visitor(), b"not yours", "secret.txt")
-    deleted = keep(person, b"gone", "gone.txt")
+    theirs = upload_file(make.visitor(), b"not yours", "secret.txt")
+    deleted = upload_file(person, b"gone", "gone.txt")
     reader.api("DELETE", f"uploads/{deleted}/")
-    mine = keep(person, b"mine", "mine.txt")
+    mine = upload_file(person, b"mine", "mine.txt")
     for attachments in ([theirs], [deleted], ["nothing"], ["\x00"], [mine, mine], [str(n) for n in range(7)]):
         response = start(reader, *attachments)
         assert refusal(response) == (400, "invalid")
@@ -180,8 +175,8 @@ def test_a_file_that_cannot_be_used_is_refused_with_a_reason(reader: Reader, per
     assert Battle.objects.count() == 0
 
 
-def test_files_that_hold_too_much_are_refused_with_the_count(reader: Reader, person: Actor, settings):
-    long = keep(person, b"word " * 1000, "long.txt")
+def test_too_long_attachments_are_refused_with_the_count(reader: Reader, person: Actor, settings):
+    long = upload_file(person, b"word " * 1000, "long.txt")
     settings.ARENA_ATTACHED_CHARACTERS = 4000
     assert "5,000 characters; the limit is 4,000" in start(reader, long).json()["detail"]
     settings.ARENA_ATTACHED_CHARACTERS = 10_000
@@ -191,20 +186,18 @@ def test_files_that_hold_too_much_are_refused_with_the_count(reader: Reader, per
     assert start(reader, long).status_code == 201
 
 
-def test_files_are_paid_for_like_any_prompt(person: Actor, settings):
+def test_attachments_count_against_budget(person: Actor, settings):
     for model in LanguageModel.objects.all():
         model.prices.create(input_per_million=10, output_per_million=0)
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": Decimal("0.10")}
-    long = keep(person, b"word " * 2000, "long.txt")
+    long = upload_file(person, b"word " * 2000, "long.txt")
     with pytest.raises(BudgetReached):
         battle_actions.start_session(actor=person, prompt="hello", wish=Wish(attachments=(long,)))
     battle_actions.start_session(actor=person, prompt="hello")
 
 
-def test_a_file_stays_as_long_as_models_answer_about_it_and_later_turns_are_told_that_it_went(
-    reader: Reader, person: Actor, fake_provider: FakeProvider
-):
-    notes = keep(person, b"The secret.", "notes.txt")
+def test_file_is_deletable_only_while_unused_by_answers(reader: Reader, person: Actor, fake_provider: FakeProvider):
+    notes = upload_file(person, b"The secret.", "notes.txt")
     battle = start(reader, notes, prompt="What?").json()["battles"][0]
     reader.wait_until_answered(battle)
     Turn.objects.update(state="answering", lease_until="2999-01-01T00:00Z")
@@ -219,8 +212,8 @@ def test_a_file_stays_as_long_as_models_answer_about_it_and_later_turns_are_told
     assert "notes.txt" in reader.get(f"/s/{battle['session']}/").text
 
 
-def test_a_deleted_session_takes_its_files_along_but_not_those_of_others(person: Actor):
-    own, shared = keep(person, b"only here", "own.txt"), keep(person, b"here and there", "shared.txt")
+def test_deleted_session_deletes_only_its_own_files(person: Actor):
+    own, shared = upload_file(person, b"only here", "own.txt"), upload_file(person, b"here and there", "shared.txt")
     wish = Wish(attachments=(own, shared))
     first = battle_actions.start_session(actor=person, prompt="one", wish=wish)
     battle_actions.start_session(actor=person, prompt="two", wish=Wish(attachments=(shared,)))
@@ -230,10 +223,10 @@ def test_a_deleted_session_takes_its_files_along_but_not_those_of_others(person:
     assert Attachment.objects.count() == 1
 
 
-def test_the_same_question_about_other_files_is_another_question(person: Actor):
+def test_prompt_digest_includes_attachments(person: Actor):
     digests = set()
     for number in range(2):
-        attached = keep(person, b"text %d" % number, "a.txt")
+        attached = upload_file(person, b"text %d" % number, "a.txt")
         battle = battle_actions.start_session(
             actor=person, prompt="Summarise this.", wish=Wish(attachments=(attached,))
         )
@@ -242,8 +235,8 @@ def test_the_same_question_about_other_files_is_another_question(person: Actor):
     assert len(digests) == 3
 
 
-def test_the_page_attaches_what_was_chosen_in_the_library(reader: Reader, person: Actor):
-    notes = keep(person, b"The notes.", "notes.txt")
+def test_prompt_page_attaches_file_from_library(reader: Reader, person: Actor):
+    notes = upload_file(person, b"The notes.", "notes.txt")
     page = reader.get(f"/?attach={notes}").text
     assert f'name="attachments" value="{notes}"' in page
     response = reader.post("/", data={"prompt": "", "attachments": [notes]})
@@ -253,22 +246,22 @@ def test_the_page_attaches_what_was_chosen_in_the_library(reader: Reader, person
     assert Attachment.objects.get().upload.public_id == notes
 
 
-def test_pages_and_battles_ask_no_more_when_prompts_have_files(person: Actor):
-    def asked(actor: Actor) -> int:
+def test_battle_query_count_is_fixed_with_attachments(person: Actor):
+    def query_count(actor: Actor) -> int:
         public_id = Battle.objects.get(session__owner_visitor=actor.visitor).public_id
-        with CaptureQueriesContext(connection) as questions:
+        with CaptureQueriesContext(connection) as queries:
             battle = find_whole_battle(actor, public_id)
             [turn.attached for turn in battle.turns.all()]
-        return len(questions)
+        return len(queries)
 
     without = make.visitor()
     battle_actions.start_session(actor=without, prompt="hello")
-    files = tuple(keep(person, b"text %d" % number, "a.txt") for number in range(4))
+    files = tuple(upload_file(person, b"text %d" % number, "a.txt") for number in range(4))
     battle_actions.start_session(actor=person, prompt="hello", wish=Wish(attachments=files))
-    assert asked(without) == asked(person)
+    assert query_count(without) == query_count(person)
 
 
-def test_a_narrowed_draw_for_pictures_is_kept_for_a_redraw(person: Actor):
-    see(*LanguageModel.objects.all())
+def test_needs_images_filter_is_stored_for_redraws(person: Actor):
+    give_sight(*LanguageModel.objects.all())
     battle = battle_actions.start_session(actor=person, prompt="hi", wish=Wish(filters=Filters(needs_images=True)))
     assert (battle.filters, battle.needs_images) == ({"needs_images": True}, True)

@@ -1,4 +1,4 @@
-"""What an endpoint serves is listed, chosen from, and compared with the registry once a day."""
+"""Discovery of models at endpoints, and daily comparison with the registry."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -31,22 +31,22 @@ def serve(fake_provider: FakeProvider, *offers: Any) -> Provider:
 
 
 def discover(*arguments: str) -> str:
-    said = StringIO()
-    call_command("discover_models", *arguments, stdout=said)
-    return said.getvalue()
+    out = StringIO()
+    call_command("discover_models", *arguments, stdout=out)
+    return out.getvalue()
 
 
-def grow_old() -> None:
+def make_lists_outdated() -> None:
     long_ago = timezone.now() - timedelta(hours=25)
     Catalogue.objects.update(asked_at=long_ago, fetched_at=long_ago)
 
 
 def proposals() -> list[tuple[str, str]]:
     waiting = CatalogueChange.objects.filter(state="proposed").order_by("pk")
-    return [(change.kind, change.words) for change in waiting]
+    return [(change.kind, change.summary) for change in waiting]
 
 
-def test_the_command_lists_what_an_endpoint_serves(fake_provider: FakeProvider):
+def test_command_lists_offers(fake_provider: FakeProvider):
     provider = serve(fake_provider, offer(supported_parameters=["tools"]), {"id": "plain"})
     make.model("plain", at=provider.base_url, slug="mine")
     assert discover("router").splitlines() == [
@@ -56,19 +56,19 @@ def test_the_command_lists_what_an_endpoint_serves(fake_provider: FakeProvider):
     ]
 
 
-def test_a_list_is_kept_for_a_day(fake_provider: FakeProvider):
+def test_list_is_cached_for_a_day(fake_provider: FakeProvider):
     serve(fake_provider, offer())
     discover("Router")
     discover("Router")
     assert len(fake_provider.list_requests) == 1
     discover("Router", "--refresh")
     assert len(fake_provider.list_requests) == 2
-    grow_old()
+    make_lists_outdated()
     discover("Router")
     assert len(fake_provider.list_requests) == 3
 
 
-def test_what_is_chosen_is_added_as_the_list_describes_it(fake_provider: FakeProvider):
+def test_added_model_has_the_offers_details(fake_provider: FakeProvider):
     architecture = {"input_modalities": ["text", "image"], "output_modalities": ["text"]}
     serve(fake_provider, offer(architecture=architecture, hugging_face_id="maker/One"), offer("maker/two"))
     assert discover("Router", "--add", "maker/one", "--active") == "added one (active)\n"
@@ -87,18 +87,18 @@ def test_adding_again_adds_nothing(fake_provider: FakeProvider):
     assert LanguageModel.objects.count() == 1
 
 
-def test_a_slug_that_somebody_has_is_not_taken(fake_provider: FakeProvider):
+def test_taken_slug_gets_a_suffix(fake_provider: FakeProvider):
     make.model("x", slug="one")
     make.model("x", slug="one-other")
     serve(fake_provider, offer("Maker/ONE!"))
     assert discover("Router", "--add", "Maker/ONE!") == "added one-other-2 (draft)\n"
 
 
-def test_the_command_refuses_what_it_cannot_do(fake_provider: FakeProvider):
+def test_command_explains_invalid_arguments(fake_provider: FakeProvider):
     serve(fake_provider, offer())
     make.provider(fake_provider.base_url.replace("/v1", "/html/v1"), name="Page")
     for arguments, sentence in [
-        (["Nobody"], "There is no provider “Nobody”. Known: Page, Router."),
+        (["Missing"], "There is no provider “Missing”. Known: Page, Router."),
         (["Router", "--add", "maker/one", "other"], "Router does not serve other. Nothing was added."),
         (["Page"], "The server answered with a web page. Is this the address of its API?"),
     ]:
@@ -108,7 +108,7 @@ def test_the_command_refuses_what_it_cannot_do(fake_provider: FakeProvider):
     assert not LanguageModel.objects.exists()
 
 
-def test_a_provider_is_named_by_its_number_or_address_too(fake_provider: FakeProvider):
+def test_command_finds_provider_by_number_and_address(fake_provider: FakeProvider):
     provider = serve(fake_provider, offer())
     assert discover(str(provider.pk)) == discover(provider.base_url + "/") == discover("ROUTER")
     Provider.objects.create(name="Router", base_url="http://127.0.0.1:9/v1")
@@ -116,19 +116,19 @@ def test_a_provider_is_named_by_its_number_or_address_too(fake_provider: FakePro
         discover("Router")
 
 
-def test_a_list_that_cannot_be_had_leaves_the_known_one_and_says_why(fake_provider: FakeProvider):
+def test_failed_refresh_keeps_the_last_list(fake_provider: FakeProvider):
     provider = serve(fake_provider, offer())
-    discovery.catalogue_of(provider)
+    discovery.get_catalogue(provider)
     Provider.objects.update(base_url=fake_provider.base_url.replace("/v1", "/status-503/v1"))
     provider.refresh_from_db()
     with pytest.raises(CatalogueRefused):
-        discovery.catalogue_of(provider, refresh=True)
+        discovery.get_catalogue(provider, refresh=True)
     kept = Catalogue.objects.get()
     assert [offer.upstream_name for offer in kept.offers] == ["maker/one"]
     assert kept.failure == "The provider reported an error (HTTP 503). Try again later."
 
 
-def test_the_daily_refresh_proposes_what_differs_and_changes_nothing(fake_provider: FakeProvider):
+def test_daily_refresh_proposes_differences(fake_provider: FakeProvider):
     provider = serve(fake_provider, offer())
     model = make.model("maker/one", at=provider.base_url, context_length=4096)
     make.model("maker/gone", at=provider.base_url)
@@ -143,18 +143,18 @@ def test_the_daily_refresh_proposes_what_differs_and_changes_nothing(fake_provid
     assert (model.context_length, model.price) == (4096, None)
 
 
-def test_two_beats_ask_once(fake_provider: FakeProvider):
+def test_repeated_refresh_sends_one_request(fake_provider: FakeProvider):
     make.model("maker/one", at=serve(fake_provider, offer()).base_url)
     refresh_catalogues()
     refresh_catalogues()
     assert len(fake_provider.list_requests) == 1
-    grow_old()
+    make_lists_outdated()
     refresh_catalogues()
     assert len(fake_provider.list_requests) == 2
     assert len(proposals()) == 2
 
 
-def test_a_provider_that_cannot_be_called_or_serves_nothing_of_ours_is_not_asked(fake_provider: FakeProvider):
+def test_refresh_skips_unavailable_and_unused_providers(fake_provider: FakeProvider):
     make.model("maker/one", at=serve(fake_provider, offer()).base_url)
     Provider.objects.update(is_answering=False)
     refresh_catalogues()
@@ -164,25 +164,25 @@ def test_a_provider_that_cannot_be_called_or_serves_nothing_of_ours_is_not_asked
     assert not fake_provider.list_requests
 
 
-def test_one_provider_that_fails_does_not_keep_the_others_from_being_asked(fake_provider: FakeProvider):
+def test_refresh_continues_after_a_failed_provider(fake_provider: FakeProvider):
     make.model("x", at=fake_provider.base_url.replace("/v1", "/html/v1"))
     make.model("maker/one", at=serve(fake_provider, offer()).base_url)
     refresh_catalogues()
     assert len(proposals()) == 2
 
 
-def test_an_empty_list_proposes_nothing(fake_provider: FakeProvider):
+def test_empty_list_proposes_nothing(fake_provider: FakeProvider):
     make.model("maker/one", at=serve(fake_provider).base_url)
     refresh_catalogues()
     assert proposals() == []
 
 
-def test_an_accepted_price_is_added_to_the_history(fake_provider: FakeProvider):
+def test_accepted_price_is_added_to_the_history(fake_provider: FakeProvider):
     model = make.model("maker/one", at=serve(fake_provider, offer()).base_url, context_length=8192)
     Price.objects.create(model=model, input_per_million=Decimal("0.5"), output_per_million=2)
     refresh_catalogues()
     change = CatalogueChange.objects.get()
-    assert change.words == "$0.5 in, $2 out → $1 in, $2 out"
+    assert change.summary == "$0.5 in, $2 out → $1 in, $2 out"
     administrator = make.user("admin@example.org")
     assert changes.accept(change, by=administrator)
     assert [str(price) for price in model.prices.order_by("pk")] == ["$0.5 in, $2 out", "$1 in, $2 out"]
@@ -194,7 +194,7 @@ def test_an_accepted_price_is_added_to_the_history(fake_provider: FakeProvider):
     )  # fmt: skip
 
 
-def test_an_accepted_end_retires_the_model(fake_provider: FakeProvider):
+def test_accepted_removal_retires_the_model(fake_provider: FakeProvider):
     model = make.model("maker/gone", at=serve(fake_provider, offer()).base_url, has_votes=True)
     refresh_catalogues()
     changes.accept(CatalogueChange.objects.get(), by=make.user())
@@ -202,7 +202,7 @@ def test_an_accepted_end_retires_the_model(fake_provider: FakeProvider):
     assert (model.status, model.retired_at is None) == ("retired", False)
 
 
-def test_an_accepted_context_makes_no_new_version(fake_provider: FakeProvider):
+def test_accepted_context_makes_no_new_version(fake_provider: FakeProvider):
     model = make.model("maker/one", at=serve(fake_provider, {"id": "maker/one", "context_length": 9}).base_url)
     LanguageModel.objects.update(has_votes=True)
     refresh_catalogues()
@@ -211,24 +211,24 @@ def test_an_accepted_context_makes_no_new_version(fake_provider: FakeProvider):
     assert (model.context_length, LanguageModel.objects.count()) == (9, 1)
 
 
-def test_what_was_dismissed_is_proposed_again_only_when_it_changes(fake_provider: FakeProvider):
+def test_dismissed_change_is_proposed_again_if_different(fake_provider: FakeProvider):
     make.model("maker/one", at=serve(fake_provider, offer()).base_url, context_length=8192)
     refresh_catalogues()
     changes.dismiss(CatalogueChange.objects.get(), by=make.user())
-    grow_old()
+    make_lists_outdated()
     refresh_catalogues()
     assert proposals() == []
     serve(fake_provider, offer(prompt="0.000003"))
-    grow_old()
+    make_lists_outdated()
     refresh_catalogues()
     assert proposals() == [("price", "not known → $3 in, $2 out")]
 
 
-def test_a_proposal_that_no_longer_holds_is_withdrawn(fake_provider: FakeProvider):
+def test_outdated_proposal_is_withdrawn(fake_provider: FakeProvider):
     make.model("maker/one", at=serve(fake_provider, offer("other")).base_url, context_length=8192)
     refresh_catalogues()
     assert [kind for kind, _ in proposals()] == ["gone"]
     serve(fake_provider, offer())
-    grow_old()
+    make_lists_outdated()
     refresh_catalogues()
     assert [kind for kind, _ in proposals()] == ["price"]

@@ -1,4 +1,4 @@
-"""A failing model leaves the draw and comes back by itself; nobody is blamed for what is not their fault."""
+"""Circuit breakers of models and providers, and probes that close them."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -60,46 +60,46 @@ def make_due() -> Breaker:
         ("rr.rr", False),
     ],
 )
-def test_three_in_a_row_or_half_of_ten_open_a_breaker(recent: str, opens: bool):
+def test_breaker_opens_by_its_rule(recent: str, opens: bool):
     assert breaker_rule.should_open(recent) is opens
 
 
-def test_a_model_that_keeps_failing_is_not_drawn_and_says_why():
+def test_failing_model_is_not_drawn():
     model, other = make.model(), make.model()
     fail(model, *[PROVIDER_ERROR] * 2)
     assert LanguageModel.objects.drawable() == [model, other]
     fail(model, PROVIDER_ERROR)
     assert LanguageModel.objects.drawable() == [other]
-    assert "failed repeatedly (provider_error)" in model.obstacle
+    assert "failed repeatedly (provider_error)" in model.unavailable_reason
 
 
-def test_an_answer_in_between_keeps_it_in_the_draw():
+def test_answer_between_failures_keeps_model_drawable():
     model = make.model()
     fail(model, PROVIDER_ERROR, PROVIDER_ERROR, None, PROVIDER_ERROR, PROVIDER_ERROR)
     assert LanguageModel.objects.drawable() == [model]
 
 
-def test_what_is_the_persons_fault_or_ours_is_not_the_models():
+def test_neutral_failures_open_no_breaker():
     model = make.model()
     for code in (FailureCode.PROMPT_TOO_LONG, FailureCode.FILTERED, FailureCode.INTERRUPTED, FailureCode.OVER_BUDGET):
         fail(model, *[code] * 12)
     assert not Breaker.objects.exists()
 
 
-def test_a_refused_key_takes_the_providers_other_models_along():
+def test_refused_key_opens_providers_breaker():
     first, second, elsewhere = make.model(), make.model(), make.model(at="http://127.0.0.1:9/elsewhere")
     fail(first, FailureCode.REFUSED_KEY)
     fail(second, FailureCode.REFUSED_KEY, FailureCode.REFUSED_KEY)
     assert LanguageModel.objects.drawable() == [elsewhere]
 
 
-def test_a_long_retry_after_pauses_the_model_at_once_and_for_that_long():
+def test_long_retry_after_opens_breaker_for_that_time():
     model = make.model()
     fail(model, RATE_LIMITED, retry_after=600)
     assert 590 < seconds_until_probe(Breaker.objects.get()) <= 600
 
 
-def test_every_opening_without_an_answer_doubles_the_cooldown():
+def test_repeated_openings_double_the_cooldown():
     began = timezone.now()
     fail(make.model(), *[PROVIDER_ERROR] * 3)
     for seconds in (30, 60, 120, 240, 480, 960, 1920, 3600, 3600):
@@ -110,7 +110,7 @@ def test_every_opening_without_an_answer_doubles_the_cooldown():
         outcomes.record_probe(breaker.pk, PROVIDER_ERROR)
 
 
-def test_calls_that_were_under_way_change_nothing_about_an_open_breaker():
+def test_late_calls_do_not_change_open_breaker():
     model = make.model()
     fail(model, *[PROVIDER_ERROR] * 3)
     before = Breaker.objects.values("probe_at", "openings").get()
@@ -118,25 +118,25 @@ def test_calls_that_were_under_way_change_nothing_about_an_open_breaker():
     assert Breaker.objects.values("probe_at", "openings").get() == before
 
 
-def test_calls_feed_the_breaker_and_a_probe_brings_the_model_back(fake_provider: FakeProvider, engine: Engine):
+def test_answered_probe_closes_breaker_of_failed_calls(fake_provider: FakeProvider, engine: Engine):
     make.model("honest", at=fake_provider.base_url)
-    ill = make.model("html", at=fake_provider.base_url)
+    failing = make.model("html", at=fake_provider.base_url)
     healthy = LanguageModel.objects.get(upstream_name="honest")
     for _ in range(3):
-        engine.answer(make.battle(healthy, ill).turns.get().pk)
+        engine.answer(make.battle(healthy, failing).turns.get().pk)
     breaker = make_due()
     engine.probe(breaker.pk)
-    assert LanguageModel.objects.drawable() == [healthy]  # still ill
-    LanguageModel.objects.filter(pk=ill.pk).update(upstream_name="honest")
+    assert LanguageModel.objects.drawable() == [healthy]  # the probe failed, too
+    LanguageModel.objects.filter(pk=failing.pk).update(upstream_name="honest")
     engine.probe(make_due().pk)
-    assert LanguageModel.objects.drawable() == [healthy, ill]
+    assert LanguageModel.objects.drawable() == [healthy, failing]
     probes = Call.objects.filter(answer=None).order_by("pk")
     assert list(probes.values_list("state", "error")) == [("failed", "not_a_stream"), ("done", "")]
     assert fake_provider.requests[-1]["max_tokens"] == 16
     assert Battle.objects.count() == 3
 
 
-def test_a_due_probe_is_sent_once_however_often_it_is_asked_for(fake_provider: FakeProvider, engine: Engine):
+def test_due_probe_is_sent_once(fake_provider: FakeProvider, engine: Engine):
     fail(make.model("honest", at=fake_provider.base_url), *[PROVIDER_ERROR] * 3)
     breaker = make_due()
     for _ in range(5):
@@ -144,13 +144,13 @@ def test_a_due_probe_is_sent_once_however_often_it_is_asked_for(fake_provider: F
     assert fake_provider.calls == {"honest": 1}
 
 
-def test_a_probe_that_is_not_due_is_not_sent(fake_provider: FakeProvider, engine: Engine):
+def test_early_probe_is_not_sent(fake_provider: FakeProvider, engine: Engine):
     fail(make.model("honest", at=fake_provider.base_url), *[PROVIDER_ERROR] * 3)
     engine.probe(Breaker.objects.get().pk)
     assert fake_provider.calls == {}
 
 
-def test_the_sweep_wakes_a_worker_for_what_is_due_and_wanted():
+def test_sweep_wakes_due_probes_of_active_models():
     fail(make.model(), *[PROVIDER_ERROR] * 3)
     sweep()
     assert connection().llen("answers") == 0
@@ -162,7 +162,7 @@ def test_the_sweep_wakes_a_worker_for_what_is_due_and_wanted():
     assert connection().llen("answers") == 1
 
 
-def test_a_probe_pays_like_any_call_and_waits_for_money(fake_provider: FakeProvider, engine: Engine):
+def test_probe_is_charged_and_waits_for_money(fake_provider: FakeProvider, engine: Engine):
     model = make.model("honest", at=fake_provider.base_url)
     set_price(model, Decimal(0), Decimal(10_000))
     fail(model, *[PROVIDER_ERROR] * 3)
@@ -175,7 +175,7 @@ def test_a_probe_pays_like_any_call_and_waits_for_money(fake_provider: FakeProvi
     assert SpendingDay.objects.get(account=SITE).spent == Decimal("0.03")
 
 
-def test_a_probe_whose_worker_died_frees_its_slot_and_is_charged():
+def test_abandoned_probe_frees_slot_and_is_charged():
     model = make.model()
     set_price(model, Decimal(0), Decimal(10_000))
     fail(model, *[PROVIDER_ERROR] * 3)
@@ -191,13 +191,13 @@ def test_a_probe_whose_worker_died_frees_its_slot_and_is_charged():
     assert Call.objects.get().state == "lost"
 
 
-def test_a_healthy_model_locks_no_row():
+def test_answer_of_healthy_model_creates_no_breaker():
     model = make.model()
     fail(model, None, None)
     assert not Breaker.objects.exists()
 
 
-def test_a_silent_redraw_passes_over_a_paused_model(fake_provider: FakeProvider, engine: Engine):
+def test_redraw_skips_model_with_open_breaker(fake_provider: FakeProvider, engine: Engine):
     failing = make.model("html", at=fake_provider.base_url)
     left, paused, fit = (make.model(f"honest-{name}", at=fake_provider.base_url) for name in "abc")
     fail(paused, *[PROVIDER_ERROR] * 3)
@@ -206,9 +206,7 @@ def test_a_silent_redraw_passes_over_a_paused_model(fake_provider: FakeProvider,
     assert Side.objects.get(battle=battle, position="right").model == fit
 
 
-def test_a_model_paused_meanwhile_keeps_its_battle_and_its_opponent_is_redrawn(
-    fake_provider: FakeProvider, engine: Engine
-):
+def test_open_breaker_keeps_side_of_running_battle(fake_provider: FakeProvider, engine: Engine):
     failing = make.model("html", at=fake_provider.base_url)
     staying, fit = (make.model(f"honest-{name}", at=fake_provider.base_url) for name in "ab")
     battle = make.battle(staying, failing)
@@ -217,7 +215,7 @@ def test_a_model_paused_meanwhile_keeps_its_battle_and_its_opponent_is_redrawn(
     assert list(battle.sides.order_by("position").values_list("model", flat=True)) == [staying.pk, fit.pk]
 
 
-def test_closing_a_breaker_draws_its_model_again_and_is_written_down():
+def test_closed_breaker_is_audited_and_model_drawable():
     model, administrator = make.model(), make.user()
     fail(model, *[PROVIDER_ERROR] * 3)
     assert outcomes.close(model, by=administrator)

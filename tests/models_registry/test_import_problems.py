@@ -1,4 +1,4 @@
-"""A models file with anything wrong in it changes nothing, and every mistake is named with its line."""
+"""Invalid models files change nothing, and each problem is reported with its line."""
 
 from pathlib import Path
 
@@ -55,14 +55,14 @@ pytestmark = pytest.mark.django_db
         ("? [a]\n  : 1", "A key must be a word"),
     ],
 )
-def test_a_wrong_line_is_named(line: str, sentence_has: str):
+def test_invalid_line_is_reported(line: str, sentence_has: str):
     [(number, sentence)] = problems_of(MODEL + f"  {line}\n")
     assert number == 10
     assert sentence_has in sentence
 
 
 @pytest.mark.parametrize(
-    ("said", "instead", "line", "sentence_has"),
+    ("text", "replacement", "line", "sentence_has"),
     [
         ("id: gpt", "id: GPT 6", 2, "lower-case"),
         ("id: gpt", f"id: {'g' * 101}", 2, "at most 100 characters"),
@@ -78,28 +78,26 @@ def test_a_wrong_line_is_named(line: str, sentence_has: str):
         ("EXAMPLE_KEY", "example_key", 6, "name of an environment variable"),
     ],
 )
-def test_a_wrong_value_is_named_with_its_line_and_no_secret_is_repeated(
-    said: str, instead: str, line: int, sentence_has: str
-):
-    [(number, sentence)] = problems_of(MODEL.replace(said, instead))
+def test_invalid_value_is_reported_without_secrets(text: str, replacement: str, line: int, sentence_has: str):
+    [(number, sentence)] = problems_of(MODEL.replace(text, replacement))
     assert number == line
     assert sentence_has in sentence
     assert "secret" not in sentence
 
 
-def test_all_that_is_wrong_is_said_at_once_and_nothing_is_half_imported():
+def test_all_problems_are_reported_and_nothing_is_imported():
     wrong = "- id: GPT\n  name: Wrong\n  model: x\n  base_url: nowhere\n- 5\n"
     found = problems_of(MODEL.lstrip() + wrong + MODEL.lstrip())
     assert [line for line, _ in found] == [9, 12, 13, 14]
     assert "The id “gpt” is used twice (first on line 1)." in found[-1][1]
 
 
-def test_two_descriptions_of_one_provider_are_refused():
+def test_conflicting_provider_names_are_refused():
     found = problems_of(MODEL + "  provider: One\n" + MODEL.replace("id: gpt", "id: b") + "  provider: Two\n")
     assert found == [(12, "provider: the same provider is described differently on line 2.")]
 
 
-def test_the_id_of_a_later_version_is_explained():
+def test_id_of_later_version_is_explained():
     import_models(MODEL)
     LanguageModel.objects.update(has_votes=True)
     import_models(MODEL.replace("gpt-6", "gpt-7"))
@@ -119,9 +117,7 @@ def test_the_id_of_a_later_version_is_explained():
         (b"- id: !!python/name:os.system\n", 1, "not YAML"),
     ],
 )
-def test_a_file_that_is_no_list_in_yaml_is_refused_in_one_sentence(
-    content: bytes, line: int, sentence_has: str, tmp_path: Path
-):
+def test_file_without_yaml_list_is_refused(content: bytes, line: int, sentence_has: str, tmp_path: Path):
     file = tmp_path / "models.yaml"
     file.write_bytes(content)
     with pytest.raises(CommandError) as refusal:
@@ -132,6 +128,6 @@ def test_a_file_that_is_no_list_in_yaml_is_refused_in_one_sentence(
     assert last == "Nothing was imported."
 
 
-def test_a_missing_file_is_said(tmp_path: Path):
+def test_missing_file_is_reported(tmp_path: Path):
     with pytest.raises(CommandError, match="No such file"):
         import_file(tmp_path / "models.yaml")

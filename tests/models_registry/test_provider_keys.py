@@ -1,4 +1,4 @@
-"""A provider's key goes in once and is found nowhere afterwards."""
+"""A provider's key is shown nowhere after it was entered."""
 
 import logging
 from io import StringIO
@@ -38,7 +38,7 @@ def change_page() -> str:
     return f"/admin/models_registry/provider/{stored().pk}/change/"
 
 
-def test_an_entered_key_is_found_nowhere(admin: Client, caplog: pytest.LogCaptureFixture):
+def test_entered_key_is_never_shown(admin: Client, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.DEBUG)
     seen = admin.post(ADD, form(key=KEY), follow=True).content.decode()
     provider = stored()
@@ -60,7 +60,7 @@ def test_an_entered_key_is_found_nowhere(admin: Client, caplog: pytest.LogCaptur
     assert bytes(provider.key_encrypted) != KEY.encode()
 
 
-def test_its_last_four_characters_and_fingerprint_tell_which_key_it_is(admin: Client):
+def test_page_shows_last_four_characters_and_fingerprint(admin: Client):
     admin.post(ADD, form(key=KEY))
     page = admin.get(change_page()).content.decode()
     assert f"…7Q2z ({encryption.fingerprint(KEY)})" in page
@@ -68,34 +68,34 @@ def test_its_last_four_characters_and_fingerprint_tell_which_key_it_is(admin: Cl
     assert 'type="password"' in page
 
 
-def test_a_refused_form_does_not_show_the_key_again(admin: Client):
+def test_invalid_form_does_not_repeat_key(admin: Client):
     page = admin.post(ADD, form(key=KEY, base_url="nowhere")).content.decode()
     assert "begins with http" in page
     assert KEY not in page
 
 
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "schlüssel"])
-def test_what_cannot_be_a_key_is_refused_without_repeating_it(admin: Client, key: str):
+def test_invalid_key_is_refused_without_repeating_it(admin: Client, key: str):
     page = admin.post(ADD, form(key=key)).content.decode()
     assert "A key contains only letters, digits and signs" in page
     assert key not in page
 
 
-def test_saving_without_a_new_key_keeps_the_stored_one(admin: Client):
+def test_saving_without_key_keeps_stored_key(admin: Client):
     admin.post(ADD, form(key=KEY))
     admin.post(change_page(), form(name="Renamed"))
     assert (stored().name, stored().read_key()) == ("Renamed", KEY)
 
 
-def test_a_new_key_replaces_the_old_one_and_the_audit_says_only_that(admin: Client):
+def test_new_key_replaces_old_one_with_audit_entry(admin: Client):
     admin.post(ADD, form(key=KEY))
     admin.post(change_page(), form(key="another-key-0987"))
     assert stored().read_key() == "another-key-0987"
-    said = AuditEntry.objects.first().details["changed"]
-    assert said == {"key": ["", f"entered ({encryption.fingerprint('another-key-0987')})"]}
+    changed = AuditEntry.objects.first().details["changed"]
+    assert changed == {"key": ["", f"entered ({encryption.fingerprint('another-key-0987')})"]}
 
 
-def test_a_stored_key_can_be_removed(admin: Client):
+def test_stored_key_can_be_removed(admin: Client):
     admin.post(ADD, form(key=KEY))
     admin.post(change_page(), form(remove_key="on"))
     provider = stored()
@@ -103,7 +103,7 @@ def test_a_stored_key_can_be_removed(admin: Client):
     assert AuditEntry.objects.first().details["changed"] == {"key": ["", "removed"]}
 
 
-def test_a_key_does_not_follow_its_provider_to_another_address(admin: Client):
+def test_changed_address_needs_key_again(admin: Client):
     admin.post(ADD, form(key=KEY))
     page = admin.post(change_page(), form(base_url="https://evil.example.org/v1")).content.decode()
     assert "The address changed: enter the key again, or remove it." in page
@@ -111,20 +111,20 @@ def test_a_key_does_not_follow_its_provider_to_another_address(admin: Client):
     assert (stored().base_url, stored().has_key) == ("https://api.example.com/v2", True)
 
 
-def test_a_short_key_does_not_show_its_last_four_characters():
+def test_short_key_has_no_last_four_characters():
     provider = Provider(name="x", base_url="https://api.example.com/v1")
     provider.store_key("hunter22")
     assert provider.key_last_four == ""
 
 
-def test_error_reports_leave_the_key_out(admin: Client):
+def test_error_report_contains_no_key(admin: Client):
     request = admin.post(ADD, form(key=KEY)).wsgi_request
     reported = SafeExceptionReporterFilter().get_post_parameters(request)
     assert reported["name"] == "Example"
     assert KEY not in reported.values()
 
 
-def test_a_key_encrypted_elsewhere_cannot_be_read_and_the_error_does_not_hold_it(settings):
+def test_unreadable_key_raises_error_without_key(settings):
     provider = Provider(name="x", base_url="https://api.example.com/v1")
     provider.store_key(KEY)
     settings.ARENA_ENCRYPTION_KEYS = ["YW5vdGhlci1rZXktYW5vdGhlci1rZXktYW5vdGhlci0="]
@@ -133,7 +133,7 @@ def test_a_key_encrypted_elsewhere_cannot_be_read_and_the_error_does_not_hold_it
     assert KEY not in repr(error.value) + str(error.value)
 
 
-def test_keys_stay_readable_when_a_new_encryption_key_comes_first(settings):
+def test_new_encryption_key_keeps_old_keys_readable(settings):
     provider = Provider(name="x", base_url="https://api.example.com/v1")
     provider.store_key(KEY)
     newer = "YW5vdGhlci1rZXktYW5vdGhlci1rZXktYW5vdGhlci0="

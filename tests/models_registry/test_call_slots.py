@@ -1,4 +1,4 @@
-"""As many calls run at once as a model and its provider allow, however many workers there are."""
+"""Limits on concurrent calls per model and provider, for any number of workers."""
 
 import threading
 from datetime import timedelta
@@ -8,7 +8,7 @@ from django.db import connection as database
 from django.utils import timezone
 
 from battles.models import Call, Side
-from battles.worker import turn_store as records
+from battles.worker import turn_store
 from battles.worker.call_store import CallResult
 from battles.worker.runner import Engine
 from models_registry.models import Breaker
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.mark.parametrize("limited", ["provider", "model"])
-def test_no_more_calls_run_at_once_than_allowed(limited: str):
+def test_concurrent_calls_stay_within_limit(limited: str):
     model, other = make.model(), make.model()
     if limited == "provider":
         model.provider.calls_at_once = 2
@@ -31,28 +31,28 @@ def test_no_more_calls_run_at_once_than_allowed(limited: str):
         other.calls_at_once = 1
         other.save()
     first, second = make.battle(model, other), make.battle(model, other)
-    claimed = records.claim_turn(first.turns.get().pk)
-    calls = records.begin_calls(claimed)
+    claimed = turn_store.claim_turn(first.turns.get().pk)
+    calls = turn_store.begin_calls(claimed)
     assert [call.must_wait for call in calls] == [False, False]
-    later = records.claim_turn(second.turns.get().pk)
-    waiting = records.begin_calls(later)
+    later = turn_store.claim_turn(second.turns.get().pk)
+    waiting = turn_store.begin_calls(later)
     assert [call.must_wait for call in waiting] == [True, True]
-    assert not records.acquire_slot(later, waiting[0])
-    records.store_answer(claimed, calls[0], CallResult(texts=["free"], completion=Completion("stop")))
-    assert records.acquire_slot(later, waiting[0])
-    assert not records.acquire_slot(later, waiting[1])
+    assert not turn_store.acquire_slot(later, waiting[0])
+    turn_store.store_answer(claimed, calls[0], CallResult(texts=["free"], completion=Completion("stop")))
+    assert turn_store.acquire_slot(later, waiting[0])
+    assert not turn_store.acquire_slot(later, waiting[1])
 
 
-def test_workers_that_begin_all_at_once_share_the_slots_exactly():
+def test_concurrent_workers_share_slots_exactly():
     model, other = make.model(), make.model()
     model.provider.calls_at_once = 5
     model.provider.save()
     turns = [make.battle(model, other).turns.get().pk for _ in range(20)]
-    begun: list[bool] = []
+    started: list[bool] = []
 
     def begin(turn_id: int) -> None:
         try:
-            begun.extend(not call.must_wait for call in records.begin_calls(records.claim_turn(turn_id)))
+            started.extend(not call.must_wait for call in turn_store.begin_calls(turn_store.claim_turn(turn_id)))
         finally:
             database.close()
 
@@ -61,19 +61,19 @@ def test_workers_that_begin_all_at_once_share_the_slots_exactly():
         thread.start()
     for thread in threads:
         thread.join()
-    assert (len(begun), sum(begun), Call.objects.holding_slots().count()) == (40, 5, 5)
+    assert (len(started), sum(started), Call.objects.holding_slots().count()) == (40, 5, 5)
 
 
-def test_a_dead_workers_calls_hold_their_slots_no_longer_than_its_lease():
+def test_expired_lease_frees_slots():
     model, other = make.model(calls_at_once=1), make.model()
     dead = make.battle(model, other).turns.get()
-    records.begin_calls(records.claim_turn(dead.pk))
+    turn_store.begin_calls(turn_store.claim_turn(dead.pk))
     dead.battle.turns.update(lease_until=timezone.now() - timedelta(seconds=1))
-    claimed = records.claim_turn(make.battle(model, other).turns.get().pk)
-    assert [call.must_wait for call in records.begin_calls(claimed)] == [False, False]
+    claimed = turn_store.claim_turn(make.battle(model, other).turns.get().pk)
+    assert [call.must_wait for call in turn_store.begin_calls(claimed)] == [False, False]
 
 
-def test_a_call_waits_for_its_slot_and_then_goes(fake_provider: FakeProvider, engine: Engine):
+def test_waiting_call_starts_when_slot_is_free(fake_provider: FakeProvider, engine: Engine):
     left, right = (make.model(f"honest-{name}", at=fake_provider.base_url) for name in "ab")
     left.provider.calls_at_once = 1
     left.provider.save()
@@ -82,11 +82,11 @@ def test_a_call_waits_for_its_slot_and_then_goes(fake_provider: FakeProvider, en
     assert set(Call.objects.values_list("state", "error")) == {("done", "")}
 
 
-def test_a_call_that_finds_no_slot_fails_as_rate_limited_and_blames_nobody(fake_provider: FakeProvider, engine: Engine):
+def test_call_without_slot_is_rate_limited_without_breaker(fake_provider: FakeProvider, engine: Engine):
     hurried = make.provider(fake_provider.base_url.replace("/v1", "/hurried/v1"), first_s=0.5)
     busy = make.model("slow", at=hurried.base_url, calls_at_once=1)
     holder = make.battle(busy, make.model("honest-a", at=fake_provider.base_url))
-    records.begin_calls(records.claim_turn(holder.turns.get().pk))
+    turn_store.begin_calls(turn_store.claim_turn(holder.turns.get().pk))
     battle = make.battle(make.model("honest-b", at=fake_provider.base_url), busy)
     Side.objects.filter(battle=battle).update(redrawn=True)
     engine.answer(battle.turns.get().pk)

@@ -1,4 +1,4 @@
-"""An administrator runs the registry without a shell."""
+"""Admin pages of providers and models."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def provider_form(**fields: Any) -> dict[str, Any]:
 def model_form(
     model: LanguageModel | None = None, *, price: tuple[str, str] | None = None, **fields: Any
 ) -> dict[str, Any]:
-    """What the browser sends: the model as it is, with `fields` changed."""
+    """Return the data of a browser's form: the model's values with `fields` changed."""
     form = {
         "name": "GPT", "slug": "gpt", "status": "active", "weight": "1", "upstream_name": "gpt-6",
         "parameters": "{}", "license_kind": "open",
@@ -51,7 +51,7 @@ def messages_after(admin: Client, path: str, form: dict[str, Any]) -> list[str]:
     return [str(message) for message in response.context["messages"]]
 
 
-def test_a_provider_and_a_model_are_made_in_two_forms(admin: Client):
+def test_provider_and_model_are_created_in_two_forms(admin: Client):
     admin.post("/admin/models_registry/provider/add/", provider_form(base_url="https://api.example.com/v1/"))
     provider = Provider.objects.get()
     assert (provider.base_url, provider.key_encrypted) == ("https://api.example.com/v1", None)
@@ -83,7 +83,7 @@ def test_a_provider_and_a_model_are_made_in_two_forms(admin: Client):
         ("abilities", "telepathy", "is not one of the available choices"),
     ],
 )
-def test_a_mistake_is_explained_beside_its_field(admin: Client, field: str, value: str, sentence: str):
+def test_invalid_field_is_explained(admin: Client, field: str, value: str, sentence: str):
     provider = make.provider("http://127.0.0.1:9/v1")
     response = admin.post(
         "/admin/models_registry/languagemodel/add/", model_form(provider=provider.pk, **{field: value})
@@ -93,7 +93,7 @@ def test_a_mistake_is_explained_beside_its_field(admin: Client, field: str, valu
     assert not LanguageModel.objects.exists()
 
 
-def test_editing_what_a_voted_model_says_makes_a_new_version_and_says_so(admin: Client):
+def test_changed_behaviour_of_voted_model_makes_new_version(admin: Client):
     old = make.model(slug="gpt", name="GPT", has_votes=True)
     assert "Make version 2 of it" in admin.get(page_of(old)).content.decode()
     form = model_form(old, system_prompt="Be brief.", make_version="on", price=("1", "2"))
@@ -110,7 +110,7 @@ def test_editing_what_a_voted_model_says_makes_a_new_version_and_says_so(admin: 
     assert (priced.action, priced.subject, priced.details) == ("add price", "GPT (v2)", {"price": "$1 in, $2 out"})
 
 
-def test_what_a_voted_model_says_is_not_changed_before_somebody_asks_for_a_version(admin: Client):
+def test_changed_behaviour_without_new_version_is_refused(admin: Client):
     old = make.model(slug="gpt", name="GPT", has_votes=True)
     page = admin.post(page_of(old), model_form(old, system_prompt="Be brief.")).content.decode()
     assert "Tick this to save the change as a new version" in page
@@ -119,7 +119,7 @@ def test_what_a_voted_model_says_is_not_changed_before_somebody_asks_for_a_versi
     assert (old.system_prompt, LanguageModel.objects.count()) == ("", 1)
 
 
-def test_a_model_without_votes_is_offered_no_version(admin: Client):
+def test_model_without_votes_is_changed_in_place(admin: Client):
     model = make.model()
     assert "Make version" not in admin.get(page_of(model)).content.decode()
     admin.post(page_of(model), model_form(model, system_prompt="Be brief."))
@@ -127,7 +127,7 @@ def test_a_model_without_votes_is_offered_no_version(admin: Client):
     assert (model.system_prompt, LanguageModel.objects.count()) == ("Be brief.", 1)
 
 
-def test_after_a_new_version_one_continues_on_its_own_page(admin: Client):
+def test_continue_button_opens_page_of_new_version(admin: Client):
     old = make.model(has_votes=True)
     response = admin.post(
         page_of(old), model_form(old, system_prompt="Be brief.", make_version="on", _continue="1"), follow=True
@@ -135,14 +135,14 @@ def test_after_a_new_version_one_continues_on_its_own_page(admin: Client):
     assert response.request["PATH_INFO"] == page_of(LanguageModel.objects.get(version=2))
 
 
-def test_other_changes_of_a_voted_model_stay_on_its_row(admin: Client):
+def test_other_changes_of_voted_model_make_no_version(admin: Client):
     model = make.model(has_votes=True)
     messages_after(admin, page_of(model), model_form(model, name="A better name", weight="0.5"))
     model.refresh_from_db()
     assert (model.name, model.weight, LanguageModel.objects.count()) == ("A better name", 0.5, 1)
 
 
-def test_what_an_older_version_says_cannot_be_edited(admin: Client):
+def test_behaviour_of_older_version_cannot_be_edited(admin: Client):
     old = make.model(has_votes=True)
     admin.post(page_of(old), model_form(old, system_prompt="two", make_version="on"))
     assert "A newer version exists" in admin.get(page_of(old)).content.decode()
@@ -152,14 +152,14 @@ def test_what_an_older_version_says_cannot_be_edited(admin: Client):
     assert (old.system_prompt, LanguageModel.objects.count()) == ("", 2)
 
 
-def test_the_slug_of_a_model_is_for_ever(admin: Client):
+def test_slug_cannot_be_edited(admin: Client):
     model = make.model(slug="gpt")
     admin.post(page_of(model), model_form(model, slug="other"))
     model.refresh_from_db()
     assert model.slug == "gpt"
 
 
-def test_a_new_price_is_added_and_the_old_one_is_kept(admin: Client):
+def test_new_price_keeps_the_old_one(admin: Client):
     model = make.model()
     admin.post(page_of(model), model_form(model, price=("1", "2")))
     kept = Price.objects.get()
@@ -174,7 +174,7 @@ def test_a_new_price_is_added_and_the_old_one_is_kept(admin: Client):
 
 
 @pytest.mark.parametrize(("action", "status"), [("activate", "active"), ("pause", "paused"), ("retire", "retired")])
-def test_several_models_are_activated_paused_or_retired_at_once(admin: Client, action: str, status: str):
+def test_bulk_action_sets_status(admin: Client, action: str, status: str):
     models = [make.model(status="draft"), make.model(status="draft")]
     form = {"action": action, "_selected_action": [model.pk for model in models]}
     messages = messages_after(admin, "/admin/models_registry/languagemodel/", form)
@@ -185,7 +185,7 @@ def test_several_models_are_activated_paused_or_retired_at_once(admin: Client, a
     assert retired == (2 if status == "retired" else 0)
 
 
-def test_the_list_says_what_is_drawn_and_why_the_rest_is_not(admin: Client, django_assert_max_num_queries):
+def test_list_of_models_shows_unavailable_reasons(admin: Client, django_assert_max_num_queries):
     make.model(name="Ready")
     make.model(name="Waiting", at="http://127.0.0.1:11/v1")
     Provider.objects.filter(base_url__contains=":11/").update(is_answering=False)
@@ -208,7 +208,7 @@ def test_models_are_found_by_name_and_alias(admin: Client):
         assert ">Hay<" not in page
 
 
-def test_a_model_that_was_in_battles_is_not_deleted(admin: Client):
+def test_model_with_battles_cannot_be_deleted(admin: Client):
     left, right = make.model(name="Left"), make.model()
     make.battle(left, right)
     path = page_of(left).replace("change", "delete")
@@ -217,12 +217,12 @@ def test_a_model_that_was_in_battles_is_not_deleted(admin: Client):
     assert LanguageModel.objects.count() == 2
 
 
-def test_a_model_with_votes_has_no_delete_button(admin: Client):
+def test_model_with_votes_has_no_delete_button(admin: Client):
     model = make.model(has_votes=True)
     assert 'class="deletelink"' not in admin.get(page_of(model)).content.decode()
 
 
-def test_a_model_nobody_met_can_be_deleted(admin: Client):
+def test_unused_model_can_be_deleted(admin: Client):
     model = make.model(name="Mistake")
     admin.post(page_of(model), model_form(model, price=("1", "2")))
     admin.post(page_of(model).replace("change", "delete"), {"post": "yes"})
@@ -230,14 +230,14 @@ def test_a_model_nobody_met_can_be_deleted(admin: Client):
     assert AuditEntry.objects.filter(action="delete language model", subject="Mistake").exists()
 
 
-def test_a_provider_that_serves_models_is_not_deleted(admin: Client):
+def test_provider_with_models_cannot_be_deleted(admin: Client):
     provider = make.model().provider
     [message] = messages_after(admin, page_of(provider).replace("change", "delete"), {"post": "yes"})
     assert message == "“Fake” is in use and cannot be deleted. Pause or retire it instead."
     assert Provider.objects.exists()
 
 
-def test_refused_deletion_names_nothing_without_the_right(client: Client):
+def test_deletion_without_permission_reveals_no_name(client: Client):
     model = make.model(name="Hidden model")
     make.battle(model, make.model())
     client.force_login(make.user(is_staff=True))
@@ -246,7 +246,7 @@ def test_refused_deletion_names_nothing_without_the_right(client: Client):
         assert (refused.status_code, list(get_messages(refused.wsgi_request))) == (403, [])
 
 
-def test_no_admin_page_carries_inline_script_or_style(admin: Client):
+def test_admin_pages_have_no_inline_script_or_style(admin: Client):
     model = make.model()
     paths = ["/admin/", page_of(model), page_of(model.provider), "/admin/accounts/user/", "/admin/accounts/user/add/"]
     for name in ("provider", "languagemodel"):
@@ -262,7 +262,7 @@ def test_no_admin_page_carries_inline_script_or_style(admin: Client):
         assert " onclick=" not in page, path
 
 
-def test_an_administrator_sees_what_a_provider_does_not_take(admin: Client):
+def test_unsent_parameters_are_shown_in_admin(admin: Client):
     model = make.model(at="http://127.0.0.1:11434/v1", parameters={"temperature": 0.5, "min_p": 0.1, "top_k": 40})
     sentence = "not sent, because this kind of provider does not take it"
     assert "min_p, top_k" in admin.get(page_of(model)).content.decode()

@@ -1,4 +1,4 @@
-"""Who may be drawn is looked up once for a crowd, and no change of this process is missed (see common.cache)."""
+"""The cached roster shows changes of this process at once."""
 
 import pytest
 from django.db import connection
@@ -12,11 +12,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def _an_hour_is_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawable_cache.looked_up, "ttl_s", 3600)
+def _long_ttl(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawable_cache.cached_roster, "ttl_s", 3600)
 
 
-def test_a_crowd_looks_up_the_models_once():
+def test_roster_is_loaded_once():
     ada, bert = make.model("ada"), make.model("bert")
     assert drawable_cache.read().drawable == [ada, bert]
     with CaptureQueriesContext(connection) as queries:
@@ -24,7 +24,7 @@ def test_a_crowd_looks_up_the_models_once():
     assert len(queries) == 0
 
 
-def test_a_model_paused_by_this_process_is_not_drawn_again():
+def test_model_paused_by_this_process_leaves_the_roster():
     ada, bert = make.model("ada"), make.model("bert")
     assert drawable_cache.read().drawable == [ada, bert]
     bert.status = LanguageModel.Status.PAUSED

@@ -1,0 +1,131 @@
+import os
+from decimal import Decimal
+
+from django.conf import settings
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.debug import sensitive_variables
+
+from common.text import redaction
+from models_registry import encryption
+from models_registry.providers.addresses import is_allowed, zone_of_url
+from models_registry.providers.kinds import DIALECTS, Dialect, ProviderKind, guess_kind
+from models_registry.validators import validate_endpoint, validate_environment_variable
+
+LOCAL_MODEL_ENDPOINT = "${ARENA_LOCAL_MODEL_URL}"
+
+
+class Provider(models.Model):
+    """An OpenAI-compatible endpoint with its key, deadlines and limits."""
+
+    name = models.CharField(_("name"), max_length=100)
+    base_url = models.CharField(_("base URL"), max_length=300, validators=[validate_endpoint])
+    kind = models.CharField(
+        _("kind"), max_length=12, choices=ProviderKind, blank=True, default="",
+        help_text=_("Decides what is sent with a request. Empty: guessed from the address."),
+    )  # fmt: skip
+    api_key_env = models.CharField(
+        _("key's environment variable"),
+        max_length=100,
+        blank=True,
+        validators=[validate_environment_variable],
+    )
+    key_encrypted = models.BinaryField(null=True, blank=True, editable=False)
+    key_last_four = models.CharField(max_length=4, blank=True, editable=False)
+    key_fingerprint = models.CharField(max_length=12, blank=True, editable=False)
+    needs_key = models.BooleanField(_("needs a key"), default=True)
+    connect_s = models.FloatField(_("connect deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)])
+    first_s = models.FloatField(_("first token deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)])
+    idle_s = models.FloatField(_("idle deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)])
+    total_s = models.FloatField(_("total deadline"), null=True, blank=True, validators=[MinValueValidator(0.1)])
+    finish_reason_required = models.BooleanField(_("an answer needs a finish reason"), default=True)
+    # None: no limit. The same holds for daily_budget.
+    calls_at_once = models.PositiveIntegerField(
+        _("calls at once"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    daily_budget = models.DecimalField(
+        _("daily budget, US dollars"), max_digits=12, decimal_places=4, null=True, blank=True,
+        validators=[MinValueValidator(Decimal(0))],
+    )  # fmt: skip
+    # Set for servers without a key by the probes of models_registry.health.reachability.
+    is_answering = models.BooleanField(_("answers"), default=False, editable=False)
+    probed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["base_url", "api_key_env"], name="a_provider_is_known_by_its_address_and_key_variable"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def known_kind(self) -> ProviderKind:
+        """Return the configured kind, or one guessed from the address."""
+        return ProviderKind(self.kind) if self.kind else guess_kind(self.base_url)
+
+    @property
+    def dialect(self) -> Dialect:
+        return DIALECTS[self.known_kind]
+
+    @property
+    def endpoint(self) -> str:
+        """Return the base URL to call; "" while the local model is not running."""
+        return self.base_url.replace(LOCAL_MODEL_ENDPOINT, settings.ARENA_LOCAL_MODEL_URL)
+
+    @property
+    def has_allowed_address(self) -> bool:
+        """Return whether the URL's address is allowed; those of names are checked with every connection."""
+        return self.base_url == LOCAL_MODEL_ENDPOINT or is_allowed(zone_of_url(self.base_url))
+
+    @property
+    def has_key(self) -> bool:
+        return bool(self.key_encrypted) or bool(self.api_key_env and os.environ.get(self.api_key_env))
+
+    def read_key(self) -> str:
+        """Return the stored key or the environment variable's, or "". Raises encryption.KeyUnreadable."""
+        if self.key_encrypted:
+            key = encryption.decrypt(bytes(self.key_encrypted))
+        else:
+            key = os.environ.get(self.api_key_env, "") if self.api_key_env else ""
+        redaction.remember(key)
+        return key
+
+    @sensitive_variables("key")
+    def store_key(self, key: str) -> None:
+        """Encrypt `key` into this row without saving; its last four characters and fingerprint stay readable."""
+        redaction.remember(key)
+        self.key_encrypted = encryption.encrypt(key)
+        self.key_last_four = key[-4:] if len(key) >= 12 else ""
+        self.key_fingerprint = encryption.fingerprint(key)
+
+    def clear_key(self) -> None:
+        """Remove the stored key from this row without saving."""
+        self.key_encrypted, self.key_last_four, self.key_fingerprint = None, "", ""
+
+    @property
+    def unavailable_reason(self) -> str:
+        """Return a sentence for administrators; "" if the provider can be called."""
+        if not self.endpoint:
+            return gettext("The local model is not running.")
+        if not self.has_allowed_address:
+            return gettext("Its address is in a private network, which ARENA_ALLOW_PRIVATE_PROVIDERS does not allow.")
+        if self.needs_key and not self.has_key:
+            if self.api_key_env:
+                return gettext("%(variable)s is not set, and no key is stored.") % {"variable": self.api_key_env}
+            return gettext("Its key is missing.")
+        if not self.needs_key and not self.is_answering:
+            return gettext("Its server does not answer.")
+        return ""
+
+    @property
+    def deadlines(self) -> dict[str, float]:
+        """Return seconds for connect, first, idle and total: the provider's own, or else the site's."""
+        own = {name: getattr(self, f"{name}_s") for name in settings.ARENA_DEADLINES}
+        return {name: own[name] or site for name, site in settings.ARENA_DEADLINES.items()}
