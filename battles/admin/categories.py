@@ -164,7 +164,7 @@ class CategoryAdmin(RegistryAdmin):
 
 def _filed_under(prompt: str) -> dict[str, object]:
     labels = classify([prompt])
-    fitting = [category for category in Category.objects.all() if category.rule.holds([prompt], labels.language)]
+    fitting = [category for category in Category.objects.all() if category.rule.matches([prompt], labels.language)]
     return {
         "language": labels.language,
         "built_in": [BUILT_IN[key][0] for key in labels.categories],

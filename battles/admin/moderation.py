@@ -17,7 +17,7 @@ from battles.models import ModerationEndpoint, ModerationRule
 from battles.moderation import policy
 from battles.moderation.dry_run import tried
 from battles.moderation.rule_timing import MAX_RULE_S, seconds_to_read
-from battles.text.matching import Matcher, NotAPattern
+from battles.text.matching import InvalidPattern, Matcher
 from models_registry.admin.base import RegistryAdmin
 
 MOST_PATTERNS, MOST_CHARACTERS = 500, 300
@@ -68,7 +68,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
     def _matcher(self, line: str, rule: ModerationRule) -> Matcher | None:
         try:
             return rule.matcher
-        except NotAPattern as error:
+        except InvalidPattern as error:
             fits_anything = _("“%(line)s” is empty or matches every text.")
             problem = _("“%(line)s” is not a valid expression: %(problem)s.") if str(error) else fits_anything
             self.add_error("patterns", ValidationError(problem, params={"line": line, "problem": str(error)}))

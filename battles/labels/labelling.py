@@ -5,7 +5,7 @@ from typing import TypedDict
 
 from battles.labels import custom_categories
 from battles.text.classifier import VERSION, classify
-from battles.text.custom_category import Rule, digest_of
+from battles.text.custom_category import Rule, rules_digest
 from battles.text.prompt_digest import prompt_digest
 
 # What a picture goes with.
@@ -23,7 +23,7 @@ class LabelColumns(TypedDict):
 
 def version(rules: Sequence[Rule]) -> str:
     """Names the rules and models that label now: what was labelled by another version may be labelled differently."""
-    return f"{VERSION} own-{digest_of(rules)}" if rules else VERSION
+    return f"{VERSION} own-{rules_digest(rules)}" if rules else VERSION
 
 
 def label(
@@ -35,7 +35,7 @@ def label(
     """
     rules = custom_categories.rules() if rules is None else rules
     found = classify(prompts)
-    own = {rule.slug for rule in rules if rule.holds(prompts, found.language)}
+    own = {rule.slug for rule in rules if rule.matches(prompts, found.language)}
     return {
         "categories": sorted({*found.categories, *own, *(IMAGES for file in files if file["kind"] == "image")}),
         "language": found.language,

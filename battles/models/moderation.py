@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User, Visitor
 from battles.models.battles import Battle
 from battles.models.turns import Turn
-from battles.text.matching import Matcher, expressions, phrases
+from battles.text.matching import Matcher, expression_matcher, phrase_matcher
 from models_registry.models import Provider
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ class ModerationRule(models.Model):
 
     @property
     def matcher(self) -> Matcher:
-        """Of a rule that is no endpoint's. Raises NotAPattern."""
-        return expressions(self.patterns) if self.kind == self.Kind.EXPRESSIONS else phrases(self.patterns)
+        """Of a rule that is no endpoint's. Raises InvalidPattern."""
+        return (expression_matcher if self.kind == self.Kind.EXPRESSIONS else phrase_matcher)(self.patterns)
 
 
 class ModerationEndpoint(models.Model):

@@ -6,8 +6,8 @@ from battles.models import Action, ModerationRule
 from battles.moderation import endpoint, policy
 from battles.moderation.examination import refusing_one
 from battles.moderation.findings import Finding
-from battles.text.deobfuscation import Reading, readings
-from battles.text.matching import NotAPattern
+from battles.text.deobfuscation import TextVariant, text_variants
+from battles.text.matching import InvalidPattern
 from models_registry.health.failure_messages import failure_words
 from models_registry.providers.base import ProviderError
 
@@ -48,7 +48,7 @@ class Trial:
 
 def tried(text: str, *, ask_endpoint: bool = False) -> Trial:
     """As a first prompt. ask_endpoint: send the text to it, as it would be sent unless a rule refused it before."""
-    ways = readings([text])
+    ways = text_variants([text])
     rules = ModerationRule.objects.exclude(kind=ModerationRule.Kind.ENDPOINT).order_by("pk")
     fits = [Fit(rule, lines) for rule in rules if (lines := _lines_found(rule, ways))]
     read_as = [way.written for way in ways]
@@ -61,12 +61,12 @@ def tried(text: str, *, ask_endpoint: bool = False) -> Trial:
         return Trial(read_as, fits, problem=failure_words(error.code))
 
 
-def _lines_found(rule: ModerationRule, ways: list[Reading]) -> list[str]:
+def _lines_found(rule: ModerationRule, ways: list[TextVariant]) -> list[str]:
     return [line for line in rule.patterns if _is_found(ModerationRule(kind=rule.kind, patterns=[line]), ways)]
 
 
-def _is_found(rule: ModerationRule, ways: list[Reading]) -> bool:
+def _is_found(rule: ModerationRule, ways: list[TextVariant]) -> bool:
     try:
-        return rule.matcher.finds(ways)
-    except NotAPattern:  # another version of the engine took it; the log says so
+        return rule.matcher.matches(ways)
+    except InvalidPattern:  # another version of the engine took it; the log says so
         return False

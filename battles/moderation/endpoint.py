@@ -8,7 +8,7 @@ from battles.errors import NotExamined
 from battles.models import ModerationEndpoint
 from battles.moderation.findings import Finding
 from battles.moderation.policy import Policy
-from battles.text.normalization import visible_letters
+from battles.text.normalization import strip_invisible
 from models_registry.encryption import KeyUnreadable
 from models_registry.providers.base import FailureCode, ProviderError
 
@@ -63,6 +63,6 @@ def ask(endpoint: ModerationEndpoint, policy: Policy, passages: Iterable[Sequenc
 
 
 def _pieces(text: str) -> Iterator[str]:
-    text = visible_letters(text)
+    text = strip_invisible(text)
     for start in range(0, len(text), PIECE_CHARACTERS):
         yield text[max(0, start - OVERLAP_CHARACTERS) : start + PIECE_CHARACTERS]

@@ -11,7 +11,7 @@ from battles.errors import PromptRefused
 from battles.models import Action, Battle, ModerationCase, ModerationVerdict, Turn
 from battles.moderation import endpoint, policy
 from battles.moderation.findings import Finding
-from battles.text.deobfuscation import readings
+from battles.text.deobfuscation import text_variants
 from uploads.message_parts import sent_text
 from uploads.models import Upload
 
@@ -66,8 +66,8 @@ def flagged(battle: Battle) -> ModerationCase:
 def _matched(rules: policy.Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
     if not rules.matched:
         return []
-    taken = [reading for passage in passages for reading in readings(passage)]
-    return [Finding(rule) for rule, matcher in rules.matched if matcher.finds(taken)]
+    taken = [reading for passage in passages for reading in text_variants(passage)]
+    return [Finding(rule) for rule, matcher in rules.matched if matcher.matches(taken)]
 
 
 def refusing_one(findings: Iterable[Finding]) -> Finding | None:

@@ -4,7 +4,7 @@ import logging
 from dataclasses import dataclass
 
 from battles.models import Action, ModerationEndpoint, ModerationRule
-from battles.text.matching import Matcher, NotAPattern
+from battles.text.matching import InvalidPattern, Matcher
 from common.cache import TTLCached
 from models_registry.models import Provider
 
@@ -39,7 +39,7 @@ def _matched(rules: list[ModerationRule]) -> list[tuple[ModerationRule, Matcher]
             continue
         try:
             matched.append((rule, rule.matcher))
-        except NotAPattern as error:  # the form refuses it; another version of the engine may have taken it
+        except InvalidPattern as error:  # the form refuses it; another version of the engine may have taken it
             logger.error("moderation rule %s cannot be used: %s", rule.pk, error)
     return matched
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from time import thread_time
 
-from battles.text.deobfuscation import Reading, readings
+from battles.text.deobfuscation import TextVariant, text_variants
 from battles.text.matching import Matcher
 
 # CPU time in seconds that one rule may take for a text of PROBE_CHARACTERS, as a prompt may have.
@@ -22,7 +22,7 @@ def seconds_to_read(matchers: Sequence[Matcher], patterns: Sequence[str]) -> flo
     """
     slowest = 0.0
     for text in _probes("".join(patterns)):
-        reading = readings([text])
+        reading = text_variants([text])
         spent = 0.0
         for matcher in matchers:
             spent += min(_seconds(matcher, reading) for _ in range(2))  # the first search also builds its automaton
@@ -32,9 +32,9 @@ def seconds_to_read(matchers: Sequence[Matcher], patterns: Sequence[str]) -> flo
     return slowest
 
 
-def _seconds(matcher: Matcher, reading: Sequence[Reading]) -> float:
+def _seconds(matcher: Matcher, reading: Sequence[TextVariant]) -> float:
     started = thread_time()
-    matcher.finds(reading)
+    matcher.matches(reading)
     return thread_time() - started
 
 
