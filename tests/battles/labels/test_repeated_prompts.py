@@ -1,10 +1,10 @@
-"""A prompt that is voted on again and again keeps its first votes."""
+"""Votes on overused prompts count only up to a maximum."""
 
 import pytest
 
 from accounts.actor import Actor
 from battles import actions
-from battles.labels.duplicates import repetitions
+from battles.labels.duplicates import excess_duplicates
 from battles.labels.labelling import label
 from battles.models import Answer, Battle, Turn, Vote
 from battles.text.prompt_digest import prompt_digest
@@ -16,8 +16,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def votes_on():
-    """votes_on(digest, n): so many votes on one prompt, in order."""
+def cast_votes_on():
+    """Return a function (digest, n) that casts n votes on one prompt."""
     first, second = contestants("first", "second")
 
     def cast_votes(digest: str, n: int) -> list[Vote]:
@@ -28,52 +28,52 @@ def votes_on():
     return cast_votes
 
 
-def orders() -> list[int]:
-    return sorted(repetitions().values_list("order", flat=True))
+def excess_orders() -> list[int]:
+    return sorted(excess_duplicates().values_list("order", flat=True))
 
 
-def test_the_first_25_votes_stay(votes_on):
-    votes_on("rare", 1)
-    votes = votes_on("often", 28)
-    assert orders() == [vote.order for vote in votes[25:]]
-    repetitions().update(excluded_reason="duplicate_prompt")
-    assert orders() == []
+def test_first_25_votes_count(cast_votes_on):
+    cast_votes_on("rare", 1)
+    votes = cast_votes_on("often", 28)
+    assert excess_orders() == [vote.order for vote in votes[25:]]
+    excess_duplicates().update(excluded_reason="duplicate_prompt")
+    assert excess_orders() == []
 
 
-def test_25_votes_are_not_too_many(votes_on):
-    votes_on("rare", 1)
-    votes_on("often", 25)
-    assert orders() == []
+def test_25_votes_are_not_excess(cast_votes_on):
+    cast_votes_on("rare", 1)
+    cast_votes_on("often", 25)
+    assert excess_orders() == []
 
 
-def test_only_the_most_frequent_prompts_are_repeated_too_often(votes_on):
-    votes_on("often", 30)
-    votes_on("as often", 30)
-    votes_on("more often", 40)
-    assert len(orders()) == 15
+def test_only_most_frequent_prompt_is_overused(cast_votes_on):
+    cast_votes_on("often", 30)
+    cast_votes_on("as often", 30)
+    cast_votes_on("more often", 40)
+    assert len(excess_orders()) == 15
 
 
-def test_where_every_prompt_is_as_frequent_none_is_repeated_too_often(votes_on):
-    votes_on("one", 30)
-    votes_on("another", 30)
-    assert orders() == []
+def test_equally_frequent_prompts_are_not_overused(cast_votes_on):
+    cast_votes_on("one", 30)
+    cast_votes_on("another", 30)
+    assert excess_orders() == []
 
 
-def test_counted_votes_are_found_too_and_those_set_aside_for_another_reason_take_no_place(votes_on):
-    votes_on("rare", 1)
-    votes = votes_on("often", 30)
+def test_votes_excluded_otherwise_are_not_repetitions(cast_votes_on):
+    cast_votes_on("rare", 1)
+    votes = cast_votes_on("often", 30)
     Vote.objects.filter(pk__in=[vote.pk for vote in votes[:4]]).update(excluded_reason="operator")
     Vote.objects.filter(order__lte=votes[-1].order).update(processing="processed")
-    assert orders() == [votes[-1].order]
+    assert excess_orders() == [votes[-1].order]
 
 
-def test_votes_without_a_digest_repeat_nothing(votes_on):
-    votes_on("", 40)
-    votes_on("rare", 1)
-    assert orders() == []
+def test_votes_without_digest_are_not_duplicates(cast_votes_on):
+    cast_votes_on("", 40)
+    cast_votes_on("rare", 1)
+    assert excess_orders() == []
 
 
-def vote_on(*prompts: str) -> Vote:
+def cast_vote_on(*prompts: str) -> Vote:
     battle = make.answered_battle(make.model(), make.model())
     battle.turns.update(prompt=prompts[0])
     for prompt in prompts[1:]:
@@ -85,17 +85,17 @@ def vote_on(*prompts: str) -> Vote:
     return actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
 
 
-def test_who_goes_on_repeating_a_prompt_is_told_with_the_vote(votes_on):
-    assert vote_on("Hello!").counts
-    votes_on("rare", 1)
-    votes_on(prompt_digest(["hello"]), 28)
-    repetitions().update(excluded_reason="duplicate_prompt")
-    late = vote_on("hello")
+def test_later_vote_on_overused_prompt_is_excluded(cast_votes_on):
+    assert cast_vote_on("Hello!").counts
+    cast_votes_on("rare", 1)
+    cast_votes_on(prompt_digest(["hello"]), 28)
+    excess_duplicates().update(excluded_reason="duplicate_prompt")
+    late = cast_vote_on("hello")
     assert (late.excluded_reason, late.counts) == ("duplicate_prompt", False)
     assert not EloRating.objects.filter(model=late.model_left).exists()
-    assert vote_on("hello", "Which of the two is the older word?").counts
-    assert vote_on("Good morning").counts
+    assert cast_vote_on("hello", "Which of the two is the older word?").counts
+    assert cast_vote_on("Good morning").counts
 
 
-def test_an_arena_without_votes_repeats_nothing(db):
-    assert orders() == []
+def test_no_votes_have_no_duplicates(db):
+    assert excess_orders() == []
