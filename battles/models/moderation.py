@@ -69,8 +69,8 @@ class ModerationRule(models.Model):
         return f"{self.category} ({self.get_kind_display()})"
 
     @property
-    def category_words(self) -> str:
-        """For people; those that came with the arena in their language."""
+    def localized_category(self) -> str:
+        """Return the category, translated if it came with the arena."""
         return gettext(self.category)
 
     @property

@@ -1,4 +1,4 @@
-"""What the operator's moderation endpoint says about a text; what happens while it says nothing is a setting of it."""
+"""Scores of the operator's moderation endpoint."""
 
 import logging
 import time
@@ -14,23 +14,26 @@ from models_registry.providers.base import FailureCode, ProviderError
 
 logger = logging.getLogger(__name__)
 
-# What is sent at once: endpoints judge long texts less well, and take none without end.
+# Longer texts are split: endpoints score them less well and limit their length.
 PIECE_CHARACTERS, OVERLAP_CHARACTERS = 20_000, 200
-# After a failure nobody waits for it again for so long.
+# After a failure, the endpoint is not called for this time.
 PAUSE_S = 10.0
 
 _away_until = 0.0
 
 
-def judged(policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
-    """For each rule whose threshold was reached, its highest score. Raises NotExamined."""
+def scored_findings(policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
+    """Return the highest score of each rule whose threshold was reached.
+
+    While the endpoint fails, return no findings or raise NotExamined, by the setting refuses_when_away.
+    """
     global _away_until
     if policy.endpoint is None:
         return []
     try:
         if time.monotonic() < _away_until:
             raise ProviderError(FailureCode.INTERRUPTED, "it failed a moment ago")
-        return ask(policy.endpoint, policy, passages)
+        return request_findings(policy.endpoint, policy, passages)
     except ProviderError as error:
         logger.warning("the moderation endpoint judges nothing: %s", error)
         if error.code is not FailureCode.INTERRUPTED:
@@ -40,9 +43,9 @@ def judged(policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
         return []
 
 
-def ask(endpoint: ModerationEndpoint, policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
-    """As judged, at once and whatever it said before. Raises ProviderError."""
-    from models_registry.providers.moderations import judge  # web processes start without aiohttp
+def request_findings(endpoint: ModerationEndpoint, policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
+    """Call the endpoint, even shortly after a failure. Raises ProviderError."""
+    from models_registry.providers.moderations import judge  # here, so that web processes start without aiohttp
 
     provider = endpoint.provider
     try:
