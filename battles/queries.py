@@ -47,8 +47,8 @@ _to_ask = PreparedQuery(
 )
 _battle = PreparedQuery(lambda pk: _joined().filter(pk=pk), int)
 _battles = PreparedQuery(lambda session: _joined().filter(session=session).order_by("pk"), int)
-_of_user = PreparedQuery(lambda id, user: _joined().of_user(user).filter(public_id=id), str, int)
-_of_visitor = PreparedQuery(lambda id, visitor: _joined().of_visitor(visitor).filter(public_id=id), str, int)
+_of_user = PreparedQuery(lambda id, user: _joined().owned_by_user(user).filter(public_id=id), str, int)
+_of_visitor = PreparedQuery(lambda id, visitor: _joined().owned_by_visitor(visitor).filter(public_id=id), str, int)
 _locked = PreparedQuery(
     lambda pk: (
         _joined().annotate(has_overused_prompt=has_overused_prompt()).select_for_update(of=("self",)).filter(pk=pk)

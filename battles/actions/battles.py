@@ -141,5 +141,5 @@ def _open_battle(actor: Actor, session: Session, prompt: str, admitted: Admitted
     attachments.attach(turn, uploads)
     store_findings(findings, turn)
     answers = ask(turn, [turn], sides, person=actor.key)
-    battle.remember(sides=sides, turns=[turn], answers=answers)
+    battle.set_related(sides=sides, turns=[turn], answers=answers)
     return battle

@@ -42,7 +42,7 @@ def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
 
 def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     battle = read_for_vote(battle_id)  # locked: no follow-up begins meanwhile
-    if not battle.takes_vote:
+    if not battle.accepts_vote:
         raise TakesNoVote
     if battle.vote_or_none is not None:
         raise AlreadyVoted
