@@ -1,4 +1,4 @@
-"""Statistics of models' recent calls, in one query for any number of models."""
+"""Statistics of models' recent calls."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ WINDOW = timedelta(hours=24)
 
 @dataclass(frozen=True)
 class CallStatistics:
-    """Statistics of finished calls without probes. Times in milliseconds, of complete answers only."""
+    """Finished calls, without probes. Times in milliseconds, of complete answers only."""
 
     calls: int = 0
     errors: int = 0
@@ -58,7 +58,7 @@ class _Percentile(Aggregate):
 
 
 def get_call_statistics(model_ids: Iterable[int], *, within: timedelta = WINDOW) -> dict[int, CallStatistics]:
-    """Return statistics by model id, without models that had no call `within` that time."""
+    """Return statistics by model id with one query; models without calls are missing."""
     ended = Q(state__in=[Call.State.DONE, Call.State.STOPPED, Call.State.FAILED], answer__isnull=False)
     calls = Call.objects.filter(ended, model__in=list(model_ids), started_at__gte=Now() - within)
     aggregated = (

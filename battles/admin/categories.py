@@ -24,8 +24,6 @@ _LANGUAGE = re.compile(rf"[a-z]{{2}}|{UNDETERMINED}")
 
 
 class LinesField(forms.CharField):
-    """List with one entry per line."""
-
     widget = forms.Textarea(attrs={"rows": 8, "cols": 40})
 
     def prepare_value(self, value: object) -> object:

@@ -1,4 +1,4 @@
-"""Read-only pages of sessions, battles, answers, calls and votes, and call statistics on models' pages."""
+"""Read-only pages of sessions, battles, answers, calls and votes."""
 
 from typing import Any
 

@@ -35,7 +35,7 @@ class ModelTestForm(forms.Form):
 
 
 class ModelTestAdmin(HealthAdmin):
-    """Adds the test page to a model's. It needs the right to change the model, because tests cost money."""
+    """Test page of a model. Needs the right to change the model, because tests cost money."""
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
@@ -66,7 +66,7 @@ class ModelTestAdmin(HealthAdmin):
         return redirect("admin:battles_model_test", model.pk, test_id)
 
     def show_test(self, request: HttpRequest, model_id: int, test_id: str) -> HttpResponse:
-        """Show a test: its result, or the address from which a browser with JavaScript follows the answer."""
+        """Show the result of a test, or the stream that JavaScript follows."""
         model = self._changeable(request, str(model_id))
         try:
             test = model_tests.read(test_id)

@@ -124,7 +124,7 @@ class ModerationRuleAdmin(RegistryAdmin):
         return False  # verdicts refer to rules; administrators switch them off
 
     def try_text(self, request: HttpRequest) -> HttpResponse:
-        """Show the matching rules, including inactive ones, and what would happen to the prompt."""
+        """Show matching rules, including inactive ones, and the outcome."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         form = TryForm(request.POST or None)

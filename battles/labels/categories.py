@@ -21,6 +21,6 @@ BUILT_IN = {
 
 
 def category_names() -> dict[str, str]:
-    """Return names by key: built-in ones in their order, then the operator's, including inactive ones."""
+    """Return names by key: built-in ones, then the operator's, including inactive ones."""
     custom = Category.objects.values_list("slug", "name")
     return {key: str(name) for key, (name, _rule) in BUILT_IN.items()} | dict(custom)

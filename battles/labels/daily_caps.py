@@ -1,4 +1,4 @@
-"""Daily caps (UTC) on counted votes per person and per network; votes over a cap are stored but excluded.
+"""Daily caps (UTC) on counted votes per person and network; votes over a cap are stored but excluded.
 
 The order in the log decides which votes are over, so every later count agrees. Votes are marked when they are cast, so
 that live Elo does not move and the page says why. Votes cast at the same moment may pass unmarked; `votes_over_cap`
@@ -81,14 +81,14 @@ def is_reached(actor: Actor) -> bool:
 
 
 def record_network(vote: Vote, actor: Actor) -> None:
-    """Store the vote's network. Call it in the transaction of the vote."""
+    """Call it in the transaction of the vote."""
     network = _network_hash(actor)
     if network and _has_table():
         VoteNetwork.objects.create(vote=vote, network=network, day=vote.created_at.date())
 
 
 def votes_over_cap() -> VoteQuerySet:
-    """Return unmarked pending votes that are over a cap. Call it under the lock of the tallies."""
+    """Return unmarked pending votes over a cap. Call it under the lock of the tallies."""
     caps = _caps()
     if min(caps.values()) == UNLIMITED or not _has_table():
         return Vote.objects.none()

@@ -50,7 +50,7 @@ def excess_duplicates() -> VoteQuerySet:
 
 
 def has_overused_prompt() -> Exists:
-    """Return an annotation for battles: whether votes on the prompt are excluded as duplicates. Uses an index."""
+    """Return an annotation for battles: whether votes on the prompt are excluded as duplicates."""
     excluded = Vote.objects.filter(
         prompt_digest=OuterRef("prompt_digest"), excluded_reason=Vote.ExcludedReason.DUPLICATE_PROMPT
     )
@@ -58,7 +58,7 @@ def has_overused_prompt() -> Exists:
 
 
 def _percentile(prompts_by_votes: Sequence[tuple[int, int]]) -> float:
-    """Return PERCENTILE of the prompts' numbers of votes, interpolated so that one of few prompts can exceed it.
+    """Return PERCENTILE of votes per prompt, interpolated so that one of few prompts can exceed it.
 
     prompts_by_votes: (number of votes, number of prompts with it), ascending.
     """
@@ -68,6 +68,6 @@ def _percentile(prompts_by_votes: Sequence[tuple[int, int]]) -> float:
 
 
 def _nth(prompts_by_votes: Sequence[tuple[int, int]], n: int) -> int:
-    """Return the number of votes of the prompt at rank n, from 0."""
+    """Return the votes of the prompt at rank n, from 0."""
     cumulated = itertools.accumulate(prompts for _, prompts in prompts_by_votes)
     return next(votes for (votes, _), until in zip(prompts_by_votes, cumulated, strict=True) if until > n)

@@ -12,8 +12,6 @@ IMAGES = "images"
 
 
 class LabelColumns(TypedDict):
-    """Columns that Battle and Vote share."""
-
     categories: list[str]
     language: str
     labelled_by: str

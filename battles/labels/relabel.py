@@ -28,7 +28,7 @@ WHERE vote.id = label.id
 
 
 def relabel_pending() -> int:
-    """Relabel pending votes with outdated labels; return their number. Call it under the lock of the tallies."""
+    """Relabel outdated pending votes; return their number. Call it under the lock of the tallies."""
     rules = Category.objects.rules()
     outdated = Vote.objects.pending().exclude(labelled_by=labelling.version(rules)).order_by("order")
     relabelled = 0

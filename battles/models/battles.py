@@ -1,4 +1,4 @@
-"""Battles and their sides. Sessions import this module, so it refers to them by name."""
+"""Battles and their sides. Refers to sessions by name, because they import this module."""
 
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,6 @@ class BattleQuerySet(models.QuerySet["Battle"]):
         return self.filter(session__owner_visitor=pk, session__discarded_at=None)
 
     def with_consent(self) -> "BattleQuerySet":
-        """Battles whose owner consented to publication and has not withdrawn the consent."""
         return self.exclude(consent="").filter(consent_withdrawn_at=None)
 
     def find_visible(self, actor: Actor, public_id: str) -> "Battle | None":

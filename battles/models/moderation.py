@@ -73,7 +73,7 @@ class ModerationRule(models.Model):
 
     @property
     def matcher(self) -> Matcher:
-        """Return the matcher of a rule that is not the endpoint's. Raises InvalidPattern."""
+        """Matcher of a rule that is not the endpoint's. Raises InvalidPattern."""
         return (expression_matcher if self.kind == self.Kind.EXPRESSIONS else phrase_matcher)(self.patterns)
 
 
@@ -110,7 +110,6 @@ class ModerationEndpoint(models.Model):
 
 class ModerationCaseQuerySet(models.QuerySet["ModerationCase"]):
     def for_queue(self) -> "ModerationCaseQuerySet":
-        """Load all data of the queue's page in a fixed number of queries."""
         owners = ("battle__session__owner_user", "battle__session__owner_visitor")
         first_prompts = models.Prefetch("battle__turns", Turn.objects.filter(index=0), to_attr="first_turns")
         return self.select_related(*owners, "battle__vote", "user", "visitor", "decided_by").prefetch_related(

@@ -19,7 +19,6 @@ UNDO_WINDOW = timedelta(minutes=1)
 
 class SessionQuerySet(models.QuerySet["Session"]):
     def owned_or_discarded_by(self, actor: Actor) -> "SessionQuerySet":
-        """The actor's sessions, including discarded ones."""
         if actor.user is not None:
             return self.filter(owner_user=actor.user)
         return self.filter(owner_visitor=actor.visitor) if actor.visitor is not None else self.none()
@@ -28,7 +27,6 @@ class SessionQuerySet(models.QuerySet["Session"]):
         return self.owned_or_discarded_by(actor).filter(discarded_at=None)
 
     def due_for_deletion(self) -> "SessionQuerySet":
-        """Discarded sessions that can no longer be restored."""
         return self.filter(discarded_at__lt=Now() - UNDO_WINDOW)
 
     def latest_first(self) -> "SessionQuerySet":
@@ -59,14 +57,12 @@ class SessionQuerySet(models.QuerySet["Session"]):
         return self.annotate(battle_count=Coalesce(models.Subquery(of_session.values(n=models.Count("pk"))), 0))
 
     def search(self, words: str) -> "SessionQuerySet":
-        """Sessions whose title or prompts contain `words`."""
         if not words:
             return self
         in_prompts = Turn.objects.filter(battle__session=models.OuterRef("pk"), prompt__icontains=words)
         return self.filter(Q(title__icontains=words) | models.Exists(in_prompts))
 
     def with_upload(self, upload_id: str) -> "SessionQuerySet":
-        """Sessions with a prompt that has this attachment."""
         used = Turn.objects.filter(battle__session=models.OuterRef("pk"), attachments__upload__public_id=upload_id)
         return self.filter(models.Exists(used))
 

@@ -10,7 +10,6 @@ from common.ids import new_public_id
 
 class ShareQuerySet(models.QuerySet["Share"]):
     def readable(self) -> "ShareQuerySet":
-        """Shares whose public page is available."""
         return self.filter(battle__hidden_at=None, battle__session__discarded_at=None)
 
 

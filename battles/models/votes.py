@@ -16,7 +16,7 @@ from models_registry.models import LanguageModel
 
 
 class VoteCounter(models.Model):
-    """Counters for gapless numbers: row 1 for votes, row 2 for star ratings. The lock of the row orders commits."""
+    """Counters for gapless numbers: row 1 for votes, row 2 for star ratings. Its lock orders commits."""
 
     last_order = models.PositiveBigIntegerField(default=0)
 
@@ -33,7 +33,7 @@ class NextOrder(models.Func):
 
 
 class NextStarOrder(models.Func):
-    """Next star rating number; otherwise like NextOrder."""
+    """Next star rating number; like NextOrder."""
 
     function = "battles_next_star_order"
     arity = 0

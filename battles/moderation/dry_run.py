@@ -14,7 +14,7 @@ from models_registry.providers.base import ProviderError
 
 @dataclass(frozen=True)
 class RuleMatch:
-    """A rule, possibly inactive, and its patterns that occur in the text."""
+    """A rule, possibly inactive, and its patterns that occur."""
 
     rule: ModerationRule
     lines: list[str]
@@ -31,7 +31,6 @@ class DryRun:
 
     @property
     def blocking_rule(self) -> ModerationRule | None:
-        """Return the rule whose category a refusal would name."""
         blocking = first_blocking([*(Finding(match.rule) for match in self.matches), *self.scored])
         return blocking.rule if blocking is not None else None
 

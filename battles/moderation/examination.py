@@ -56,7 +56,6 @@ def store_findings(findings: Iterable[Finding], turn: Turn) -> None:
 
 
 def open_case(battle: Battle) -> ModerationCase:
-    """Create or reopen the battle's case."""
     case, _made = ModerationCase.objects.get_or_create(battle=battle)
     state = ModerationCase.State.WAITING
     ModerationCase.objects.filter(pk=case.pk).update(state=state, flagged_at=Now(), decided_at=None, decided_by=None)
@@ -81,7 +80,7 @@ def _store_refusal(actor: Actor, findings: Iterable[Finding], battle: Battle | N
 
 
 def _refusals_case(actor: Actor) -> ModerationCase:
-    """Return the person's waiting case, so that repeated refusals share one."""
+    """Return one waiting case for all of the person's refused prompts."""
     owner = {"battle": None, "user": actor.user, "visitor": actor.visitor}
     waiting = ModerationCase.objects.filter(**owner, state=ModerationCase.State.WAITING).first()
     return waiting or ModerationCase.objects.create(**owner)

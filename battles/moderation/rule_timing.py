@@ -16,9 +16,9 @@ _PROSE = "The quick brown fox jumps over the lazy dog, 42 times. "
 
 
 def search_seconds(matchers: Sequence[Matcher], patterns: Sequence[str]) -> float:
-    """Return the CPU time in seconds that `matchers` take for the slowest of several long texts.
+    """Return the CPU time in seconds for the slowest of several long texts.
 
-    patterns: the source of the matchers. Stops, with the time so far, once it is above MAX_RULE_S.
+    patterns: the source of the matchers. Stops once the time exceeds MAX_RULE_S.
     """
     slowest = 0.0
     for text in _probes("".join(patterns)):

@@ -12,5 +12,4 @@ FUNCTIONS = {
 
 
 def read_sql(name: str) -> str:
-    """Return the SQL of a file of this folder."""
     return sql_files.read_sql(Path(__file__).with_name(name))

@@ -34,10 +34,9 @@ SOME_REASONING_WORDS, MANY_REASONING_WORDS = 1, 2
 
 
 def classify(prompts: Sequence[str]) -> Labels:
-    """Return categories and language of a conversation.
+    """Return each prompt's categories and the language of all prompts together.
 
-    prompts: those of the judged turns, in order. The conversation has each prompt's categories; its language is that
-    of all prompts together.
+    prompts: those of the judged turns, in order.
     """
     categories: set[str] = set()
     for prompt in prompts:

@@ -1,6 +1,6 @@
 """Categories that an operator defines by phrases, lengths and languages.
 
-Phrases are not regular expressions: a careless one can take minutes on one prompt.
+Phrases, because a careless regular expression can take minutes on one prompt.
 """
 
 import hashlib

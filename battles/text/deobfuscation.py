@@ -1,4 +1,4 @@
-"""Undo obfuscation: return a text in every spelling in which a reader may understand it."""
+"""Undo obfuscation: spell a text in every way in which a reader may understand it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ def space_words(text: str) -> str:
 
 
 def phrase_needle(phrase: str) -> str:
-    """Return the string to search in TextVariant.words, "" without a word; `*` at the end makes the phrase a prefix."""
+    """Return the string to search in TextVariant.words, "" without a word; `*` at the end marks a prefix."""
     words = space_words(normalize_line(phrase.removesuffix("*")))
     if not words.strip():
         return ""

@@ -39,7 +39,7 @@ class Matcher:
 
 
 def phrase_matcher(lines: Iterable[str]) -> Matcher:
-    """Raise InvalidPattern for a phrase without a letter or digit."""
+    """Raises InvalidPattern for a phrase without a letter or digit."""
     needles = [phrase_needle(line) for line in lines]
     if "" in needles:
         raise InvalidPattern
@@ -49,7 +49,7 @@ def phrase_matcher(lines: Iterable[str]) -> Matcher:
 
 
 def expression_matcher(lines: Iterable[str]) -> Matcher:
-    """Raise InvalidPattern for an expression that is not RE2's or that matches the empty text."""
+    """Raises InvalidPattern for an expression that is not RE2's or that matches the empty text."""
     return Matcher(expressions=tuple(_compile(line) for line in lines))
 
 

@@ -11,7 +11,7 @@ def prompt_digest(prompts: Sequence[str], files: Sequence[str] = ()) -> str:
     """Return 32 hex digits (the first 128 bits of a SHA-256) that are equal for repeated prompts.
 
     Case, width, spacing, invisible characters and punctuation around a prompt make no difference.
-    files: SHA-256 of each attachment, because "Summarise this" of two texts is not the same prompt.
+    files: SHA-256 of each attachment, since "Summarise this" may be about different files.
     """
     content = "\x1e".join(_normalize(prompt) for prompt in prompts)
     content += "".join(f"\x1d{file}" for file in files)

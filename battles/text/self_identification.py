@@ -1,7 +1,6 @@
 """Detect answers that reveal their model: its own names anywhere, or any model's name in "I am …".
 
-Texts are compared as a reader sees them: without markup, invisible characters, accents and emphasis, with full-width
-and look-alike letters as plain ones.
+Texts are compared without markup, invisible characters, accents and emphasis, and with look-alikes as Latin letters.
 """
 
 import html
@@ -119,7 +118,7 @@ def _name_patterns(names: tuple[str, ...], organization: str) -> _NamePatterns:
 
 
 def _any_of(spellings: Iterable[str]) -> str:
-    """Return a pattern of the longest spelling up to a word's end; digits may follow directly: "Qwen2"."""
+    """Return a pattern that prefers the longest spelling; digits may follow directly: "Qwen2"."""
     return f"(?:{'|'.join(sorted(spellings, key=len, reverse=True))})(?![a-z\u0400-\u04ff])"
 
 
@@ -129,7 +128,7 @@ def _first_word(name: str) -> str:
 
 
 def _spelling(name: str, *, spaced: bool = False) -> str:
-    """Return a pattern for a name with its parts joined in any way: "GPT-4o", "gpt 4o", "GPT4o"."""
+    """Return a pattern for "GPT-4o", "gpt 4o" and "GPT4o" alike."""
     parts = _PARTS.findall(name)
     if spaced and sum(map(len, parts)) >= MIN_SPACED_LENGTH:
         return " ?".join(re.escape(letter) for part in parts for letter in part)

@@ -1,6 +1,6 @@
-"""Word lists of the classifier, in the most frequent languages: en, fr, de, es, it, pt, nl, ru, zh, ja.
+"""Word lists of the classifier in en, fr, de, es, it, pt, nl, ru, zh and ja.
 
-Entries are regular expressions without nested repetition, so that no prompt takes long.
+Entries have no nested repetition, so that no prompt takes long.
 """
 
 import re
@@ -10,7 +10,7 @@ _LETTER = r"a-z0-9_\u00c0-\u024f"
 
 
 def alternatives(phrases: str) -> str:
-    """Return a regular expression group of phrases that are separated by a comma and white space."""
+    """Return a group of phrases, which a comma and white space separate."""
     return "(?:" + "|".join(" ".join(phrase.split()) for phrase in re.split(r",\s+", phrases) if phrase.strip()) + ")"
 
 

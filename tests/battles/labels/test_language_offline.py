@@ -1,4 +1,4 @@
-"""Language detection reads one file of a package that can download models; none of its code may run."""
+"""Language detection runs no code of a package that can download models."""
 
 import os
 import subprocess
