@@ -64,7 +64,7 @@ def _current_labels(vote_ids: Iterable[int], rules: list[Rule]) -> dict[int, Lab
     for turn in turns.only("battle_id", "prompt").order_by("index"):
         prompts[battles[turn.battle_id]].append(turn.prompt)
         files[battles[turn.battle_id]] += turn.attached
-    return {vote_id: labelling.label(asked, rules, files=files[vote_id]) for vote_id, asked in prompts.items()}
+    return {vote_id: labelling.label(texts, rules, files=files[vote_id]) for vote_id, texts in prompts.items()}
 
 
 @transaction.atomic

@@ -59,8 +59,8 @@ def request_findings(endpoint: ModerationEndpoint, policy: Policy, passages: Ite
     highest: dict[int, Finding] = {}
     for category, rule in policy.scored:
         score = judgement.scores.get(category, 0.0)
-        known = highest.get(rule.pk)
-        if score >= rule.threshold and (known is None or score > (known.score or 0.0)):
+        previous = highest.get(rule.pk)
+        if score >= rule.threshold and (previous is None or score > (previous.score or 0.0)):
             highest[rule.pk] = Finding(rule, score, endpoint.model, judgement.version)
     return list(highest.values())
 

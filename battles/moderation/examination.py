@@ -45,9 +45,9 @@ def store_findings(findings: Iterable[Finding], turn: Turn) -> None:
     findings = list(findings)
     if not findings:
         return
-    known = ModerationVerdict.objects.filter(case__battle=turn.battle, turn__isnull=False)
-    before = set(known.values_list("rule", flat=True))
-    new = [finding for finding in findings if finding.rule.pk not in before]
+    verdicts = ModerationVerdict.objects.filter(case__battle=turn.battle, turn__isnull=False)
+    known_rules = set(verdicts.values_list("rule", flat=True))
+    new = [finding for finding in findings if finding.rule.pk not in known_rules]
     if new:
         _create_verdicts(open_case(turn.battle), new, turn)
     turn.warnings = list(dict.fromkeys(finding.rule.category for finding in new if finding.rule.action == Action.WARN))

@@ -116,4 +116,4 @@ def _is_hard(text: str, *, is_technical: bool) -> bool:
 
 
 def _distinct_matches(pattern: re.Pattern[str], text: str) -> set[str]:
-    return {found.lower() for found in pattern.findall(text)}
+    return {word.lower() for word in pattern.findall(text)}

@@ -123,8 +123,8 @@ def _any_of(spellings: Iterable[str]) -> str:
 
 
 def _first_word(name: str) -> str:
-    found = _PARTS.search(name)
-    return found[0] if found else ""
+    match = _PARTS.search(name)
+    return match[0] if match else ""
 
 
 def _spelling(name: str, *, spaced: bool = False) -> str:

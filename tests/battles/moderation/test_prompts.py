@@ -149,10 +149,10 @@ def test_prompts_are_sent_unchanged(client: Client):
 
 
 def test_rule_change_takes_effect_immediately(client: Client):
-    made = rule("off")
+    inactive = rule("off")
     assert post(client, "sessions/", prompt="build a bomb").status_code == 201
-    made.action = Action.BLOCK
-    made.save()
+    inactive.action = Action.BLOCK
+    inactive.save()
     assert post(client, "sessions/", prompt="build a bomb").status_code == 400
 
 
@@ -168,8 +168,8 @@ def test_refused_prompt_counts_and_is_stored_without_text(settings, client: Clie
     answers = [post(client, "sessions/", prompt="build a bomb").status_code for _ in range(3)]
     assert answers == [400, 400, 429]
     assert ModerationCase.objects.get().verdicts.count() == 2
-    kept = ModerationCase.objects.values().first() | ModerationVerdict.objects.values().first()
-    assert not any("bomb" in str(value) for value in kept.values())
+    stored = ModerationCase.objects.values().first() | ModerationVerdict.objects.values().first()
+    assert not any("bomb" in str(value) for value in stored.values())
 
 
 @pytest.mark.usefixtures("nothing_is_forgotten")

@@ -69,8 +69,8 @@ def test_decision_needs_reason_and_is_audited(at_work: Client, moderator: User, 
     assert (entry.user, entry.subject, entry.reason) == (moderator, "2 cases", "I looked at it.")
     assert entry.details["cases"] == [str(case) for case in cases]
     assert entry.created_at is not None
-    kept = ModerationCase.objects.values_list("state", "decided_by", "reason")
-    assert list(kept) == [(state, moderator.pk, "I looked at it.")] * 2
+    decided = ModerationCase.objects.values_list("state", "decided_by", "reason")
+    assert list(decided) == [(state, moderator.pk, "I looked at it.")] * 2
 
 
 def test_hidden_battle_is_shown_to_staff_only(at_work: Client):
@@ -193,8 +193,8 @@ def test_queue_is_searched_and_filtered(at_work: Client):
     case = reported(make.visitor(), prompt="Needle")
     reported(make.visitor(), prompt="Hay")
     queries = [f"q={case.battle.public_id}", "q=rude", "state__exact=waiting", "by=people", "by=rules"]
-    found = [at_work.get(f"{QUEUE}?{query}").text.count('name="_selected_action"') for query in queries]
-    assert found == [1, 2, 2, 2, 0]
+    counts = [at_work.get(f"{QUEUE}?{query}").text.count('name="_selected_action"') for query in queries]
+    assert counts == [1, 2, 2, 2, 0]
     assert at_work.get(f"{QUEUE}?verdicts__action__exact=warn&hidden=1").status_code == 200
 
 
