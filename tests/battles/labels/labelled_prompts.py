@@ -22,7 +22,7 @@ def load_labelled_prompts() -> tuple[list[LabelledPrompt], list[LabelledPrompt]]
     seen: list[LabelledPrompt] = []
     held_out: list[LabelledPrompt] = []
     rows = seen
-    for line in Path(__file__).with_name("prompts_to_label.txt").read_text().splitlines():
+    for line in Path(__file__).with_name("labelled_prompts.txt").read_text().splitlines():
         if line.startswith("# HELD OUT"):
             rows = held_out
         if not line.startswith("#"):
