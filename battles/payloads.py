@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from battles.models import NUMBERS, Answer, Battle, Position, Share, Side, Turn, Vote
+from battles.models import NUMBERED_POSITIONS, Answer, Battle, Position, Share, Side, Turn, Vote
 from battles.models.turns import AttachedFile
 from battles.payload_types import (
     AnswerPayload,
@@ -37,7 +37,7 @@ from models_registry.payloads import model_summary
 # Before the vote a failed side says nothing about why: refusals differ between providers.
 NEUTRAL_ERROR = "failed"
 NEUTRAL_MESSAGE = _("This model could not answer.")
-_PLACES = (*Position.values, *NUMBERS)
+_PLACES = (*Position.values, *NUMBERED_POSITIONS)
 
 
 def shown_battle(battle: Battle, *, stream_format: Format = "api") -> BattlePayload:
@@ -57,7 +57,7 @@ def shown_battle(battle: Battle, *, stream_format: Format = "api") -> BattlePayl
         "vote": _vote(vote) if vote is not None else None,
         "sides": [_side(side) for side in _in_order(sides)] if is_revealed else None,
         "stream_url": _stream_url(battle, live, stream_format),
-        "can_vote": battle.takes_vote and vote is None and live is None and not battle.is_void,
+        "can_vote": battle.accepts_vote and vote is None and live is None and not battle.is_void,
         "can_follow_up": live is None and not battle.is_void,
         "can_stop": live is not None and live.stop_requested_at is None,
         "can_regenerate": turns[-1].can_be_regenerated and (vote is None or turns[-1].after_vote),
@@ -115,13 +115,13 @@ def _state(battle: Battle, vote: Vote | None, live: Turn | None) -> BattleState:
         return "voted"
     if live is not None:
         return "answering"
-    return "awaiting_vote" if battle.takes_vote else "open"
+    return "awaiting_vote" if battle.accepts_vote else "open"
 
 
 def _stream_url(battle: Battle, live: Turn | None, stream_format: Format) -> str | None:
     if live is None:
         return None
-    places = DEFAULT_SIDES if battle.takes_vote else [side.position for side in battle.sides.all()]
+    places = DEFAULT_SIDES if battle.accepts_vote else [side.position for side in battle.sides.all()]
     person = person_hash(battle.session.person)
     token = StreamToken(battle.public_id, live.index, stream_format, live.round, places, person)
     return reverse("battles:stream", args=[sign(token)])

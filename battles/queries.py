@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from django.db.models import Model, QuerySet
 
 from accounts.actor import Actor
-from battles.labels.duplicates import repeats_too_often
+from battles.labels.duplicates import has_overused_prompt
 from battles.models import Answer, Battle, BattleQuerySet, Session, Side, Turn
 from common.db.execution import one_snapshot
 from common.prepared import PreparedQuery, set_prefetched
@@ -47,10 +47,12 @@ _to_ask = PreparedQuery(
 )
 _battle = PreparedQuery(lambda pk: _joined().filter(pk=pk), int)
 _battles = PreparedQuery(lambda session: _joined().filter(session=session).order_by("pk"), int)
-_of_user = PreparedQuery(lambda id, user: _joined().of_user(user).filter(public_id=id), str, int)
-_of_visitor = PreparedQuery(lambda id, visitor: _joined().of_visitor(visitor).filter(public_id=id), str, int)
+_of_user = PreparedQuery(lambda id, user: _joined().owned_by_user(user).filter(public_id=id), str, int)
+_of_visitor = PreparedQuery(lambda id, visitor: _joined().owned_by_visitor(visitor).filter(public_id=id), str, int)
 _locked = PreparedQuery(
-    lambda pk: _joined().annotate(repeats_too_often=repeats_too_often()).select_for_update(of=("self",)).filter(pk=pk),
+    lambda pk: (
+        _joined().annotate(has_overused_prompt=has_overused_prompt()).select_for_update(of=("self",)).filter(pk=pk)
+    ),
     int,
 )
 
@@ -78,7 +80,7 @@ def read_battle(pk: int) -> Battle:
 
 
 def read_for_vote(pk: int) -> Battle:
-    """The same with `repeats_too_often`; the row stays locked until COMMIT.
+    """The same with `has_overused_prompt`; the row stays locked until COMMIT.
 
     The transaction that ends a turn also updates the row of a battle that becomes void, so the lock is enough here.
     """

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from arena_site.operations import facts
-from battles.admin.call_statistics import CallStatistics, statistics_of
+from battles.admin.call_statistics import CallStatistics, get_call_statistics
 from common.valkey import heartbeat
 from common.valkey.connections import UNREACHABLE, fail_fast
 from leaderboard.models import AggregationRun
@@ -113,7 +113,7 @@ def _bars(votes: list[int]) -> list[Bar]:
 def _read_models(seen: Dashboard) -> None:
     models = LanguageModel.objects.configured()
     availability = Availability(models)
-    statistics = statistics_of([model.pk for model in models], within=CALLS_WITHIN)
+    statistics = get_call_statistics([model.pk for model in models], within=CALLS_WITHIN)
     health = [
         ModelHealth(model, availability.unavailable_reason(model), statistics.get(model.pk, CallStatistics()))
         for model in models

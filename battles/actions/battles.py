@@ -13,7 +13,7 @@ from battles.actions.turns import ask
 from battles.errors import BudgetReached, ModelsOverBudget, ProofRequired, TooFewModels
 from battles.labels.labelling import label
 from battles.models import Attachment, Battle, Session, Side, Turn
-from battles.moderation.examination import examine, keep
+from battles.moderation.examination import check_prompt, store_findings
 from battles.moderation.findings import Finding
 from battles.prompting import attachments, budget, consent, proof_of_work
 from battles.prompting.lineup import Contest, Needs, Wish
@@ -81,7 +81,7 @@ def _admit(actor: Actor, prompt: str, wish: Wish, proof: str) -> Admitted:
         raise
     if not contest.chosen:
         budget.check_allowance(actor, contest.candidates, prompt, uploads)
-    findings = examine(actor=actor, prompt=prompt, uploads=uploads)
+    findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads)
     return Admitted(contest, uploads, findings, consent.version() if wish.consent else "")
 
 
@@ -139,7 +139,7 @@ def _open_battle(actor: Actor, session: Session, prompt: str, admitted: Admitted
     )
     turn = Turn.objects.create(battle=battle, index=0, prompt=prompt)
     attachments.attach(turn, uploads)
-    keep(findings, turn)
+    store_findings(findings, turn)
     answers = ask(turn, [turn], sides, person=actor.key)
-    battle.remember(sides=sides, turns=[turn], answers=answers)
+    battle.set_related(sides=sides, turns=[turn], answers=answers)
     return battle

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.actor import Actor
 from battles.models import Battle, ModerationCase, Report
-from battles.moderation.examination import flagged
+from battles.moderation.examination import open_case
 from common.errors import InvalidInput
 from common.text.storable import has_unstorable
 from common.valkey import limits
@@ -31,7 +31,7 @@ def report(*, actor: Actor, battle: Battle, reason: str) -> tuple[Report, bool]:
         case, _opened = ModerationCase.objects.get_or_create(battle=battle)
         given, is_new = Report.objects.get_or_create(case=case, **by, defaults={"reason": reason})
         if is_new:
-            flagged(battle)
+            open_case(battle)
     return given, is_new
 
 

@@ -50,7 +50,7 @@ def discard_session(session: Session) -> None:
 
 def restore_session(*, actor: Actor, public_id: str) -> Session:
     """Have it back; one that was not thrown away stays as it is. Raises TooLateToRestore."""
-    mine = Session.objects.of(actor).filter(public_id=public_id)
+    mine = Session.objects.owned_or_discarded_by(actor).filter(public_id=public_id)
     mine.update(discarded_at=None)
     restored = mine.first()
     if restored is None:
@@ -60,7 +60,7 @@ def restore_session(*, actor: Actor, public_id: str) -> Session:
 
 def delete_discarded(*, at_most: int) -> None:
     """What nobody wanted back in time; what cannot be deleted is tried again."""
-    delete_each(Session.objects.to_be_deleted(), at_most=at_most)
+    delete_each(Session.objects.due_for_deletion(), at_most=at_most)
 
 
 def delete_each(unwanted: QuerySet[Session], *, at_most: int | None = None) -> int:

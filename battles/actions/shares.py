@@ -40,4 +40,4 @@ def withdraw_consent(battles: BattleQuerySet) -> int:
 
 def withdraw_every_consent(actor: Actor) -> int:
     """As withdraw_consent, for all that a person asked, in sessions that may still be had back too."""
-    return withdraw_consent(Battle.objects.filter(session__in=Session.objects.of(actor)))
+    return withdraw_consent(Battle.objects.filter(session__in=Session.objects.owned_or_discarded_by(actor)))

@@ -25,7 +25,7 @@ from battles.errors import (
     TooManyTurns,
 )
 from battles.models import Answer, Battle, Session, Side, Turn, Vote
-from battles.moderation.examination import examine, keep
+from battles.moderation.examination import check_prompt, store_findings
 from battles.prompting import budget
 from battles.prompting.attachments import attach, chosen_uploads, needs_of, refused
 from battles.prompting.lineup import Needs
@@ -50,7 +50,7 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
     uploads = chosen_uploads(actor, attachments)
     # Each try counts, before anybody is asked about it, and nobody is while a row is locked.
     limits.count("turn", actor.limit_keys, fail_open=actor.user is not None)
-    findings = examine(actor=actor, prompt=prompt, uploads=uploads, battle=battle)
+    findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads, battle=battle)
     with transaction.atomic():
         battle = Battle.objects.select_for_update().get(pk=battle.pk)  # one follow-up at a time
         if battle.is_void:
@@ -69,7 +69,7 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
         turn = Turn.objects.create(battle=battle, index=last.index + 1, prompt=prompt, after_vote=has_vote)
         with _refusing_what_does_not_fit():
             attach(turn, uploads)
-            keep(findings, turn)
+            store_findings(findings, turn)
             ask(turn, _turns_of(battle), sides, person=actor.key)
         Session.objects.filter(pk=battle.session_id).update(last_active_at=Now())
     return turn

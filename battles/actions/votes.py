@@ -42,7 +42,7 @@ def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
 
 def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     battle = read_for_vote(battle_id)  # locked: no follow-up begins meanwhile
-    if not battle.takes_vote:
+    if not battle.accepts_vote:
         raise TakesNoVote
     if battle.vote_or_none is not None:
         raise AlreadyVoted
@@ -68,7 +68,7 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
         style={position: _style_of(side, judged) for position, side in sides.items()}, voter=actor.key,
         excluded_reason=reason, **_labels(battle, judged),
     )  # fmt: skip
-    daily_caps.note_network(vote, actor)
+    daily_caps.record_network(vote, actor)
     return vote
 
 
@@ -76,13 +76,13 @@ def _reason_not_to_count(battle: Any, judged: list[Turn]) -> str:
     """A name that was read in any answer of a blind battle is known; a side that was stopped is only missed where it
     was judged.
 
-    battle: with repeats_too_often, which says something about a vote on its first prompt alone.
+    battle: with has_overused_prompt, which says something about a vote on its first prompt alone.
     """
     if battle.is_blind and any(answer.names_itself for turn in battle.turns.all() for answer in turn.answers.all()):
         return Vote.ExcludedReason.IDENTITY_LEAK
     if any(answer.state == Answer.State.STOPPED for turn in judged for answer in turn.answers.all()):
         return Vote.ExcludedReason.INCOMPLETE
-    repeated = battle.is_blind and battle.repeats_too_often and len(judged) == 1
+    repeated = battle.is_blind and battle.has_overused_prompt and len(judged) == 1
     return Vote.ExcludedReason.DUPLICATE_PROMPT if repeated else ""
 
 

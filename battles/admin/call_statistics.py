@@ -1,4 +1,4 @@
-"""How a model's calls of the last day went, for administrators: one query for any number of models."""
+"""Statistics of models' recent calls."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ WINDOW = timedelta(hours=24)
 
 @dataclass(frozen=True)
 class CallStatistics:
-    """Calls that came to an end, probes not counted; times in milliseconds, of answers that were whole."""
+    """Finished calls, without probes. Times in milliseconds, of complete answers only."""
 
     calls: int = 0
     errors: int = 0
@@ -28,25 +28,24 @@ class CallStatistics:
     total_p50: float | None = None
     total_p95: float | None = None
 
-    def share_of(self, number: int) -> str:
-        """In per cent of the calls."""
+    def percent(self, number: int) -> str:
         return f"{100 * number / self.calls:.0f} %" if self.calls else "–"
 
     @property
     def error_rate(self) -> str:
-        return self.share_of(self.errors)
+        return self.percent(self.errors)
 
     @property
     def empty_rate(self) -> str:
-        return self.share_of(self.empty)
+        return self.percent(self.empty)
 
     @property
     def truncation_rate(self) -> str:
-        return self.share_of(self.truncated)
+        return self.percent(self.truncated)
 
     @property
     def refusal_rate(self) -> str:
-        return self.share_of(self.refused)
+        return self.percent(self.refused)
 
 
 class _Percentile(Aggregate):
@@ -58,11 +57,11 @@ class _Percentile(Aggregate):
         super().__init__(expression, fraction=fraction, filter=Q(state=Call.State.DONE))
 
 
-def statistics_of(model_ids: Iterable[int], *, within: timedelta = WINDOW) -> dict[int, CallStatistics]:
-    """By model id; models without a call that began `within` that time are left out."""
+def get_call_statistics(model_ids: Iterable[int], *, within: timedelta = WINDOW) -> dict[int, CallStatistics]:
+    """Return statistics by model id with one query; models without calls are missing."""
     ended = Q(state__in=[Call.State.DONE, Call.State.STOPPED, Call.State.FAILED], answer__isnull=False)
     calls = Call.objects.filter(ended, model__in=list(model_ids), started_at__gte=Now() - within)
-    found = (
+    aggregated = (
         calls.order_by()
         .values("model_id")
         .annotate(
@@ -77,5 +76,5 @@ def statistics_of(model_ids: Iterable[int], *, within: timedelta = WINDOW) -> di
             total_p95=_Percentile("total_ms", 0.95),
         )
     )
-    rows: list[JsonObject] = [dict(row) for row in found]
+    rows: list[JsonObject] = [dict(row) for row in aggregated]
     return {row.pop("model_id"): CallStatistics(**row) for row in rows}

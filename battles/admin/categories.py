@@ -1,4 +1,4 @@
-"""Where an operator makes categories, and tries what a text is filed under."""
+"""Custom categories, and a page that classifies a prompt."""
 
 import re
 from typing import Any
@@ -19,13 +19,11 @@ from battles.text.classifier import classify
 from battles.text.labels import UNDETERMINED
 from models_registry.admin.base import RegistryAdmin
 
-MOST_PHRASES = 200
+MAX_PHRASES = 200
 _LANGUAGE = re.compile(rf"[a-z]{{2}}|{UNDETERMINED}")
 
 
 class LinesField(forms.CharField):
-    """A list, one entry a line."""
-
     widget = forms.Textarea(attrs={"rows": 8, "cols": 40})
 
     def prepare_value(self, value: object) -> object:
@@ -77,8 +75,8 @@ class CategoryForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean_phrases(self) -> list[str]:
         phrases: list[str] = self.cleaned_data["phrases"]
-        if len(phrases) > MOST_PHRASES:
-            raise ValidationError(_("At most %(most)d words or phrases."), params={"most": MOST_PHRASES})
+        if len(phrases) > MAX_PHRASES:
+            raise ValidationError(_("At most %(most)d words or phrases."), params={"most": MAX_PHRASES})
         for phrase in phrases:
             if len(phrase.removesuffix("*").strip()) < 2:
                 raise ValidationError(_("“%(phrase)s” is too short."), params={"phrase": phrase})
@@ -103,7 +101,7 @@ class TryForm(forms.Form):
 @admin.register(Category)
 class CategoryAdmin(RegistryAdmin):
     form = CategoryForm
-    list_display = ["name", "slug", "is_active", "what_fits"]
+    list_display = ["name", "slug", "is_active", "conditions"]
     list_filter = ["is_active"]
     search_fields = ["name", "slug", "description"]
     change_list_template = "admin/battles/category/change_list.html"
@@ -128,18 +126,18 @@ class CategoryAdmin(RegistryAdmin):
         return ["slug"] if obj is not None else []
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False  # votes are filed under it, and its name stays known
+        return False  # votes refer to categories by slug
 
     def save_model(self, request: HttpRequest, obj: Category, form: "forms.ModelForm[Category]", change: bool) -> None:
         super().save_model(request, obj, form, change)
         self.record_change(request, form, obj, change=change)
 
     def try_prompt(self, request: HttpRequest) -> HttpResponse:
-        """What a text would be filed under, by categories in use and those that are not."""
+        """Classify a prompt, including by inactive categories."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         form = TryForm(request.POST or None)
-        found = _filed_under(form.cleaned_data["prompt"]) if form.is_valid() else None
+        found = _classification(form.cleaned_data["prompt"]) if form.is_valid() else None
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -151,7 +149,7 @@ class CategoryAdmin(RegistryAdmin):
         return TemplateResponse(request, "admin/battles/category/try.html", context, status=status)
 
     @admin.display(description=_("what fits"))
-    def what_fits(self, category: Category) -> str:
+    def conditions(self, category: Category) -> str:
         shown = category.phrases[:3] + (["…"] if len(category.phrases) > 3 else [])
         parts = [", ".join(shown), ", ".join(category.languages)]
         if category.fewest_characters:
@@ -162,11 +160,11 @@ class CategoryAdmin(RegistryAdmin):
         return " · ".join(part for part in parts if part)
 
 
-def _filed_under(prompt: str) -> dict[str, object]:
+def _classification(prompt: str) -> dict[str, object]:
     labels = classify([prompt])
-    fitting = [category for category in Category.objects.all() if category.rule.holds([prompt], labels.language)]
+    custom = [category for category in Category.objects.all() if category.rule.matches([prompt], labels.language)]
     return {
         "language": labels.language,
         "built_in": [BUILT_IN[key][0] for key in labels.categories],
-        "own": fitting,
+        "own": custom,
     }

@@ -1,4 +1,4 @@
-"""A window onto what happens in the arena. Nothing here can be changed: votes are facts, calls are a log."""
+"""Read-only pages of sessions, battles, answers, calls and votes."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.people import ReadOnlyAdmin
-from battles.admin.call_statistics import CallStatistics, statistics_of
+from battles.admin.call_statistics import CallStatistics, get_call_statistics
 from battles.admin.model_tests import ModelTestAdmin
 from battles.models import Answer, Battle, Call, Session, Side, Turn, Vote
 from common.admin.estimated_count import EstimatedCountAdmin
@@ -19,7 +19,7 @@ from models_registry.providers import FailureCode
 
 
 class FailureFilter(admin.SimpleListFilter):
-    """By the codes there are: to list those that occur, Django would read every row."""
+    """Filter by all codes: to list only those that occur, Django would read every row."""
 
     title = _("error")
     parameter_name = "error"
@@ -109,13 +109,13 @@ admin.site.unregister(LanguageModel)
 
 @admin.register(LanguageModel)
 class ObservedModelAdmin(ModelTestAdmin, LanguageModelAdmin):
-    """The registry's page, with how the model's calls went, and how it answers now."""
+    """The registry's page with call statistics and model tests."""
 
     list_display = [*LanguageModelAdmin.list_display, "calls_today", "error_rate", "first_token"]
 
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         listed = super().get_changelist_instance(request)
-        statistics = statistics_of(model.pk for model in listed.result_list)
+        statistics = get_call_statistics(model.pk for model in listed.result_list)
         for model in listed.result_list:
             model.statistics = statistics.get(model.pk, CallStatistics())
         return listed
@@ -124,8 +124,8 @@ class ObservedModelAdmin(ModelTestAdmin, LanguageModelAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         model = self.get_object(request, object_id)
-        known = statistics_of([model.pk]).get(model.pk, CallStatistics()) if model is not None else None
-        return super().change_view(request, object_id, form_url, {**(extra_context or {}), "statistics": known})
+        statistics = get_call_statistics([model.pk]).get(model.pk, CallStatistics()) if model is not None else None
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), "statistics": statistics})
 
     @admin.display(description=_("calls, 24 h"))
     def calls_today(self, model: Any) -> int:

@@ -1,4 +1,4 @@
-"""“Test this model”: the page on which an administrator asks a model something and sees it answer."""
+"""“Test this model”: send a prompt to one model and follow its answer."""
 
 from typing import Any
 
@@ -35,13 +35,13 @@ class ModelTestForm(forms.Form):
 
 
 class ModelTestAdmin(HealthAdmin):
-    """Adds the page to a model's. Whoever may change the model may spend money on a test of it."""
+    """Test page of a model. Needs the right to change the model, because tests cost money."""
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         return [
-            path("<int:model_id>/test/", view(self.ask), name="battles_test_model"),
-            path("<int:model_id>/test/<str:test_id>/", view(self.hear), name="battles_model_test"),
+            path("<int:model_id>/test/", view(self.start_test), name="battles_test_model"),
+            path("<int:model_id>/test/<str:test_id>/", view(self.show_test), name="battles_model_test"),
             *super().get_urls(),
         ]
 
@@ -51,7 +51,7 @@ class ModelTestAdmin(HealthAdmin):
         test_url = reverse("admin:battles_test_model", args=[object_id]) if object_id.isdecimal() else ""
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), "test_url": test_url})
 
-    def ask(self, request: HttpRequest, model_id: int) -> HttpResponse:
+    def start_test(self, request: HttpRequest, model_id: int) -> HttpResponse:
         model = self._changeable(request, str(model_id))
         form = ModelTestForm(request.POST or None)
         if not form.is_valid():
@@ -65,8 +65,8 @@ class ModelTestAdmin(HealthAdmin):
         audit.record(request.user, "test model", model)  # type: ignore[arg-type]
         return redirect("admin:battles_model_test", model.pk, test_id)
 
-    def hear(self, request: HttpRequest, model_id: int, test_id: str) -> HttpResponse:
-        """Show a test: its result, or the address from which a browser with JavaScript follows the answer."""
+    def show_test(self, request: HttpRequest, model_id: int, test_id: str) -> HttpResponse:
+        """Show the result of a test, or the stream that JavaScript follows."""
         model = self._changeable(request, str(model_id))
         try:
             test = model_tests.read(test_id)

@@ -1,4 +1,4 @@
-"""Where an operator says what is looked for in prompts, and who is asked about them."""
+"""Moderation rules and the moderation endpoint."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ from django.utils.translation import gettext_lazy as _
 from battles.admin.categories import LinesField
 from battles.models import ModerationEndpoint, ModerationRule
 from battles.moderation import policy
-from battles.moderation.dry_run import tried
-from battles.moderation.rule_timing import MAX_RULE_S, seconds_to_read
-from battles.text.matching import Matcher, NotAPattern
+from battles.moderation.dry_run import try_rules
+from battles.moderation.rule_timing import MAX_RULE_S, search_seconds
+from battles.text.matching import InvalidPattern, Matcher
 from models_registry.admin.base import RegistryAdmin
 
-MOST_PATTERNS, MOST_CHARACTERS = 500, 300
+MAX_PATTERNS, MAX_PATTERN_CHARACTERS = 500, 300
 
 
 class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -40,10 +40,10 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean_patterns(self) -> list[str]:
         patterns: list[str] = self.cleaned_data["patterns"]
-        if len(patterns) > MOST_PATTERNS:
-            raise ValidationError(_("At most %(most)d lines."), params={"most": MOST_PATTERNS})
-        if too_long := next((line for line in patterns if len(line) > MOST_CHARACTERS), ""):
-            words = {"line": f"{too_long[:30]}…", "most": MOST_CHARACTERS}
+        if len(patterns) > MAX_PATTERNS:
+            raise ValidationError(_("At most %(most)d lines."), params={"most": MAX_PATTERNS})
+        if too_long := next((line for line in patterns if len(line) > MAX_PATTERN_CHARACTERS), ""):
+            words = {"line": f"{too_long[:30]}…", "most": MAX_PATTERN_CHARACTERS}
             raise ValidationError(_("“%(line)s” is longer than %(most)d characters."), params=words)
         return patterns
 
@@ -51,24 +51,24 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         cleaned = super().clean() or {}
         kind, patterns = cleaned.get("kind"), cleaned.get("patterns", [])
         if kind and kind != ModerationRule.Kind.ENDPOINT:
-            matchers = [self._matcher(line, ModerationRule(kind=str(kind), patterns=[line])) for line in patterns]
+            matchers = [self._parse_line(line, ModerationRule(kind=str(kind), patterns=[line])) for line in patterns]
             if not self.errors:
                 self._check_speed([matcher for matcher in matchers if matcher is not None], patterns)
         return cleaned
 
     def _check_speed(self, matchers: list[Matcher], patterns: list[str]) -> None:
-        """Add an error where every prompt would wait for this rule."""
-        if seconds_to_read(matchers, patterns) > MAX_RULE_S:
+        """Add an error if the rule would delay every prompt."""
+        if search_seconds(matchers, patterns) > MAX_RULE_S:
             problem = _(
                 "Searching a long prompt takes more than %(most)d ms. Use fewer or simpler expressions; repetitions "
                 "such as “{0,100}” are slowest."
             )
             self.add_error("patterns", ValidationError(problem, params={"most": MAX_RULE_S * 1000}))
 
-    def _matcher(self, line: str, rule: ModerationRule) -> Matcher | None:
+    def _parse_line(self, line: str, rule: ModerationRule) -> Matcher | None:
         try:
             return rule.matcher
-        except NotAPattern as error:
+        except InvalidPattern as error:
             fits_anything = _("“%(line)s” is empty or matches every text.")
             problem = _("“%(line)s” is not a valid expression: %(problem)s.") if str(error) else fits_anything
             self.add_error("patterns", ValidationError(problem, params={"line": line, "problem": str(error)}))
@@ -97,7 +97,7 @@ class TryForm(forms.Form):
 class ModerationRuleAdmin(RegistryAdmin):
     form = RuleForm
     change_list_template = "admin/battles/moderationrule/change_list.html"
-    list_display = ["words", "kind", "what", "action", "threshold", "note", "changed_at"]
+    list_display = ["category_name", "kind", "pattern_summary", "action", "threshold", "note", "changed_at"]
     list_filter = ["action", "kind"]
     search_fields = ["category", "note", "patterns"]
     fieldsets = [
@@ -121,20 +121,20 @@ class ModerationRuleAdmin(RegistryAdmin):
         ]
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False  # verdicts name it: switch it off
+        return False  # verdicts refer to rules; administrators switch them off
 
     def try_text(self, request: HttpRequest) -> HttpResponse:
-        """What the rules find in a text, those that are off as well, and what would come of it."""
+        """Show matching rules, including inactive ones, and the outcome."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         form = TryForm(request.POST or None)
-        said = form.cleaned_data if form.is_valid() else {}
+        data = form.cleaned_data if form.is_valid() else {}
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
             "title": gettext("Try the moderation rules"),
             "form": form,
-            "trial": tried(said["text"], ask_endpoint=said.get("ask_endpoint", False)) if said else None,
+            "trial": try_rules(data["text"], ask_endpoint=data.get("ask_endpoint", False)) if data else None,
         }
         status = 422 if form.errors else 200
         return TemplateResponse(request, "admin/battles/moderationrule/try.html", context, status=status)
@@ -146,11 +146,11 @@ class ModerationRuleAdmin(RegistryAdmin):
         self.record_change(request, form, obj, change=change)
 
     @admin.display(description=_("category"), ordering="category")
-    def words(self, rule: ModerationRule) -> str:
-        return rule.category_words
+    def category_name(self, rule: ModerationRule) -> str:
+        return rule.localized_category
 
     @admin.display(description=_("what is looked for"))
-    def what(self, rule: ModerationRule) -> str:
+    def pattern_summary(self, rule: ModerationRule) -> str:
         return ", ".join([*rule.patterns[:3], *(["…"] if len(rule.patterns) > 3 else [])])
 
 

@@ -77,7 +77,7 @@ class SessionViewSet(ViewSet):
         found = found.search(asked.get("search", "").replace("\x00", ""))
         if asked.get("upload"):
             found = found.with_upload(asked["upload"])
-        return paginated(found.with_known_names().with_battle_count().latest_first(), request, session_summary)
+        return paginated(found.with_revealed_names().with_battle_count().latest_first(), request, session_summary)
 
     @idempotent
     def create(self, request: Request) -> Created[SessionPayload]:
@@ -100,7 +100,7 @@ class SessionViewSet(ViewSet):
     def destroy(self, request: Request, public_id: str) -> NoContent:
         """For a minute it can be had back, unless it is to go for good: then also what was thrown away before."""
         if _asks_for(request, "for_good"):
-            actions.delete_session(self._find(Session.objects.of(_actor(request))))
+            actions.delete_session(self._find(Session.objects.owned_or_discarded_by(_actor(request))))
         else:
             actions.discard_session(self.get_object())
         return NoContent()
@@ -194,7 +194,7 @@ class BattleViewSet(ViewSet):
     @action(detail=True, methods=["post"])
     @idempotent
     def report(self, request: Request, public_id: str) -> Created[ReportPayload] | PayloadResponse[ReportPayload]:
-        battle = Battle.objects.seen_by(_actor(request), public_id)
+        battle = Battle.objects.find_visible(_actor(request), public_id)
         if battle is None:
             raise NotFound
         reason = _valid(ReportBattleSerializer(data=request.data))["reason"]

@@ -1,10 +1,10 @@
-"""What the categories are called, for people."""
+"""Names of categories, for people."""
 
 from django.utils.translation import gettext_lazy as _
 
 from battles.models import Category
 
-# What battles.text.classifier files under, and by which rule: shown to readers of a board.
+# Name and rule of each category of battles.text.classifier, shown to readers of a board.
 BUILT_IN = {
     "coding": (_("Coding"), _("asks for, shows or is about program code")),
     "maths": (_("Maths"), _("asks for a calculation, an equation or a proof")),
@@ -21,6 +21,6 @@ BUILT_IN = {
 
 
 def category_names() -> dict[str, str]:
-    """By key: the built-in ones in their order, then the operator's, those no longer in use too."""
-    own = Category.objects.values_list("slug", "name")
-    return {key: str(name) for key, (name, _rule) in BUILT_IN.items()} | dict(own)
+    """Return names by key: built-in ones, then the operator's, including inactive ones."""
+    custom = Category.objects.values_list("slug", "name")
+    return {key: str(name) for key, (name, _rule) in BUILT_IN.items()} | dict(custom)

@@ -1,7 +1,7 @@
-"""The operator's own categories, looked up once for everybody who asks within some seconds."""
+"""Cached rules of the operator's categories."""
 
 from battles.models import Category
 from common.cache import TTLCached
 
-# Votes that were labelled by yesterday's rules are labelled again before they are counted.
+# Rules may be outdated for ttl_s: relabel_pending labels such votes again before they are counted.
 rules = TTLCached(Category.objects.rules, ttl_s=10, invalidated_by=(Category,))

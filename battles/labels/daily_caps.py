@@ -1,7 +1,7 @@
-"""Of a person's votes of a day (UTC), and of a network's, only the first count; the others are kept and marked.
+"""Daily caps (UTC) on counted votes per person and network; votes over a cap are stored but excluded.
 
-A vote's place among the day's votes is their order in the log, so that every later count agrees. Votes are marked as
-they are cast: live Elo does not move, and the page says so. Votes cast at the same moment may pass unmarked; `beyond`
+The order in the log decides which votes are over, so every later count agrees. Votes are marked when they are cast, so
+that live Elo does not move and the page says why. Votes cast at the same moment may pass unmarked; `votes_over_cap`
 finds them before they are counted, under the lock of the tallies.
 """
 
@@ -12,25 +12,26 @@ from accounts.actor import Actor
 from battles.models import Vote, VoteNetwork, VoteQuerySet
 
 UNLIMITED = 2**31 - 1
-# True once this process has seen the table; before its migration votes are stored without a network.
+# True once this process has seen the table. Before its migration, votes are stored without a network.
 _table_exists = False
 
 _TODAY = "date_trunc('day', now() AT TIME ZONE 'UTC')"
 
-# Each reads no more of an index than the cap.
-_PERSON_IS_OVER = f"""
+# The LIMIT keeps both from reading more of an index than the cap.
+_PERSON_REACHED_CAP = f"""
 SELECT count(*) >= %(person)s FROM (
     SELECT 1 FROM battles_vote WHERE voter = %(voter)s AND created_at >= {_TODAY} AT TIME ZONE 'UTC' LIMIT %(person)s
 ) AS votes
 """  # noqa: S608 (constants)
-_NETWORK_IS_OVER = f"""
+_NETWORK_REACHED_CAP = f"""
 SELECT count(*) >= %(network)s FROM (
-    SELECT 1 FROM battles_votenetwork WHERE network = %(word)s AND day = {_TODAY}::date LIMIT %(network)s
+    SELECT 1 FROM battles_votenetwork WHERE network = %(network_hash)s AND day = {_TODAY}::date LIMIT %(network)s
 ) AS votes
 """  # noqa: S608 (constants)
 
-# The place of a pending vote: after those of its day that were taken, which are all before it, and among the pending.
-_BEYOND = """
+# Rank of each pending vote in its day: the number of votes already processed, all of which precede it, plus its rank
+# among the pending ones.
+_PENDING_OVER_CAP = """
 WITH pending AS (
     SELECT id, voter, network, vote_day AS day, excluded_reason,
         row_number() OVER (PARTITION BY voter, vote_day ORDER BY "order") AS of_voter,
@@ -65,43 +66,43 @@ WHERE pending.excluded_reason = ''
 
 
 def is_reached(actor: Actor) -> bool:
-    """Whether the actor's next vote is beyond the cap of the person or of the network."""
+    """Tell whether the actor's next vote would be over the cap of the person or network."""
     caps = _caps()
     with connection.cursor() as cursor:
         if caps["person"] < UNLIMITED:
-            cursor.execute(_PERSON_IS_OVER, {**caps, "voter": actor.key})
+            cursor.execute(_PERSON_REACHED_CAP, {**caps, "voter": actor.key})
             if cursor.fetchone()[0]:
                 return True
-        word = _network_of(actor)
-        if word and caps["network"] < UNLIMITED and _has_table():
-            cursor.execute(_NETWORK_IS_OVER, {**caps, "word": word})
+        network = _network_hash(actor)
+        if network and caps["network"] < UNLIMITED and _has_table():
+            cursor.execute(_NETWORK_REACHED_CAP, {**caps, "network_hash": network})
             return bool(cursor.fetchone()[0])
     return False
 
 
-def note_network(vote: Vote, actor: Actor) -> None:
-    """Remember where a vote came from, in its own transaction."""
-    word = _network_of(actor)
-    if word and _has_table():
-        VoteNetwork.objects.create(vote=vote, network=word, day=vote.created_at.date())
+def record_network(vote: Vote, actor: Actor) -> None:
+    """Call it in the transaction of the vote."""
+    network = _network_hash(actor)
+    if network and _has_table():
+        VoteNetwork.objects.create(vote=vote, network=network, day=vote.created_at.date())
 
 
-def beyond() -> VoteQuerySet:
-    """Pending votes that are beyond a cap and not marked. Under the lock of the tallies."""
+def votes_over_cap() -> VoteQuerySet:
+    """Return unmarked pending votes over a cap. Call it under the lock of the tallies."""
     caps = _caps()
     if min(caps.values()) == UNLIMITED or not _has_table():
         return Vote.objects.none()
     with connection.cursor() as cursor:
-        cursor.execute(_BEYOND, caps)
+        cursor.execute(_PENDING_OVER_CAP, caps)
         return Vote.objects.filter(pk__in=[pk for (pk,) in cursor.fetchall()])
 
 
 def _caps() -> dict[str, int]:
-    return {whose: cap or UNLIMITED for whose, cap in settings.ARENA_DAILY_VOTES.items()}
+    return {scope: cap or UNLIMITED for scope, cap in settings.ARENA_DAILY_VOTES.items()}
 
 
-def _network_of(actor: Actor) -> str:
-    """The IPv4 address's or the IPv6 /48's: one person may have a whole /48. Empty where no request was made."""
+def _network_hash(actor: Actor) -> str:
+    """Return the hash of the IPv4 address or IPv6 /48 (one person may have a whole /48); "" without a request."""
     return actor.network48 or ("" if actor.network == "unknown" else actor.network)
 
 

@@ -1,8 +1,7 @@
-"""Prompts that are voted on far more often than others in blind battles keep their first votes only.
+"""Exclude excess votes on prompts that occur far more often than others in blind battles.
 
-Otherwise one greeting, or one prompt that somebody's favourite answers well, would weigh more than the rest together.
-Which prompts these are is looked up now and then, over all votes; who goes on repeating one is told with the vote, so
-that live Elo does not move.
+Otherwise one greeting, or one prompt that favours a model, could outweigh all other prompts. An aggregation finds such
+prompts; later votes on them are excluded when they are cast, so that live Elo does not move.
 """
 
 import itertools
@@ -15,53 +14,53 @@ from django.db.models.functions import RowNumber
 
 from battles.models import Vote, VoteQuerySet
 
-# A prompt is repeated too often beyond this percentile of all prompts' numbers of votes, and above this many votes.
+# A prompt is overused if its number of votes is above this percentile of all prompts' and above MAX_COUNTED_VOTES.
 PERCENTILE = 0.999
-KEPT = 25
+MAX_COUNTED_VOTES = 25
 
-# Votes set aside for another reason neither repeat anything nor take a place among the first.
-_ASKED = ["", Vote.ExcludedReason.DUPLICATE_PROMPT]
+# Votes excluded for another reason are not counted as repetitions.
+_RELEVANT_REASONS = ["", Vote.ExcludedReason.DUPLICATE_PROMPT]
 
 _PROMPTS_BY_VOTES = """
 SELECT votes, count(*), array_agg(prompt_digest) FILTER (WHERE votes > %(kept)s)
 FROM (
     SELECT prompt_digest, count(*) AS votes FROM battles_vote
-    WHERE prompt_digest <> '' AND mode = 'blind' AND excluded_reason = ANY(%(asked)s) GROUP BY prompt_digest
+    WHERE prompt_digest <> '' AND mode = 'blind' AND excluded_reason = ANY(%(reasons)s) GROUP BY prompt_digest
 ) AS prompts
 GROUP BY votes ORDER BY votes
 """
 
 
-def repetitions() -> VoteQuerySet:
-    """Votes that still count although their prompt was repeated too often, pending and counted ones.
+def excess_duplicates() -> VoteQuerySet:
+    """Return pending and counted votes on overused prompts after the first MAX_COUNTED_VOTES of each.
 
     Reads every vote's digest: some seconds per million votes.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_PROMPTS_BY_VOTES, {"kept": KEPT, "asked": _ASKED})
+        cursor.execute(_PROMPTS_BY_VOTES, {"kept": MAX_COUNTED_VOTES, "reasons": _RELEVANT_REASONS})
         prompts_by_votes = cursor.fetchall()
     if not prompts_by_votes:
         return Vote.objects.none()
-    usual = _percentile([(votes, prompts) for votes, prompts, _ in prompts_by_votes])
-    too_often = [digest for votes, _, digests in prompts_by_votes if votes > usual for digest in digests or ()]
-    place = Window(RowNumber(), partition_by="prompt_digest", order_by="order")
-    asked = Vote.objects.blind().filter(prompt_digest__in=too_often, excluded_reason__in=_ASKED).annotate(place=place)
-    late = asked.filter(place__gt=KEPT, excluded_reason="").values_list("pk", flat=True)
-    return Vote.objects.filter(pk__in=list(late))
+    threshold = _percentile([(votes, prompts) for votes, prompts, _ in prompts_by_votes])
+    overused = [digest for votes, _, digests in prompts_by_votes if votes > threshold for digest in digests or ()]
+    rank = Window(RowNumber(), partition_by="prompt_digest", order_by="order")
+    votes = Vote.objects.blind().filter(prompt_digest__in=overused, excluded_reason__in=_RELEVANT_REASONS)
+    excess = votes.annotate(rank=rank).filter(rank__gt=MAX_COUNTED_VOTES, excluded_reason="")
+    return Vote.objects.filter(pk__in=list(excess.values_list("pk", flat=True)))
 
 
-def repeats_too_often() -> Exists:
-    """For annotating battles: whether votes on its prompt were set aside for that, and are. Asks an index."""
-    set_aside = Vote.objects.filter(
+def has_overused_prompt() -> Exists:
+    """Return an annotation for battles: whether votes on the prompt are excluded as duplicates."""
+    excluded = Vote.objects.filter(
         prompt_digest=OuterRef("prompt_digest"), excluded_reason=Vote.ExcludedReason.DUPLICATE_PROMPT
     )
-    return Exists(set_aside.exclude(prompt_digest=""))
+    return Exists(excluded.exclude(prompt_digest=""))
 
 
 def _percentile(prompts_by_votes: Sequence[tuple[int, int]]) -> float:
-    """The percentile of the prompts' numbers of votes, interpolated: where few prompts are known, one can be above it.
+    """Return PERCENTILE of votes per prompt, interpolated so that one of few prompts can exceed it.
 
-    prompts_by_votes: (a number of votes, how many prompts have it), ascending.
+    prompts_by_votes: (number of votes, number of prompts with it), ascending.
     """
     position = PERCENTILE * (sum(prompts for _, prompts in prompts_by_votes) - 1)
     lower, upper = (_nth(prompts_by_votes, n) for n in (math.floor(position), math.ceil(position)))
@@ -69,6 +68,6 @@ def _percentile(prompts_by_votes: Sequence[tuple[int, int]]) -> float:
 
 
 def _nth(prompts_by_votes: Sequence[tuple[int, int]], n: int) -> int:
-    """The number of votes of the prompt at place n, from 0."""
-    passed = itertools.accumulate(prompts for _, prompts in prompts_by_votes)
-    return next(votes for (votes, _), until in zip(prompts_by_votes, passed, strict=True) if until > n)
+    """Return the votes of the prompt at rank n, from 0."""
+    cumulated = itertools.accumulate(prompts for _, prompts in prompts_by_votes)
+    return next(votes for (votes, _), until in zip(prompts_by_votes, cumulated, strict=True) if until > n)

@@ -1,7 +1,4 @@
-"""Votes are labelled again when the rules have changed since they were cast.
-
-A vote has its labels from the moment it is cast. Where the text is gone, they stay as they are.
-"""
+"""Relabel votes whose rules changed since they were cast. Votes whose text was deleted keep their labels."""
 
 import json
 from collections import defaultdict
@@ -30,39 +27,36 @@ WHERE vote.id = label.id
 """
 
 
-def settle_pending() -> int:
-    """Bring pending votes' labels up to date before they are counted; returns how many were labelled again.
-
-    Inside the transaction that counts, under its lock.
-    """
+def relabel_pending() -> int:
+    """Relabel outdated pending votes; return their number. Call it under the lock of the tallies."""
     rules = Category.objects.rules()
     outdated = Vote.objects.pending().exclude(labelled_by=labelling.version(rules)).order_by("order")
-    settled = 0
+    relabelled = 0
     ids = list(outdated.values_list("pk", flat=True))
     for start in range(0, len(ids), BATCH):
-        labels = _labels_now(ids[start : start + BATCH], rules)
+        labels = _current_labels(ids[start : start + BATCH], rules)
         _store(labels)
-        settled += len(labels)
-    return settled
+        relabelled += len(labels)
+    return relabelled
 
 
-def reclassify(*, everything: bool = False, progress: Callable[[int, int], None] = lambda done, of: None) -> int:
-    """Label votes again, counted ones too, in batches that commit on their own; returns how many changed boards.
+def relabel_votes(*, everything: bool = False, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
+    """Relabel votes, including counted ones; return how many changed boards. Each batch commits on its own.
 
-    everything: also those that this version labelled already. progress: called with (done, of) after each batch.
+    everything: also relabel votes that have the current version. progress: called with (done, total) after each batch.
     """
     rules = Category.objects.rules()
     votes = Vote.objects.all() if everything else Vote.objects.exclude(labelled_by=labelling.version(rules))
-    of, done, changed, last = votes.count(), 0, 0, 0
+    total, done, changed, last = votes.count(), 0, 0, 0
     while batch := dict(votes.filter(order__gt=last).order_by("order").values_list("pk", "order")[:BATCH]):
-        changed += _relabel(_labels_now(batch, rules))
+        changed += _relabel(_current_labels(batch, rules))
         done, last = done + len(batch), max(filter(None, batch.values()))
-        progress(done, of)
+        progress(done, total)
     return changed
 
 
-def _labels_now(vote_ids: Iterable[int], rules: list[Rule]) -> dict[int, LabelColumns]:
-    """By vote; those whose text is gone are not in it."""
+def _current_labels(vote_ids: Iterable[int], rules: list[Rule]) -> dict[int, LabelColumns]:
+    """Return labels by vote, without votes whose text was deleted."""
     battles = dict(Vote.objects.filter(pk__in=list(vote_ids)).values_list("battle_id", "pk"))
     prompts: dict[int, list[str]] = defaultdict(list)
     files: dict[int, list[AttachedFile]] = defaultdict(list)
@@ -70,7 +64,7 @@ def _labels_now(vote_ids: Iterable[int], rules: list[Rule]) -> dict[int, LabelCo
     for turn in turns.only("battle_id", "prompt").order_by("index"):
         prompts[battles[turn.battle_id]].append(turn.prompt)
         files[battles[turn.battle_id]] += turn.attached
-    return {vote_id: labelling.label(asked, rules, files=files[vote_id]) for vote_id, asked in prompts.items()}
+    return {vote_id: labelling.label(texts, rules, files=files[vote_id]) for vote_id, texts in prompts.items()}
 
 
 @transaction.atomic

@@ -1,6 +1,4 @@
-"""What happens in the arena: sessions, battles, sides, turns, answers, calls, votes and stars."""
-
-from battles.models.battles import NUMBERS, Battle, BattleQuerySet, Position, Side
+from battles.models.battles import NUMBERED_POSITIONS, Battle, BattleQuerySet, Position, Side
 from battles.models.calls import Call, CallQuerySet
 from battles.models.categories import Category
 from battles.models.moderation import (
@@ -18,7 +16,7 @@ from battles.models.turns import Answer, Attachment, Turn, TurnQuerySet
 from battles.models.votes import StarRating, Vote, VoteCounter, VoteNetwork, VoteQuerySet
 
 __all__ = [
-    "NUMBERS",
+    "NUMBERED_POSITIONS",
     "Action",
     "Answer",
     "Attachment",

@@ -1,4 +1,4 @@
-"""Battles: who meets whom, on which side. Sessions are named, not imported: they build on this."""
+"""Battles and their sides. Refers to sessions by name, because they import this module."""
 
 from typing import TYPE_CHECKING
 
@@ -25,29 +25,28 @@ if TYPE_CHECKING:
 class BattleQuerySet(models.QuerySet["Battle"]):
     def owned_by(self, actor: Actor) -> "BattleQuerySet":
         if actor.user is not None:
-            return self.of_user(actor.user.pk)
-        return self.of_visitor(actor.visitor.pk) if actor.visitor is not None else self.none()
+            return self.owned_by_user(actor.user.pk)
+        return self.owned_by_visitor(actor.visitor.pk) if actor.visitor is not None else self.none()
 
-    def of_user(self, pk: int) -> "BattleQuerySet":
+    def owned_by_user(self, pk: int) -> "BattleQuerySet":
         return self.filter(session__owner_user=pk, session__discarded_at=None)
 
-    def of_visitor(self, pk: int) -> "BattleQuerySet":
+    def owned_by_visitor(self, pk: int) -> "BattleQuerySet":
         return self.filter(session__owner_visitor=pk, session__discarded_at=None)
 
     def with_consent(self) -> "BattleQuerySet":
-        """Those whose owner agreed that prompts and answers are published, and has not withdrawn that."""
         return self.exclude(consent="").filter(consent_withdrawn_at=None)
 
-    def seen_by(self, actor: Actor, public_id: str) -> "Battle | None":
-        """One's own by its id, anybody's published one by that of its page."""
+    def find_visible(self, actor: Actor, public_id: str) -> "Battle | None":
+        """Return the actor's battle with this id, or a published one whose share has this id."""
         own = self.owned_by(actor).select_related("session").filter(public_id=public_id).first()
         return own or self.select_related("session", "share").filter(share__public_id=public_id, hidden_at=None).first()
 
 
 class Battle(models.Model):
-    """Models with one conversation each. Of two there is at most one vote; where many are compared, answers get stars.
+    """Prompts and each model's answers. Blind and side by side take one vote; comparisons take stars per answer.
 
-    Only in a blind battle are names kept back, and the models always drawn.
+    Only blind battles hide the names, and their models are always drawn.
     """
 
     class Mode(models.TextChoices):
@@ -62,23 +61,23 @@ class Battle(models.Model):
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     session = models.ForeignKey("Session", models.PROTECT, related_name="battles")
     mode = models.CharField(max_length=12, choices=Mode, default=Mode.BLIND)
-    # What a vote cast now would be filed under: Vote has the same four.
+    # Labels of a vote cast now; Vote has the same four columns.
     categories = ArrayField(models.CharField(max_length=40), default=list, blank=True)
     language = models.CharField(max_length=3, default=UNDETERMINED, db_default=UNDETERMINED)
     labelled_by = models.CharField(max_length=60, blank=True, default="", db_default="")
     prompt_digest = models.CharField(max_length=32, blank=True, default="", db_default="")
-    # The chance with which the sampler drew this unordered pair; after a redraw, the final pair's. 1 where none drew.
+    # Probability with which the sampler drew this unordered pair (after a redraw, the final one); 1 without a draw.
     propensity = models.FloatField()
-    # What the pool was narrowed to before the draw: battles.prompting.lineup.Filters; for a redraw to keep to.
+    # battles.prompting.lineup.Filters of the draw, which a redraw applies again.
     filters = models.JSONField(default=dict, db_default={}, blank=True)
-    # Whoever is drawn sees images: follow-ups may have some.
+    # All models accept images, so follow-ups may have some.
     needs_images = models.BooleanField(default=False, db_default=False)
-    # The version of the words by which its owner let its prompts and answers be published; empty for no.
+    # Version of the text by which the owner consented to publication; empty without consent.
     consent = models.CharField(max_length=CONSENT_CHARACTERS, blank=True, default="", db_default="")
-    # That there was consent is not forgotten; a battle whose session is deleted has none any more.
+    # Set instead of clearing `consent`, to record that it existed. Deleting a session withdraws the consent.
     consent_withdrawn_at = models.DateTimeField(null=True, blank=True)
     voided_at = models.DateTimeField(null=True, blank=True)
-    # By a moderator: its text is shown to nobody but staff.
+    # Set by a moderator; only staff sees the text.
     hidden_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -100,7 +99,7 @@ class Battle(models.Model):
                 condition=Q(consent_withdrawn_at=None) | ~Q(consent=""), name="only_consent_that_was_given_is_withdrawn"
             ),
         ]
-        # For the administration: today's battles, and its list by date.
+        # For the administration: number of today's battles, list by date.
         indexes = [models.Index(fields=["created_at"], name="battles_by_time")]
 
     def __str__(self) -> str:
@@ -109,8 +108,8 @@ class Battle(models.Model):
     def get_absolute_url(self) -> str:
         return f"{self.session.get_absolute_url()}#battle-{self.public_id}"
 
-    def remember(self, *, sides: "list[Side]", turns: list[Turn], answers: list[Answer]) -> None:
-        """What battles.queries would find of a battle that was just made: nobody has voted, and these are its parts."""
+    def set_related(self, *, sides: "list[Side]", turns: list[Turn], answers: list[Answer]) -> None:
+        """Fill the caches of a new battle as battles.queries would: these parts, no vote, no share."""
         self._state.fields_cache["vote"] = self._state.fields_cache["share"] = None
         set_prefetched(self, "sides", sides)
         set_prefetched(self, "turns", turns)
@@ -142,28 +141,30 @@ class Battle(models.Model):
         return self.mode == self.Mode.BLIND
 
     @property
-    def takes_vote(self) -> bool:
+    def accepts_vote(self) -> bool:
         return self.mode in self.VOTED_MODES
 
 
 class Position(models.TextChoices):
-    """Where the two of a battle sit; a direct chat has a left side only."""
+    """Sides of a pair; a direct chat has a left side only."""
 
     LEFT = "left", _("left")
     RIGHT = "right", _("right")
 
 
-# Where those who are compared sit.
-NUMBERS = ("1", "2", "3", "4", "5", "6")
+# Positions of the sides of a comparison.
+NUMBERED_POSITIONS = ("1", "2", "3", "4", "5", "6")
 
 
 class Side(models.Model):
-    """A model's place in a battle. A silent redraw changes the model; its calls remember the one before."""
+    """A model's place in a battle. A redraw changes the model; earlier calls keep theirs."""
 
     battle = models.ForeignKey(Battle, models.PROTECT, related_name="sides")
-    position = models.CharField(max_length=5, choices=[*Position.choices, *((number, number) for number in NUMBERS)])
+    position = models.CharField(
+        max_length=5, choices=[*Position.choices, *((number, number) for number in NUMBERED_POSITIONS)]
+    )
     model = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
-    # By the person: nobody is drawn in its place.
+    # Chosen by the person, so it is not redrawn.
     chosen = models.BooleanField(default=False, db_default=False)
     redrawn = models.BooleanField(default=False)
 
@@ -172,7 +173,8 @@ class Side(models.Model):
             models.UniqueConstraint(fields=["battle", "position"], name="a_battle_has_each_side_once"),
             models.UniqueConstraint(fields=["battle", "model"], name="a_model_meets_itself_in_no_battle"),
             models.CheckConstraint(
-                condition=Q(position__in=[*Position.values, *NUMBERS]), name="a_side_sits_left_right_or_by_a_number"
+                condition=Q(position__in=[*Position.values, *NUMBERED_POSITIONS]),
+                name="a_side_sits_left_right_or_by_a_number",
             ),
             models.CheckConstraint(condition=~Q(chosen=True, redrawn=True), name="a_chosen_model_is_not_redrawn"),
         ]
@@ -181,6 +183,6 @@ class Side(models.Model):
         return f"{self.battle_id} {self.position}"
 
     @property
-    def remembers_alone(self) -> bool:
-        """A pair goes on together; where many are compared, each goes on with what it answered itself."""
-        return self.position in NUMBERS
+    def has_own_context(self) -> bool:
+        """Tell whether follow-ups depend on this side's own answers alone, as in comparisons."""
+        return self.position in NUMBERED_POSITIONS

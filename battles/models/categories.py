@@ -1,5 +1,3 @@
-"""Categories that an operator adds to those the arena knows."""
-
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -11,12 +9,11 @@ from battles.text.custom_category import Rule
 
 class CategoryQuerySet(models.QuerySet["Category"]):
     def rules(self) -> list[Rule]:
-        """What decides who belongs to the active ones."""
         return [category.rule for category in self.filter(is_active=True).order_by("slug")]
 
 
 class Category(models.Model):
-    """A board of its own for battles whose prompts fit every rule that is given here."""
+    """An operator's category: battles that meet all its conditions get a board of their own."""
 
     slug = models.SlugField(_("address"), max_length=40, unique=True)
     name = models.CharField(_("name"), max_length=80)

@@ -1,4 +1,4 @@
-"""What moderation goes by, and what it found: rules, an endpoint that judges, cases with their verdicts and reports."""
+"""Moderation rules, the endpoint that scores prompts, and cases with verdicts and reports."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User, Visitor
 from battles.models.battles import Battle
 from battles.models.turns import Turn
-from battles.text.matching import Matcher, expressions, phrases
+from battles.text.matching import Matcher, expression_matcher, phrase_matcher
 from models_registry.models import Provider
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 
 class Action(models.TextChoices):
-    """What a rule that fits makes of a prompt, from nothing to a refusal."""
-
     OFF = "off", _("off")
     LOG = "log", _("log")
     WARN = "warn", _("warn")
@@ -30,7 +28,7 @@ class Action(models.TextChoices):
 
 
 class ModerationRule(models.Model):
-    """What is looked for in prompts, and what then happens. Rules are switched off, not deleted: verdicts name them."""
+    """Patterns and an action. Rules are switched off, not deleted, because verdicts refer to them."""
 
     class Kind(models.TextChoices):
         PHRASES = "phrases", _("words or phrases")
@@ -69,18 +67,18 @@ class ModerationRule(models.Model):
         return f"{self.category} ({self.get_kind_display()})"
 
     @property
-    def category_words(self) -> str:
-        """For people; those that came with the arena in their language."""
+    def localized_category(self) -> str:
+        """Return the category, translated if it came with the arena."""
         return gettext(self.category)
 
     @property
     def matcher(self) -> Matcher:
-        """Of a rule that is no endpoint's. Raises NotAPattern."""
-        return expressions(self.patterns) if self.kind == self.Kind.EXPRESSIONS else phrases(self.patterns)
+        """Matcher of a rule that is not the endpoint's. Raises InvalidPattern."""
+        return (expression_matcher if self.kind == self.Kind.EXPRESSIONS else phrase_matcher)(self.patterns)
 
 
 class ModerationEndpoint(models.Model):
-    """The one endpoint that is asked about prompts: `/moderations` of a provider that speaks as OpenAI's does."""
+    """The one endpoint that scores prompts: `/moderations` of an OpenAI-compatible provider."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
     provider = models.ForeignKey(
@@ -112,7 +110,6 @@ class ModerationEndpoint(models.Model):
 
 class ModerationCaseQuerySet(models.QuerySet["ModerationCase"]):
     def for_queue(self) -> "ModerationCaseQuerySet":
-        """Everything the queue prints, in a fixed number of queries."""
         owners = ("battle__session__owner_user", "battle__session__owner_visitor")
         first_prompts = models.Prefetch("battle__turns", Turn.objects.filter(index=0), to_attr="first_turns")
         return self.select_related(*owners, "battle__vote", "user", "visitor", "decided_by").prefetch_related(
@@ -121,8 +118,7 @@ class ModerationCaseQuerySet(models.QuerySet["ModerationCase"]):
 
 
 class ModerationCase(models.Model):
-    """What moderators decide on: a battle that somebody reported or a rule flagged, or prompts of one person that were
-    refused before there was a battle."""
+    """A reported or flagged battle, or one person's prompts that were refused before a battle existed."""
 
     class State(models.TextChoices):
         WAITING = "waiting", _("waiting")
@@ -130,11 +126,11 @@ class ModerationCase(models.Model):
         SETTLED = "settled", _("settled")
 
     battle = models.OneToOneField(Battle, models.PROTECT, null=True, related_name="moderation_case")
-    # Whose prompts were refused; a battle's owner is its session's.
+    # The person whose prompts were refused; empty for a battle, whose session has the owner.
     user = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     visitor = models.ForeignKey(Visitor, models.SET_NULL, null=True, related_name="+")
     state = models.CharField(_("state"), max_length=9, choices=State, default=State.WAITING)
-    # When somebody, or a rule, last said something against it.
+    # Time of the latest report or match of a rule.
     flagged_at = models.DateTimeField(_("flagged"), db_default=Now())
     opened_at = models.DateTimeField(db_default=Now())
     decided_at = models.DateTimeField(_("decided"), null=True)
@@ -155,7 +151,7 @@ class ModerationCase(models.Model):
                 condition=Q(battle=None) | Q(user=None, visitor=None), name="a_battle_says_itself_whose_it_is"
             ),
         ]
-        # For the queue, which begins with what waits.
+        # For the queue, which lists waiting cases first.
         indexes = [models.Index(fields=["state", "-flagged_at"], name="moderation_queue")]
 
     def __str__(self) -> str:
@@ -169,17 +165,17 @@ class ModerationCase(models.Model):
 
 
 class ModerationVerdict(models.Model):
-    """That a rule fitted. The text is not copied: it is its turn's, and of a refused prompt nothing is kept."""
+    """A match of a rule. The text is not copied: the turn has it, and refused prompts are not stored."""
 
     case = models.ForeignKey(ModerationCase, models.PROTECT, related_name="verdicts")
     turn = models.ForeignKey(Turn, models.PROTECT, null=True, related_name="+")
     rule = models.ForeignKey(ModerationRule, models.PROTECT, related_name="verdicts")
-    # As they were then.
+    # The rule's values at that time.
     category = models.CharField(max_length=80)
     action = models.CharField(max_length=5, choices=Action)
-    # The endpoint's; the arena's own rules fit or do not.
+    # The endpoint's; other rules have none.
     score = models.FloatField(null=True)
-    # Who found it: the endpoint's model and what it says it is, or no model and battles.text.deobfuscation.VERSION.
+    # The endpoint's model and the version it reports, or no model and battles.text.deobfuscation.VERSION.
     model = models.CharField(max_length=200, blank=True)
     version = models.CharField(max_length=200)
     created_at = models.DateTimeField(db_default=Now())
@@ -193,7 +189,7 @@ class ModerationVerdict(models.Model):
 
 
 class Report(models.Model):
-    """What somebody who could see a battle says against it. One a person."""
+    """A person's complaint about a battle; one per person and battle."""
 
     case = models.ForeignKey(ModerationCase, models.PROTECT, related_name="reports")
     user = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")

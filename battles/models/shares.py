@@ -1,5 +1,3 @@
-"""Battles that their owners have published."""
-
 from typing import TYPE_CHECKING
 
 from django.db import models
@@ -12,16 +10,15 @@ from common.ids import new_public_id
 
 class ShareQuerySet(models.QuerySet["Share"]):
     def readable(self) -> "ShareQuerySet":
-        """Those whose page is there for whoever has the address."""
         return self.filter(battle__hidden_at=None, battle__session__discarded_at=None)
 
 
 class Share(models.Model):
-    """The public page of a battle. To withdraw it is to delete this: its address never comes back."""
+    """Public page of a battle. Unpublishing deletes the row, so the address is never used again."""
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     battle = models.OneToOneField(Battle, models.CASCADE, related_name="share")
-    # What was said later is its owner's alone, until it is published again.
+    # Turns up to this number are public; later ones only after publishing again.
     turn_count = models.PositiveSmallIntegerField()
     published_at = models.DateTimeField(db_default=Now())
 

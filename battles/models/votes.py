@@ -1,4 +1,4 @@
-"""Verdicts and stars, in the order in which they were given."""
+"""Votes and star ratings, numbered in the order of their commits."""
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
@@ -16,7 +16,7 @@ from models_registry.models import LanguageModel
 
 
 class VoteCounter(models.Model):
-    """The row whose lock puts votes in a gapless order, and beside it one that does so for stars."""
+    """Counters for gapless numbers: row 1 for votes, row 2 for star ratings. Its lock orders commits."""
 
     last_order = models.PositiveBigIntegerField(default=0)
 
@@ -25,7 +25,7 @@ class VoteCounter(models.Model):
 
 
 class NextOrder(models.Func):
-    """The next vote's number; locks the counter until COMMIT. Named by a migration. Defined in battles/sql."""
+    """Next vote number; locks the counter until COMMIT. Migrations import this class."""
 
     function = "battles_next_vote_order"
     arity = 0
@@ -33,7 +33,7 @@ class NextOrder(models.Func):
 
 
 class NextStarOrder(models.Func):
-    """The next star rating's number, likewise."""
+    """Next star rating number; like NextOrder."""
 
     function = "battles_next_star_order"
     arity = 0
@@ -48,20 +48,19 @@ class VoteQuerySet(models.QuerySet["Vote"]):
         return self.filter(processing=Vote.Processing.PENDING)
 
     def blind(self) -> "VoteQuerySet":
-        """Those cast before the names were known."""
         return self.filter(mode=Battle.Mode.BLIND)
 
     def owned_by(self, actor: Actor) -> "VoteQuerySet":
         return self.filter(battle__in=Battle.objects.owned_by(actor))
 
     def with_consent(self) -> "VoteQuerySet":
-        """Those that count, of battles whose text its owner lets be published and nobody hid or deleted."""
+        """Votes that count, on battles with consent to publication that are neither hidden nor deleted."""
         visible = Q(battle__hidden_at=None, battle__session__discarded_at=None)
         return self.filter(visible, battle__in=Battle.objects.with_consent(), excluded_reason="")
 
 
 class Vote(models.Model):
-    """A person's verdict on a battle. Its facts never change: the database refuses."""
+    """A person's vote on a battle. Database triggers keep VOTE_FACTS unchanged."""
 
     class Choice(models.TextChoices):
         LEFT = "left", _("left is better")
@@ -90,26 +89,25 @@ class Vote(models.Model):
             return [cls.MODERATION, cls.OPERATOR]
 
     battle = models.OneToOneField(Battle, models.PROTECT, related_name="vote")
-    # The battle's: names were open side by side, and such votes have a board of their own.
+    # The battle's mode: side-by-side votes, cast with visible names, have a board of their own.
     mode = models.CharField(max_length=12, choices=Battle.Mode, default=Battle.Mode.BLIND, db_default=Battle.Mode.BLIND)
     choice = models.CharField(max_length=8, choices=Choice)
     model_left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
     model_right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
-    # Given by the database at COMMIT, so that other votes wait for the counter no longer than that takes. Empty inside
-    # the vote's own transaction alone.
+    # Assigned by a trigger at COMMIT, so that the counter is locked briefly. NULL only inside the vote's transaction.
     order = models.PositiveBigIntegerField(unique=True, null=True, editable=False)
     turn_count = models.PositiveSmallIntegerField()
-    # Per side: tokens, headings, bold runs and list items of the answers that were voted on.
+    # Per side: tokens, headings, bold runs and list items of the judged answers.
     style = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=Now())
 
-    # What may change: whose it is, what it is filed under, and whether it counts.
+    # Columns that may change: voter, labels, and whether the vote counts.
     voter = models.CharField(max_length=40, db_index=True)
     categories = ArrayField(models.CharField(max_length=40), default=list, db_default=[], blank=True)
     language = models.CharField(max_length=3, default=UNDETERMINED, db_default=UNDETERMINED)
-    # The classifier that chose these two; empty while none has.
+    # Version of the classifier that set the labels; empty before.
     labelled_by = models.CharField(max_length=60, blank=True, default="", db_default="")
-    # battles.text.prompt_digest of the first prompt; empty while unknown.
+    # battles.text.prompt_digest of the judged prompts; empty while unknown.
     prompt_digest = models.CharField(max_length=32, blank=True, default="", db_default="", db_collation="C")
     processing = models.CharField(max_length=9, choices=Processing, default=Processing.PENDING)
     excluded_reason = models.CharField(max_length=16, choices=ExcludedReason, blank=True)
@@ -128,7 +126,7 @@ class Vote(models.Model):
         indexes = [
             # For leaderboard.aggregation.job: the votes not yet in the tallies.
             models.Index(fields=["order"], name="votes_pending", condition=Q(processing="pending")),
-            # Also: how many do not count, by reason.
+            # For the number of excluded votes by reason.
             models.Index(fields=["excluded_reason"], name="votes_set_aside", condition=~Q(excluded_reason="")),
             # For leaderboard.boards.model_page: few votes have tags, and a model may have a million votes.
             models.Index(fields=["model_left"], name="tagged_votes_left", condition=~Q(tags={})),
@@ -171,12 +169,12 @@ class Vote(models.Model):
 
 
 class VoteNetwork(models.Model):
-    """Where a vote came from, as a keyed word of the month (common.client_ip); forgotten after some time."""
+    """The vote's network as a keyed monthly hash (common.client_ip); deleted after some time."""
 
-    # Votes are never deleted; checking a foreign key at COMMIT would keep other votes waiting.
+    # No constraint: votes are never deleted, and checking it at COMMIT would make other votes wait.
     vote = models.OneToOneField(Vote, models.CASCADE, primary_key=True, related_name="+", db_constraint=False)
     network = models.CharField(max_length=32)
-    # The vote's, in UTC.
+    # The vote's day in UTC.
     day = models.DateField()
 
     class Meta:
@@ -187,15 +185,15 @@ class VoteNetwork(models.Model):
 
 
 class StarRating(models.Model):
-    """Stars that a person gave an answer where many were compared. The answer's latest ones count; all are kept."""
+    """Stars for one answer of a comparison. Only the answer's latest rating counts; all are stored."""
 
     answer = models.ForeignKey(Answer, models.PROTECT, related_name="ratings")
     stars = models.PositiveSmallIntegerField()
-    # Gapless, and in the order of their commits: stars up to a number are all there are up to it.
+    # Gapless and in commit order: once a number is visible, all lower ones are.
     order = models.PositiveBigIntegerField(unique=True, db_default=NextStarOrder(), editable=False)
     created_at = models.DateTimeField(db_default=Now())
 
-    # What may change: whose it is.
+    # Columns that may change.
     voter = models.CharField(max_length=40, db_index=True)
     renamed_at = models.DateTimeField(null=True, blank=True)
 

@@ -1,72 +1,70 @@
-"""What the rules make of a text that nobody sent: for whoever writes them. Nothing is stored."""
+"""Dry run of the rules on a text, for administrators who write them. Nothing is stored."""
 
 from dataclasses import dataclass, field
 
 from battles.models import Action, ModerationRule
 from battles.moderation import endpoint, policy
-from battles.moderation.examination import refusing_one
+from battles.moderation.examination import first_blocking
 from battles.moderation.findings import Finding
-from battles.text.deobfuscation import Reading, readings
-from battles.text.matching import NotAPattern
+from battles.text.deobfuscation import TextVariant, text_variants
+from battles.text.matching import InvalidPattern
 from models_registry.health.failure_messages import failure_message
 from models_registry.providers.base import ProviderError
 
 
 @dataclass(frozen=True)
-class Fit:
-    """A rule, also one that is off, and those of its lines that are found in the text."""
+class RuleMatch:
+    """A rule, possibly inactive, and its patterns that occur."""
 
     rule: ModerationRule
     lines: list[str]
 
 
 @dataclass(frozen=True)
-class Trial:
-    """`read_as`: the spellings in which the text is looked at. `judged`: what the endpoint found, where it was asked,
-    and `problem` why it found nothing."""
+class DryRun:
+    """spellings: those that were searched. scored: the endpoint's findings; problem: why it returned none."""
 
-    read_as: list[str]
-    fits: list[Fit]
-    judged: list[Finding] = field(default_factory=list)
+    spellings: list[str]
+    matches: list[RuleMatch]
+    scored: list[Finding] = field(default_factory=list)
     problem: str = ""
 
     @property
-    def refusing(self) -> ModerationRule | None:
-        """Whose category the person would be told instead of being answered."""
-        refusing = refusing_one([*(Finding(fit.rule) for fit in self.fits), *self.judged])
-        return refusing.rule if refusing is not None else None
+    def blocking_rule(self) -> ModerationRule | None:
+        blocking = first_blocking([*(Finding(match.rule) for match in self.matches), *self.scored])
+        return blocking.rule if blocking is not None else None
 
     @property
     def warnings(self) -> list[str]:
-        rules = [*(fit.rule for fit in self.fits), *(finding.rule for finding in self.judged)]
-        return list(dict.fromkeys(rule.category_words for rule in rules if rule.action == Action.WARN))
+        rules = [*(match.rule for match in self.matches), *(finding.rule for finding in self.scored)]
+        return list(dict.fromkeys(rule.localized_category for rule in rules if rule.action == Action.WARN))
 
     @property
     def is_in_queue(self) -> bool:
-        return bool(self.judged) or any(fit.rule.action != Action.OFF for fit in self.fits)
+        return bool(self.scored) or any(match.rule.action != Action.OFF for match in self.matches)
 
 
-def tried(text: str, *, ask_endpoint: bool = False) -> Trial:
-    """As a first prompt. ask_endpoint: send the text to it, as it would be sent unless a rule refused it before."""
-    ways = readings([text])
+def try_rules(text: str, *, ask_endpoint: bool = False) -> DryRun:
+    """Apply all rules to a first prompt. ask_endpoint: also send it to the endpoint, even if a rule refuses it."""
+    variants = text_variants([text])
     rules = ModerationRule.objects.exclude(kind=ModerationRule.Kind.ENDPOINT).order_by("pk")
-    fits = [Fit(rule, lines) for rule in rules if (lines := _lines_found(rule, ways))]
-    read_as = [way.written for way in ways]
+    matches = [RuleMatch(rule, lines) for rule in rules if (lines := _matching_lines(rule, variants))]
+    spellings = [variant.written for variant in variants]
     current = policy.current()
     if not ask_endpoint or current.endpoint is None:
-        return Trial(read_as, fits)
+        return DryRun(spellings, matches)
     try:
-        return Trial(read_as, fits, endpoint.ask(current.endpoint, current, [[text]]))
+        return DryRun(spellings, matches, endpoint.request_findings(current.endpoint, current, [[text]]))
     except ProviderError as error:
-        return Trial(read_as, fits, problem=failure_message(error.code))
+        return DryRun(spellings, matches, problem=failure_message(error.code))
 
 
-def _lines_found(rule: ModerationRule, ways: list[Reading]) -> list[str]:
-    return [line for line in rule.patterns if _is_found(ModerationRule(kind=rule.kind, patterns=[line]), ways)]
+def _matching_lines(rule: ModerationRule, variants: list[TextVariant]) -> list[str]:
+    return [line for line in rule.patterns if _matches(ModerationRule(kind=rule.kind, patterns=[line]), variants)]
 
 
-def _is_found(rule: ModerationRule, ways: list[Reading]) -> bool:
+def _matches(rule: ModerationRule, variants: list[TextVariant]) -> bool:
     try:
-        return rule.matcher.finds(ways)
-    except NotAPattern:  # another version of the engine took it; the log says so
+        return rule.matcher.matches(variants)
+    except InvalidPattern:  # saved with another version of the engine; policy logs this
         return False

@@ -1,4 +1,4 @@
-"""What the operator's moderation endpoint says about a text; what happens while it says nothing is a setting of it."""
+"""Scores of the operator's moderation endpoint."""
 
 import logging
 import time
@@ -8,29 +8,32 @@ from battles.errors import NotExamined
 from battles.models import ModerationEndpoint
 from battles.moderation.findings import Finding
 from battles.moderation.policy import Policy
-from battles.text.normalization import visible_letters
+from battles.text.normalization import strip_invisible
 from models_registry.encryption import KeyUnreadable
 from models_registry.providers.base import FailureCode, ProviderError
 
 logger = logging.getLogger(__name__)
 
-# What is sent at once: endpoints judge long texts less well, and take none without end.
+# Longer texts are split: endpoints score them less well and limit their length.
 PIECE_CHARACTERS, OVERLAP_CHARACTERS = 20_000, 200
-# After a failure nobody waits for it again for so long.
+# After a failure, the endpoint is not called for this time.
 PAUSE_S = 10.0
 
 _away_until = 0.0
 
 
-def judged(policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
-    """For each rule whose threshold was reached, its highest score. Raises NotExamined."""
+def scored_findings(policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
+    """Return the highest score of each rule whose threshold was reached.
+
+    While the endpoint fails, return no findings or raise NotExamined, by the setting refuses_when_away.
+    """
     global _away_until
     if policy.endpoint is None:
         return []
     try:
         if time.monotonic() < _away_until:
             raise ProviderError(FailureCode.INTERRUPTED, "it failed a moment ago")
-        return ask(policy.endpoint, policy, passages)
+        return request_findings(policy.endpoint, policy, passages)
     except ProviderError as error:
         logger.warning("the moderation endpoint judges nothing: %s", error)
         if error.code is not FailureCode.INTERRUPTED:
@@ -40,9 +43,9 @@ def judged(policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
         return []
 
 
-def ask(endpoint: ModerationEndpoint, policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
-    """As judged, at once and whatever it said before. Raises ProviderError."""
-    from models_registry.providers.moderations import request_moderation  # web processes start without aiohttp
+def request_findings(endpoint: ModerationEndpoint, policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
+    """Call the endpoint, even shortly after a failure. Raises ProviderError."""
+    from models_registry.providers.moderations import request_moderation  # here, so that web processes start without aiohttp
 
     provider = endpoint.provider
     try:
@@ -58,13 +61,13 @@ def ask(endpoint: ModerationEndpoint, policy: Policy, passages: Iterable[Sequenc
     highest: dict[int, Finding] = {}
     for category, rule in policy.scored:
         score = judgement.scores.get(category, 0.0)
-        known = highest.get(rule.pk)
-        if score >= rule.threshold and (known is None or score > (known.score or 0.0)):
+        previous = highest.get(rule.pk)
+        if score >= rule.threshold and (previous is None or score > (previous.score or 0.0)):
             highest[rule.pk] = Finding(rule, score, endpoint.model, judgement.version)
     return list(highest.values())
 
 
 def _pieces(text: str) -> Iterator[str]:
-    text = visible_letters(text)
+    text = strip_invisible(text)
     for start in range(0, len(text), PIECE_CHARACTERS):
         yield text[max(0, start - OVERLAP_CHARACTERS) : start + PIECE_CHARACTERS]

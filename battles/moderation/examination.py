@@ -1,4 +1,4 @@
-"""Prompts are looked at before any model sees them: refused, noted or let pass, and never rewritten."""
+"""Check prompts against the moderation rules and store findings. Prompts are never rewritten."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,81 +11,80 @@ from battles.errors import PromptRefused
 from battles.models import Action, Battle, ModerationCase, ModerationVerdict, Turn
 from battles.moderation import endpoint, policy
 from battles.moderation.findings import Finding
-from battles.text.deobfuscation import readings
+from battles.text.deobfuscation import text_variants
 from uploads.message_parts import sent_text
 from uploads.models import Upload
 
 
-def examine(
+def check_prompt(
     *, actor: Actor, prompt: str, uploads: Sequence[Upload] = (), battle: Battle | None = None
 ) -> list[Finding]:
-    """What the rules find in a prompt, read after the battle's earlier ones, and in its files as models are sent them.
+    """Return findings in a prompt, joined to the battle's earlier ones, and in the text of its files.
 
-    No query while every rule is off. May wait for the moderation endpoint: not inside a transaction, if it can be
-    helped. Raises PromptRefused, of which a case is kept, and NotExamined.
+    No query while every rule is off. May wait for the moderation endpoint, so call it outside transactions.
+    Raises PromptRefused after storing a case, and NotExamined.
     """
     rules = policy.current()
     if not rules:
         return []
-    said = battle.turns.order_by("index").values_list("prompt", flat=True) if battle is not None else ()
-    passages = [[*said, prompt], [text for upload in uploads if (text := sent_text(upload))]]
-    findings = _matched(rules, passages)
-    if refusing_one(findings) is None:
-        findings += endpoint.judged(rules, passages)
-    if (refusing := refusing_one(findings)) is not None:
-        _keep_refusal(actor, findings, battle)
+    earlier = battle.turns.order_by("index").values_list("prompt", flat=True) if battle is not None else ()
+    passages = [[*earlier, prompt], [text for upload in uploads if (text := sent_text(upload))]]
+    findings = _rule_findings(rules, passages)
+    if first_blocking(findings) is None:
+        findings += endpoint.scored_findings(rules, passages)
+    if (blocking := first_blocking(findings)) is not None:
+        _store_refusal(actor, findings, battle)
         sentence = _("Your prompt was not sent: this arena does not allow “%(category)s”.")
-        sentence %= {"category": refusing.rule.category_words}
+        sentence %= {"category": blocking.rule.localized_category}
         raise PromptRefused(sentence, fields={"prompt": [sentence]})
     return findings
 
 
-def keep(findings: Iterable[Finding], turn: Turn) -> None:
-    """Beside the turn, in its transaction: what was not found in its battle before. Only of that a person is warned."""
+def store_findings(findings: Iterable[Finding], turn: Turn) -> None:
+    """Store findings that are new in the battle and warn about these only. Call it in the turn's transaction."""
     findings = list(findings)
     if not findings:
         return
-    known = ModerationVerdict.objects.filter(case__battle=turn.battle, turn__isnull=False)
-    before = set(known.values_list("rule", flat=True))
-    new = [finding for finding in findings if finding.rule.pk not in before]
+    verdicts = ModerationVerdict.objects.filter(case__battle=turn.battle, turn__isnull=False)
+    known_rules = set(verdicts.values_list("rule", flat=True))
+    new = [finding for finding in findings if finding.rule.pk not in known_rules]
     if new:
-        _write(flagged(turn.battle), new, turn)
-    turn.warnings = list(dict.fromkeys(one.rule.category for one in new if one.rule.action == Action.WARN))
+        _create_verdicts(open_case(turn.battle), new, turn)
+    turn.warnings = list(dict.fromkeys(finding.rule.category for finding in new if finding.rule.action == Action.WARN))
     if turn.warnings:
         turn.save(update_fields=["warnings"])
 
 
-def flagged(battle: Battle) -> ModerationCase:
-    """The battle's case, which waits for a moderator from now on."""
+def open_case(battle: Battle) -> ModerationCase:
     case, _made = ModerationCase.objects.get_or_create(battle=battle)
     state = ModerationCase.State.WAITING
     ModerationCase.objects.filter(pk=case.pk).update(state=state, flagged_at=Now(), decided_at=None, decided_by=None)
     return case
 
 
-def _matched(rules: policy.Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
-    if not rules.matched:
+def _rule_findings(rules: policy.Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
+    if not rules.matchers:
         return []
-    taken = [reading for passage in passages for reading in readings(passage)]
-    return [Finding(rule) for rule, matcher in rules.matched if matcher.finds(taken)]
+    variants = [variant for passage in passages for variant in text_variants(passage)]
+    return [Finding(rule) for rule, matcher in rules.matchers if matcher.matches(variants)]
 
 
-def refusing_one(findings: Iterable[Finding]) -> Finding | None:
-    """That of whose category a person is told."""
+def first_blocking(findings: Iterable[Finding]) -> Finding | None:
+    """Return the finding whose category a refusal names."""
     return next((finding for finding in findings if finding.rule.action == Action.BLOCK), None)
 
 
 @transaction.atomic
-def _keep_refusal(actor: Actor, findings: Iterable[Finding], battle: Battle | None) -> None:
-    _write(flagged(battle) if battle is not None else _case_of_refusals(actor), findings)
+def _store_refusal(actor: Actor, findings: Iterable[Finding], battle: Battle | None) -> None:
+    _create_verdicts(open_case(battle) if battle is not None else _refusals_case(actor), findings)
 
 
-def _case_of_refusals(actor: Actor) -> ModerationCase:
-    """Of whoever tries and tries there is one that waits."""
-    of_person = {"battle": None, "user": actor.user, "visitor": actor.visitor}
-    waiting = ModerationCase.objects.filter(**of_person, state=ModerationCase.State.WAITING).first()
-    return waiting or ModerationCase.objects.create(**of_person)
+def _refusals_case(actor: Actor) -> ModerationCase:
+    """Return one waiting case for all of the person's refused prompts."""
+    owner = {"battle": None, "user": actor.user, "visitor": actor.visitor}
+    waiting = ModerationCase.objects.filter(**owner, state=ModerationCase.State.WAITING).first()
+    return waiting or ModerationCase.objects.create(**owner)
 
 
-def _write(case: ModerationCase, findings: Iterable[Finding], turn: Turn | None = None) -> None:
+def _create_verdicts(case: ModerationCase, findings: Iterable[Finding], turn: Turn | None = None) -> None:
     ModerationVerdict.objects.bulk_create([finding.verdict(case, turn) for finding in findings])

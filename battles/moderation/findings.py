@@ -1,5 +1,3 @@
-"""What a rule says about a prompt, before it is kept as a verdict."""
-
 from dataclasses import dataclass
 
 from battles.models import ModerationCase, ModerationRule, ModerationVerdict, Turn
@@ -8,7 +6,10 @@ from battles.text import deobfuscation
 
 @dataclass(frozen=True)
 class Finding:
-    """score, model and version: the endpoint's; of the arena's own rules, the version of how texts are read."""
+    """A rule that matched a prompt.
+
+    score, model and version are the endpoint's; for other rules, version is that of the deobfuscation.
+    """
 
     rule: ModerationRule
     score: float | None = None
@@ -16,7 +17,7 @@ class Finding:
     version: str = deobfuscation.VERSION
 
     def verdict(self, case: ModerationCase, turn: Turn | None) -> ModerationVerdict:
-        """Not stored yet."""
+        """Return an unsaved verdict."""
         return ModerationVerdict(
             case=case, turn=turn, rule=self.rule, category=self.rule.category, action=self.rule.action,
             score=self.score, model=self.model, version=self.version,

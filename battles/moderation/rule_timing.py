@@ -1,40 +1,40 @@
-"""How long a rule takes to read a long prompt. RE2 takes linear time, but an expression may still take ms a line."""
+"""Measure how long a rule takes to search a long prompt: RE2 is linear, but may take milliseconds a line."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from time import thread_time
 
-from battles.text.deobfuscation import Reading, readings
+from battles.text.deobfuscation import TextVariant, text_variants
 from battles.text.matching import Matcher
 
-# CPU time in seconds that one rule may take for a text of PROBE_CHARACTERS, as a prompt may have.
+# CPU time that one rule may take for a prompt of PROBE_CHARACTERS.
 MAX_RULE_S = 0.05
 PROBE_CHARACTERS = 20_000
-# Letters of the rule that are repeated: texts that match for long and then fail take the longest.
+# Probes repeat letters of the rule, because texts that match for long and then fail take the longest.
 MAX_PROBED_LETTERS = 8
 _PROSE = "The quick brown fox jumps over the lazy dog, 42 times. "
 
 
-def seconds_to_read(matchers: Sequence[Matcher], patterns: Sequence[str]) -> float:
-    """Return the CPU time in seconds that `matchers` take for the slowest of several long texts.
+def search_seconds(matchers: Sequence[Matcher], patterns: Sequence[str]) -> float:
+    """Return the CPU time in seconds for the slowest of several long texts.
 
-    patterns: the source of the matchers. Stops, with the time so far, once it is above MAX_RULE_S.
+    patterns: the source of the matchers. Stops once the time exceeds MAX_RULE_S.
     """
     slowest = 0.0
     for text in _probes("".join(patterns)):
-        reading = readings([text])
+        variants = text_variants([text])
         spent = 0.0
         for matcher in matchers:
-            spent += min(_seconds(matcher, reading) for _ in range(2))  # the first search also builds its automaton
+            spent += min(_seconds(matcher, variants) for _ in range(2))  # the first search also builds its automaton
             if spent > MAX_RULE_S:
                 return spent
         slowest = max(slowest, spent)
     return slowest
 
 
-def _seconds(matcher: Matcher, reading: Sequence[Reading]) -> float:
+def _seconds(matcher: Matcher, variants: Sequence[TextVariant]) -> float:
     started = thread_time()
-    matcher.finds(reading)
+    matcher.matches(variants)
     return thread_time() - started
 
 

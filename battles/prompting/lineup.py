@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from battles.errors import TooFewModels
-from battles.models import NUMBERS, Battle, Position
+from battles.models import NUMBERED_POSITIONS, Battle, Position
 from battles.prompting import sampling
 from battles.prompting.messages import room_of
 from common.errors import InvalidInput
@@ -29,7 +29,7 @@ FEW_READ_SO_MUCH = _("These files are too long for the available models. Attach 
 CHOICES: dict[str, tuple[range, Promise]] = {
     Mode.BLIND: (range(1), _("Models of a blind battle are chosen at random. Do not name any.")),
     Mode.SIDE_BY_SIDE: (range(1, 3), _("Choose two models, or one and let another be chosen at random.")),
-    Mode.COMPARE: (range(2, len(NUMBERS) + 1), _("Choose two to six models.")),
+    Mode.COMPARE: (range(2, len(NUMBERED_POSITIONS) + 1), _("Choose two to six models.")),
     Mode.DIRECT: (range(1, 2), _("Choose one model.")),
 }
 
@@ -167,7 +167,7 @@ class Contest:
     def line_up(self, random: Random) -> Lineup:
         """Raises TooFewModels."""
         if not self.is_drawn:
-            positions = NUMBERS if self.mode == Mode.COMPARE else Position.values
+            positions = NUMBERED_POSITIONS if self.mode == Mode.COMPARE else Position.values
             seats = [Seat(place, model, True) for place, model in zip(positions, self.chosen, strict=False)]
             return Lineup(seats, propensity=1.0)
         pool = self.pool

@@ -68,7 +68,7 @@ def room_of(model: LanguageModel, *, reply_tokens: int | None = None) -> float:
 def remembered(side: Side, turns: Sequence[Turn], *, context_from: int) -> list[Turn]:
     """The turns before the last one that the side hears again: what one of a pair did not answer, neither remembers."""
     earlier = [turn for turn in turns[:-1] if turn.index >= context_from]
-    if side.remembers_alone:
+    if side.has_own_context:
         return [turn for turn in earlier if _answer_of(side, turn).can_be_judged]
     return [turn for turn in earlier if turn.can_be_judged()]
 

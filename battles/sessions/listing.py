@@ -35,7 +35,7 @@ def listed(sessions: SessionQuerySet, *, after: str = "") -> SessionList:
     """One page in one query. after: the `next` of the page before; what is none begins at the beginning."""
     place = _place(after)
     found = sessions.after(*place) if place else sessions
-    page = list(found.with_known_names().latest_first()[: PER_PAGE + 1])
+    page = list(found.with_revealed_names().latest_first()[: PER_PAGE + 1])
     shown = page[:PER_PAGE]
     before = _title(place[0]) if place else ""
     last = shown[-1] if len(page) > PER_PAGE else None

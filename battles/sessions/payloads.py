@@ -17,12 +17,12 @@ def consent_asked_of(actor: Actor) -> ConsentPayload:
 
 
 def session_summary(session: Session) -> SessionSummaryPayload:
-    """A session in a list, read `with_known_names` and `with_battle_count`."""
+    """A session in a list, read `with_revealed_names` and `with_battle_count`."""
     return {
         **_session(session),
         "battle_count": session.battle_count,  # type: ignore[attr-defined]
-        "models": session.known_names,  # type: ignore[attr-defined]
-        "names_hidden": session.keeps_names,  # type: ignore[attr-defined]
+        "models": session.revealed_names,  # type: ignore[attr-defined]
+        "names_hidden": session.has_hidden_names,  # type: ignore[attr-defined]
     }
 
 

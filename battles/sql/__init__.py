@@ -1,10 +1,10 @@
-"""Database functions of this app. Migrations create them: `RunSQL(read_sql("vote_order.sql"))`."""
+"""Database functions of this app; migrations create them: `RunSQL(read_sql("vote_order.sql"))`."""
 
 from pathlib import Path
 
 from common import sql_files
 
-# By name, the file that defines it; battles.models.votes calls them.
+# File that defines each function; battles.models.votes calls them.
 FUNCTIONS = {
     "battles_next_vote_order": "vote_order.sql",
     "battles_next_star_order": "star_order.sql",
@@ -12,5 +12,4 @@ FUNCTIONS = {
 
 
 def read_sql(name: str) -> str:
-    """Return the SQL of a file of this folder."""
     return sql_files.read_sql(Path(__file__).with_name(name))

@@ -1,4 +1,4 @@
-"""`{% if "stopped" in turn.answers|states %}`: whether any of them is."""
+"""`{% if "stopped" in turn.answers|states %}`."""
 
 from django import template
 
@@ -9,5 +9,4 @@ register = template.Library()
 
 @register.filter
 def states(answers: list[AnswerPayload]) -> set[str]:
-    """answers: as `battles.payloads` shows them."""
     return {answer["state"] for answer in answers}

@@ -1,4 +1,4 @@
-"""`{% feedback_tags vote side as groups %}`, `{{ tag|tag_words }}`: what may be said of an answer."""
+"""`{% feedback_tags vote side as groups %}`, `{{ tag|tag_words }}`."""
 
 from django import template
 
@@ -10,10 +10,10 @@ register = template.Library()
 
 @register.simple_tag
 def feedback_tags(vote: VotePayload, side: str) -> list[list[dict[str, object]]]:
-    """[[{value, label, chosen}]], the good before the bad; vote: as `battles.payloads` shows it."""
-    said = vote["tags"].get(side, [])
+    """Return positive and negative tags as lists of {value, label, chosen}."""
+    chosen = vote["tags"].get(side, [])
     return [
-        [{"value": tag, "label": label, "chosen": tag in said} for tag, label in tags.items()]
+        [{"value": tag, "label": label, "chosen": tag in chosen} for tag, label in tags.items()]
         for tags in (feedback.GOOD, feedback.BAD)
     ]
 

@@ -27,5 +27,4 @@ def max_file_mb() -> int:
 
 @register.simple_tag
 def file_too_large() -> str:
-    """Return the sentence that the server refuses larger files with."""
     return str(FileTooLarge.message)

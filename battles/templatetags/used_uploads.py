@@ -1,4 +1,4 @@
-"""`{% uses_of uploads as uses %}` and `{{ uses|of_upload:upload }}`: the sessions in which files were used."""
+"""`{% uses_of uploads as uses %}` and `{{ uses|of_upload:upload }}`: sessions that use files."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -15,11 +15,11 @@ Uses = dict[int, list[Session]]
 
 @register.simple_tag
 def uses_of(uploads: Upload | Iterable[Upload]) -> Uses:
-    """By upload, the latest first; one query for all of them."""
-    wanted = [uploads] if isinstance(uploads, Upload) else list(uploads)
+    """Return sessions by upload id, latest first, with one query."""
+    rows = [uploads] if isinstance(uploads, Upload) else list(uploads)
     uses: Uses = defaultdict(list)
-    used = Attachment.objects.filter(upload__in=wanted, turn__battle__session__discarded_at=None)
-    for attachment in used.select_related("turn__battle__session").order_by("-pk"):
+    attachments = Attachment.objects.filter(upload__in=rows, turn__battle__session__discarded_at=None)
+    for attachment in attachments.select_related("turn__battle__session").order_by("-pk"):
         session = attachment.turn.battle.session
         if session not in uses[attachment.upload_id]:
             uses[attachment.upload_id].append(session)

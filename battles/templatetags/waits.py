@@ -1,4 +1,4 @@
-"""`{{ answer.total_ms|seconds }}`: how long somebody waited, as people say it."""
+"""`{{ answer.total_ms|seconds }}`."""
 
 from django import template
 from django.utils.formats import number_format
@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.filter
 def seconds(milliseconds: int) -> str:
-    """To a tenth, and quicker than that to a hundredth."""
+    """Return "1.2 s", or "0.05 s" below 100 ms."""
     return _("%(seconds)s s") % {"seconds": number_format(milliseconds / 1000, 1 if milliseconds >= 100 else 2)}

@@ -1,4 +1,4 @@
-"""How people ask for something to be invented: a verb of making, and soon after it a kind of work."""
+"""Pattern of requests for creative writing: a verb of making, soon followed by a kind of work."""
 
 import re
 
@@ -29,7 +29,7 @@ _WORK = alternatives(
     """
 )
 # "Tell me the story of the French Revolution" asks for facts.
-_OF_FACTS = r"(?! (?:of|about) (?:how|the (?:french|american|second|first|world|cold|roman)))"
+_NOT_ABOUT_FACTS = r"(?! (?:of|about) (?:how|the (?:french|american|second|first|world|cold|roman)))"
 _POSE = alternatives(
     r"""
     role-?play, pretend (?:to be|you are), jeu de rôle, once upon a time, il était une fois, es war einmal,
@@ -40,7 +40,7 @@ _POSE = alternatives(
     tu es un (?:pirate|chevalier|sorcier|dragon)
     """
 )
-_ELSEWHERE = (
+_OTHER_LANGUAGES = (
     r"напиши[^.?!\n]{0,30}(?:стих|рассказ|сказк|песн|поэм)",
     r"(?:сочини|придумай)[^.?!\n]{0,30}(?:стих|рассказ|сказк|песн|истори)",
     r"写(?:一)?[^。?!\n]{0,12}(?:诗|故事|小说|歌词|散文|剧本)",
@@ -54,7 +54,7 @@ _ELSEWHERE = (
 )
 
 CREATIVE = re.compile(
-    rf"(?<!\w){_MAKE}(?!\w)[^.?!\n]{{0,40}}(?<!\w){_WORK}(?!\w){_OF_FACTS}|(?<!\w){_POSE}(?!\w)|"
-    + "|".join(_ELSEWHERE),
+    rf"(?<!\w){_MAKE}(?!\w)[^.?!\n]{{0,40}}(?<!\w){_WORK}(?!\w){_NOT_ABOUT_FACTS}|(?<!\w){_POSE}(?!\w)|"
+    + "|".join(_OTHER_LANGUAGES),
     re.IGNORECASE,
 )

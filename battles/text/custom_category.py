@@ -1,6 +1,6 @@
-"""Categories that an operator defines: phrases, lengths and languages, each of which must fit where it is given.
+"""Categories that an operator defines by phrases, lengths and languages.
 
-Phrases and not regular expressions: those of a person in a hurry can take minutes on one prompt.
+Phrases, because a careless regular expression can take minutes on one prompt.
 """
 
 import hashlib
@@ -13,38 +13,42 @@ from functools import lru_cache
 
 @dataclass(frozen=True)
 class Rule:
-    """phrases: one of them must occur as whole words; with `*` at its end, as the beginning of a word."""
+    """Conditions of one category; all that are given must hold.
 
+    phrases: one of them must occur as whole words; with `*` at its end, as the beginning of a word.
+    """
+
+    # rules_digest hashes the repr: renaming the class or a field would relabel every vote.
     slug: str
     phrases: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     fewest_characters: int = 0
     fewest_turns: int = 0
 
-    def holds(self, prompts: Sequence[str], language: str) -> bool:
+    def matches(self, prompts: Sequence[str], language: str) -> bool:
         if len(prompts) < self.fewest_turns or sum(map(len, prompts)) < self.fewest_characters:
             return False
         if self.languages and language not in self.languages:
             return False
-        return not self.phrases or _pattern(self.phrases).search(_folded("\n".join(prompts))) is not None
+        return not self.phrases or _phrases_pattern(self.phrases).search(_fold("\n".join(prompts))) is not None
 
 
-def digest_of(rules: Sequence[Rule]) -> str:
-    """Eight hex digits that change when any rule does; "" without rules."""
+def rules_digest(rules: Sequence[Rule]) -> str:
+    """Return eight hex digits that change when any rule does; "" without rules."""
     return hashlib.sha256(repr(sorted(rules, key=lambda rule: rule.slug)).encode()).hexdigest()[:8] if rules else ""
 
 
 @lru_cache(maxsize=256)
-def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(_phrase(_folded(phrase)) for phrase in phrases))
+def _phrases_pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(_phrase_pattern(_fold(phrase)) for phrase in phrases))
 
 
-def _phrase(phrase: str) -> str:
+def _phrase_pattern(phrase: str) -> str:
     whole = re.escape(phrase.removesuffix("*").strip())
     before = r"(?<!\w)" if phrase[0].isalnum() else ""
     after = r"(?!\w)" if phrase[-1].isalnum() else ""
     return before + whole + after
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

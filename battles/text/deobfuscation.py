@@ -1,59 +1,61 @@
-"""A text as its reader takes it in, whatever was done to hide it from whoever compares letters. No Django here."""
+"""Undo obfuscation: spell a text in every way in which a reader may understand it."""
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from battles.text.normalization import LOOK_ALIKES, plain_letters
+from battles.text.normalization import LOOK_ALIKES, normalize_letters
 
-# Of this module, for the verdicts: another one may find other things.
+# Stored with verdicts; to be raised when this module finds other things than before.
 VERSION = "1"
 
-# The letters at which scripts begin that put no spaces between words.
-_WITHOUT_SPACES = "\u0e00"
+# The first code point of the scripts that put no spaces between words.
+_FIRST_UNSPACED = "\u0e00"
 _HYPHEN_AT_LINE_END = re.compile(r"(?<=\w)-\s(?=\w)")
-_SIGNS_IN_A_WORD = re.compile(r"(?<=[^\W_])(?:_|[^\w\s])+(?=[^\W_])")
+_SIGNS_IN_WORD = re.compile(r"(?<=[^\W_])(?:_|[^\w\s])+(?=[^\W_])")
 _SINGLE_LETTERS = re.compile(r"(?<![^\W_])[^\W_](?: [^\W_]){2,}(?![^\W_])")
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
-# Words of one letter, in the languages most written here: what follows “a” may be a word whose letters stand apart.
-_WORDS_OF_ONE_LETTER = frozenset("aeiouy")
+# Words of one letter in the most frequent languages: after “a”, a word with separated letters may follow.
+_ONE_LETTER_WORDS = frozenset("aeiouy")
 
 
-class Reading(NamedTuple):
-    """One way to take a text: as it is written, as words with one space before and after each, and what is spelled
-    out in it, letter by letter."""
+class TextVariant(NamedTuple):
+    """One spelling of a text.
+
+    words: separated, preceded and followed by one space. spelled: the words whose letters are separated, joined.
+    """
 
     written: str
     words: str
     spelled: str
 
 
-def readings(texts: Sequence[str]) -> list[Reading]:
-    """Every way to take the texts, which follow one another: a phrase may begin in one and end in the next.
+def text_variants(texts: Sequence[str]) -> list[TextVariant]:
+    """Return the spellings of consecutive texts; a phrase may begin in one and end in the next.
 
-    Full-width letters are usual ones, invisible characters and accents are gone, capitals are small, look-alikes of
-    other alphabets are also Latin letters, and words whose letters stand apart or are parted by signs also in one.
+    All are in lower case and usual width, without invisible characters and accents. Look-alikes of other alphabets also
+    become Latin letters, and words with separated letters are also joined.
     """
     wholes = ["\n".join(texts), "".join(texts)] if len(texts) > 1 else list(texts)
     written = dict.fromkeys(spelling for whole in wholes for spelling in _spellings(whole))
-    return [Reading(text, words_of(text), _spelled_out(text)) for text in written]
+    return [TextVariant(text, space_words(text), _spelled_out(text)) for text in written]
 
 
-def words_of(text: str) -> str:
+def space_words(text: str) -> str:
     return f" {_BETWEEN_WORDS.sub(' ', text).strip()} "
 
 
-def needle_of(phrase: str) -> str:
-    """What to look for in Reading.words; with a star at its end, a phrase is the beginning of words as well."""
-    words = words_of(one_line(phrase.removesuffix("*")))
+def phrase_needle(phrase: str) -> str:
+    """Return the string to search in TextVariant.words, "" without a word; `*` at the end marks a prefix."""
+    words = space_words(normalize_line(phrase.removesuffix("*")))
     if not words.strip():
         return ""
-    begins = words if words[1] < _WITHOUT_SPACES else words[1:]
-    return begins.rstrip() if phrase.endswith("*") or begins[-2] >= _WITHOUT_SPACES else begins
+    needle = words if words[1] < _FIRST_UNSPACED else words[1:]
+    return needle.rstrip() if phrase.endswith("*") or needle[-2] >= _FIRST_UNSPACED else needle
 
 
-def one_line(text: str) -> str:
-    return " ".join(plain_letters(text).split())
+def normalize_line(text: str) -> str:
+    return " ".join(normalize_letters(text).split())
 
 
 def _spelled_out(line: str) -> str:
@@ -61,19 +63,19 @@ def _spelled_out(line: str) -> str:
 
 
 def _spellings(text: str) -> Iterator[str]:
-    line = one_line(text)
+    line = normalize_line(text)
     for spelling in (line, line.translate(LOOK_ALIKES)):
         yield spelling
         yield from _joined(spelling)
 
 
 def _joined(line: str) -> Iterator[str]:
-    """With the parts of words put together: “bo-mb”, “b.o.m.b” and “b o m b” are one word."""
-    line = _SIGNS_IN_A_WORD.sub("", _HYPHEN_AT_LINE_END.sub("", line))
+    """Yield the line with the parts of words joined: “bo-mb”, “b.o.m.b” and “b o m b” are one word."""
+    line = _SIGNS_IN_WORD.sub("", _HYPHEN_AT_LINE_END.sub("", line))
     yield _SINGLE_LETTERS.sub(lambda run: run[0].replace(" ", ""), line)
-    yield _SINGLE_LETTERS.sub(_but_the_first, line)
+    yield _SINGLE_LETTERS.sub(_join_after_first, line)
 
 
-def _but_the_first(run: re.Match[str]) -> str:
+def _join_after_first(run: re.Match[str]) -> str:
     first, rest = run[0][0], run[0][2:].replace(" ", "")
-    return f"{first} {rest}" if first in _WORDS_OF_ONE_LETTER else first + rest
+    return f"{first} {rest}" if first in _ONE_LETTER_WORDS else first + rest

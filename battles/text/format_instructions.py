@@ -1,4 +1,4 @@
-"""Wishes about an answer's form that anybody could check: how long, in which format, with and without what."""
+"""Patterns of checkable instructions about an answer's form: length, format, required and forbidden words."""
 
 import re
 
@@ -70,14 +70,14 @@ _USUAL = r"""
     """
 
 
-def _wish(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE)
 
 
-# Each is one kind of wish; how many make an instruction says the classifier.
-STRICT_WISHES = tuple(
-    _wish(pattern)
+# Each is one kind of instruction; battles.text.classifier decides how many are needed.
+STRICT_INSTRUCTIONS = tuple(
+    _compile(pattern)
     for pattern in (f"(?:{'|'.join(_LENGTHS)})", alternatives(_WITHOUT), alternatives(_FORMAT), alternatives(_SHAPE))
 )
-# So usual that it takes a second one.
-LOOSE_WISHES = (_wish(rf"{_NUMBER}[- ]{_UNIT}"), _wish(alternatives(_USUAL)))
+# Too frequent to count alone.
+LOOSE_INSTRUCTIONS = (_compile(rf"{_NUMBER}[- ]{_UNIT}"), _compile(alternatives(_USUAL)))

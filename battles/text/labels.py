@@ -1,5 +1,3 @@
-"""Labels, and how they change."""
-
 from dataclasses import dataclass
 
 # The language of a prompt that could be several or none (ISO 639-2).
@@ -8,7 +6,7 @@ UNDETERMINED = "und"
 
 @dataclass(frozen=True)
 class Labels:
-    """The boards a counted vote adds to, beside Overall. categories: sorted keys; language: ISO 639-1 or "und"."""
+    """Boards that a counted vote adds to besides Overall. categories: sorted keys; language: ISO 639-1 or "und"."""
 
     categories: tuple[str, ...] = ()
     language: str = UNDETERMINED

@@ -1,8 +1,8 @@
-"""A prompt without what is not said in any language: code, formulas, addresses."""
+"""Extract natural language from prompts: drop code, formulas, markup and addresses."""
 
 import re
 
-# Of a longer prompt the beginning and the end are read: what is asked stands there.
+# Of longer prompts only the beginning and the end are read, where the question usually stands.
 FIRST_CHARACTERS, LAST_CHARACTERS = 6_000, 2_000
 
 FENCED_CODE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
@@ -15,7 +15,7 @@ _MARKUP = re.compile(r"<[^<>\n]{1,200}>")
 _SPACE = re.compile(r"\s+")
 
 
-def what_is_read(text: str) -> str:
+def head_and_tail(text: str) -> str:
     if len(text) <= FIRST_CHARACTERS + LAST_CHARACTERS:
         return text
     return f"{text[:FIRST_CHARACTERS]}\n{text[-LAST_CHARACTERS:]}"
@@ -25,8 +25,8 @@ def without_code(text: str) -> str:
     return _INLINE_CODE.sub(" ", FENCED_CODE.sub("\n", text))
 
 
-def prose(text: str) -> str:
-    """What remains to be read, on one line."""
-    for thing in (FORMULA, _ADDRESS, _MARKUP):
-        text = thing.sub(" ", text)
+def extract_prose(text: str) -> str:
+    """Return the text on one line, without formulas, addresses and markup."""
+    for pattern in (FORMULA, _ADDRESS, _MARKUP):
+        text = pattern.sub(" ", text)
     return _SPACE.sub(" ", text).strip()

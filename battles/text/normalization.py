@@ -1,34 +1,34 @@
-"""What letters look like, for comparing texts as a reader sees them. No Django here."""
+"""Normalize letters to compare texts as a reader sees them."""
 
 import unicodedata
 from functools import cache
 
-# Lower-case letters of other alphabets, and small capitals, that are taken for Latin ones.
+# Lower-case letters of other alphabets and small capitals, mapped to the Latin letters they look like.
 LOOK_ALIKES = str.maketrans(
     "авекмнорстухіјѕԁԛԝɡαβγεικνορτυχıɪᴀʙᴄᴅᴇғɢʜᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ",
     "abekmhopctyxijsdqwgabyeikvoptuxiiabcdefghjklmnoprstuvwyz",
 )
-# Letters and signs without a picture: Hangul fillers, an empty Braille cell.
+# Letters without a glyph: Hangul fillers and the empty Braille cell.
 _BLANKS = (0x115F, 0x1160, 0x3164, 0xFFA0, 0x2800)
 
 
-def plain_letters(text: str) -> str:
-    """In lower case and usual width, without accents and without zero-width, bidi and other invisible characters."""
+def normalize_letters(text: str) -> str:
+    """Return text in lower case and usual width, without accents and invisible characters."""
     text = text.casefold()
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFKD", text).translate(_codes("Cf", "Mn", "Me")).casefold()
+    text = unicodedata.normalize("NFKD", text).translate(_deletion_table("Cf", "Mn", "Me")).casefold()
     return unicodedata.normalize("NFC", text)  # Korean syllables in one piece again
 
 
-def visible_letters(text: str) -> str:
-    """In usual width and without invisible characters; capitals and accents stay."""
-    return text if text.isascii() else unicodedata.normalize("NFKC", text).translate(_codes("Cf"))
+def strip_invisible(text: str) -> str:
+    """Return text in usual width, without invisible characters."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text).translate(_deletion_table("Cf"))
 
 
 @cache
-def _codes(*categories: str) -> dict[int, None]:
-    """The characters of these categories, and blanks, for str.translate."""
+def _deletion_table(*categories: str) -> dict[int, None]:
+    """Return a str.translate table that deletes these Unicode categories and blanks."""
     codes = (*range(0x80, 0x30000), *range(0xE0000, 0xE0200))
-    unseen = [code for code in codes if unicodedata.category(chr(code)) in categories]
-    return dict.fromkeys((*unseen, *_BLANKS))
+    deleted = [code for code in codes if unicodedata.category(chr(code)) in categories]
+    return dict.fromkeys((*deleted, *_BLANKS))

@@ -1,4 +1,4 @@
-"""How an answer is dressed, counted for style control."""
+"""Count an answer's formatting, for style control."""
 
 import re
 from typing import TypedDict
@@ -17,7 +17,7 @@ class StyleCounts(TypedDict):
 
 
 def style_counts(text: str, tokens: int) -> StyleCounts:
-    """Headings, bold runs and list items outside fenced code; `tokens` is handed through."""
+    """Count headings, bold runs and list items outside fenced code; `tokens` is copied."""
     prose = _FENCED.sub("", text)
     return {
         "tokens": tokens,

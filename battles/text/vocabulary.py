@@ -1,30 +1,30 @@
-"""The words by which prompts are filed, in the languages the arena meets most: en, fr, de, es, it, pt, nl, ru, zh, ja.
+"""Word lists of the classifier in en, fr, de, es, it, pt, nl, ru, zh and ja.
 
-Each is a piece of a regular expression without repetition inside repetition, so that no prompt takes long.
+Entries have no nested repetition, so that no prompt takes long.
 """
 
 import re
 
-# Of a Latin word, a number or a name; not of other scripts.
+# Characters of Latin words, numbers and names; other scripts are excluded.
 _LETTER = r"a-z0-9_\u00c0-\u024f"
 
 
 def alternatives(phrases: str) -> str:
-    """A group of phrases that are separated by a comma and white space."""
+    """Return a group of phrases, which a comma and white space separate."""
     return "(?:" + "|".join(" ".join(phrase.split()) for phrase in re.split(r",\s+", phrases) if phrase.strip()) + ")"
 
 
-def any_of(phrases: str, *, inside: str = "") -> re.Pattern[str]:
-    """One of `phrases` as whole words, or of `inside` anywhere (for scripts without spaces, and for stems).
+def word_pattern(phrases: str, *, inside: str = "") -> re.Pattern[str]:
+    """Return a pattern of `phrases` as whole words, or `inside` anywhere (scripts without spaces, stems).
 
-    Chinese or Japanese beside a Latin word is its edge.
+    A Chinese or Japanese character beside a Latin word counts as a word boundary.
     """
     whole = rf"(?<![{_LETTER}]){alternatives(phrases)}(?![{_LETTER}])"
     return re.compile(f"{whole}|{alternatives(inside)}" if inside else whole, re.IGNORECASE)
 
 
-# Languages and tools that are nothing else.
-PROGRAMMING = any_of(
+# Unambiguous names of languages and tools.
+PROGRAMMING = word_pattern(
     r"""
     javascript, typescript, node\.?js, python(?! snakes?| as a pet)[23]?, c\+\+, c#, golang, rustc, kotlin, php,
     haskell, fortran, cobol, matlab, sql, postgres(?:ql)?, mysql, sqlite, mongodb, html5?, css3?, json, yaml, xml,
@@ -43,8 +43,8 @@ PROGRAMMING = any_of(
     """,
 )
 
-# Names that also mean something else, and words of the trade that others use too: two of them together are a sign.
-PERHAPS_PROGRAMMING = any_of(
+# Names with other meanings and terms that other fields use too: two different ones are needed.
+AMBIGUOUS_PROGRAMMING = word_pattern(
     r"""
     java, rust, swift, ruby, perl, scala, react, flask, angular, pandas, latex, excel, functions?, class(?:es)?,
     strings?, arrays?, loops?, scripts?, variables?, librar(?:y|ies), code, bugs?, program(?:s|me)?, api, server,
@@ -57,8 +57,8 @@ PERHAPS_PROGRAMMING = any_of(
     """,
 )
 
-# Talk about programs.
-CODING = any_of(
+# Phrases about programs.
+CODING = word_pattern(
     r"""
     garbage collect(?:ion|or), destructors?, constructors?, inheritance in, polymorphism, lambda function, closure,
     callback, one-liner, command line, regular expression, data structures?, recursive function, big ?o,
@@ -82,8 +82,8 @@ CODING = any_of(
     """,
 )
 
-# What stands in programs and hardly ever in prose.
-CODE_SIGNS = re.compile(
+# Syntax that occurs in programs and hardly ever in prose.
+CODE_SYNTAX = re.compile(
     r"^[ \t]*(?:def \w+\(|class \w+[(:{]|import \w+(?:\.\w+)*;?$|from \w+(?:\.\w+)* import |#include\s*[<\"]|"
     r"(?:public|private|static) \w+|function \w*\(|(?:const|let|var) \w+ ?=|if ?\(.{1,80}\) ?\{|for ?\(.{1,80}\) ?\{|"
     r"while ?\(.{1,80}\) ?\{|package \w+;?$|#!/|fn \w+\(|async def )"
@@ -93,7 +93,7 @@ CODE_SIGNS = re.compile(
     re.MULTILINE,
 )
 
-MATHS = any_of(
+MATHS = word_pattern(
     r"""
     equations?, integrals?, derivatives?, differentiate, eigenvalues?, eigenvectors?, matri(?:x|ces), polynomials?,
     logarithms?, theorem, lemma, corollary, prove that, proof that, probability (?:of|that), permutations?,
@@ -122,7 +122,7 @@ MATHS = any_of(
     """,
 )
 
-# Sums and formulas: an operation between numbers or with a letter, a share of a number, a formula's own signs.
+# Calculations and formulas: operations on numbers or letters, percentages, mathematical signs.
 FORMULAS = re.compile(
     r"\\(?:frac|int|sum|sqrt|mathbb|lim|cdot|infty|le|ge|begin\{[pb]?matrix)\b|[∫∑√∂∞≤≥≠±×÷∈∀∃]|\[\[-?\d"
     r"|(?<![\w.])\(?\d+(?:[.,]\d+)?\)?\s?[*×÷^+]\s?\(?\d+(?:[.,]\d+)?\)?(?![\w/.-])"
@@ -131,16 +131,16 @@ FORMULAS = re.compile(
     r"geteilt durch)\s\d",
     re.IGNORECASE,
 )
-# What a problem told in words asks for; it needs some numbers, too.
-ASKS_FOR_A_NUMBER = re.compile(
+# The question of a mathematical problem in words; the classifier also requires numbers.
+QUANTITY_QUESTION = re.compile(
     r"(?<!\w)(?:how (?:many|much|long|far|old|fast|tall)|what is the (?:chance|total|average|ratio)|combien|"
     r"quelle distance|wie (?:viele?|lange|weit)|cu[áa]nt[oa]s?|quant[oiea]s?)(?!\w)[^?]{0,200}\?",
     re.IGNORECASE,
 )
 NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)?")
 
-# Work for the head: what is asked for has to be weighed, derived or built, not looked up.
-REASONING = any_of(
+# Requests to weigh, derive or build something, not to look it up.
+REASONING = word_pattern(
     r"""
     prove, proof, derive, analy[sz]e, evaluate, justif(?:y|ied), trade-?offs?, critique, design, optimi[sz]e,
     implement, architect(?:ure)?, debug, refactor, recommend one, counterexample, diagnos\w+, weigh, compare,

@@ -15,7 +15,7 @@ from common.errors import InvalidInput
 
 @require_POST
 def report(request: PageRequest, public_id: str) -> HttpResponse:
-    battle = Battle.objects.seen_by(request.actor, public_id)
+    battle = Battle.objects.find_visible(request.actor, public_id)
     if battle is None:
         raise Http404
     reason = request.POST.get("reason", "")

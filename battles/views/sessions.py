@@ -110,7 +110,7 @@ def _row(
     request: PageRequest, session: Session, form: RenameForm | None = None, *, was_edited: bool = True
 ) -> HttpResponse:
     context = {
-        "session": Session.objects.with_known_names().get(pk=session.pk),
+        "session": Session.objects.with_revealed_names().get(pk=session.pk),
         "form": form,
         "was_edited": was_edited,
         "current_session_id": _session_on(request),

@@ -21,7 +21,7 @@ from battles.prompting.attachments import material_of
 from battles.prompting.lineup import Filters, Needs
 from battles.prompting.messages import Material, content_of, first_turn_that_fits, length_of, messages_for, remembered
 from battles.queries import read_sides_to_ask
-from battles.text.self_identification import names_itself
+from battles.text.self_identification import leaks_identity
 from battles.worker import call_store
 from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
 from common.prepared import PreparedQuery
@@ -181,7 +181,7 @@ def store_answer(
     state = Answer.State.FAILED if result.error else Answer.State.STOPPED if result.stopped else Answer.State.DONE
     Answer.objects.filter(pk=call.answer_id).update(
         state=state, text=text, html=result.html, reasoning="".join(result.reasonings),
-        error=result.error or "", call_id=call.row.pk, **({"names_itself": True} if _names_itself(text, call) else {}),
+        error=result.error or "", call_id=call.row.pk, **({"names_itself": True} if _has_leak(text, call) else {}),
     )  # fmt: skip
     if closes_turn:
         _close_if_finished(claimed.turn_id)
@@ -196,12 +196,12 @@ def close_turn(claimed: ClaimedTurn) -> None:
     _close_if_finished(claimed.turn_id)
 
 
-def _names_itself(text: str, call: PreparedCall) -> bool:
+def _has_leak(text: str, call: PreparedCall) -> bool:
     model = call.row.model
     names = [model.name, *model.aliases]
     if not model.upstream_name.isalpha():  # a plain word would match ordinary text
         names.append(model.upstream_name)
-    return names_itself(text, names=names, maker=model.organization)
+    return leaks_identity(text, names=names, organization=model.organization)
 
 
 def _close_if_finished(turn_id: int) -> None:

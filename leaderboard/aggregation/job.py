@@ -13,8 +13,8 @@ from django.db import connection, transaction
 from django.db.models import Max
 
 from battles.labels import daily_caps
-from battles.labels.duplicates import repetitions
-from battles.labels.relabel import settle_pending
+from battles.labels.duplicates import excess_duplicates
+from battles.labels.relabel import relabel_pending
 from battles.models import Vote, VoteQuerySet
 from leaderboard.aggregation import sampling_plan
 from leaderboard.aggregation.fit_boards import (
@@ -130,11 +130,13 @@ def _moment_of_stars(board: BoardVotes) -> RunFacts:
 
 def _settle(earlier: AggregationRun | None, *, now: datetime) -> None:
     """Labels, and whose votes are set aside, are brought up to date before votes are counted."""
-    settle_pending()
-    set_aside(_unless_restored(daily_caps.beyond(), OVER_CAP), reason=OVER_CAP, because="beyond the daily cap")
+    relabel_pending()
+    set_aside(_unless_restored(daily_caps.votes_over_cap(), OVER_CAP), reason=OVER_CAP, because="beyond the daily cap")
     reviews.hold_pending()
     if is_to_be_thorough(earlier, now=now, arena=earlier.votes_counted if earlier else 0):
-        set_aside(_unless_restored(repetitions(), REPEATED), reason=REPEATED, because="its prompt was sent too often")
+        set_aside(
+            _unless_restored(excess_duplicates(), REPEATED), reason=REPEATED, because="its prompt was sent too often"
+        )
 
 
 def _unless_restored(votes: VoteQuerySet, reason: str) -> VoteQuerySet:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.actor import Actor
 from battles import actions
 from battles.models import Battle, Session, Vote
-from battles.models.sessions import SECOND_THOUGHTS
+from battles.models.sessions import UNDO_WINDOW
 from battles.prompting.lineup import Wish
 from battles.sessions.listing import PER_PAGE, listed
 from battles.sweep import sweep
@@ -215,7 +215,7 @@ def test_the_sweep_deletes_what_nobody_wanted_back_in_time(client: Client, actor
     lately, long_ago = (make.answered_battle(make.model(), make.model(), actor=actor) for _ in range(2))
     for battle in (lately, long_ago):
         discarded(client, battle.session)
-    Session.objects.filter(pk=long_ago.session_id).update(discarded_at=Now() - SECOND_THOUGHTS - timedelta(seconds=1))
+    Session.objects.filter(pk=long_ago.session_id).update(discarded_at=Now() - UNDO_WINDOW - timedelta(seconds=1))
     sweep()
     assert (lately.turns.get().prompt, long_ago.turns.get().prompt) == ("one two three", "")
     late = client.post(f"/s/{long_ago.session.public_id}/restore/", headers=HTMX)

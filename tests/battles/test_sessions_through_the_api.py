@@ -10,7 +10,7 @@ from django.test import Client
 from accounts.actor import Actor
 from battles import actions
 from battles.models import Answer, Battle, Session, Share, Vote
-from battles.models.sessions import SECOND_THOUGHTS
+from battles.models.sessions import UNDO_WINDOW
 from battles.prompting.lineup import Wish
 from battles.sweep import sweep
 from common.text.markdown import render
@@ -61,7 +61,7 @@ def test_a_deleted_session_comes_back_whole_within_a_minute(client: Client, batt
 
 def test_after_a_minute_it_is_too_late(client: Client, battle: Battle):
     client.delete(at(battle.session))
-    Session.objects.update(discarded_at=Now() - SECOND_THOUGHTS - timedelta(seconds=1))
+    Session.objects.update(discarded_at=Now() - UNDO_WINDOW - timedelta(seconds=1))
     sweep()
     assert code(client.post(at(battle.session, "restore/"))) == (404, "too_late")
     assert battle.turns.get().prompt == ""

@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry
-from battles.admin.call_statistics import CallStatistics, statistics_of
+from battles.admin.call_statistics import CallStatistics, get_call_statistics
 from battles.models import Call
 from battles.worker import turn_store
 from battles.worker.call_store import CallResult
@@ -58,11 +58,11 @@ def test_statistics_summarize_calls_of_a_model():
         answer(model, CallResult(["hello"], completion=finish, first_token_ms=milliseconds, total_ms=milliseconds * 10))
     answer(model, CallResult(error=FailureCode.EMPTY, total_ms=5))
     answer(model, CallResult(error=FailureCode.FILTERED, total_ms=5))
-    assert statistics_of([model.pk])[model.pk] == CallStatistics(
+    assert get_call_statistics([model.pk])[model.pk] == CallStatistics(
         calls=5, errors=2, empty=1, truncated=1, refused=1,
         first_p50=200, first_p95=290, total_p50=2000, total_p95=2900,
     )  # fmt: skip
-    assert statistics_of([model.pk])[model.pk].error_rate == "40 %"
+    assert get_call_statistics([model.pk])[model.pk].error_rate == "40 %"
 
 
 def test_model_page_shows_and_closes_breaker(admin: Client):

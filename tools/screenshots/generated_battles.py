@@ -38,7 +38,7 @@ from battles.models import (  # noqa: E402
     Turn,
     Vote,
 )  # fmt: skip
-from battles.moderation.examination import keep  # noqa: E402
+from battles.moderation.examination import store_findings  # noqa: E402
 from battles.moderation.findings import Finding  # noqa: E402
 from leaderboard.aggregation import anomalies, job  # noqa: E402
 from leaderboard.counting import schedule  # noqa: E402
@@ -207,7 +207,7 @@ def _what_moderators_meet(visitors: list[Visitor]) -> None:
     for number, turn in enumerate(Turn.objects.filter(battle__in=list(reported[4:60:6]), index=0)):
         category = list(FLAGGED)[number % len(FLAGGED)]
         Turn.objects.filter(pk=turn.pk).update(prompt=FLAGGED[category])
-        keep([Finding(ModerationRule.objects.filter(category=category).earliest("pk"))], turn)
+        store_findings([Finding(ModerationRule.objects.filter(category=category).earliest("pk"))], turn)
     waiting = ModerationCase.objects.filter(state=ModerationCase.State.WAITING)
     some = list(waiting.order_by("pk").values_list("pk", flat=True)[:6])
     actions.dismiss_cases(ModerationCase.objects.filter(pk__in=some[:4]), by=by, because=chance.choice(BECAUSE))

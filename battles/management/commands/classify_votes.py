@@ -1,8 +1,6 @@
-"""Label votes again after the rules have changed."""
-
 from django.core.management.base import BaseCommand, CommandParser
 
-from battles.labels.relabel import reclassify
+from battles.labels.relabel import relabel_votes
 
 
 class Command(BaseCommand):
@@ -12,8 +10,8 @@ class Command(BaseCommand):
         parser.add_argument("--all", action="store_true", help="label every vote, also those of today's rules")
 
     def handle(self, *args: object, **options: object) -> None:
-        changed = reclassify(everything=bool(options["all"]), progress=self._say)
+        changed = relabel_votes(everything=bool(options["all"]), progress=self._print_progress)
         self.stdout.write(f"{changed} votes moved to other boards.")
 
-    def _say(self, done: int, of: int) -> None:
-        self.stdout.write(f"{done} of {of} votes labelled")
+    def _print_progress(self, done: int, total: int) -> None:
+        self.stdout.write(f"{done} of {total} votes labelled")

@@ -1,46 +1,47 @@
-"""Prompts that a person filed, and how well the classifier does on them."""
+"""Prompts labelled by hand, and measures of the classifier on them."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from battles.text.classifier import classify
 
-SHORT = {
+CATEGORY_CODES = {
     "co": "coding", "ma": "maths", "cw": "creative-writing", "if": "instruction-following", "ha": "hard-prompt",
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Filed:
+class LabelledPrompt:
     prompt: str
     language: str
     categories: frozenset[str]
 
 
-def filed_by_hand() -> tuple[list[Filed], list[Filed]]:
-    """Those that were seen while the rules were written, and those that were not."""
-    seen: list[Filed] = []
-    held_out: list[Filed] = []
+def load_labelled_prompts() -> tuple[list[LabelledPrompt], list[LabelledPrompt]]:
+    """Return the prompts that were used to write the rules, and the held-out ones."""
+    seen: list[LabelledPrompt] = []
+    held_out: list[LabelledPrompt] = []
     rows = seen
-    for line in Path(__file__).with_name("prompts_to_label.txt").read_text().splitlines():
+    for line in Path(__file__).with_name("labelled_prompts.txt").read_text().splitlines():
         if line.startswith("# HELD OUT"):
             rows = held_out
         if not line.startswith("#"):
             language, categories, prompt = line.split("|", 2)
-            keys = frozenset(SHORT[short] for short in categories.split(",") if short)
-            rows.append(Filed(prompt.replace("\\n", "\n"), language, keys))
+            keys = frozenset(CATEGORY_CODES[code] for code in categories.split(",") if code)
+            rows.append(LabelledPrompt(prompt.replace("\\n", "\n"), language, keys))
     return seen, held_out
 
 
-def precision_and_recall(rows: list[Filed], category: str | None = None) -> tuple[float, float]:
-    """Of what was filed under a category how much belongs there, and of what belongs there how much was filed."""
-    right = filed = wanted = 0
+def precision_and_recall(rows: list[LabelledPrompt], category: str | None = None) -> tuple[float, float]:
+    """Return (precision, recall) of one category, or of all together."""
+    correct = classified = relevant = 0
     for row in rows:
-        found = set(classify([row.prompt]).categories) & ({category} if category else set(SHORT.values()))
+        found = set(classify([row.prompt]).categories) & ({category} if category else set(CATEGORY_CODES.values()))
         expected = row.categories & {category} if category else row.categories
-        right, filed, wanted = right + len(found & expected), filed + len(found), wanted + len(expected)
-    return right / filed, right / wanted
+        correct, classified = correct + len(found & expected), classified + len(found)
+        relevant += len(expected)
+    return correct / classified, correct / relevant
 
 
-def share_of_languages_found(rows: list[Filed]) -> float:
+def language_accuracy(rows: list[LabelledPrompt]) -> float:
     return sum(classify([row.prompt]).language == row.language for row in rows) / len(rows)

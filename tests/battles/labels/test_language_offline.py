@@ -1,4 +1,4 @@
-"""The language detector reads one file of a package that could download others: nothing of it may run."""
+"""Language detection runs no code of a package that can download models."""
 
 import os
 import subprocess
@@ -26,14 +26,14 @@ for code in ("import robust_downloader", "import socket; socket.create_connectio
         continue
     sys.exit("the hook refuses nothing")
 
-from battles.text.language import language_of
-print(language_of("pourquoi le ciel est-il bleu quand il fait beau"), language_of("why is the sky blue today"))
+from battles.text.language import detect_language
+print(detect_language("pourquoi le ciel est-il bleu quand il fait beau"), detect_language("why is the sky blue today"))
 """
 
 
 def test_language_detection_loads_no_downloader():
-    ended = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", _OFFLINE], env={**os.environ, "PYTHONPATH": "."}, capture_output=True, text=True,
         check=False,
     )  # fmt: skip
-    assert (ended.stdout.split(), ended.returncode) == (["fr", "en"], 0), ended.stderr
+    assert (process.stdout.split(), process.returncode) == (["fr", "en"], 0), process.stderr

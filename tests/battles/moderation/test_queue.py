@@ -1,4 +1,4 @@
-"""Moderators decide cases in the administration, with a reason that is kept; nobody else does."""
+"""The moderation queue: decisions, rights and audit entries."""
 
 import pytest
 from django.http import HttpResponse
@@ -8,7 +8,7 @@ from accounts.actor import Actor
 from accounts.models import AuditEntry, Ban, IdempotencyKey, User
 from battles import actions
 from battles.models import Action, Battle, ModerationCase, ModerationRule, Session, Turn, Vote
-from battles.moderation.rule_timing import MAX_RULE_S, seconds_to_read
+from battles.moderation.rule_timing import MAX_RULE_S, search_seconds
 from common.errors import ArenaError
 from common.text.markdown import render
 from leaderboard.aggregation import job
@@ -43,7 +43,7 @@ def decide(client: Client, action: str, *cases: ModerationCase, because: str = "
     return client.post(QUEUE, form, follow=True)
 
 
-def test_what_waits_comes_first_with_what_was_said_about_it(at_work: Client):
+def test_waiting_cases_come_first_with_reports(at_work: Client):
     decided, waiting = reported(make.visitor(), prompt="The first"), reported(make.visitor(), prompt="The second")
     ModerationCase.objects.filter(pk=decided.pk).update(state="dismissed")
     page = at_work.get(QUEUE).text
@@ -55,12 +55,12 @@ def test_what_waits_comes_first_with_what_was_said_about_it(at_work: Client):
 
 
 @pytest.mark.parametrize("action", DECISIONS)
-def test_every_decision_asks_why_and_is_written_down(at_work: Client, moderator: User, action: str):
+def test_decision_needs_reason_and_is_audited(at_work: Client, moderator: User, action: str):
     cases = [reported(make.visitor()) for _ in range(2)]
     if action == "show_again":
         Battle.objects.update(hidden_at="2026-01-01T00:00Z")
-    asked = at_work.post(QUEUE, {"action": action, "_selected_action": [case.pk for case in cases]})
-    assert "2 cases are chosen" in asked.text
+    confirmation = at_work.post(QUEUE, {"action": action, "_selected_action": [case.pk for case in cases]})
+    assert "2 cases are chosen" in confirmation.text
     decide(at_work, action, *cases, because=" ")
     assert not AuditEntry.objects.exists()
     assert "2 cases are decided" in decide(at_work, action, *cases).text
@@ -69,11 +69,11 @@ def test_every_decision_asks_why_and_is_written_down(at_work: Client, moderator:
     assert (entry.user, entry.subject, entry.reason) == (moderator, "2 cases", "I looked at it.")
     assert entry.details["cases"] == [str(case) for case in cases]
     assert entry.created_at is not None
-    kept = ModerationCase.objects.values_list("state", "decided_by", "reason")
-    assert list(kept) == [(state, moderator.pk, "I looked at it.")] * 2
+    decided = ModerationCase.objects.values_list("state", "decided_by", "reason")
+    assert list(decided) == [(state, moderator.pk, "I looked at it.")] * 2
 
 
-def test_the_text_of_a_hidden_battle_is_shown_to_nobody_but_staff(at_work: Client):
+def test_hidden_battle_is_shown_to_staff_only(at_work: Client):
     actor = make.visitor()
     case, owner = reported(actor), make.browser(actor)
     share = actions.publish(battle=case.battle)
@@ -98,14 +98,14 @@ def test_the_text_of_a_hidden_battle_is_shown_to_nobody_but_staff(at_work: Clien
     assert Session.objects.get(pk=session.pk).title == "A rude prompt"
 
 
-def test_hiding_a_battle_deletes_stored_results_of_its_owner(at_work: Client):
+def test_hiding_deletes_stored_results_of_owner(at_work: Client):
     for _ in range(2):
         make.model()
     owner = make.browser(make.visitor())
 
     def post(path: str, key: str) -> HttpResponse:
-        said = {"prompt": "A rude prompt"}
-        return owner.post(f"/api/v1/{path}", said, "application/json", headers={"Idempotency-Key": key})
+        data = {"prompt": "A rude prompt"}
+        return owner.post(f"/api/v1/{path}", data, "application/json", headers={"Idempotency-Key": key})
 
     [battle] = post("sessions/", "one").json()["battles"]
     stopped = post(f"battles/{battle['id']}/stop/", "two").json()
@@ -118,14 +118,14 @@ def test_hiding_a_battle_deletes_stored_results_of_its_owner(at_work: Client):
     assert (repeated.status_code, repeated.json()["code"]) == (409, "nothing_to_stop")
 
 
-def test_a_title_that_its_owner_gave_stays(at_work: Client):
+def test_hiding_keeps_title_given_by_owner(at_work: Client):
     case = reported(make.visitor())
     Session.objects.update(title="Mine")
     decide(at_work, "hide", case)
     assert Session.objects.get(pk=case.battle.session_id).title == "Mine"
 
 
-def test_nobody_votes_on_what_is_hidden(at_work: Client):
+def test_vote_on_hidden_battle_is_refused(at_work: Client):
     actor = make.visitor()
     case = reported(actor, vote=False)
     decide(at_work, "hide", case)
@@ -135,14 +135,14 @@ def test_nobody_votes_on_what_is_hidden(at_work: Client):
     assert not Vote.objects.filter(battle=case.battle).exists()
 
 
-def test_what_is_being_answered_is_stopped_when_it_is_hidden(at_work: Client):
+def test_hiding_stops_running_turn(at_work: Client):
     case = reported(make.visitor(), vote=False)
     live = make.turn(case.battle, prompt="And then?")
     decide(at_work, "hide", case)
     assert Turn.objects.get(pk=live.pk).state == Turn.State.DONE
 
 
-def test_a_vote_that_was_set_aside_leaves_the_board(at_work: Client, moderator: User):
+def test_excluded_vote_leaves_board(at_work: Client, moderator: User):
     case, other = reported(make.visitor()), reported(make.visitor(), vote=False)
     reported(make.visitor())
     assert job.aggregate(slot=schedule.new_slot()).votes_counted == 2
@@ -154,7 +154,7 @@ def test_a_vote_that_was_set_aside_leaves_the_board(at_work: Client, moderator: 
     assert AuditEntry.objects.get(action="vote.retract").user == moderator
 
 
-def test_whoever_is_blocked_is_told_why(at_work: Client):
+def test_blocked_person_sees_reason(at_work: Client):
     actor, member = make.visitor(), make.member()
     cases = [reported(actor), reported(actor), reported(member)]
     decide(at_work, "ban", *cases, because="Advertising.", days="7")
@@ -169,13 +169,13 @@ def test_whoever_is_blocked_is_told_why(at_work: Client):
     assert Ban.objects.count() == 2
 
 
-def test_staff_is_not_blocked_from_the_queue(at_work: Client):
+def test_staff_cannot_be_blocked_from_queue(at_work: Client):
     case = reported(make.member(is_staff=True))
     decide(at_work, "ban", case)
     assert not Ban.objects.exists()
 
 
-def test_whose_prompt_was_refused_can_be_blocked_too(at_work: Client):
+def test_person_with_refused_prompt_can_be_blocked(at_work: Client):
     ModerationRule.objects.create(category="weapons", action=Action.BLOCK, patterns=["bomb"])
     make.model(), make.model()
     actor = make.visitor()
@@ -189,16 +189,16 @@ def test_whose_prompt_was_refused_can_be_blocked_too(at_work: Client):
     assert Ban.objects.get().visitor == actor.visitor
 
 
-def test_the_queue_is_searched_and_filtered(at_work: Client):
+def test_queue_is_searched_and_filtered(at_work: Client):
     case = reported(make.visitor(), prompt="Needle")
     reported(make.visitor(), prompt="Hay")
     queries = [f"q={case.battle.public_id}", "q=rude", "state__exact=waiting", "by=people", "by=rules"]
-    found = [at_work.get(f"{QUEUE}?{query}").text.count('name="_selected_action"') for query in queries]
-    assert found == [1, 2, 2, 2, 0]
+    counts = [at_work.get(f"{QUEUE}?{query}").text.count('name="_selected_action"') for query in queries]
+    assert counts == [1, 2, 2, 2, 0]
     assert at_work.get(f"{QUEUE}?verdicts__action__exact=warn&hidden=1").status_code == 200
 
 
-def test_a_longer_queue_asks_no_more_questions(at_work: Client, django_assert_max_num_queries):
+def test_queue_has_fixed_query_count(at_work: Client, django_assert_max_num_queries):
     for _ in range(2):
         reported(make.visitor())
     with django_assert_max_num_queries(14):
@@ -208,10 +208,10 @@ def test_a_longer_queue_asks_no_more_questions(at_work: Client, django_assert_ma
         at_work.get(QUEUE)
     for action, most in (("dismiss", 20), ("hide", 22), ("exclude_votes", 45)):
         with django_assert_max_num_queries(most):
-            at_work.post(QUEUE, {"action": action, "_selected_action": [one.pk for one in cases], "because": "So."})
+            at_work.post(QUEUE, {"action": action, "_selected_action": [case.pk for case in cases], "because": "So."})
 
 
-def test_staff_without_the_right_decides_nothing(client: Client):
+def test_decisions_need_permission(client: Client):
     case = reported(make.visitor())
     client.force_login(make.user(is_staff=True))
     assert client.get(QUEUE).status_code == 403
@@ -220,7 +220,7 @@ def test_staff_without_the_right_decides_nothing(client: Client):
     assert not AuditEntry.objects.exists()
 
 
-def test_rules_are_changed_by_administrators_and_written_down(client: Client):
+def test_rules_are_validated_and_audited(client: Client):
     client.force_login(make.user(is_staff=True, is_superuser=True))
     form = {"category": "weapons", "kind": "phrases", "patterns": "bomb*\nknife", "threshold": "0.5", "action": "block"}
     for patterns, kind in (("(", "expressions"), ("a*", "expressions"), ("…", "phrases"), ("", "endpoint")):
@@ -234,7 +234,7 @@ def test_rules_are_changed_by_administrators_and_written_down(client: Client):
     assert client.post(f"/admin/battles/moderationrule/{rule.pk}/delete/", {"post": "yes"}).status_code == 403
 
 
-def test_the_endpoint_is_set_up_once(client: Client):
+def test_second_endpoint_is_refused(client: Client):
     client.force_login(make.user(is_staff=True, is_superuser=True))
     provider = make.provider("http://127.0.0.1:9/v1")
     form = {"provider": provider.pk, "model": "judge", "seconds": "3", "is_active": "on"}
@@ -252,6 +252,6 @@ def test_slow_rule_is_refused_when_saved(client: Client):
     assert not ModerationRule.objects.filter(category="slow").exists()
 
 
-def test_rules_that_come_with_the_arena_are_fast_enough():
+def test_built_in_rules_are_fast_enough():
     for rule in ModerationRule.objects.exclude(kind=ModerationRule.Kind.ENDPOINT):
-        assert seconds_to_read([rule.matcher], rule.patterns) < MAX_RULE_S
+        assert search_seconds([rule.matcher], rule.patterns) < MAX_RULE_S

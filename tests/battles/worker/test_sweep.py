@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from battles.actions import sessions
 from battles.models import Answer, Battle, Session, Turn
-from battles.models.sessions import SECOND_THOUGHTS
+from battles.models.sessions import UNDO_WINDOW
 from battles.streaming.protocol import TurnEvent, entry, stream_key
 from battles.sweep import sweep
 from battles.worker import turn_store
@@ -55,7 +55,7 @@ def test_expired_lease_of_last_attempt_fails_turn(turn: Turn):
 def test_sweep_without_valkey_deletes_discarded_session():
     finished, discarded = (make.answered_battle(make.model(), make.model()) for _ in range(2))
     finished.turns.update(finished_at=timezone.now() - timedelta(seconds=20))
-    long_ago = timezone.now() - SECOND_THOUGHTS - timedelta(seconds=1)
+    long_ago = timezone.now() - UNDO_WINDOW - timedelta(seconds=1)
     Session.objects.filter(pk=discarded.session_id).update(discarded_at=long_ago)
     sweep()
     assert Turn.objects.get(battle=discarded).prompt == ""
@@ -63,7 +63,7 @@ def test_sweep_without_valkey_deletes_discarded_session():
 
 def test_failed_session_deletion_does_not_stop_others(monkeypatch: pytest.MonkeyPatch):
     first, second = (make.answered_battle(make.model(), make.model()) for _ in range(2))
-    Session.objects.update(discarded_at=timezone.now() - SECOND_THOUGHTS - timedelta(seconds=1))
+    Session.objects.update(discarded_at=timezone.now() - UNDO_WINDOW - timedelta(seconds=1))
     delete = sessions.delete_session
 
     def delete_but_the_first(session: Session) -> None:

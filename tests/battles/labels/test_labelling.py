@@ -1,4 +1,4 @@
-"""From the prompt to the vote's labels, and what a change of the rules does to them."""
+"""Labels of battles and votes, and relabelling after a change of the rules."""
 
 import pytest
 from django.core.management import call_command
@@ -6,7 +6,7 @@ from django.test import Client
 
 from battles import actions
 from battles.labels import LabelChange, Labels, relabel
-from battles.labels.relabel import reclassify, settle_pending
+from battles.labels.relabel import relabel_pending, relabel_votes
 from battles.models import Answer, Battle, Category, Turn, Vote
 from battles.signals import labels_change, relabelling_begins
 from battles.text.classifier import VERSION
@@ -15,8 +15,8 @@ from tests import make
 pytestmark = pytest.mark.django_db
 
 
-def vote_on(*prompts: str, labels: bool = True, failed: tuple[int, ...] = ()) -> Vote:
-    """A vote on a battle with these turns; in the `failed` ones a side could not answer."""
+def cast_vote_on(*prompts: str, labels: bool = True, failed: tuple[int, ...] = ()) -> Vote:
+    """Cast a vote on a battle with one turn per prompt; the left side fails in the turns `failed`."""
     actor = make.visitor()
     battle = make.battle(make.model(), make.model(), actor=actor, prompt=prompts[0])
     for prompt in prompts[1:]:
@@ -38,18 +38,18 @@ def labels_of(vote: Vote) -> tuple[list[str], str]:
 
 @pytest.fixture
 def changes():
-    """What whoever counts votes is told."""
-    told: list[LabelChange] = []
+    """Collect the changes sent with labels_change."""
+    received: list[LabelChange] = []
 
-    def listen(changes: list[LabelChange], **_: object) -> None:
-        told.extend(changes)
+    def receive(changes: list[LabelChange], **_: object) -> None:
+        received.extend(changes)
 
-    labels_change.connect(listen)
-    yield told
-    labels_change.disconnect(listen)
+    labels_change.connect(receive)
+    yield received
+    labels_change.disconnect(receive)
 
 
-def test_a_battle_is_filed_when_it_begins_and_its_vote_with_it(client: Client):
+def test_new_battle_and_its_vote_are_labelled(client: Client):
     for _ in range(3):
         make.model()
     actor = make.member()
@@ -62,61 +62,61 @@ def test_a_battle_is_filed_when_it_begins_and_its_vote_with_it(client: Client):
     assert (vote.labelled_by, vote.prompt_digest) == (VERSION, battle.prompt_digest)
 
 
-def test_a_vote_is_filed_by_the_turns_it_is_on():
-    vote = vote_on("Tell me about bees", "Now write a poem about them", "Solve 3x + 5 = 20", failed=(2,))
+def test_vote_is_labelled_by_judged_turns():
+    vote = cast_vote_on("Tell me about bees", "Now write a poem about them", "Solve 3x + 5 = 20", failed=(2,))
     assert labels_of(vote) == (["creative-writing", "multi-turn"], "en")
-    assert vote_on("Tell me about bees", "Write a poem", failed=(1,)).categories == []
+    assert cast_vote_on("Tell me about bees", "Write a poem", failed=(1,)).categories == []
 
 
-def test_what_a_battle_shows_after_the_vote_is_what_the_vote_is_filed_under(client: Client):
+def test_voted_battle_shows_categories_of_vote(client: Client):
     member = make.user()
     client.force_login(member)
-    vote = vote_on("Tell me about bees", "Now write a poem about them")
+    vote = cast_vote_on("Tell me about bees", "Now write a poem about them")
     vote.battle.session.owner_user, vote.battle.session.owner_visitor = member, None
     vote.battle.session.save()
     shown = client.get(f"/api/v1/battles/{vote.battle.public_id}/").json()
     assert shown["categories"] == ["creative-writing", "multi-turn"]
 
 
-def test_pending_votes_are_labelled_again_only_when_the_rules_have_changed(django_assert_num_queries):
-    votes = [vote_on("Write a poem about the sea", labels=False) for _ in range(3)]
-    assert settle_pending() == 3
+def test_pending_votes_are_relabelled_once(django_assert_num_queries):
+    votes = [cast_vote_on("Write a poem about the sea", labels=False) for _ in range(3)]
+    assert relabel_pending() == 3
     assert [labels_of(vote) for vote in votes] == [(["creative-writing"], "en")] * 3
     with django_assert_num_queries(2):
-        assert settle_pending() == 0
+        assert relabel_pending() == 0
 
 
-def test_settling_asks_the_same_number_of_questions_for_many_votes(django_assert_num_queries):
+def test_relabelling_has_fixed_query_count(django_assert_num_queries):
     for _ in range(4):
-        vote_on("Write a poem about the sea", "and another", labels=False)
+        cast_vote_on("Write a poem about the sea", "and another", labels=False)
     with django_assert_num_queries(5):
-        assert settle_pending() == 4
+        assert relabel_pending() == 4
 
 
-def test_a_category_of_the_operators_own_reaches_pending_votes():
-    vote = vote_on("How do I file a GDPR complaint in France?")
+def test_custom_category_reaches_pending_votes():
+    vote = cast_vote_on("How do I file a GDPR complaint in France?")
     Category.objects.create(slug="law", name="Law", phrases=["gdpr", "tax*"], languages=["en", "fr"])
-    assert settle_pending() == 1
+    assert relabel_pending() == 1
     assert labels_of(vote) == (["law"], "en")
-    assert vote_on("Wie beschwere ich mich nach der DSGVO, also der GDPR?").categories == []
-    assert vote_on("Which taxes does a freelancer pay?").categories == ["law"]
+    assert cast_vote_on("Wie beschwere ich mich nach der DSGVO, also der GDPR?").categories == []
+    assert cast_vote_on("Which taxes does a freelancer pay?").categories == ["law"]
 
 
-def test_counted_votes_keep_their_labels_until_somebody_reclassifies(changes):
-    vote = vote_on("Write a poem about the sea", labels=False)
+def test_counted_votes_keep_labels_until_relabelled(changes):
+    vote = cast_vote_on("Write a poem about the sea", labels=False)
     Vote.objects.update(processing=Vote.Processing.EXCLUDED)
-    assert settle_pending() == 0
-    assert reclassify() == 1
+    assert relabel_pending() == 0
+    assert relabel_votes() == 1
     assert labels_of(vote) == (["creative-writing"], "en")
     assert changes == [LabelChange(vote.pk, Labels(), Labels(("creative-writing",), "en"))]
-    assert reclassify(everything=True) == 0
+    assert relabel_votes(everything=True) == 0
     assert len(changes) == 1
 
 
-def test_reclassifying_goes_in_batches_under_the_lock_of_the_count(monkeypatch):
+def test_relabelling_runs_in_batches_under_lock(monkeypatch):
     monkeypatch.setattr(relabel, "BATCH", 2)
     for _ in range(5):
-        vote_on("Write a poem about the sea", labels=False)
+        cast_vote_on("Write a poem about the sea", labels=False)
     begun: list[object] = []
 
     def begin(**_: object) -> None:
@@ -125,35 +125,35 @@ def test_reclassifying_goes_in_batches_under_the_lock_of_the_count(monkeypatch):
     relabelling_begins.connect(begin)
     progress: list[tuple[int, int]] = []
     try:
-        reclassify(progress=lambda done, of: progress.append((done, of)))
+        relabel_votes(progress=lambda done, total: progress.append((done, total)))
     finally:
         relabelling_begins.disconnect(begin)
     assert progress == [(2, 5), (4, 5), (5, 5)]
     assert begun == [0, 2, 4]
 
 
-def test_a_deleted_conversation_keeps_its_labels(changes):
-    vote = vote_on("Write a poem about the sea")
+def test_deleted_conversation_keeps_labels(changes):
+    vote = cast_vote_on("Write a poem about the sea")
     actions.delete_session(vote.battle.session)
     Vote.objects.update(labelled_by="labels-0")
-    assert reclassify(everything=True) == 0
-    assert settle_pending() == 0
+    assert relabel_votes(everything=True) == 0
+    assert relabel_pending() == 0
     assert labels_of(vote) == (["creative-writing"], "en")
     assert changes == []
 
 
-def test_the_command_says_how_far_it_is(capsys):
-    vote_on("Write a poem about the sea", labels=False)
+def test_command_prints_progress(capsys):
+    cast_vote_on("Write a poem about the sea", labels=False)
     call_command("classify_votes")
     assert capsys.readouterr().out.splitlines() == ["1 of 1 votes labelled", "0 votes moved to other boards."]
 
 
-def test_the_same_prompt_has_the_same_digest_however_it_is_typed():
-    first, second, other = vote_on("Hello there!"), vote_on("  hello\nTHERE "), vote_on("hello here")
+def test_digest_ignores_case_and_spacing():
+    first, second, other = cast_vote_on("Hello there!"), cast_vote_on("  hello\nTHERE "), cast_vote_on("hello here")
     assert first.prompt_digest == second.prompt_digest != other.prompt_digest
-    assert vote_on("Hello there", "and now?").prompt_digest != first.prompt_digest
+    assert cast_vote_on("Hello there", "and now?").prompt_digest != first.prompt_digest
 
 
-def test_a_battle_of_before_there_were_labels_is_labelled_by_its_vote():
-    battle = Battle.objects.get(pk=vote_on("Write a poem about the sea").battle_id)
+def test_vote_labels_battle_without_labels():
+    battle = Battle.objects.get(pk=cast_vote_on("Write a poem about the sea").battle_id)
     assert (battle.labelled_by, battle.vote.categories) == ("", ["creative-writing"])

@@ -1,4 +1,4 @@
-"""An operator makes a category of their own, without help."""
+"""Custom categories in the administration."""
 
 import pytest
 from django.test import Client
@@ -22,7 +22,7 @@ def admin(db) -> Client:
     return client
 
 
-def test_a_category_is_made_from_lines_of_words(admin: Client):
+def test_category_is_created_from_lines(admin: Client):
     assert admin.post(f"{URL}add/", FIELDS).status_code == 302
     category = Category.objects.get()
     assert (category.phrases, category.languages) == (["GDPR", "contract*"], ["en", "fr"])
@@ -43,13 +43,13 @@ def test_a_category_is_made_from_lines_of_words(admin: Client):
         ({"phrases": "", "languages": ""}, "Say what belongs to it"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_words(admin: Client, changes: dict[str, str], problem: str):
+def test_invalid_category_is_refused(admin: Client, changes: dict[str, str], problem: str):
     answer = admin.post(f"{URL}add/", FIELDS | changes)
     assert problem in answer.content.decode()
     assert not Category.objects.exists()
 
 
-def test_its_address_stays_and_it_is_not_deleted(admin: Client):
+def test_slug_and_row_of_category_are_permanent(admin: Client):
     category = Category.objects.create(slug="law", name="Law", phrases=["gdpr"])
     admin.post(f"{URL}{category.pk}/change/", FIELDS | {"slug": "other", "name": "The law"})
     category.refresh_from_db()
@@ -57,7 +57,7 @@ def test_its_address_stays_and_it_is_not_deleted(admin: Client):
     assert admin.post(f"{URL}{category.pk}/delete/", {"post": "yes"}).status_code == 403
 
 
-def test_a_prompt_is_tried_on_all_categories(admin: Client):
+def test_prompt_is_tried_on_all_categories(admin: Client):
     Category.objects.create(slug="law", name="Law", phrases=["gdpr"])
     Category.objects.create(slug="bees", name="Bees", phrases=["bee", "bees"], is_active=False)
     Category.objects.create(slug="wasps", name="Wasps", phrases=["wasp"])
@@ -72,7 +72,7 @@ def test_a_prompt_is_tried_on_all_categories(admin: Client):
     assert admin.post(f"{URL}try/", {"prompt": ""}).status_code == 422
 
 
-def test_who_may_not_see_categories_tries_none(db):
+def test_trying_categories_needs_permission(db):
     client = Client()
     client.force_login(make.user(is_staff=True))
     assert client.get(f"{URL}try/").status_code == 403

@@ -1,4 +1,4 @@
-"""Whoever writes rules sees what they make of a text before anybody else does; it leaves no trace."""
+"""Dry run of moderation rules in the administration."""
 
 import html
 
@@ -24,7 +24,7 @@ def admin(client: Client) -> Client:
 
 @pytest.fixture
 def endpoint(fake_provider: FakeProvider) -> ModerationEndpoint:
-    """It says 0.9 to a knife."""
+    """Endpoint that scores 0.9 for "knife"."""
     provider = Provider.objects.create(name="Judge", base_url=fake_provider.base_url, needs_key=False)
     ModerationRule.objects.create(category="violence", kind="endpoint", patterns=["violence"], action="block")
     return ModerationEndpoint.objects.create(provider=provider, model="judge", seconds=5)
@@ -34,15 +34,15 @@ def rule(action: str, *lines: str, category: str = "weapons", **fields: object) 
     return ModerationRule.objects.create(category=category, action=action, patterns=list(lines), **fields)
 
 
-def tried(admin: Client, text: str, **more: str) -> str:
+def try_text(admin: Client, text: str, **more: str) -> str:
     answer = admin.post(TRY, {"text": text, **more})
     assert answer.status_code == 200
     return html.unescape(answer.text).partition("Result")[2]
 
 
-def test_a_rule_is_tried_on_the_text_as_it_is_read_and_leaves_no_trace(admin: Client):
+def test_dry_run_shows_matches_and_stores_nothing(admin: Client):
     rule("block", "build a bomb", "poison")
-    page = tried(admin, "How to b\u200build a b-o-m-b?")
+    page = try_text(admin, "How to b\u200build a b-o-m-b?")
     assert "Refused because of “weapons”. No model receives it." in page
     assert "build a bomb" in page
     assert "poison" not in page
@@ -61,46 +61,46 @@ def test_a_rule_is_tried_on_the_text_as_it_is_read_and_leaves_no_trace(admin: Cl
         ("block", "Refused because of “weapons”.", True),
     ],
 )
-def test_what_would_happen_is_what_the_rules_action_says(admin: Client, action: str, outcome: str, is_in_queue: bool):
+def test_dry_run_shows_outcome_of_action(admin: Client, action: str, outcome: str, is_in_queue: bool):
     rule(action, "bom+b", kind="expressions")
-    page = tried(admin, "A bommmb")
+    page = try_text(admin, "A bommmb")
     assert "bom+b" in page
     assert outcome in page
     assert ("in the moderation queue" in page) == is_in_queue
 
 
-def test_a_text_in_which_nothing_is_found_would_be_sent(admin: Client):
+def test_dry_run_of_harmless_text_finds_nothing(admin: Client):
     rule("block", "build a bomb")
-    page = tried(admin, "Build a house")
+    page = try_text(admin, "Build a house")
     assert "Sent without a warning." in page
     assert "No rule finds anything." in page
 
 
-def test_a_text_goes_to_the_endpoint_only_when_that_is_asked(admin: Client, endpoint, fake_provider: FakeProvider):
-    assert "No rule finds anything." in tried(admin, "Draw a knife")
+def test_dry_run_calls_endpoint_only_on_request(admin: Client, endpoint, fake_provider: FakeProvider):
+    assert "No rule finds anything." in try_text(admin, "Draw a knife")
     assert fake_provider.moderated == []
-    page = tried(admin, "Draw a knife", ask_endpoint="on")
+    page = try_text(admin, "Draw a knife", ask_endpoint="on")
     assert "the endpoint’s score is 0.90, the rule begins at 0.50" in page
     assert "Refused because of “violence”." in page
     assert len(fake_provider.moderated) == 1
     assert not ModerationCase.objects.exists()
 
 
-def test_an_endpoint_that_does_not_answer_is_said_to_be_away(admin: Client, endpoint, fake_provider: FakeProvider):
+def test_dry_run_reports_failing_endpoint(admin: Client, endpoint, fake_provider: FakeProvider):
     ModerationEndpoint.objects.update(model="status-500")
-    page = tried(admin, "Draw a knife", ask_endpoint="on")
+    page = try_text(admin, "Draw a knife", ask_endpoint="on")
     assert "The moderation endpoint did not respond: The provider reported an error." in page
 
 
-def test_without_an_endpoint_there_is_none_to_ask(admin: Client):
+def test_dry_run_form_without_endpoint_offers_none(admin: Client):
     assert "ask_endpoint" not in admin.get(TRY).text
     assert "Try a text" in admin.get("/admin/battles/moderationrule/").text
 
 
-def test_rules_are_tried_by_those_who_may_see_them(client: Client, at_work: Client):
+def test_dry_run_needs_permission(client: Client, at_work: Client):
     assert at_work.get(TRY).status_code == 403
     assert Client().get(TRY).status_code == 302
 
 
-def test_no_text_is_no_trial(admin: Client):
+def test_dry_run_needs_text(admin: Client):
     assert admin.post(TRY, {"text": ""}).status_code == 422

@@ -1,4 +1,4 @@
-"""Of a person's or a network's votes of a day only the first count; the others are kept and marked."""
+"""Daily caps on counted votes per person and network."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -44,13 +44,13 @@ def reasons() -> list[str]:
     return list(Vote.objects.order_by("order").values_list("excluded_reason", flat=True))
 
 
-def test_votes_beyond_a_persons_cap_are_kept_and_marked(models: tuple[Any, Any]):
+def test_votes_over_person_cap_are_marked(models: tuple[Any, Any]):
     actor = visitor()
     assert [cast(actor, models).excluded_reason for _ in range(5)] == ["", "", "", OVER, OVER]
     assert cast(visitor("2026-11:two"), models).excluded_reason == ""
 
 
-def test_votes_beyond_a_networks_cap_are_kept_and_marked(models: tuple[Any, Any]):
+def test_votes_over_network_cap_are_marked(models: tuple[Any, Any]):
     marked = [cast(visitor(), models).excluded_reason for _ in range(7)]
     assert marked == [""] * 5 + [OVER] * 2
     assert cast(visitor("2026-11:two"), models).excluded_reason == ""
@@ -61,7 +61,7 @@ def test_networks_of_one_ipv6_48_share_a_cap(models: tuple[Any, Any]):
     assert [cast(actor, models).excluded_reason for actor in actors] == [""] * 5 + [OVER]
 
 
-def test_votes_of_yesterday_take_no_place_of_today(models: tuple[Any, Any]):
+def test_votes_of_yesterday_do_not_count_today(models: tuple[Any, Any]):
     actor = visitor()
     for _ in range(3):
         cast(actor, models)
@@ -75,13 +75,13 @@ def test_votes_of_yesterday_take_no_place_of_today(models: tuple[Any, Any]):
 
 
 @pytest.mark.parametrize("caps", [{"person": 0, "network": 0}])
-def test_cap_of_zero_is_none(settings: Any, caps: dict[str, int], models: tuple[Any, Any]):
+def test_cap_of_zero_is_unlimited(settings: Any, caps: dict[str, int], models: tuple[Any, Any]):
     settings.ARENA_DAILY_VOTES = caps
     actor = visitor()
     assert [cast(actor, models).excluded_reason for _ in range(6)] == [""] * 6
 
 
-def test_page_says_why_a_vote_beyond_the_cap_does_not_count(models: tuple[Any, Any], settings: Any):
+def test_page_explains_vote_over_cap(models: tuple[Any, Any], settings: Any):
     settings.ARENA_DAILY_VOTES = {"person": 1, "network": 0}
     actor = visitor()
     cast(actor, models)
@@ -94,7 +94,7 @@ def test_page_says_why_a_vote_beyond_the_cap_does_not_count(models: tuple[Any, A
     assert Vote.objects.get(battle=battle).excluded_reason == OVER
 
 
-def test_board_says_how_many_were_over_the_cap(client: Any, models: tuple[Any, Any]):
+def test_snapshot_counts_votes_over_cap(client: Any, models: tuple[Any, Any]):
     actor = visitor()
     for _ in range(5):
         cast(actor, models)
@@ -103,7 +103,7 @@ def test_board_says_how_many_were_over_the_cap(client: Any, models: tuple[Any, A
     assert "over the daily cap" in client.get("/leaderboard/snapshots/" + run.public_id + "/").text
 
 
-def test_settling_marks_what_passed_the_cap_when_cast(models: tuple[Any, Any], settings: Any):
+def test_aggregation_marks_votes_that_passed_the_cap(models: tuple[Any, Any], settings: Any):
     settings.ARENA_DAILY_VOTES = {"person": 0, "network": 0}
     first, second = visitor(), visitor()
     for _ in range(4):
@@ -120,7 +120,7 @@ def test_settling_marks_what_passed_the_cap_when_cast(models: tuple[Any, Any], s
     assert AggregationRun.objects.latest("pk").votes_counted == 4
 
 
-def test_vote_that_staff_counts_again_stays_counted(models: tuple[Any, Any], moderator: Any):
+def test_vote_restored_by_staff_stays_counted(models: tuple[Any, Any], moderator: Any):
     from leaderboard.counting.vote_changes import put_back
 
     actor = visitor()
@@ -132,7 +132,7 @@ def test_vote_that_staff_counts_again_stays_counted(models: tuple[Any, Any], mod
 
 
 @pytest.mark.django_db(transaction=True)
-def test_race_of_votes_counts_exactly_the_cap(models: tuple[Any, Any], settings: Any):
+def test_concurrent_votes_count_exactly_the_cap(models: tuple[Any, Any], settings: Any):
     settings.ARENA_DAILY_VOTES = {"person": 0, "network": 5}
     actors = [visitor() for _ in range(24)]
     battles = [make.answered_battle(*models, actor=actor) for actor in actors]
@@ -152,7 +152,7 @@ def test_race_of_votes_counts_exactly_the_cap(models: tuple[Any, Any], settings:
     assert reasons()[:5] == [""] * 5
 
 
-def test_votes_are_taken_before_the_migration(models: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch):
+def test_votes_are_accepted_before_migration(models: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch):
     from battles.labels import daily_caps
 
     with connection.cursor() as cursor:
@@ -163,7 +163,7 @@ def test_votes_are_taken_before_the_migration(models: tuple[Any, Any], monkeypat
     assert aggregate(slot="one").votes_counted == 3
 
 
-def test_networks_of_votes_are_forgotten(models: tuple[Any, Any], settings: Any):
+def test_networks_of_votes_expire(models: tuple[Any, Any], settings: Any):
     from arena_site import retention
 
     cast(visitor(), models)

@@ -1,14 +1,14 @@
-"""Answers from which a reader learns who wrote them, and answers from which nobody does."""
+"""Answers that reveal their model, and answers that do not."""
 
 import pytest
 
-from battles.text.self_identification import names_itself
+from battles.text.self_identification import leaks_identity
 
 NAMES = ["Wombat-9B Instruct", "wombat", "acme/wombat-9b-instruct:q4"]
 
 
-def gives_away(text: str) -> bool:
-    return names_itself(text, names=NAMES, maker="Acme Corp")
+def has_leak(text: str) -> bool:
+    return leaks_identity(text, names=NAMES, organization="Acme Corp")
 
 
 @pytest.mark.parametrize(
@@ -38,8 +38,8 @@ def gives_away(text: str) -> bool:
         "**W**ＯM\u200b*b*at",
     ],
 )
-def test_a_models_own_name_is_seen_however_it_is_written(text):
-    assert gives_away(text)
+def test_own_name_is_detected_in_every_spelling(text):
+    assert has_leak(text)
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_a_models_own_name_is_seen_however_it_is_written(text):
         "أنا نموذج لغوي من Google",
     ],
 )
-def test_whoever_introduces_itself_by_any_known_name_is_not_blind(text):
-    assert gives_away(text)
+def test_introduction_by_known_name_is_detected(text):
+    assert has_leak(text)
 
 
 @pytest.mark.parametrize(
@@ -89,25 +89,25 @@ def test_whoever_introduces_itself_by_any_known_name_is_not_blind(text):
         "Je suis heureux de vous aider.",
     ],
 )
-def test_speaking_of_others_gives_nothing_away(text):
-    assert not gives_away(text)
+def test_mention_of_others_is_no_leak(text):
+    assert not has_leak(text)
 
 
-def test_a_short_name_counts_only_where_it_introduces():
-    assert not names_itself("Set o1 and o3 to zero.", names=["o1"])
-    assert names_itself("I am o1.", names=["o1"])
+def test_short_name_counts_only_in_introduction():
+    assert not leaks_identity("Set o1 and o3 to zero.", names=["o1"])
+    assert leaks_identity("I am o1.", names=["o1"])
 
 
-def test_a_name_that_begins_like_any_models_is_no_introduction():
-    assert not names_itself("I am a language model.", names=["Language Model 7"])
+def test_generic_first_word_is_no_introduction():
+    assert not leaks_identity("I am a language model.", names=["Language Model 7"])
 
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("piece", ["i am ", "я ", "i am a model by ", "[", "<", "](", "我是", "\u0301", "&#", "w "])
-def test_no_answer_is_built_to_keep_the_worker_busy(piece):
-    assert not gives_away((piece * 64_000)[:64_000])
+def test_hostile_answer_takes_linear_time(piece):
+    assert not has_leak((piece * 64_000)[:64_000])
 
 
-def test_a_path_is_known_by_its_last_part_and_as_a_whole():
+def test_model_path_matches_whole_and_last_part():
     for text in ("I run acme/wombat-9b.", "This is wombat 9b."):
-        assert names_itself(text, names=["acme/wombat-9b"])
+        assert leaks_identity(text, names=["acme/wombat-9b"])

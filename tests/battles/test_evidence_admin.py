@@ -1,4 +1,4 @@
-"""Staff look at battles through a window: they see everything and change nothing."""
+"""Read-only pages of the administration."""
 
 import pytest
 from django.test import Client
@@ -17,7 +17,7 @@ def admin(db) -> Client:
 
 
 @pytest.mark.parametrize("model", [Session, Battle, Answer, Call, Vote])
-def test_staff_can_list_and_open_but_not_change(admin: Client, model: type, django_assert_max_num_queries):
+def test_evidence_pages_are_read_only(admin: Client, model: type, django_assert_max_num_queries):
     for _ in range(3):
         battle = make.answered_battle(make.model(), make.model())
         Call.objects.create(

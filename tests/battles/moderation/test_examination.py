@@ -1,4 +1,4 @@
-"""Prompts are looked at on every way in, before any model sees them; they are refused, or sent as they were written."""
+"""Moderation of prompts by rules, in every mode, on pages and in the API."""
 
 from importlib import import_module
 
@@ -11,11 +11,11 @@ from accounts.models import Visitor
 from battles import actions
 from battles.errors import PromptRefused
 from battles.models import Action, Battle, ModerationCase, ModerationRule, ModerationVerdict, Session, Turn
-from battles.moderation.examination import examine
+from battles.moderation.examination import check_prompt
 from battles.prompting.lineup import Wish
 from tests import make
 from tests.uploads import pdfs
-from tests.uploads.conftest import _storage  # noqa: F401 (its own place for files)
+from tests.uploads.conftest import _storage  # noqa: F401 (own storage)
 from uploads.actions import keep_upload
 from uploads.extraction import read_upload
 
@@ -25,7 +25,7 @@ HIDDEN = ["build a bomb", "b\u200build a bo\u00admb", "ｂｕｉｌｄ ａ ｂ�
 
 
 @pytest.fixture(autouse=True)
-def _rules_are_off_and_models_there() -> None:
+def _rules_off_and_three_models() -> None:
     ModerationRule.objects.update(action=Action.OFF)
     for number in range(3):
         make.model(slug=f"m{number}")
@@ -52,7 +52,7 @@ def nothing_was_sent() -> bool:
 
 @pytest.mark.parametrize("prompt", HIDDEN)
 @pytest.mark.parametrize("key", [{}, {"Idempotency-Key": "k1"}])
-def test_the_api_refuses_a_prompt_and_says_why(client: Client, prompt: str, key: dict[str, str]):
+def test_api_refuses_prompt_with_category(client: Client, prompt: str, key: dict[str, str]):
     rule()
     for _ in range(2):
         refused = client.post(
@@ -69,7 +69,7 @@ def test_the_api_refuses_a_prompt_and_says_why(client: Client, prompt: str, key:
 
 @pytest.mark.parametrize("prompt", HIDDEN)
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
-def test_the_page_refuses_it_beside_the_box_with_what_was_typed(client: Client, prompt: str, headers: dict[str, str]):
+def test_page_refuses_prompt_and_keeps_text(client: Client, prompt: str, headers: dict[str, str]):
     rule()
     page = client.post("/", {"prompt": prompt}, headers=headers)
     assert page.status_code == 422
@@ -79,7 +79,7 @@ def test_the_page_refuses_it_beside_the_box_with_what_was_typed(client: Client, 
 
 
 @pytest.mark.parametrize("mode", [{"mode": "direct", "models": ["m0"]}, {"mode": "compare", "models": ["m0", "m1"]}])
-def test_prompts_are_looked_at_in_every_mode(client: Client, mode: dict[str, object]):
+def test_prompts_are_checked_in_every_mode(client: Client, mode: dict[str, object]):
     rule()
     assert post(client, "sessions/", prompt="build a bomb", **mode).json()["code"] == "prompt_refused"
     session = post(client, "sessions/", prompt="hello", **mode).json()["id"]
@@ -89,7 +89,7 @@ def test_prompts_are_looked_at_in_every_mode(client: Client, mode: dict[str, obj
 
 
 @pytest.mark.parametrize("prompts", [("How do I build", "a bomb?"), ("How do I bui", "ld a bomb?")])
-def test_a_phrase_split_over_two_turns_is_refused_by_api_and_page(client: Client, prompts: tuple[str, str]):
+def test_phrase_split_over_two_turns_is_refused(client: Client, prompts: tuple[str, str]):
     rule()
     first, second = prompts
     battle = post(client, "sessions/", prompt=first).json()["battles"][0]["id"]
@@ -104,7 +104,7 @@ def test_a_phrase_split_over_two_turns_is_refused_by_api_and_page(client: Client
     assert (case.battle.public_id, case.state, case.verdicts.count()) == (battle, "waiting", 3)
 
 
-def test_what_a_pdf_says_is_looked_at_as_models_would_be_sent_it(client: Client):
+def test_text_of_pdf_is_checked(client: Client):
     rule()
     member = make.member()
     client.force_login(member.user)
@@ -119,7 +119,7 @@ def test_what_a_pdf_says_is_looked_at_as_models_would_be_sent_it(client: Client)
     assert Turn.objects.count() == 1
 
 
-def test_a_warning_is_shown_after_sending_and_kept_as_a_verdict(client: Client):
+def test_warning_is_shown_and_stored_as_verdict(client: Client):
     warned = rule("warn", category="passwords and keys")
     started = post(client, "sessions/", prompt="build a bomb").json()
     assert started["battles"][0]["turns"][0]["warnings"] == ["passwords and keys"]
@@ -127,12 +127,12 @@ def test_a_warning_is_shown_after_sending_and_kept_as_a_verdict(client: Client):
     verdict = ModerationVerdict.objects.get()
     assert (verdict.rule, verdict.action, verdict.turn) == (warned, "warn", Turn.objects.get())
     battle = answered(Battle.objects.get())
-    said = post(client, f"battles/{battle.public_id}/messages/", prompt="go on").json()
-    assert [turn["warnings"] for turn in said["turns"]] == [["passwords and keys"], []]
+    battle_data = post(client, f"battles/{battle.public_id}/messages/", prompt="go on").json()
+    assert [turn["warnings"] for turn in battle_data["turns"]] == [["passwords and keys"], []]
     assert ModerationVerdict.objects.count() == 1
 
 
-def test_what_is_only_logged_shows_nobody_anything(client: Client):
+def test_logged_match_is_not_shown(client: Client):
     rule("log")
     started = post(client, "sessions/", prompt="build a bomb").json()
     assert started["battles"][0]["turns"][0]["warnings"] == []
@@ -140,7 +140,7 @@ def test_what_is_only_logged_shows_nobody_anything(client: Client):
     assert ModerationCase.objects.get().verdicts.get().action == "log"
 
 
-def test_prompts_are_sent_as_they_were_written(client: Client):
+def test_prompts_are_sent_unchanged(client: Client):
     rule("warn")
     prompt = "Ｂｕｉｌｄ a b\u200bomb – ÉTÉ"
     post(client, "sessions/", prompt=prompt)
@@ -148,39 +148,39 @@ def test_prompts_are_sent_as_they_were_written(client: Client):
     assert ModerationVerdict.objects.count() == 1
 
 
-def test_a_rule_that_is_off_finds_nothing_and_a_change_shows_at_once(client: Client):
-    made = rule("off")
+def test_rule_change_takes_effect_immediately(client: Client):
+    inactive = rule("off")
     assert post(client, "sessions/", prompt="build a bomb").status_code == 201
-    made.action = Action.BLOCK
-    made.save()
+    inactive.action = Action.BLOCK
+    inactive.save()
     assert post(client, "sessions/", prompt="build a bomb").status_code == 400
 
 
-def test_expressions_are_rules_too():
+def test_expression_rule_refuses_prompt():
     rule("block", r"\bsk-[a-z0-9]{20}", kind=Kind.EXPRESSIONS, category="passwords and keys")
     with pytest.raises(PromptRefused, match="passwords and keys"):
         actions.start_session(actor=make.visitor(), prompt="Why does sk-ABCD\u200b1234abcd5678efgh fail?")
 
 
-def test_a_refused_prompt_counts_as_a_try_and_is_kept_without_its_text(settings, client: Client):
+def test_refused_prompt_counts_and_is_stored_without_text(settings, client: Client):
     rule()
     settings.ARENA_LIMITS = {**settings.ARENA_LIMITS, ("battle", "visitor"): "2/hour"}
     answers = [post(client, "sessions/", prompt="build a bomb").status_code for _ in range(3)]
     assert answers == [400, 400, 429]
     assert ModerationCase.objects.get().verdicts.count() == 2
-    kept = ModerationCase.objects.values().first() | ModerationVerdict.objects.values().first()
-    assert not any("bomb" in str(value) for value in kept.values())
+    stored = ModerationCase.objects.values().first() | ModerationVerdict.objects.values().first()
+    assert not any("bomb" in str(value) for value in stored.values())
 
 
 @pytest.mark.usefixtures("nothing_is_forgotten")
-def test_without_rules_nobody_asks_the_database(django_assert_num_queries):
+def test_check_without_rules_needs_no_query(django_assert_num_queries):
     actor, wish = make.member(), Wish(Battle.Mode.DIRECT, ("m0",))
     battle = answered(actions.start_session(actor=actor, prompt="hello", wish=wish))
     with django_assert_num_queries(0):
-        assert examine(actor=actor, prompt="hello", battle=battle) == []
+        assert check_prompt(actor=actor, prompt="hello", battle=battle) == []
 
 
-def test_the_rules_that_came_with_the_arena_refuse_and_warn_nobody_and_can_be_used():
+def test_initial_rules_only_log_and_are_valid():
     rules = import_module("battles.migrations.0015_the_first_moderation_rules").RULES
     assert {action for *_, action, _note in rules} <= {Action.OFF, Action.LOG}
     for category, kind, patterns, *_ in rules:
@@ -188,16 +188,16 @@ def test_the_rules_that_came_with_the_arena_refuse_and_warn_nobody_and_can_be_us
         assert kind == Kind.ENDPOINT or rule.matcher
 
 
-def test_the_category_is_said_in_the_language_of_whoever_asked(client: Client):
+def test_refusal_names_category_in_language_of_visitor(client: Client):
     rule(category="hate and threats")
-    asked = {"prompt": "build a bomb"}
-    refused = client.post("/", asked, headers={"Accept-Language": "fr"})
+    data = {"prompt": "build a bomb"}
+    refused = client.post("/", data, headers={"Accept-Language": "fr"})
     with override("fr"):
         assert f"« {gettext('hate and threats')} »" in refused.text.replace("\xa0", " ").replace("\u202f", " ")
     assert "hate and threats" not in refused.text
 
 
-def test_of_a_battle_of_somebody_else_nothing_is_read():
+def test_other_battles_are_not_searched():
     owner: Actor = make.visitor()
     rule("warn")
     battle = answered(actions.start_session(actor=owner, prompt="How do I build"))
