@@ -7,7 +7,7 @@ from django.test import Client
 
 from battles.actions import start_session
 from battles.models import Battle, Side, Turn
-from battles.prompting.lineup import Contest, Filters, Wish
+from battles.prompting.lineup import BattleRequest, Filters, MatchupPlan
 from common.errors import InvalidInput
 from models_registry.drawable_cache import Roster
 from models_registry.models import LanguageModel
@@ -72,17 +72,17 @@ def test_a_wrong_choice_counts_against_no_limit(client: Client, five, settings):
 
 def test_a_name_that_cannot_be_stored_is_not_looked_up(five):
     with pytest.raises(InvalidInput, match="There is no model"):
-        Contest.of(Wish(Mode.DIRECT, ("a\x00b\ud800",)), Roster([], [], []))
+        MatchupPlan.from_request(BattleRequest(Mode.DIRECT, ("a\x00b\ud800",)), Roster([], [], []))
 
 
 def test_a_narrowed_draw_stays_among_those_that_were_asked_for():
     wanted = [make.model(license_kind="open", size_b=size) for size in (3, 7, 8)]
     make.model(license_kind="open", size_b=70), make.model(license_kind="open"), make.model(size_b=7)
-    wish = Wish(filters=Filters(license_kind="open", min_size_b=3, max_size_b=8))
-    battles = [start_session(actor=make.visitor(), prompt="hello", wish=wish) for _ in range(20)]
+    battle_request = BattleRequest(filters=Filters(license_kind="open", min_size_b=3, max_size_b=8))
+    battles = [start_session(actor=make.visitor(), prompt="hello", battle_request=battle_request) for _ in range(20)]
     assert {side.model_id for side in Side.objects.all()} == {model.pk for model in wanted}
     assert battles[0].propensity == pytest.approx(1 / 3)
-    assert Filters(**battles[0].filters) == wish.filters
+    assert Filters(**battles[0].filters) == battle_request.filters
 
 
 def test_a_model_drawn_again_is_one_that_was_asked_for(fake_provider, worker):
@@ -90,7 +90,9 @@ def test_a_model_drawn_again_is_one_that_was_asked_for(fake_provider, worker):
     make.model("status-500", **at), make.model("status-500", **at), make.model("honest", **at)
     make.model("honest", at=fake_provider.base_url)
     for _ in range(4):
-        start_session(actor=make.member(), prompt="hello", wish=Wish(filters=Filters(license_kind="open")))
+        start_session(
+            actor=make.member(), prompt="hello", battle_request=BattleRequest(filters=Filters(license_kind="open"))
+        )
     for turn in Turn.objects.all():
         worker.answer(turn.pk)
     assert {side.model.license_kind for side in Side.objects.select_related("model")} == {"open"}

@@ -8,7 +8,7 @@ from django.test import Client
 from battles.actions import follow_up, start_session
 from battles.errors import ModelsOverBudget
 from battles.models import Answer, Battle, Call, StarRating, Turn, Vote
-from battles.prompting.lineup import Wish
+from battles.prompting.lineup import BattleRequest
 from leaderboard.models import EloRating
 from models_registry.models import LanguageModel, Price
 from tests import make
@@ -121,7 +121,9 @@ def test_a_drawn_partner_that_fails_is_drawn_again(worker, fake_provider: FakePr
     make.model("honest", at=fake_provider.base_url, slug="mine")
     broken = make.model("status-500", at=fake_provider.base_url, weight=1000)
     other = make.model("honest-2", at=fake_provider.base_url, weight=0.001)
-    battle = start_session(actor=make.member(), prompt="hello", wish=Wish(Mode.SIDE_BY_SIDE, ("mine",)))
+    battle = start_session(
+        actor=make.member(), prompt="hello", battle_request=BattleRequest(Mode.SIDE_BY_SIDE, ("mine",))
+    )
     assert battle.sides.get(position="right").model == broken
     worker.answer(battle.turns.get().pk)
     assert battle.sides.get(position="right").model == other
@@ -162,13 +164,13 @@ def test_every_model_of_a_comparison_is_paid_for_before_it_is_asked(settings):
         model = make.model(slug=f"paid{n}")
         Price.objects.create(model=model, input_per_million=1, output_per_million=1)
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "member": None, "visitor": None, "site": None}
-    wish = Wish(Mode.COMPARE, ("paid0", "paid1", "paid2"))
-    battle = start_session(actor=make.member(), prompt="hello", wish=wish)
+    battle_request = BattleRequest(Mode.COMPARE, ("paid0", "paid1", "paid2"))
+    battle = start_session(actor=make.member(), prompt="hello", battle_request=battle_request)
     assert Answer.objects.filter(turn__battle=battle, charge__isnull=False).count() == 3
     most = Answer.objects.first().charge.most
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": most * 3 + most * Decimal("2.5")}
     with pytest.raises(ModelsOverBudget):
-        start_session(actor=make.member(), prompt="hello", wish=wish)
+        start_session(actor=make.member(), prompt="hello", battle_request=battle_request)
     assert Battle.objects.count() == 1
 
 
@@ -205,7 +207,9 @@ def test_comparing_six_asks_the_database_no_more_than_comparing_two(client: Clie
 
 def test_a_follow_up_goes_to_all_who_are_compared(five):
     actor = make.member()
-    battle = start_session(actor=actor, prompt="hello", wish=Wish(Mode.COMPARE, ("m0", "m1", "m2", "m3")))
+    battle = start_session(
+        actor=actor, prompt="hello", battle_request=BattleRequest(Mode.COMPARE, ("m0", "m1", "m2", "m3"))
+    )
     battle.turns.update(state=Turn.State.DONE)
     Answer.objects.update(state=Answer.State.DONE, text="hi")
     turn = follow_up(actor=actor, battle=battle, prompt="and then?")

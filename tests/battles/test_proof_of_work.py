@@ -31,7 +31,7 @@ def _asked_from_the_third(settings, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def challenged(actor: Actor = HERE, proof: str = "") -> dict[str, Any]:
     with pytest.raises(ProofRequired) as refused:
-        proof_of_work.demand(actor, proof)
+        proof_of_work.require_proof(actor, proof)
     return refused.value.challenge
 
 
@@ -46,7 +46,7 @@ def proof_of(challenge: dict[str, Any]) -> str:
 def challenge() -> dict[str, Any]:
     """Of a network that has begun as many battles as are free."""
     for _ in range(2):
-        proof_of_work.demand(HERE, "")
+        proof_of_work.require_proof(HERE, "")
     return challenged()
 
 
@@ -58,13 +58,13 @@ def changed(proof: str, change: Any) -> str:
 
 def test_a_proof_lets_one_battle_through_and_no_second(challenge):
     proof = proof_of(challenge)
-    proof_of_work.demand(HERE, proof)
+    proof_of_work.require_proof(HERE, proof)
     challenged(proof=proof)
 
 
 def test_a_proof_written_otherwise_is_the_same_proof(challenge):
     proof = proof_of(challenge)
-    proof_of_work.demand(HERE, proof)
+    proof_of_work.require_proof(HERE, proof)
     challenged(proof=changed(proof, lambda said: said["solution"].update(time=1)))
     challenged(proof=changed(proof, lambda said: said.update(more="words")))
 
@@ -75,7 +75,7 @@ def test_of_two_hundred_who_send_one_proof_at_once_one_gets_through(challenge):
     def race(_: int) -> bool:
         barrier.wait(30)
         try:
-            proof_of_work.demand(HERE, proof)
+            proof_of_work.require_proof(HERE, proof)
         except ProofRequired:
             return False
         return True
@@ -90,7 +90,7 @@ def test_of_two_hundred_without_a_proof_exactly_the_free_ones_get_through():
     def race(_: int) -> bool:
         barrier.wait(30)
         try:
-            proof_of_work.demand(HERE, "")
+            proof_of_work.require_proof(HERE, "")
         except ProofRequired:
             return False
         return True
@@ -103,7 +103,7 @@ def test_a_proof_is_good_for_ten_minutes(challenge, monkeypatch):
     early, late = proof_of(challenge), proof_of(challenged())
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 590)
-    proof_of_work.demand(HERE, early)
+    proof_of_work.require_proof(HERE, early)
     monkeypatch.setattr(time, "time", lambda: now + 610)
     challenged(proof=late)
 
@@ -111,7 +111,7 @@ def test_a_proof_is_good_for_ten_minutes(challenge, monkeypatch):
 def test_what_one_network_was_asked_no_other_answers(challenge):
     elsewhere = Actor(network="2026-11:elsewhere")
     for _ in range(2):
-        proof_of_work.demand(elsewhere, "")
+        proof_of_work.require_proof(elsewhere, "")
     challenged(elsewhere, proof_of(challenge))
 
 
@@ -145,18 +145,18 @@ def test_what_is_no_proof_is_none(challenge, proof):
 @pytest.mark.django_db
 def test_members_are_never_asked():
     for _ in range(5):
-        proof_of_work.demand(make.member(), "")
+        proof_of_work.require_proof(make.member(), "")
 
 
 def test_nobody_is_asked_where_it_is_off(settings):
     settings.ARENA_PROOF_OF_WORK_FROM = 0
     for _ in range(5):
-        proof_of_work.demand(HERE, "")
+        proof_of_work.require_proof(HERE, "")
 
 
 def test_while_nobody_can_count_no_visitor_gets_through(no_valkey):
     with pytest.raises(ServiceAway):
-        proof_of_work.demand(HERE, "")
+        proof_of_work.require_proof(HERE, "")
 
 
 # ---- The two doors. ----

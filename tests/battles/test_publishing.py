@@ -9,7 +9,7 @@ from django.test import Client
 from accounts.actor import Actor
 from battles import actions
 from battles.models import Answer, Battle, Share, Turn, Vote
-from battles.prompting.lineup import Wish
+from battles.prompting.lineup import BattleRequest
 from common.text.markdown import render
 from tests import make
 from uploads.actions import keep_upload
@@ -94,7 +94,9 @@ def test_nothing_is_published_while_it_is_answered_and_no_void_battle(owner: Cli
 @pytest.mark.parametrize("mode", [Battle.Mode.SIDE_BY_SIDE, Battle.Mode.COMPARE, Battle.Mode.DIRECT])
 def test_what_was_open_from_the_start_is_published_without_a_vote(owner: Client, actor: Actor, mode: Battle.Mode):
     chosen = [make.model(name=name).slug for name in ("Ada", "Bob")][: 1 if mode == Battle.Mode.DIRECT else 2]
-    battle = answered(actions.start_session(actor=actor, prompt="hello", wish=Wish(mode, tuple(chosen))))
+    battle = answered(
+        actions.start_session(actor=actor, prompt="hello", battle_request=BattleRequest(mode, tuple(chosen)))
+    )
     if mode == Battle.Mode.COMPARE:
         actions.give_stars(actor=actor, answer=Answer.objects.earliest("pk"), stars=4)
     page = Client().get(publish(owner, battle)).text
@@ -141,7 +143,9 @@ def test_attached_files_are_named_and_not_shown(owner: Client, actor: Actor):
     file = keep_upload(actor=actor, content=b"the text of a file", name="notes.txt")
     for _ in range(3):
         make.model()
-    battle = actions.start_session(actor=actor, prompt="hello", wish=Wish(attachments=(file.public_id,)))
+    battle = actions.start_session(
+        actor=actor, prompt="hello", battle_request=BattleRequest(attachments=(file.public_id,))
+    )
     actions.cast_vote(actor=actor, battle=answered(battle), choice=Vote.Choice.LEFT)
     page = Client().get(publish(owner, battle)).text
     assert "notes.txt" in page

@@ -10,8 +10,14 @@ from django.test.utils import CaptureQueriesContext
 from accounts.actor import Actor
 from battles.actions import cast_vote
 from battles.models import Answer, Battle, Turn, Vote
-from battles.payloads import shown_battle
-from battles.queries import find_whole_battle, read_battle, read_battles, read_battles_of, read_for_vote
+from battles.payloads import battle_payload
+from battles.queries import (
+    find_battle_with_related,
+    get_battle,
+    get_battles_of_sessions,
+    get_session_battles,
+    lock_battle_for_vote,
+)
 from models_registry.models import LanguageModel, Price
 from tests import make
 
@@ -41,15 +47,15 @@ def battle(person: Actor) -> Battle:
 
 def locked(battle: Battle) -> Battle:
     with transaction.atomic():
-        return read_for_vote(battle.pk)
+        return lock_battle_for_vote(battle.pk)
 
 
 READERS: list[Callable[[Battle, Actor], Battle]] = [
-    lambda battle, person: read_battle(battle.pk),
+    lambda battle, person: get_battle(battle.pk),
     lambda battle, person: locked(battle),
-    lambda battle, person: read_battles(battle.session)[0],
-    lambda battle, person: read_battles_of([battle.session])[0],
-    lambda battle, person: find_whole_battle(person, battle.public_id) or battle,
+    lambda battle, person: get_session_battles(battle.session)[0],
+    lambda battle, person: get_battles_of_sessions([battle.session])[0],
+    lambda battle, person: find_battle_with_related(person, battle.public_id) or battle,
 ]
 
 
@@ -58,19 +64,19 @@ def test_every_reading_shows_what_the_rows_say(battle: Battle, person: Actor, re
     make.answered_battle(priced("Cleo", 3), priced("Dora", 4), actor=person)  # somebody else's models and texts
     shown = read(battle, person)
     with CaptureQueriesContext(connection) as questions:
-        said = shown_battle(shown)
+        said = battle_payload(shown)
     assert not questions.captured_queries
     plain = Battle.objects.prefetch_related(
         Prefetch("turns", Turn.objects.with_attachments().order_by("index")),
         Prefetch("turns__answers", Answer.objects.in_order()),
     )
-    assert said | {"stream_url": None} == shown_battle(plain.get(pk=battle.pk)) | {"stream_url": None}
+    assert said | {"stream_url": None} == battle_payload(plain.get(pk=battle.pk)) | {"stream_url": None}
     assert [side["model"]["name"] for side in said["sides"]] == ["Ada", "Bea"]
     assert [side["model"]["price_output"] for side in said["sides"]] == ["2", "4"]
     assert [len(turn["answers"]) for turn in said["turns"]] == [2, 2]
 
 
 def test_nobody_else_finds_it(battle: Battle):
-    assert find_whole_battle(make.member(), battle.public_id) is None
-    assert find_whole_battle(make.visitor(), battle.public_id) is None
-    assert find_whole_battle(Actor(), battle.public_id) is None
+    assert find_battle_with_related(make.member(), battle.public_id) is None
+    assert find_battle_with_related(make.visitor(), battle.public_id) is None
+    assert find_battle_with_related(Actor(), battle.public_id) is None

@@ -12,8 +12,8 @@ from accounts.actor import Actor
 from battles import actions
 from battles.models import Battle, Session, Vote
 from battles.models.sessions import SECOND_THOUGHTS
-from battles.prompting.lineup import Wish
-from battles.sessions.listing import PER_PAGE, listed
+from battles.prompting.lineup import BattleRequest
+from battles.sessions.listing import PER_PAGE, list_sessions
 from battles.sweep import sweep
 from tests import make
 from tests.pages import compact
@@ -53,7 +53,7 @@ def voted(battle: Battle) -> Battle:
 def test_sessions_are_listed_by_day_week_and_month(actor: Actor):
     for days_ago, title in ((0, "a"), (0.0001, "b"), (1, "c"), (3, "d"), (6.5, "e"), (70, "f"), (71, "g"), (400, "h")):
         titled(actor, title, days_ago=days_ago)
-    found = listed(Session.objects.owned_by(actor)).days
+    found = list_sessions(Session.objects.owned_by(actor)).days
     assert [session.title for day in found for session in day.sessions] == list("abcdefgh")
     assert [day.title for day in found][1:3] == ["Yesterday", "Previous 7 days"]
     assert len(found[-1].sessions) == 1
@@ -205,7 +205,9 @@ def test_the_library_does_not_lead_to_what_was_thrown_away(client: Client, actor
     file = keep_upload(actor=actor, content=b"the text of a file", name="notes.txt")
     for _ in range(3):
         make.model()
-    session = actions.start_session(actor=actor, prompt="hello", wish=Wish(attachments=(file.public_id,))).session
+    session = actions.start_session(
+        actor=actor, prompt="hello", battle_request=BattleRequest(attachments=(file.public_id,))
+    ).session
     for was_discarded in (False, True):
         assert (session.get_absolute_url() in client.get("/uploads/").text) != was_discarded
         discarded(client, session)

@@ -10,7 +10,7 @@ from accounts.actor import Actor
 from accounts.models import IdempotencyKey, Visitor
 from battles import actions
 from battles.models import Answer, Battle, Session, StarRating, Turn, Vote
-from battles.prompting.lineup import Wish
+from battles.prompting.lineup import BattleRequest
 from tests import make
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.pages import compact
@@ -27,7 +27,9 @@ def answered(battle: Battle, text: str = "an **answer**") -> Battle:
 
 def compared(actor: Actor, prompt: str = "hello") -> Battle:
     models = tuple(make.model().slug for _ in range(2))
-    return answered(actions.start_session(actor=actor, prompt=prompt, wish=Wish(Battle.Mode.COMPARE, models)))
+    return answered(
+        actions.start_session(actor=actor, prompt=prompt, battle_request=BattleRequest(Battle.Mode.COMPARE, models))
+    )
 
 
 @pytest.fixture

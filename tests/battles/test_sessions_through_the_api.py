@@ -11,7 +11,7 @@ from accounts.actor import Actor
 from battles import actions
 from battles.models import Answer, Battle, Session, Share, Vote
 from battles.models.sessions import SECOND_THOUGHTS
-from battles.prompting.lineup import Wish
+from battles.prompting.lineup import BattleRequest
 from battles.sweep import sweep
 from common.text.markdown import render
 from tests import make
@@ -93,7 +93,9 @@ def test_what_is_somebody_elses_is_neither_deleted_nor_brought_back(client: Clie
 def test_sessions_are_found_by_the_file_that_was_used_in_them(client: Client, actor: Actor, battle: Battle):
     make.model()
     file = keep_upload(actor=actor, content=b"the text of a file", name="notes.txt")
-    used = actions.start_session(actor=actor, prompt="hello", wish=Wish(attachments=(file.public_id,))).session
+    used = actions.start_session(
+        actor=actor, prompt="hello", battle_request=BattleRequest(attachments=(file.public_id,))
+    ).session
     found = client.get(f"/api/v1/sessions/?upload={file.public_id}").json()["results"]
     assert [(session["id"], session["battle_count"]) for session in found] == [(used.public_id, 1)]
     for nothing in ("nothing", "%20"):

@@ -11,8 +11,8 @@ from accounts.models import Visitor
 from battles import actions as battle_actions
 from battles.errors import BudgetReached
 from battles.models import Attachment, Battle, Turn, Vote
-from battles.prompting.lineup import Filters, Wish
-from battles.queries import find_whole_battle
+from battles.prompting.lineup import BattleRequest, Filters
+from battles.queries import find_battle_with_related
 from models_registry.models import LanguageModel
 from tests import make
 from tests.fake_provider import FakeProvider
@@ -197,7 +197,7 @@ def test_files_are_paid_for_like_any_prompt(person: Actor, settings):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": Decimal("0.10")}
     long = keep(person, b"word " * 2000, "long.txt")
     with pytest.raises(BudgetReached):
-        battle_actions.start_session(actor=person, prompt="hello", wish=Wish(attachments=(long,)))
+        battle_actions.start_session(actor=person, prompt="hello", battle_request=BattleRequest(attachments=(long,)))
     battle_actions.start_session(actor=person, prompt="hello")
 
 
@@ -221,9 +221,9 @@ def test_a_file_stays_as_long_as_models_answer_about_it_and_later_turns_are_told
 
 def test_a_deleted_session_takes_its_files_along_but_not_those_of_others(person: Actor):
     own, shared = keep(person, b"only here", "own.txt"), keep(person, b"here and there", "shared.txt")
-    wish = Wish(attachments=(own, shared))
-    first = battle_actions.start_session(actor=person, prompt="one", wish=wish)
-    battle_actions.start_session(actor=person, prompt="two", wish=Wish(attachments=(shared,)))
+    battle_request = BattleRequest(attachments=(own, shared))
+    first = battle_actions.start_session(actor=person, prompt="one", battle_request=battle_request)
+    battle_actions.start_session(actor=person, prompt="two", battle_request=BattleRequest(attachments=(shared,)))
     battle_actions.delete_session(first.session)
     kept = Upload.objects.kept().filter(name__in=["own.txt", "shared.txt"])
     assert [upload.name for upload in kept] == ["shared.txt"]
@@ -235,7 +235,7 @@ def test_the_same_question_about_other_files_is_another_question(person: Actor):
     for number in range(2):
         attached = keep(person, b"text %d" % number, "a.txt")
         battle = battle_actions.start_session(
-            actor=person, prompt="Summarise this.", wish=Wish(attachments=(attached,))
+            actor=person, prompt="Summarise this.", battle_request=BattleRequest(attachments=(attached,))
         )
         digests.add(battle.prompt_digest)
     digests.add(battle_actions.start_session(actor=person, prompt="Summarise this.").prompt_digest)
@@ -257,18 +257,20 @@ def test_pages_and_battles_ask_no_more_when_prompts_have_files(person: Actor):
     def asked(actor: Actor) -> int:
         public_id = Battle.objects.get(session__owner_visitor=actor.visitor).public_id
         with CaptureQueriesContext(connection) as questions:
-            battle = find_whole_battle(actor, public_id)
+            battle = find_battle_with_related(actor, public_id)
             [turn.attached for turn in battle.turns.all()]
         return len(questions)
 
     without = make.visitor()
     battle_actions.start_session(actor=without, prompt="hello")
     files = tuple(keep(person, b"text %d" % number, "a.txt") for number in range(4))
-    battle_actions.start_session(actor=person, prompt="hello", wish=Wish(attachments=files))
+    battle_actions.start_session(actor=person, prompt="hello", battle_request=BattleRequest(attachments=files))
     assert asked(without) == asked(person)
 
 
 def test_a_narrowed_draw_for_pictures_is_kept_for_a_redraw(person: Actor):
     see(*LanguageModel.objects.all())
-    battle = battle_actions.start_session(actor=person, prompt="hi", wish=Wish(filters=Filters(needs_images=True)))
+    battle = battle_actions.start_session(
+        actor=person, prompt="hi", battle_request=BattleRequest(filters=Filters(needs_images=True))
+    )
     assert (battle.filters, battle.needs_images) == ({"needs_images": True}, True)

@@ -12,7 +12,7 @@ from battles import actions
 from battles.errors import PromptRefused
 from battles.models import Action, Battle, ModerationCase, ModerationRule, ModerationVerdict, Session, Turn
 from battles.moderation.examination import examine
-from battles.prompting.lineup import Wish
+from battles.prompting.lineup import BattleRequest
 from tests import make
 from tests.uploads import pdfs
 from tests.uploads.conftest import _storage  # noqa: F401 (its own place for files)
@@ -174,8 +174,8 @@ def test_a_refused_prompt_counts_as_a_try_and_is_kept_without_its_text(settings,
 
 @pytest.mark.usefixtures("nothing_is_forgotten")
 def test_without_rules_nobody_asks_the_database(django_assert_num_queries):
-    actor, wish = make.member(), Wish(Battle.Mode.DIRECT, ("m0",))
-    battle = answered(actions.start_session(actor=actor, prompt="hello", wish=wish))
+    actor, battle_request = make.member(), BattleRequest(Battle.Mode.DIRECT, ("m0",))
+    battle = answered(actions.start_session(actor=actor, prompt="hello", battle_request=battle_request))
     with django_assert_num_queries(0):
         assert examine(actor=actor, prompt="hello", battle=battle) == []
 
