@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write every session of yours into a folder, as Markdown or as JSON with the messages of OpenAI's API.
+"""Export all your sessions into a folder, as Markdown or as JSON with messages in OpenAI's format.
 
     python3 examples/take_sessions_along.py http://127.0.0.1:8000 arena_… my-sessions --as json
 
@@ -12,29 +12,29 @@ from pathlib import Path
 from urllib.parse import urljoin
 from urllib.request import Request, urlopen
 
-ENDINGS = {"markdown": "md", "json": "json"}
+SUFFIXES = {"markdown": "md", "json": "json"}
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("site")
 parser.add_argument("token")
 parser.add_argument("folder", type=Path)
-parser.add_argument("--as", dest="wanted", choices=ENDINGS, default="markdown")
-given = parser.parse_args()
+parser.add_argument("--as", dest="format", choices=SUFFIXES, default="markdown")
+arguments = parser.parse_args()
 
 
-def read(address: str) -> bytes:
-    asked = Request(urljoin(given.site, address), headers={"Authorization": f"Bearer {given.token}"})
-    with urlopen(asked) as answer:
-        return bytes(answer.read())
+def fetch(path: str) -> bytes:
+    request = Request(urljoin(arguments.site, path), headers={"Authorization": f"Bearer {arguments.token}"})
+    with urlopen(request) as response:
+        return bytes(response.read())
 
 
-given.folder.mkdir(parents=True, exist_ok=True)
+arguments.folder.mkdir(parents=True, exist_ok=True)
 for archived in ("false", "true"):
     page = f"/api/v1/sessions/?archived={archived}&limit=200"
-    while page:  # a list says where it goes on
-        listed = json.loads(read(page))
+    while page:  # `next` is null on the last page
+        listed = json.loads(fetch(page))
         for session in listed["results"]:
-            file = given.folder / f"{session['created_at'][:10]}-{session['id']}.{ENDINGS[given.wanted]}"
-            file.write_bytes(read(f"/api/v1/sessions/{session['id']}/export/?as={given.wanted}"))
+            file = arguments.folder / f"{session['created_at'][:10]}-{session['id']}.{SUFFIXES[arguments.format]}"
+            file.write_bytes(fetch(f"/api/v1/sessions/{session['id']}/export/?as={arguments.format}"))
             print(f"{file}: {session['title']}")
         page = listed["next"]

@@ -28,6 +28,6 @@ class ShareViewSet(ViewSet):
 
     @action(detail=True, methods=["get"])
     def export(self, request: Request, public_id: str) -> HttpResponse:
-        """JSON, or Markdown with `?as=markdown`."""
+        """Return the battle as JSON, or Markdown with `?as=markdown`."""
         battle = shared_battle_page(self.get_object())
         return file_response(as_session(battle), request.query_params.get("as", "json"), name=f"battle-{public_id}")
