@@ -37,9 +37,9 @@ _HOW_TO_START = (
 )
 _EVENTS = (
     "The URL it redirects to needs neither token nor cookie and is valid for an hour. It sends server-sent events, "
-    "each with an `id` and JSON in `data`: `text {side, text}` (append it), `block {side, html}` (replaces the open text "
-    "with this HTML), `state {side, state}`, `reset {side}` (discard the side's text), `end {}` (the turn is stored: "
-    "fetch the battle). After a lost connection `Last-Event-ID`, or `?after=` with that id, continues it."
+    "each with an `id` and JSON in `data`: `text {side, text}` (append it), `block {side, html}` (replaces the open "
+    "text with this HTML), `state {side, state}`, `reset {side}` (discard the side's text), `end {}` (the turn is "
+    "stored: fetch the battle). After a lost connection `Last-Event-ID`, or `?after=` with that id, continues it."
 )
 _AS = Parameter("as", "The file's format.", {**one_of("json", "markdown"), "default": "json"})
 

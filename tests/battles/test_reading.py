@@ -1,4 +1,4 @@
-"""However a battle is read, the same is shown of it."""
+"""Every query function returns the same battle."""
 
 from collections.abc import Callable
 
@@ -38,7 +38,7 @@ def person() -> Actor:
 
 @pytest.fixture
 def battle(person: Actor) -> Battle:
-    """Voted on, with a follow-up."""
+    """Return a voted battle with a follow-up."""
     battle = make.answered_battle(priced("Ada", 1), priced("Bea", 2), actor=person)
     cast_vote(actor=person, battle=battle, choice=Vote.Choice.LEFT)
     make.turn(battle, prompt="And then?")
@@ -60,23 +60,27 @@ READERS: list[Callable[[Battle, Actor], Battle]] = [
 
 
 @pytest.mark.parametrize("read", READERS)
-def test_every_reading_shows_what_the_rows_say(battle: Battle, person: Actor, read: Callable[[Battle, Actor], Battle]):
-    make.answered_battle(priced("Cleo", 3), priced("Dora", 4), actor=person)  # somebody else's models and texts
-    shown = read(battle, person)
-    with CaptureQueriesContext(connection) as questions:
-        said = battle_payload(shown)
-    assert not questions.captured_queries
+def test_every_query_function_yields_the_same_payload(
+    battle: Battle, person: Actor, read: Callable[[Battle, Actor], Battle]
+):
+    make.answered_battle(
+        priced("Cleo", 3), priced("Dora", 4), actor=person
+    )  # another battle, whose rows must not mix in
+    loaded = read(battle, person)
+    with CaptureQueriesContext(connection) as queries:
+        payload = battle_payload(loaded)
+    assert not queries.captured_queries
     plain = Battle.objects.prefetch_related(
         Prefetch("turns", Turn.objects.with_attachments().order_by("index")),
         Prefetch("turns__answers", Answer.objects.in_order()),
     )
-    assert said | {"stream_url": None} == battle_payload(plain.get(pk=battle.pk)) | {"stream_url": None}
-    assert [side["model"]["name"] for side in said["sides"]] == ["Ada", "Bea"]
-    assert [side["model"]["price_output"] for side in said["sides"]] == ["2", "4"]
-    assert [len(turn["answers"]) for turn in said["turns"]] == [2, 2]
+    assert payload | {"stream_url": None} == battle_payload(plain.get(pk=battle.pk)) | {"stream_url": None}
+    assert [side["model"]["name"] for side in payload["sides"]] == ["Ada", "Bea"]
+    assert [side["model"]["price_output"] for side in payload["sides"]] == ["2", "4"]
+    assert [len(turn["answers"]) for turn in payload["turns"]] == [2, 2]
 
 
-def test_nobody_else_finds_it(battle: Battle):
+def test_battle_of_another_person_is_not_found(battle: Battle):
     assert find_battle_with_related(make.member(), battle.public_id) is None
     assert find_battle_with_related(make.visitor(), battle.public_id) is None
     assert find_battle_with_related(Actor(), battle.public_id) is None

@@ -1,4 +1,4 @@
-"""A turn's end is committed before each query of a read: the result is consistent."""
+"""Reads are consistent even if a turn's end is committed between their queries."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +31,7 @@ READERS: dict[str, Callable[[Battle], Any]] = {
 
 
 def battle_being_answered() -> Battle:
-    """Lease has expired, so that fail_expired() fails both sides."""
+    """Return a battle with an expired lease, so that fail_expired() fails both sides."""
     battle = make.battle(make.model(), make.model())
     expired = timezone.now() - timedelta(minutes=1)
     battle.turns.update(state=Turn.State.ANSWERING, attempt=2, fence=1, lease_until=expired)
