@@ -91,7 +91,7 @@ def get_session_battles(session: Session) -> list[Battle]:
     return battles
 
 
-def get_battles_related_by_sessions(sessions: Sequence[Session]) -> list[Battle]:
+def get_battles_of_sessions(sessions: Sequence[Session]) -> list[Battle]:
     with one_snapshot():
         battles = list(_joined().filter(session__in=sessions).order_by("pk"))
         _set_related(battles, *(list(build(sessions)) for build in _related_queries("battle__session__in")))
@@ -113,10 +113,8 @@ def get_sides_with_prices(battle_id: int) -> list[Side]:
 def _set_related(
     battles: list[Battle], sides: list[Side], prices: list[Price], turns: list[Turn], answers: list[Answer]
 ) -> None:
-    sides_by_battle, turns_by_battle = (
-        _grouped(sides, lambda side: side.battle_id),
-        _grouped(turns, lambda turn: turn.battle_id),
-    )
+    sides_by_battle = _grouped(sides, lambda side: side.battle_id)
+    turns_by_battle = _grouped(turns, lambda turn: turn.battle_id)
     answers_by_turn = _grouped(answers, lambda answer: answer.turn_id)
     _set_prices(sides, prices)
     for turn in turns:

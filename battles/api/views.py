@@ -44,7 +44,7 @@ def _actor(request: Request) -> Actor:
 
 
 def _validated(serializer: Serializer[None]) -> JsonObject:
-    serializer.is_validated(raise_exception=True)
+    serializer.is_valid(raise_exception=True)
     return cast(JsonObject, serializer.validated_data)
 
 
