@@ -41,7 +41,7 @@ def test_export_script_writes_every_session(site: str, tmp_path: Path, format_na
     battles = [make.answered_battle(make.model(), make.model(), actor=member) for _ in range(3)]
     actions.update_session(battles[0].session, archived=True)
     _, token = ApiToken.issue(user=member.user, name="read", scopes=[Scope.READ])
-    script = settings.BASE_DIR / "examples" / "take_sessions_along.py"
+    script = settings.BASE_DIR / "examples" / "export_sessions.py"
     command = [sys.executable, script, site, token, tmp_path / "sessions", "--as", format_name]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stderr == ""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Export all your sessions into a folder, as Markdown or as JSON with messages in OpenAI's format.
 
-    python3 examples/take_sessions_along.py http://127.0.0.1:8000 arena_… my-sessions --as json
+    python3 examples/export_sessions.py http://127.0.0.1:8000 arena_… my-sessions --as json
 
 Make the token under Account, API tokens, with the scope read.
 """
