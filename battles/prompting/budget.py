@@ -18,7 +18,7 @@ def check_affordable(
 ) -> None:
     """Raise BudgetReached unless the actor can pay for the two most expensive of `models`.
 
-    Any pair drawn afterwards is then affordable: a refusal reveals nothing about it, and retrying does not favour
+    Each pair drawn afterwards is then affordable: a refusal reveals nothing about it, and retrying does not favour
     cheap models.
     """
     remaining = spending.personal_rest(actor.key)
