@@ -22,7 +22,7 @@ from accounts.errors import NeedsAdministrator
 from accounts.models import User
 from battles import actions
 from battles.models import ModerationCase, ModerationCaseQuerySet, ModerationVerdict, Turn, Vote
-from battles.queries import read_battle
+from battles.queries import get_battle
 from leaderboard.actions import retract_votes
 from leaderboard.admin.judging import MAY_JUDGE, BecauseForm
 
@@ -145,7 +145,7 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
         case = self.get_object(request, object_id)
         battle_id = case.battle_id if case is not None else None
         extra = {
-            "battle": read_battle(battle_id) if battle_id is not None else None,
+            "battle": get_battle(battle_id) if battle_id is not None else None,
             "reports": case.reports.select_related("user", "visitor").order_by("pk") if case is not None else (),
             "decisions": self._decisions(request).items(),
         }
@@ -182,7 +182,7 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
 
     @admin.action(description=gettext_lazy("Show hidden battles again …"), permissions=["decide"])
     def show_again(self, request: HttpRequest, queryset: ModerationCaseQuerySet) -> HttpResponse | None:
-        return self._ask_and_do(request, queryset, BecauseForm, actions.show_battles_again)
+        return self._ask_and_do(request, queryset, BecauseForm, actions.unhide_battles)
 
     def _ask_and_do(
         self,

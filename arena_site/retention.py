@@ -8,7 +8,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
 
 from accounts.models import Visitor
-from battles.actions import delete_each
+from battles.actions import delete_sessions
 from battles.models import Session, VoteNetwork
 from common.valkey.connections import UNREACHABLE, rewrite_append_only_file
 
@@ -38,7 +38,7 @@ def purge() -> None:
     VoteNetwork.objects.filter(day__lt=oldest_network.date()).delete()
     if days:
         owned = Session.objects.exclude(owner_user=None, owner_visitor=None)
-        failures = delete_each(owned.filter(last_active_at__lt=_before(days)))
+        failures = delete_sessions(owned.filter(last_active_at__lt=_before(days)))
     if failures:
         raise NotAllForgotten(f"sessions that are kept longer than they should be: {failures}")
 

@@ -87,7 +87,7 @@ def _turns() -> list[JsonObject]:
 
 
 def _battle(name: str, *answers: JsonObject, mode: str = "blind", vote: JsonObject | None = None) -> JsonObject:
-    """In the shape of `battles.payloads.shown_battle`."""
+    """In the shape of `battles.payloads.battle_payload`."""
     shown = list(answers) or [_answer(side, **NUMBERS) for side in ("left", "right")]
     is_open = mode != "blind" or vote is not None
     turn = {

@@ -1,23 +1,21 @@
-"""What every page shows beside its own content."""
-
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from battles.models import Session
-from battles.sessions.listing import SessionList, listed
+from battles.sessions.listing import SessionList, list_sessions
 from common.valkey.connections import is_away
 
 
 def sidebar(request: HttpRequest) -> dict[str, object]:
-    """Both are asked for only by pages that print them.
+    """Return lazy values, evaluated only by pages that print them.
 
-    `latest_sessions`: the person's, as a SessionList. `is_paused`: whether new battles and live text have to wait.
+    latest_sessions: a SessionList. is_paused: True while Valkey is unreachable, which stops new battles and streams.
     """
 
     def latest() -> SessionList:
         actor = getattr(request, "actor", None)
         if actor is None:
             return SessionList()
-        return listed(Session.objects.owned_by(actor).filter(archived=False))
+        return list_sessions(Session.objects.owned_by(actor).filter(archived=False))
 
     return {"latest_sessions": SimpleLazyObject(latest), "is_paused": SimpleLazyObject(is_away)}

@@ -1,5 +1,3 @@
-"""Refusals a person can cause in a battle."""
-
 import json
 
 from django.utils.translation import gettext_lazy as _
@@ -29,7 +27,7 @@ class ModelsOverBudget(ArenaError):
 
 
 class ProofRequired(ArenaError):
-    """`challenge` is to be solved; after `retry_after` seconds battles begin without."""
+    """Carries the challenge to solve; after `retry_after` seconds no proof is required."""
 
     code = "proof_required"
     message = _("Too many battles from your network. Enable JavaScript over HTTPS to continue, or sign in.")

@@ -1,4 +1,4 @@
-"""What people may say about an answer once they have voted."""
+"""Feedback on answers after the vote."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -16,4 +16,4 @@ BAD = {
     "refused": _("refused"),
 }
 TAGS = {**GOOD, **BAD}
-MOST_CHARACTERS = 2000
+MAX_CHARACTERS = 2000

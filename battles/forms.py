@@ -1,5 +1,3 @@
-"""What people type into the arena's pages."""
-
 from collections.abc import Callable
 from typing import Any
 
@@ -10,19 +8,19 @@ from accounts.actor import Actor
 from battles import feedback
 from battles.models import Attachment, Battle, Position, Session, Vote
 from battles.prompting import consent
-from battles.prompting.lineup import Filters, Wish
-from battles.prompting.prompt import accepted_prompt
-from battles.prompting.proof_of_work import MOST_OF_A_PROOF
+from battles.prompting.lineup import BattleRequest, Filters
+from battles.prompting.prompt import clean_prompt
+from battles.prompting.proof_of_work import MAX_PROOF_CHARACTERS
 from common.errors import InvalidInput
 from models_registry.models import LanguageModel
 from uploads.models import Upload
 
-# What people call the sizes of models: billions of parameters, from and up to.
+# Minimum and maximum size in billions of parameters.
 SIZES: dict[str, tuple[float | None, float | None]] = {"small": (None, 4), "medium": (4, 20), "large": (20, None)}
 
 
 class PromptField(forms.CharField):
-    """Checked by the one rule that the API uses too; nothing is stripped or cut before it has looked."""
+    """Field checked by clean_prompt alone, which the API uses too; Django neither strips nor limits it."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(strip=False, required=False, widget=forms.Textarea(attrs={"rows": 3}), **kwargs)
@@ -30,13 +28,13 @@ class PromptField(forms.CharField):
 
     def clean(self, value: str | None) -> str:
         try:
-            return accepted_prompt(value or "")
+            return clean_prompt(value or "")
         except InvalidInput as error:
             raise forms.ValidationError(error.detail) from error
 
 
 class IdsField(forms.MultipleChoiceField):
-    """Ids in the order in which they were chosen, without empty ones. Which may be had knows the action."""
+    """Ids in the chosen order, without empty ones. The action checks them."""
 
     def to_python(self, value: object) -> list[str]:
         return [public_id for public_id in super().to_python(value) if public_id]
@@ -50,22 +48,20 @@ class PromptForm(forms.Form):
     attachments = IdsField(required=False)
 
     def __init__(self, *args: Any, actor: Actor | None = None, **kwargs: Any) -> None:
-        """actor: whose files may be attached."""
+        """actor: the owner of the attachable files."""
         super().__init__(*args, **kwargs)
         self._actor = actor
 
     def chips(self) -> list[Upload]:
-        """The files that are attached so far; no query without any."""
-        wanted = [public_id for public_id in self["attachments"].value() or () if public_id.isprintable()]
-        if not wanted or self._actor is None:
+        """Return the files attached so far; no query without any."""
+        ids = [public_id for public_id in self["attachments"].value() or () if public_id.isprintable()]
+        if not ids or self._actor is None:
             return []
-        mine = Upload.objects.owned_by(self._actor).kept().filter(public_id__in=wanted[: Attachment.MAX_PER_TURN])
-        return sorted(mine, key=lambda upload: wanted.index(upload.public_id))
+        owned = Upload.objects.owned_by(self._actor).kept().filter(public_id__in=ids[: Attachment.MAX_PER_TURN])
+        return sorted(owned, key=lambda upload: ids.index(upload.public_id))
 
 
 class StartForm(PromptForm):
-    """A prompt, and who is to answer it."""
-
     mode = forms.ChoiceField(choices=Battle.Mode, required=False)
     models = IdsField(required=False)
     license_kind = forms.ChoiceField(choices=[("", _("any")), *LanguageModel.LicenseKind.choices], required=False)
@@ -76,31 +72,31 @@ class StartForm(PromptForm):
         required=False,
     )  # fmt: skip
     needs_images = forms.BooleanField(required=False)
-    proof = forms.CharField(required=False, max_length=MOST_OF_A_PROOF)
-    # The version of the words that were read: whoever agreed to others has not agreed to those of now.
+    proof = forms.CharField(required=False, max_length=MAX_PROOF_CHARACTERS)
+    # The version of the text that was shown: agreeing to an older text is not consent to the current one.
     consent = forms.CharField(required=False)
 
     def __init__(self, *args: Any, actor: Actor | None = None, **kwargs: Any) -> None:
         super().__init__(*args, actor=actor, **kwargs)
         self.consent_text, self.consent_version = consent.text(), consent.version()
         if actor is not None and not self.is_bound:
-            self.initial.setdefault("consent", consent.last_given(actor))
+            self.initial.setdefault("consent", consent.last_agreed_version(actor))
 
     @property
-    def wish(self) -> Wish:
-        said = self.cleaned_data
-        fewest, most = SIZES.get(said["size"], (None, None))
-        filters = Filters(said["license_kind"], fewest, most, said["needs_images"])
-        mode = Battle.Mode(said["mode"] or Battle.Mode.BLIND)
-        agrees = bool(said["consent"]) and said["consent"] == self.consent_version
-        return Wish(mode, tuple(said["models"]), filters, tuple(said["attachments"]), agrees)
+    def battle_request(self) -> BattleRequest:
+        data = self.cleaned_data
+        min_size, max_size = SIZES.get(data["size"], (None, None))
+        filters = Filters(data["license_kind"], min_size, max_size, data["needs_images"])
+        mode = Battle.Mode(data["mode"] or Battle.Mode.BLIND)
+        has_consent = bool(data["consent"]) and data["consent"] == self.consent_version
+        return BattleRequest(mode, tuple(data["models"]), filters, tuple(data["attachments"]), has_consent)
 
-    def start(self, begin: Callable[[str, Wish, str], Battle]) -> Battle | None:
-        """What `begin` makes of the prompt, the wish and the proof; None when the form now says what was wrong."""
+    def start(self, start: Callable[[str, BattleRequest, str], Battle]) -> Battle | None:
+        """Return the result of `start(prompt, battle_request, proof)`; None if the form has errors now."""
         if not self.is_valid():
             return None
         try:
-            return begin(self.cleaned_data["prompt"], self.wish, self.cleaned_data["proof"])
+            return start(self.cleaned_data["prompt"], self.battle_request, self.cleaned_data["proof"])
         except InvalidInput as error:
             self.add_error(None, error.detail)
             return None
@@ -111,11 +107,9 @@ class VoteForm(forms.Form):
 
 
 class FeedbackForm(forms.Form):
-    """Tags of either side and a comment."""
-
     left = forms.MultipleChoiceField(choices=feedback.TAGS, required=False)
     right = forms.MultipleChoiceField(choices=feedback.TAGS, required=False)
-    comment = forms.CharField(max_length=feedback.MOST_CHARACTERS, required=False)
+    comment = forms.CharField(max_length=feedback.MAX_CHARACTERS, required=False)
 
     @property
     def tags(self) -> dict[str, list[str]]:

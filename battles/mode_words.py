@@ -1,4 +1,4 @@
-"""Sentences that differ between the modes of a battle, for the pages."""
+"""Texts of the pages that depend on a battle's mode."""
 
 from dataclasses import dataclass
 

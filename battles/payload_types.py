@@ -1,4 +1,4 @@
-"""Sessions and battles as the API gives them. battles/payloads.py decides what of it is there before the vote."""
+"""Types of the payloads of sessions and battles."""
 
 from typing import Literal, NotRequired, TypedDict
 
@@ -15,8 +15,8 @@ EndState = Literal["done", "stopped", "failed"]
 
 
 class AnswerPayload(TypedDict):
-    """What one side says. `html` is `text` made safe to show; `error` says only that there is one until the names are
-    known. From then on there are the fields from `id` on; `stars` only where many are compared."""
+    """Answer of one side. `html` is `text` rendered to safe HTML. Until the names are revealed, `error` does not name
+    the cause, and the fields from `id` on are missing; `stars` is present in comparisons only."""
 
     side: SideName
     state: AnswerState
@@ -37,7 +37,7 @@ class AnswerPayload(TypedDict):
 
 
 class AttachedFilePayload(TypedDict):
-    """An upload that went with a prompt. What models were sent of it: `uploads/{id}/text/`."""
+    """Upload attached to a prompt. `uploads/{id}/text/` has the text that models receive."""
 
     id: str
     name: str
@@ -47,8 +47,8 @@ class AttachedFilePayload(TypedDict):
 
 
 class TurnPayload(TypedDict):
-    """A prompt and what each side says to it. Models see the turns from `context_from` on. `warnings` are what
-    moderation has to say about the prompt."""
+    """Prompt with the answer of each side. Models see the turns from `context_from` on. `warnings` are the categories
+    that moderation found in the prompt."""
 
     index: int
     prompt: str
@@ -62,7 +62,7 @@ class TurnPayload(TypedDict):
 
 
 class VotePayload(TypedDict):
-    """The verdict on a battle, and why it is not counted where it is not."""
+    """Vote on a battle; `excluded_reason` is set if it is not counted."""
 
     choice: Choice
     tags: dict[str, list[str]]
@@ -73,14 +73,14 @@ class VotePayload(TypedDict):
 
 
 class SidePayload(TypedDict):
-    """Who answers on a side."""
+    """Model of a side."""
 
     side: SideName
     model: ModelPayload
 
 
 class PublicPagePayload(TypedDict):
-    """A battle's public page: where it is, and up to which turn it goes."""
+    """Public page of a battle; it shows the first `turn_count` turns."""
 
     id: str
     url: str
@@ -89,10 +89,10 @@ class PublicPagePayload(TypedDict):
 
 
 class BattlePayload(TypedDict):
-    """Models answering the same prompts. `sides` is null until the names are known: after the vote, or from the start
-    where a person chose them. `stream_url` is the live turn's, null while nothing is being answered. Of a battle that
-    a moderator has `hidden`, texts are empty. `consent`: its prompts and answers may be published with its vote, which
-    has ended at `consent_withdrawn_at`."""
+    """Models answering the same prompts. `sides` is null until the names are revealed: by the vote, or from the start
+    in modes with chosen models. `stream_url` is null while no turn is live. In a battle that a moderator has `hidden`,
+    texts are empty. `consent`: its prompts and answers may be published with its vote, until
+    `consent_withdrawn_at`."""
 
     id: str
     session: str
@@ -116,14 +116,14 @@ class BattlePayload(TypedDict):
 
 
 class SharedFilePayload(TypedDict):
-    """A file that went with a prompt: it is named, and not to be had."""
+    """File attached to a prompt; its content is not published."""
 
     name: str
     kind: UploadKind
 
 
 class SharedAnswerPayload(TypedDict):
-    """What one side said, without what only its owner can use. What is not known, or not asked, is null."""
+    """Published answer of one side. Unknown values are null."""
 
     side: SideName
     state: EndState
@@ -143,7 +143,7 @@ class SharedAnswerPayload(TypedDict):
 
 
 class SharedTurnPayload(TypedDict):
-    """A prompt and what each side said to it. Models saw the turns from `context_from` on."""
+    """Prompt with the published answer of each side. Models saw the turns from `context_from` on."""
 
     index: int
     prompt: str
@@ -158,8 +158,8 @@ class SharedVotePayload(TypedDict):
 
 
 class SharedBattlePayload(TypedDict):
-    """A published battle: `title` is the beginning of its first prompt, `verdict` says in a sentence who was found
-    better. `url` is its page."""
+    """Published battle. `title` is the beginning of its first prompt, `verdict` a sentence with the vote's result,
+    `url` its page."""
 
     id: str
     url: str
@@ -175,13 +175,11 @@ class SharedBattlePayload(TypedDict):
 
 
 class SharedTurnPage(SharedTurnPayload):
-    """A published turn as templates print it."""
-
     is_live: Literal[False]
 
 
 class SharedBattlePage(TypedDict):
-    """A published battle as templates print it; they are those of a person's own battles."""
+    """Published battle for the templates of a person's own battles."""
 
     id: str
     mode: Mode
@@ -194,7 +192,7 @@ class SharedBattlePage(TypedDict):
 
 
 class SharedSession(TypedDict):
-    """A published battle as a session of it alone, for session_export."""
+    """Session with only the published battle, for sessions.export."""
 
     id: str
     title: str
@@ -203,8 +201,8 @@ class SharedSession(TypedDict):
 
 
 class ConsentPayload(TypedDict):
-    """What is agreed to with `consent`: the words, in the language of `Accept-Language`, and which ones they are; both
-    empty where the arena publishes no prompts. `battles`: for how many of yours it stands."""
+    """Text of the consent, in the language of `Accept-Language`, and its version; both empty if the arena publishes no
+    prompts. `battles` is the number of your battles with consent."""
 
     text: str
     version: str
@@ -212,7 +210,7 @@ class ConsentPayload(TypedDict):
 
 
 class ReportPayload(TypedDict):
-    """What a person said against a battle. The first time stands."""
+    """Report on a battle. A person's first report stays."""
 
     battle: str
     reason: str
@@ -228,7 +226,7 @@ class SessionHeadPayload(TypedDict):
 
 
 class SessionSummaryPayload(SessionHeadPayload):
-    """A session in a list. models: at most four whose names you were told; names_hidden: others wait for a vote."""
+    """Session in a list. `models`: at most four revealed names; `names_hidden`: other names wait for a vote."""
 
     battle_count: int
     models: list[str]
@@ -236,13 +234,13 @@ class SessionSummaryPayload(SessionHeadPayload):
 
 
 class SessionPayload(SessionHeadPayload):
-    """Battles that belong together, the oldest first."""
+    """Session with its battles, oldest first."""
 
     battles: list[BattlePayload]
 
 
 class MessagePayload(TypedDict):
-    """As OpenAI's API has it, and the names of the files that went with it."""
+    """Message in OpenAI's format, with the names of attached files."""
 
     role: Literal["user", "assistant"]
     content: str
@@ -250,7 +248,7 @@ class MessagePayload(TypedDict):
 
 
 class ExportedSidePayload(TypedDict):
-    """One side's conversation; `model` is null until the names are known."""
+    """Conversation of one side; `model` is null until the names are revealed."""
 
     side: SideName
     model: str | None
@@ -258,7 +256,7 @@ class ExportedSidePayload(TypedDict):
 
 
 class ExportedBattlePayload(TypedDict):
-    """A battle as conversations."""
+    """Battle as one conversation per side."""
 
     id: str
     mode: Mode
@@ -269,7 +267,7 @@ class ExportedBattlePayload(TypedDict):
 
 
 class ExportedSessionPayload(TypedDict):
-    """A session as a file."""
+    """Session as a file."""
 
     id: str
     title: str

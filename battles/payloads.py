@@ -1,8 +1,8 @@
-"""What a person may see of a battle. Everything that leaves before the vote is made here, from an allow-list.
+"""Payloads of battles: an allow-list, and the only source of battle data that leaves the server before the vote.
 
-Revealed is: a vote exists, or the battle never was blind. Until then no name, id, count, time or upstream word of
-either side is sent, and no reasoning: only few providers show any, and in it models speak of themselves and of their
-makers' rules.
+A battle is revealed once a vote exists, or from the start if it is not blind. Before that a payload has no name, id,
+token count, time or upstream text of either side, and no reasoning: only some providers show it, and in it models
+mention themselves and their makers' rules.
 """
 
 from typing import cast
@@ -34,28 +34,28 @@ from common.valkey.stream_slots import person_hash
 from models_registry.health.failure_messages import failure_message
 from models_registry.payloads import model_summary
 
-# Before the vote a failed side says nothing about why: refusals differ between providers.
+# Before the vote the cause of a failure is hidden, because refusals differ between providers.
 NEUTRAL_ERROR = "failed"
 NEUTRAL_MESSAGE = _("This model could not answer.")
-_PLACES = (*Position.values, *NUMBERED_POSITIONS)
+_POSITIONS = (*Position.values, *NUMBERED_POSITIONS)
 
 
-def shown_battle(battle: Battle, *, stream_format: Format = "api") -> BattlePayload:
-    """The Battle of the API contract, from battles.queries. The page prints the same, plus links."""
+def battle_payload(battle: Battle, *, stream_format: Format = "api") -> BattlePayload:
+    """Return the payload for API and pages. battle: from battles.queries, with related rows."""
     vote = battle.vote_or_none
     turns = list(battle.turns.all())
     sides = {side.pk: side for side in battle.sides.all()}
     live = next((turn for turn in turns if turn.is_live), None)
     is_revealed = vote is not None or not battle.is_blind
-    shown: BattlePayload = {
+    payload: BattlePayload = {
         "id": battle.public_id,
         "session": battle.session.public_id,
         "mode": cast(Mode, battle.mode),
         "state": _state(battle, vote, live),
         "categories": list(vote.categories if vote is not None else battle.categories),
-        "turns": [_turn(turn, battle, sides, is_revealed=is_revealed) for turn in turns],
-        "vote": _vote(vote) if vote is not None else None,
-        "sides": [_side(side) for side in _in_order(sides)] if is_revealed else None,
+        "turns": [_turn_payload(turn, battle, sides, is_revealed=is_revealed) for turn in turns],
+        "vote": _vote_payload(vote) if vote is not None else None,
+        "sides": [_side_payload(side) for side in _in_order(sides)] if is_revealed else None,
         "stream_url": _stream_url(battle, live, stream_format),
         "can_vote": battle.accepts_vote and vote is None and live is None and not battle.is_void,
         "can_follow_up": live is None and not battle.is_void,
@@ -65,18 +65,18 @@ def shown_battle(battle: Battle, *, stream_format: Format = "api") -> BattlePayl
         "hidden": battle.is_hidden,
         "consent": battle.has_consent,
         "consent_withdrawn_at": battle.consent_withdrawn_at,
-        "share": shown_share(battle.share) if battle.share_or_none is not None else None,
+        "share": share_payload(battle.share) if battle.share_or_none is not None else None,
         "created_at": battle.created_at,
     }
-    return _without_text(shown) if battle.is_hidden else shown
+    return _without_text(payload) if battle.is_hidden else payload
 
 
-def _without_text(shown: BattlePayload) -> BattlePayload:
-    """Of a battle that a moderator hid, there is what was decided in it, and nothing to do."""
-    vote = shown["vote"]
+def _without_text(payload: BattlePayload) -> BattlePayload:
+    """Return the payload of a hidden battle: the vote without texts, and no possible action."""
+    vote = payload["vote"]
     return {
-        **shown,
-        "turns": [_silenced(turn) for turn in shown["turns"]],
+        **payload,
+        "turns": [_without_turn_text(turn) for turn in payload["turns"]],
         "vote": None if vote is None else {**vote, "comment": ""},
         "stream_url": None,
         "can_vote": False,
@@ -87,19 +87,19 @@ def _without_text(shown: BattlePayload) -> BattlePayload:
     }
 
 
-def _silenced(turn: TurnPayload) -> TurnPayload:
-    answers = [_emptied(answer) for answer in turn["answers"]]
+def _without_turn_text(turn: TurnPayload) -> TurnPayload:
+    answers = [_without_answer_text(answer) for answer in turn["answers"]]
     return {**turn, "prompt": "", "attachments": [], "warnings": [], "is_live": False, "answers": answers}
 
 
-def _emptied(answer: AnswerPayload) -> AnswerPayload:
-    emptied: AnswerPayload = {**answer, "text": "", "html": ""}
+def _without_answer_text(answer: AnswerPayload) -> AnswerPayload:
+    payload: AnswerPayload = {**answer, "text": "", "html": ""}
     if "reasoning" in answer:
-        emptied["reasoning"] = ""
-    return emptied
+        payload["reasoning"] = ""
+    return payload
 
 
-def shown_share(share: Share) -> PublicPagePayload:
+def share_payload(share: Share) -> PublicPagePayload:
     return {
         "id": share.public_id,
         "url": share.get_absolute_url(),
@@ -121,30 +121,30 @@ def _state(battle: Battle, vote: Vote | None, live: Turn | None) -> BattleState:
 def _stream_url(battle: Battle, live: Turn | None, stream_format: Format) -> str | None:
     if live is None:
         return None
-    places = DEFAULT_SIDES if battle.accepts_vote else [side.position for side in battle.sides.all()]
+    positions = DEFAULT_SIDES if battle.accepts_vote else [side.position for side in battle.sides.all()]
     person = person_hash(battle.session.person)
-    token = StreamToken(battle.public_id, live.index, stream_format, live.round, places, person)
+    token = StreamToken(battle.public_id, live.index, stream_format, live.round, positions, person)
     return reverse("battles:stream", args=[sign(token)])
 
 
-def _turn(turn: Turn, battle: Battle, sides: dict[int, Side], *, is_revealed: bool) -> TurnPayload:
+def _turn_payload(turn: Turn, battle: Battle, sides: dict[int, Side], *, is_revealed: bool) -> TurnPayload:
     return {
         "index": turn.index,
         "prompt": turn.prompt,
-        "attachments": [_file(file) for file in turn.attached],
+        "attachments": [_file_payload(file) for file in turn.attached],
         "after_vote": turn.after_vote,
         "is_live": turn.is_live,
         "is_failed_follow_up": turn.is_failed_follow_up,
         "context_from": turn.context_from,
         "warnings": [gettext(category) for category in turn.warnings],
         "answers": [
-            _answer(answer, sides[answer.side_id].position, turn, battle, is_revealed=is_revealed)
+            _answer_payload(answer, sides[answer.side_id].position, turn, battle, is_revealed=is_revealed)
             for answer in turn.answers.all()
         ],
     }
 
 
-def _file(file: AttachedFile) -> AttachedFilePayload:
+def _file_payload(file: AttachedFile) -> AttachedFilePayload:
     return {
         "id": file["id"],
         "name": file["name"],
@@ -154,13 +154,13 @@ def _file(file: AttachedFile) -> AttachedFilePayload:
     }
 
 
-def _answer(answer: Answer, position: str, turn: Turn, battle: Battle, *, is_revealed: bool) -> AnswerPayload:
-    # With equal pace a side that is stored already is shown as the other one: which was quicker stays unknown.
+def _answer_payload(answer: Answer, position: str, turn: Turn, battle: Battle, *, is_revealed: bool) -> AnswerPayload:
+    # With equal pace a side that is already stored reads as unfinished: otherwise the faster one would be known.
     is_held_back = settings.ARENA_EQUAL_PACE and battle.is_blind and turn.is_live and not turn.round
     is_unfinished = is_held_back or answer.state == Answer.State.QUEUED
     is_streaming = is_unfinished and turn.state == Turn.State.ANSWERING
     has_failed = answer.state == Answer.State.FAILED and not is_unfinished
-    shown: AnswerPayload = {
+    payload: AnswerPayload = {
         "side": cast(SideName, position),
         "state": "streaming" if is_streaming else "queued" if is_unfinished else cast(AnswerState, answer.state),
         "text": "" if is_unfinished else answer.text,
@@ -169,15 +169,15 @@ def _answer(answer: Answer, position: str, turn: Turn, battle: Battle, *, is_rev
         "error_message": str(NEUTRAL_MESSAGE) if has_failed else "",
     }
     if is_revealed:
-        _add_numbers(shown, answer)
+        _add_revealed_fields(payload, answer)
     if battle.mode == Battle.Mode.COMPARE:
-        shown["stars"] = answer.stars
-    return shown
+        payload["stars"] = answer.stars
+    return payload
 
 
-def _add_numbers(shown: AnswerPayload, answer: Answer) -> None:
+def _add_revealed_fields(payload: AnswerPayload, answer: Answer) -> None:
     call = answer.call
-    shown |= {
+    payload |= {
         "id": answer.public_id,
         "error": answer.error or None,
         "error_message": failure_message(answer.error),
@@ -192,15 +192,15 @@ def _add_numbers(shown: AnswerPayload, answer: Answer) -> None:
     }
 
 
-def _side(side: Side) -> SidePayload:
+def _side_payload(side: Side) -> SidePayload:
     return {"side": cast(SideName, side.position), "model": model_summary(side.model)}
 
 
 def _in_order(sides: dict[int, Side]) -> list[Side]:
-    return sorted(sides.values(), key=lambda side: _PLACES.index(side.position))
+    return sorted(sides.values(), key=lambda side: _POSITIONS.index(side.position))
 
 
-def _vote(vote: Vote) -> VotePayload:
+def _vote_payload(vote: Vote) -> VotePayload:
     return {
         "choice": cast(Choice, vote.choice),
         "tags": vote.tags,

@@ -1,7 +1,7 @@
-"""Battles with everything that is shown of them: what pages, programs and votes ask most often.
+"""Prepared queries for battles with their related rows: sides, prices, turns and answers.
 
-A battle and its parts are read from one snapshot of the database: otherwise a turn that ends between two queries reads
-as answered in a battle that its failure has not made void yet.
+All rows come from one snapshot of the database. Otherwise a turn that fails between two queries would read as done in
+a battle that is not void yet.
 """
 
 from collections import defaultdict
@@ -24,32 +24,32 @@ def _joined() -> BattleQuerySet:
     return Battle.objects.select_related("session", "vote", "share")
 
 
-def _parts(battles_in: str) -> list[Callable[[Any], QuerySet[Any]]]:
-    """Sides, prices, turns and answers, by what their battles are in."""
+def _related_queries(battles_in: str) -> list[Callable[[Any], QuerySet[Any]]]:
+    """Return functions that build the querysets of sides, prices, turns and answers by the path to their battles."""
 
-    def of(*path: str) -> str:
-        return "__".join([*path, battles_in])
+    def path(*parents: str) -> str:
+        return "__".join([*parents, battles_in])
 
     answers = Answer.objects.in_order().select_related("call").defer("call__request")
     return [
-        lambda pk: Side.objects.select_related("model").filter(**{of(): pk}),
-        lambda pk: Price.objects.filter(model__in=Side.objects.filter(**{of(): pk}).values("model")),
-        lambda pk: Turn.objects.with_attachments().filter(**{of(): pk}).order_by("index"),
-        lambda pk: answers.filter(**{of("turn"): pk}),
+        lambda pk: Side.objects.select_related("model").filter(**{path(): pk}),
+        lambda pk: Price.objects.filter(model__in=Side.objects.filter(**{path(): pk}).values("model")),
+        lambda pk: Turn.objects.with_attachments().filter(**{path(): pk}).order_by("index"),
+        lambda pk: answers.filter(**{path("turn"): pk}),
     ]
 
 
-_of_battle = [PreparedQuery(build, int) for build in _parts("battle")]
-_of_session = [PreparedQuery(build, int) for build in _parts("battle__session")]
-_prices = _of_battle[1]
-_to_ask = PreparedQuery(
+_related_by_battle = [PreparedQuery(build, int) for build in _related_queries("battle")]
+_related_by_session = [PreparedQuery(build, int) for build in _related_queries("battle__session")]
+_prices = _related_by_battle[1]
+_sides_with_provider = PreparedQuery(
     lambda pk: Side.objects.select_related("model__provider").filter(battle=pk).order_by("position"), int
 )
-_battle = PreparedQuery(lambda pk: _joined().filter(pk=pk), int)
-_battles = PreparedQuery(lambda session: _joined().filter(session=session).order_by("pk"), int)
-_of_user = PreparedQuery(lambda id, user: _joined().owned_by_user(user).filter(public_id=id), str, int)
-_of_visitor = PreparedQuery(lambda id, visitor: _joined().owned_by_visitor(visitor).filter(public_id=id), str, int)
-_locked = PreparedQuery(
+_by_pk = PreparedQuery(lambda pk: _joined().filter(pk=pk), int)
+_by_session = PreparedQuery(lambda session: _joined().filter(session=session).order_by("pk"), int)
+_by_user = PreparedQuery(lambda id, user: _joined().owned_by_user(user).filter(public_id=id), str, int)
+_by_visitor = PreparedQuery(lambda id, visitor: _joined().owned_by_visitor(visitor).filter(public_id=id), str, int)
+_by_pk_locked = PreparedQuery(
     lambda pk: (
         _joined().annotate(has_overused_prompt=has_overused_prompt()).select_for_update(of=("self",)).filter(pk=pk)
     ),
@@ -58,80 +58,78 @@ _locked = PreparedQuery(
 
 
 def find_battle(actor: Actor, public_id: str) -> Battle | None:
-    """The person's battle with its session and vote; None for what does not exist, or is somebody else's."""
+    """Return the actor's battle with session, vote and share; None if it does not exist or is not theirs."""
     if actor.user is not None:
-        found = _of_user(public_id, actor.user.pk)
+        found = _by_user(public_id, actor.user.pk)
     else:
-        found = _of_visitor(public_id, actor.visitor.pk) if actor.visitor is not None else []
+        found = _by_visitor(public_id, actor.visitor.pk) if actor.visitor is not None else []
     return found[0] if found else None
 
 
-def find_whole_battle(actor: Actor, public_id: str) -> Battle | None:
-    """As find_battle, ready to be shown."""
+def find_battle_with_related(actor: Actor, public_id: str) -> Battle | None:
+    """Return the actor's battle with all related rows, or None."""
     with one_snapshot():
         battle = find_battle(actor, public_id)
-        return None if battle is None else _with_parts(battle)
+        return None if battle is None else _with_related(battle)
 
 
-def read_battle(pk: int) -> Battle:
-    """The battle as it is now, ready to be shown."""
+def get_battle(pk: int) -> Battle:
     with one_snapshot():
-        return _with_parts(_battle(pk)[0])
+        return _with_related(_by_pk(pk)[0])
 
 
-def read_for_vote(pk: int) -> Battle:
-    """The same with `has_overused_prompt`; the row stays locked until COMMIT.
+def lock_battle_for_vote(pk: int) -> Battle:
+    """Lock the battle's row until COMMIT; return it with related rows and `has_overused_prompt`.
 
-    The transaction that ends a turn also updates the row of a battle that becomes void, so the lock is enough here.
+    Needs no snapshot: the transaction that ends a turn also updates the row of a battle that becomes void.
     """
-    return _with_parts(_locked(pk)[0])
+    return _with_related(_by_pk_locked(pk)[0])
 
 
-def read_battles(session: Session) -> list[Battle]:
-    """All of a session, in order, ready to be shown."""
+def get_session_battles(session: Session) -> list[Battle]:
     with one_snapshot():
-        battles = _battles(session.pk)
-        _fill(battles, *(read(session.pk) for read in _of_session))
+        battles = _by_session(session.pk)
+        _set_related(battles, *(read(session.pk) for read in _related_by_session))
     return battles
 
 
-def read_battles_of(sessions: Sequence[Session]) -> list[Battle]:
-    """The same for many sessions at once."""
+def get_battles_of_sessions(sessions: Sequence[Session]) -> list[Battle]:
     with one_snapshot():
         battles = list(_joined().filter(session__in=sessions).order_by("pk"))
-        _fill(battles, *(list(build(sessions)) for build in _parts("battle__session__in")))
+        _set_related(battles, *(list(build(sessions)) for build in _related_queries("battle__session__in")))
     return battles
 
 
-def _with_parts(battle: Battle) -> Battle:
-    _fill([battle], *(read(battle.pk) for read in _of_battle))
+def _with_related(battle: Battle) -> Battle:
+    _set_related([battle], *(read(battle.pk) for read in _related_by_battle))
     return battle
 
 
-def read_sides_to_ask(battle_id: int) -> list[Side]:
-    """By position, with their models' providers and prices."""
-    sides = _to_ask(battle_id)
-    _fill_prices(sides, _prices(battle_id))
+def get_sides_with_prices(battle_id: int) -> list[Side]:
+    """Return the battle's sides by position, with their models' providers and prices."""
+    sides = _sides_with_provider(battle_id)
+    _set_prices(sides, _prices(battle_id))
     return sides
 
 
-def _fill(
+def _set_related(
     battles: list[Battle], sides: list[Side], prices: list[Price], turns: list[Turn], answers: list[Answer]
 ) -> None:
-    sides_of, turns_of = _grouped(sides, lambda side: side.battle_id), _grouped(turns, lambda turn: turn.battle_id)
-    answers_of = _grouped(answers, lambda answer: answer.turn_id)
-    _fill_prices(sides, prices)
+    sides_by_battle = _grouped(sides, lambda side: side.battle_id)
+    turns_by_battle = _grouped(turns, lambda turn: turn.battle_id)
+    answers_by_turn = _grouped(answers, lambda answer: answer.turn_id)
+    _set_prices(sides, prices)
     for turn in turns:
-        set_prefetched(turn, "answers", answers_of[turn.pk])
+        set_prefetched(turn, "answers", answers_by_turn[turn.pk])
     for battle in battles:
-        set_prefetched(battle, "sides", sides_of[battle.pk])
-        set_prefetched(battle, "turns", turns_of[battle.pk])
+        set_prefetched(battle, "sides", sides_by_battle[battle.pk])
+        set_prefetched(battle, "turns", turns_by_battle[battle.pk])
 
 
-def _fill_prices(sides: Iterable[Side], prices: Iterable[Price]) -> None:
-    prices_of = _grouped(prices, lambda price: price.model_id)
+def _set_prices(sides: Iterable[Side], prices: Iterable[Price]) -> None:
+    prices_by_model = _grouped(prices, lambda price: price.model_id)
     for side in sides:
-        set_prefetched(side.model, "prices", prices_of[side.model_id])
+        set_prefetched(side.model, "prices", prices_by_model[side.model_id])
 
 
 def _grouped(rows: Iterable[M], parent: Callable[[M], int]) -> dict[int, list[M]]:

@@ -34,7 +34,7 @@ def sweep() -> None:
     repair_missing_ends(Turn.objects.recently_finished().select_related("battle"))
     truncate_finished_streams(at_most=MAX_PER_ROUND)
     _wake_due_probes()
-    delete_discarded(at_most=MAX_PER_ROUND)
+    delete_discarded(limit=MAX_PER_ROUND)
 
 
 def _wake_due_probes() -> None:

@@ -8,7 +8,7 @@ from accounts.actor import Actor
 from accounts.models import ApiToken, Scope
 from battles import actions
 from battles.models import Answer, Battle, Turn, Vote
-from battles.prompting.lineup import Wish
+from battles.prompting.lineup import BattleRequest
 from leaderboard.aggregation import job
 from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
@@ -98,8 +98,8 @@ def of(actor: Actor, *, with_boards: bool = False) -> World:
 
 
 def _compared(actor: Actor, models: list[LanguageModel]) -> Battle:
-    wish = Wish(Battle.Mode.COMPARE, tuple(model.slug for model in models))
-    battle = actions.start_session(actor=actor, prompt="one two three", wish=wish)
+    battle_request = BattleRequest(Battle.Mode.COMPARE, tuple(model.slug for model in models))
+    battle = actions.start_session(actor=actor, prompt="one two three", battle_request=battle_request)
     battle.turns.update(state=Turn.State.DONE)
     answers = Answer.objects.filter(turn__battle=battle)
     answers.update(state=Answer.State.DONE, text="an answer")

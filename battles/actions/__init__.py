@@ -1,16 +1,15 @@
-"""What people change in the arena: start, follow up, regenerate, stop, vote, publish, report, look after
-their sessions; and what moderators do about it."""
+"""Changes on a person's or moderator's request."""
 
 from battles.actions.battles import start_battle, start_session
-from battles.actions.moderation import ban_people, dismiss_cases, hide_battles, settle_cases, show_battles_again
+from battles.actions.moderation import ban_people, dismiss_cases, hide_battles, settle_cases, unhide_battles
 from battles.actions.reports import report
 from battles.actions.sessions import (
     delete_discarded,
-    delete_each,
     delete_session,
+    delete_sessions,
     discard_session,
-    file_stars_under,
-    file_votes_under,
+    reassign_stars,
+    reassign_votes,
     restore_session,
     update_session,
 )
@@ -22,25 +21,25 @@ __all__ = [
     "ban_people",
     "cast_vote",
     "delete_discarded",
-    "delete_each",
     "delete_session",
+    "delete_sessions",
     "discard_session",
     "dismiss_cases",
-    "file_stars_under",
-    "file_votes_under",
     "follow_up",
     "give_feedback",
     "give_stars",
     "hide_battles",
     "publish",
+    "reassign_stars",
+    "reassign_votes",
     "regenerate",
     "report",
     "restore_session",
     "settle_cases",
-    "show_battles_again",
     "start_battle",
     "start_session",
     "stop",
+    "unhide_battles",
     "update_session",
     "withdraw",
     "withdraw_consent",

@@ -1,4 +1,4 @@
-"""New sessions and battles: who meets whom, and who pays."""
+"""Start sessions and battles."""
 
 from collections.abc import Sequence
 from random import SystemRandom
@@ -9,15 +9,15 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
-from battles.actions.turns import ask
+from battles.actions.turns import create_answers
 from battles.errors import BudgetReached, ModelsOverBudget, ProofRequired, TooFewModels
 from battles.labels.labelling import label
 from battles.models import Attachment, Battle, Session, Side, Turn
 from battles.moderation.examination import check_prompt, store_findings
 from battles.moderation.findings import Finding
 from battles.prompting import attachments, budget, consent, proof_of_work
-from battles.prompting.lineup import Contest, Needs, Wish
-from battles.prompting.prompt import accepted_prompt, title_of
+from battles.prompting.lineup import BattleRequest, MatchupPlan, ModelRequirements
+from battles.prompting.prompt import clean_prompt, title_from_prompt
 from common.errors import InvalidInput
 from common.valkey import limits
 from models_registry import drawable_cache
@@ -30,75 +30,76 @@ CHOSEN_OVER_BUDGET = _(
 )
 DRAWN_OVER_BUDGET = _("The arena has reached its budget for today. It resets at midnight UTC.")
 _random = SystemRandom()
-BLIND = Wish()
+BLIND_BATTLE = BattleRequest()
 
 
-def start_session(*, actor: Actor, prompt: str, wish: Wish = BLIND, proof: str = "") -> Battle:
-    """A new session with its first battle, which can be shown at once. Raises as start_battle does."""
-    prompt = accepted_prompt(prompt)
-    admitted = _admit(actor, prompt, wish, proof)
+def start_session(
+    *, actor: Actor, prompt: str, battle_request: BattleRequest = BLIND_BATTLE, proof: str = ""
+) -> Battle:
+    """Create a session and return its first battle with related rows set. Raises the errors of start_battle."""
+    prompt = clean_prompt(prompt)
+    checked = _check_request(actor, prompt, battle_request, proof)
     with transaction.atomic():
         session = Session.objects.create(
-            owner_user=actor.user, owner_visitor=actor.visitor, title=title_of(prompt)
-        )  # a refusal below takes the session back
-        return _open(actor, session, prompt, admitted)
+            owner_user=actor.user, owner_visitor=actor.visitor, title=title_from_prompt(prompt)
+        )  # rolled back if the battle is refused below
+        return _create_with_affordable_models(actor, session, prompt, checked)
 
 
-def start_battle(*, actor: Actor, session: Session, prompt: str, wish: Wish = BLIND, proof: str = "") -> Battle:
-    """Bring the models for a prompt together and wake a worker. The battle can be shown at once.
+def start_battle(
+    *, actor: Actor, session: Session, prompt: str, battle_request: BattleRequest = BLIND_BATTLE, proof: str = ""
+) -> Battle:
+    """Create a battle, wake a worker on commit and return the battle with related rows set.
 
-    proof: of work, as proof_of_work.demand takes it.
+    proof: see proof_of_work.require_proof.
     Raises InvalidInput, NotReadYet, CannotBeRead, TooManyRequests, ProofRequired, PromptRefused, NotExamined,
-    BudgetReached, ModelsOverBudget, TooFewModels, and ServiceAway for visitors while limits cannot be counted.
+    BudgetReached, ModelsOverBudget, TooFewModels, and for visitors ServiceAway if limits cannot be counted.
     """
-    prompt = accepted_prompt(prompt)
-    admitted = _admit(actor, prompt, wish, proof)
+    prompt = clean_prompt(prompt)
+    checked = _check_request(actor, prompt, battle_request, proof)
     with transaction.atomic():
-        battle = _open(actor, session, prompt, admitted)
+        battle = _create_with_affordable_models(actor, session, prompt, checked)
         Session.objects.filter(pk=session.pk).update(last_active_at=Now())
     return battle
 
 
-class Admitted(NamedTuple):
-    """What a battle may begin with, and what moderation has to say about it."""
-
-    contest: Contest
+class CheckedRequest(NamedTuple):
+    plan: MatchupPlan
     uploads: Sequence[Upload]
     findings: Sequence[Finding]
-    # As Battle has it.
-    consent: str
+    consent: str  # the version agreed to, or ""
 
 
-def _admit(actor: Actor, prompt: str, wish: Wish, proof: str) -> Admitted:
-    """Stores nothing but what was refused. Raises whatever start_battle does before models are brought together."""
-    uploads = attachments.chosen_uploads(actor, wish.attachments)
-    contest = _contest(wish, attachments.needs_of(prompt, uploads))
+def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, proof: str) -> CheckedRequest:
+    """Raise the errors of start_battle that come before the draw; store only verdicts on refused prompts."""
+    uploads = attachments.get_attachable_uploads(actor, battle_request.attachments)
+    plan = _plan_matchup(battle_request, attachments.get_model_requirements(prompt, uploads))
     limits.count("battle", actor.limit_keys, fail_open=actor.user is not None)
     try:
-        proof_of_work.demand(actor, proof)
+        proof_of_work.require_proof(actor, proof)
     except ProofRequired:
-        limits.uncount("battle", actor.limit_keys)  # the same battle is asked for again, with a proof
+        limits.uncount("battle", actor.limit_keys)  # the browser repeats the request with a proof
         raise
-    if not contest.chosen:
-        budget.check_allowance(actor, contest.candidates, prompt, uploads)
+    if not plan.chosen:
+        budget.check_affordable(actor, plan.candidates, prompt, uploads)
     findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads)
-    return Admitted(contest, uploads, findings, consent.version() if wish.consent else "")
+    return CheckedRequest(plan, uploads, findings, consent.version() if battle_request.consent else "")
 
 
-def _contest(wish: Wish, needs: Needs) -> Contest:
-    """Raises as Contest.of does, and ModelsOverBudget where only spent budgets prevent the contest."""
-    known = drawable_cache.read()
+def _plan_matchup(battle_request: BattleRequest, requirements: ModelRequirements) -> MatchupPlan:
+    """Raise the errors of MatchupPlan.from_request, or ModelsOverBudget if only spent budgets prevent the matchup."""
+    roster = drawable_cache.read()
     try:
-        return Contest.of(wish, known, needs)
+        return MatchupPlan.from_request(battle_request, roster, requirements)
     except (InvalidInput, TooFewModels) as refusal:
-        if _is_possible(wish, known._replace(payable=known.choosable), needs):
-            raise _models_over_budget(wish.models) from refusal
+        if _is_possible(battle_request, roster._replace(payable=roster.choosable), requirements):
+            raise _models_over_budget(battle_request.models) from refusal
         raise
 
 
-def _is_possible(wish: Wish, known: drawable_cache.Roster, needs: Needs) -> bool:
+def _is_possible(battle_request: BattleRequest, roster: drawable_cache.Roster, requirements: ModelRequirements) -> bool:
     try:
-        Contest.of(wish, known, needs)
+        MatchupPlan.from_request(battle_request, roster, requirements)
     except (InvalidInput, TooFewModels):
         return False
     return True
@@ -108,38 +109,39 @@ def _models_over_budget(chosen: Sequence[object]) -> ModelsOverBudget:
     return ModelsOverBudget(CHOSEN_OVER_BUDGET if chosen else DRAWN_OVER_BUDGET, retry_after=seconds_until_tomorrow())
 
 
-def _open(actor: Actor, session: Session, prompt: str, admitted: Admitted) -> Battle:
-    contest = admitted.contest
+def _create_with_affordable_models(actor: Actor, session: Session, prompt: str, checked: CheckedRequest) -> Battle:
+    """Create the battle; draw again without models whose budget is spent."""
+    plan = checked.plan
     while True:
         try:
-            return _open_battle(actor, session, prompt, admitted._replace(contest=contest))
+            return _create_battle(actor, session, prompt, checked._replace(plan=plan))
         except OverBudget as error:
             if error.is_personal:
                 raise BudgetReached(retry_after=seconds_until_tomorrow()) from error
-            if any(error.concerns(model) for model in contest.chosen):
-                raise _models_over_budget(contest.chosen) from error
+            if any(error.concerns(model) for model in plan.chosen):
+                raise _models_over_budget(plan.chosen) from error
             try:
-                contest = contest.without(error.concerns)
+                plan = plan.without(error.concerns)
             except (InvalidInput, TooFewModels):
-                raise _models_over_budget(contest.chosen) from error
+                raise _models_over_budget(plan.chosen) from error
 
 
 @transaction.atomic
-def _open_battle(actor: Actor, session: Session, prompt: str, admitted: Admitted) -> Battle:
-    """Raises OverBudget, TooFewModels."""
-    contest, uploads, findings, agreed = admitted
-    lineup = contest.line_up(_random)
+def _create_battle(actor: Actor, session: Session, prompt: str, checked: CheckedRequest) -> Battle:
+    """Draw the models and create all rows. Raises OverBudget, TooFewModels."""
+    plan, uploads, findings, consent_version = checked
+    matchup = plan.draw_matchup(_random)
     battle = Battle.objects.create(
-        session=session, mode=contest.mode, filters=contest.filters.as_json, propensity=lineup.propensity,
-        needs_images=contest.needs_images, consent=agreed,
+        session=session, mode=plan.mode, filters=plan.filters.as_json, propensity=matchup.propensity,
+        needs_images=plan.needs_images, consent=consent_version,
         **label([prompt], files=[Attachment.facts(upload) for upload in uploads]),
     )  # fmt: skip
     sides = Side.objects.bulk_create(
-        [Side(battle=battle, position=seat.position, model=seat.model, chosen=seat.chosen) for seat in lineup.seats]
+        [Side(battle=battle, position=side.position, model=side.model, chosen=side.chosen) for side in matchup.sides]
     )
     turn = Turn.objects.create(battle=battle, index=0, prompt=prompt)
     attachments.attach(turn, uploads)
     store_findings(findings, turn)
-    answers = ask(turn, [turn], sides, person=actor.key)
+    answers = create_answers(turn, [turn], sides, person=actor.key)
     battle.set_related(sides=sides, turns=[turn], answers=answers)
     return battle

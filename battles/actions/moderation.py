@@ -1,4 +1,4 @@
-"""What moderators do about cases: dismiss them, hide battles, show them again, block people. All of it is audited."""
+"""Moderators' decisions on cases; each is audited."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from accounts import actions as people
+from accounts import actions as account_actions
 from accounts import audit
 from accounts.api.idempotency import delete_results
 from accounts.errors import NeedsAdministrator
@@ -17,7 +17,7 @@ from accounts.models import Ban, User, Visitor
 from battles.actions.turns import stop
 from battles.errors import NothingToStop
 from battles.models import Battle, ModerationCase, ModerationCaseQuerySet, Session, Turn
-from battles.prompting.prompt import title_of
+from battles.prompting.prompt import title_from_prompt
 from battles.streaming.control import truncate_streams
 
 State = ModerationCase.State
@@ -25,27 +25,29 @@ State = ModerationCase.State
 
 @transaction.atomic
 def dismiss_cases(cases: ModerationCaseQuerySet, *, by: User, because: str) -> list[ModerationCase]:
-    """Nothing is wrong with them. Returns the cases."""
+    """Close the cases without consequences. Returns them."""
     return settle_cases(cases, by=by, because=because, action="moderation.dismiss", state=State.DISMISSED)
 
 
 @transaction.atomic
 def hide_battles(cases: ModerationCaseQuerySet, *, by: User, because: str) -> list[ModerationCase]:
-    """Their text is shown to nobody but staff, also not as a session's title, in a stream or when a request is
-    repeated; what is being answered is stopped.
+    """Show the battles' texts to staff only, and stop their live turns. Returns the cases.
 
-    Returns the cases.
+    Also empties session titles made from a hidden prompt, streams, and responses stored for repeated requests.
     """
     settled = settle_cases(cases.exclude(battle=None), by=by, because=because, action="moderation.hide")
     Battle.objects.filter(moderation_case__in=settled, hidden_at=None).update(hidden_at=Now())
     live = Turn.objects.filter(battle__moderation_case__in=settled).exclude(state=Turn.State.DONE)
     for turn in live.select_related("battle"):
-        with suppress(NothingToStop):  # it has just ended
+        with suppress(NothingToStop):  # the turn has just ended
             stop(battle=turn.battle)
     truncate_streams(Turn.objects.filter(battle__moderation_case__in=settled))
-    firsts = _first_turns(settled)
-    titled = [first.battle.session_id for first in firsts if first.battle.session.title == title_of(first.prompt)]
-    Session.objects.filter(pk__in=titled).update(title="")
+    titled_by_prompt = [
+        turn.battle.session_id
+        for turn in _first_turns(settled)
+        if turn.battle.session.title == title_from_prompt(turn.prompt)
+    ]
+    Session.objects.filter(pk__in=titled_by_prompt).update(title="")
     hidden = Battle.objects.filter(moderation_case__in=settled)
     sessions = Session.objects.filter(battles__in=hidden).select_related("owner_user", "owner_visitor")
     delete_results({session.owner for session in sessions if session.owner is not None})
@@ -53,14 +55,14 @@ def hide_battles(cases: ModerationCaseQuerySet, *, by: User, because: str) -> li
 
 
 @transaction.atomic
-def show_battles_again(cases: ModerationCaseQuerySet, *, by: User, because: str) -> list[ModerationCase]:
-    """The mirror of hide_battles."""
+def unhide_battles(cases: ModerationCaseQuerySet, *, by: User, because: str) -> list[ModerationCase]:
+    """Undo hide_battles: show the texts again and restore titles that it emptied. Returns the cases."""
     hidden = cases.filter(battle__hidden_at__isnull=False)
     shown = settle_cases(hidden, by=by, because=because, action="moderation.show_again", state=State.DISMISSED)
     Battle.objects.filter(moderation_case__in=shown).update(hidden_at=None)
     untitled = [turn for turn in _first_turns(shown) if not turn.battle.session.title]
     for turn in untitled:
-        turn.battle.session.title = title_of(turn.prompt)
+        turn.battle.session.title = title_from_prompt(turn.prompt)
     Session.objects.bulk_update([turn.battle.session for turn in untitled], ["title"])
     return shown
 
@@ -69,30 +71,30 @@ def show_battles_again(cases: ModerationCaseQuerySet, *, by: User, because: str)
 def ban_people(
     cases: ModerationCaseQuerySet, *, by: User, because: str, until: datetime | None = None
 ) -> list[ModerationCase]:
-    """Whoever is behind them takes part in nothing any more, for `because`, which they are told. Staff is not blocked.
+    """Ban the people behind the cases, except staff; `because` is shown to them. Returns the cases.
 
-    until: empty is until somebody lifts it. Returns the cases.
+    until: None bans until the ban is lifted.
     """
     settled = settle_cases(cases, by=by, because=because, action="moderation.ban")
-    found = {case.person for case in ModerationCase.objects.for_queue().filter(pk__in=[case.pk for case in settled])}
-    users = [one for one in found if isinstance(one, User) and not one.is_staff]
-    visitors = [one for one in found if isinstance(one, Visitor)]
+    people = {case.person for case in ModerationCase.objects.for_queue().filter(pk__in=[case.pk for case in settled])}
+    users = [person for person in people if isinstance(person, User) and not person.is_staff]
+    visitors = [person for person in people if isinstance(person, Visitor)]
     in_force = Ban.objects.in_force().filter(Q(user__in=users) | Q(visitor__in=visitors))
     banned = {(ban.user_id, ban.visitor_id) for ban in in_force}
     new = [Ban(user=user) for user in users] + [Ban(visitor=visitor) for visitor in visitors]
     for ban in new:
         if (ban.user_id, ban.visitor_id) not in banned:
             ban.reason, ban.expires_at = because, until
-            people.ban(ban, by=by)
+            account_actions.ban(ban, by=by)
     return settled
 
 
 def settle_cases(
     cases: ModerationCaseQuerySet, *, by: User, because: str, action: str, state: State = State.SETTLED
 ) -> list[ModerationCase]:
-    """Write down that `action` is what was decided on the cases. Inside the transaction that does it.
+    """Close the cases and write `action` to the audit log. Call inside the transaction of the decision.
 
-    Raises NeedsAdministrator when a moderator who is no administrator decides on a case of their own.
+    Raises NeedsAdministrator if a moderator without administrator rights decides on a case of their own.
     """
     if not by.is_superuser and cases.filter(Q(user=by) | Q(battle__session__owner_user=by)).exists():
         raise NeedsAdministrator(_("Only an administrator can decide on your own battles."))
@@ -107,5 +109,5 @@ def settle_cases(
 
 
 def _first_turns(cases: Sequence[ModerationCase]) -> list[Turn]:
-    of_cases = Turn.objects.filter(battle__moderation_case__in=cases, index=0)
-    return list(of_cases.select_related("battle__session").order_by("-pk"))
+    turns = Turn.objects.filter(battle__moderation_case__in=cases, index=0)
+    return list(turns.select_related("battle__session").order_by("-pk"))

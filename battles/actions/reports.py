@@ -1,5 +1,3 @@
-"""People ask moderators to look at what they see."""
-
 from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -11,36 +9,35 @@ from common.errors import InvalidInput
 from common.text.storable import has_unstorable
 from common.valkey import limits
 
-MOST_CHARACTERS = Report._meta.get_field("reason").max_length or 0
+MAX_CHARACTERS = Report._meta.get_field("reason").max_length or 0
 NOT_COUNTED = gettext_lazy("Reporting is temporarily unavailable. Please try again.")
 
 
 def report(*, actor: Actor, battle: Battle, reason: str) -> tuple[Report, bool]:
-    """Say what is wrong with a battle: it waits for a moderator. Of one person the first report stands.
+    """Report a battle to the moderators; a person's first report stays. Returns the report and whether it is new.
 
-    Returns the report and whether it is new. Raises InvalidInput, TooManyRequests, and ServiceAway for visitors while
-    limits cannot be counted.
+    Raises InvalidInput, TooManyRequests, and for visitors ServiceAway if limits cannot be counted.
     """
-    reason = _accepted(reason)
-    by = {"user": actor.user, "visitor": actor.visitor}
-    known = Report.objects.filter(case__battle=battle, **by).first()
-    if known is not None:
-        return known, False
+    reason = _clean_reason(reason)
+    reporter = {"user": actor.user, "visitor": actor.visitor}
+    existing = Report.objects.filter(case__battle=battle, **reporter).first()
+    if existing is not None:
+        return existing, False
     limits.count("report", actor.limit_keys, fail_open=actor.user is not None, not_counted=NOT_COUNTED)
     with transaction.atomic():
-        case, _opened = ModerationCase.objects.get_or_create(battle=battle)
-        given, is_new = Report.objects.get_or_create(case=case, **by, defaults={"reason": reason})
+        case, _created = ModerationCase.objects.get_or_create(battle=battle)
+        stored, is_new = Report.objects.get_or_create(case=case, **reporter, defaults={"reason": reason})
         if is_new:
             open_case(battle)
-    return given, is_new
+    return stored, is_new
 
 
-def _accepted(reason: str) -> str:
+def _clean_reason(reason: str) -> str:
     reason = reason.strip()
     if not reason:
         problem = _("Describe the problem in a few words.")
-    elif len(reason) > MOST_CHARACTERS:
-        problem = _("Use at most %(most)d characters.") % {"most": MOST_CHARACTERS}
+    elif len(reason) > MAX_CHARACTERS:
+        problem = _("Use at most %(most)d characters.") % {"most": MAX_CHARACTERS}
     elif has_unstorable(reason):
         problem = _("This contains an invalid character (NUL or half of a surrogate pair).")
     else:

@@ -1,5 +1,3 @@
-"""People look after their sessions."""
-
 import logging
 from typing import TypedDict, Unpack
 
@@ -28,51 +26,50 @@ class SessionChanges(TypedDict, total=False):
 
 
 def update_session(session: Session, **changes: Unpack[SessionChanges]) -> None:
-    """`title` and `archived` are the person's own."""
     Session.objects.filter(pk=session.pk).update(**changes)
 
 
-def file_votes_under(voter: str, votes: VoteQuerySet) -> None:
-    """The votes' owner changes, in the tallies too; the votes do not. Inside a transaction."""
+def reassign_votes(votes: VoteQuerySet, *, voter: str) -> None:
+    """Change the voter of votes and of their tallies. Call inside a transaction."""
     voter_changes.send(sender=Vote, votes=votes, voter=voter)
     votes.update(voter=voter)
 
 
-def file_stars_under(voter: str, stars: QuerySet[StarRating]) -> None:
-    """As file_votes_under, and after it: then no snapshot is being made meanwhile."""
+def reassign_stars(stars: QuerySet[StarRating], *, voter: str) -> None:
+    """Change the voter of stars. Call after reassign_votes, whose lock keeps snapshots from being made meanwhile."""
     stars.update(voter=voter, renamed_at=Now())
 
 
 def discard_session(session: Session) -> None:
-    """Throw it away: it is gone from everywhere, and for a minute it can be had back."""
+    """Hide the session everywhere; for a minute it can be restored."""
     Session.objects.filter(pk=session.pk).update(discarded_at=Now())
 
 
 def restore_session(*, actor: Actor, public_id: str) -> Session:
-    """Have it back; one that was not thrown away stays as it is. Raises TooLateToRestore."""
-    mine = Session.objects.owned_or_discarded_by(actor).filter(public_id=public_id)
-    mine.update(discarded_at=None)
-    restored = mine.first()
+    """Restore a discarded session; no effect on others. Raises TooLateToRestore."""
+    owned = Session.objects.owned_or_discarded_by(actor).filter(public_id=public_id)
+    owned.update(discarded_at=None)
+    restored = owned.first()
     if restored is None:
         raise TooLateToRestore
     return restored
 
 
-def delete_discarded(*, at_most: int) -> None:
-    """What nobody wanted back in time; what cannot be deleted is tried again."""
-    delete_each(Session.objects.due_for_deletion(), at_most=at_most)
+def delete_discarded(*, limit: int) -> None:
+    """Delete sessions that were not restored in time; a failed deletion is retried by the next sweep."""
+    delete_sessions(Session.objects.due_for_deletion(), limit=limit)
 
 
-def delete_each(unwanted: QuerySet[Session], *, at_most: int | None = None) -> int:
-    """Each in a transaction of its own, in which nobody else has it and it still is unwanted.
+def delete_sessions(sessions: QuerySet[Session], *, limit: int | None = None) -> int:
+    """Delete each session in its own transaction; return the number of failures.
 
-    One that cannot be deleted holds up no other. Returns how many could not be.
+    Skips sessions that are locked, or no longer match the queryset.
     """
     failures = 0
-    for pk in list(unwanted.values_list("pk", flat=True)[:at_most]):
+    for pk in list(sessions.values_list("pk", flat=True)[:limit]):
         try:
             with transaction.atomic():
-                session = unwanted.select_for_update(skip_locked=True, of=("self",)).filter(pk=pk).first()
+                session = sessions.select_for_update(skip_locked=True, of=("self",)).filter(pk=pk).first()
                 if session is not None:
                     delete_session(session)
         except Exception:
@@ -83,9 +80,9 @@ def delete_each(unwanted: QuerySet[Session], *, at_most: int | None = None) -> i
 
 @transaction.atomic
 def delete_session(session: Session, *, voter: str = "") -> None:
-    """Text, files and owner go; counted votes and stars stay, without a name.
+    """Delete the session's texts, files and owner; keep its votes and stars without the person.
 
-    voter: under which they are filed; a new one otherwise, which no other votes have.
+    voter: the key votes and stars are reassigned to; by default a new one.
     """
     turns = Turn.objects.filter(battle__session=session)
     for turn in turns.exclude(state=Turn.State.DONE).select_related("battle").select_for_update(of=("self",)):
@@ -93,9 +90,9 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     truncate_streams(turns)
     votes = Vote.objects.filter(battle__session=session)
     votes.update(comment="")
-    nobody = voter or f"deleted:{new_public_id()}"
-    file_votes_under(nobody, votes)
-    file_stars_under(nobody, StarRating.objects.filter(answer__turn__battle__session=session))
+    anonymous = voter or f"deleted:{new_public_id()}"
+    reassign_votes(votes, voter=anonymous)
+    reassign_stars(StarRating.objects.filter(answer__turn__battle__session=session), voter=anonymous)
     _delete_files(turns)
     Answer.objects.filter(turn__in=turns).update(text="", html="", reasoning="")
     turns.update(prompt="")
@@ -107,10 +104,10 @@ def delete_session(session: Session, *, voter: str = "") -> None:
 
 
 def _delete_files(turns: QuerySet[Turn]) -> None:
-    """Files that no other session uses. What went with which prompt is forgotten."""
-    of_session = Attachment.objects.filter(turn__in=turns)
-    attached = list(Upload.objects.filter(attachments__in=of_session).distinct())
-    of_session.delete()
-    for upload in attached:
+    """Delete the turns' attachments, and their files unless another session uses them."""
+    attachments = Attachment.objects.filter(turn__in=turns)
+    uploads = list(Upload.objects.filter(attachments__in=attachments).distinct())
+    attachments.delete()
+    for upload in uploads:
         if not Attachment.objects.filter(upload=upload).exists():
             delete_upload(upload)

@@ -1,4 +1,4 @@
-"""People publish battles, and withdraw them; and withdraw their consent to what the arena publishes."""
+"""Publish and unpublish battles; withdraw consent to publish prompts and answers."""
 
 from django.db.models import Count, Q
 from django.db.models.functions import Now
@@ -9,9 +9,9 @@ from battles.models import Battle, BattleQuerySet, Session, Share, Turn, Vote
 
 
 def publish(*, battle: Battle) -> Share:
-    """Give the battle a public page with all that was said so far, or bring the one it has up to date.
+    """Create or update the battle's public page with all turns so far.
 
-    Raises BattleIsHidden, BattleIsVoid, StillAnswering, and NotVotedYet while the names are not known.
+    Raises BattleIsHidden, BattleIsVoid, StillAnswering, and NotVotedYet while the names are hidden.
     """
     if battle.hidden_at is not None:
         raise BattleIsHidden
@@ -19,10 +19,10 @@ def publish(*, battle: Battle) -> Share:
         raise BattleIsVoid
     if battle.is_blind and not Vote.objects.filter(battle=battle).exists():
         raise NotVotedYet
-    turns = battle.turns.aggregate(said=Count("pk"), live=Count("pk", filter=~Q(state=Turn.State.DONE)))
+    turns = battle.turns.aggregate(total=Count("pk"), live=Count("pk", filter=~Q(state=Turn.State.DONE)))
     if turns["live"]:
         raise StillAnswering
-    share, _ = Share.objects.update_or_create(battle=battle, defaults={"turn_count": turns["said"]})
+    share, _ = Share.objects.update_or_create(battle=battle, defaults={"turn_count": turns["total"]})
     return share
 
 
@@ -31,13 +31,13 @@ def withdraw(*, battle: Battle) -> None:
 
 
 def withdraw_consent(battles: BattleQuerySet) -> int:
-    """Their prompts and answers are in no export that begins later. Returns of how many battles that was new.
+    """Exclude the battles' texts from later exports; return how many battles had consent until now.
 
-    What had been agreed to, and when that was withdrawn, stays on record.
+    The version agreed to and the time of withdrawal are kept.
     """
     return battles.with_consent().update(consent_withdrawn_at=Now())
 
 
 def withdraw_every_consent(actor: Actor) -> int:
-    """As withdraw_consent, for all that a person asked, in sessions that may still be had back too."""
+    """Withdraw consent for all of the actor's battles, also in discarded sessions that can be restored."""
     return withdraw_consent(Battle.objects.filter(session__in=Session.objects.owned_or_discarded_by(actor)))

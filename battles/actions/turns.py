@@ -1,4 +1,4 @@
-"""What goes on in a battle: the next prompt, a failed one asked again, a stop."""
+"""Follow up, regenerate and stop turns."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -27,9 +27,9 @@ from battles.errors import (
 from battles.models import Answer, Battle, Session, Side, Turn, Vote
 from battles.moderation.examination import check_prompt, store_findings
 from battles.prompting import budget
-from battles.prompting.attachments import attach, chosen_uploads, needs_of, refused
-from battles.prompting.lineup import Needs
-from battles.prompting.prompt import accepted_prompt
+from battles.prompting.attachments import attach, attachment_error, get_attachable_uploads, get_model_requirements
+from battles.prompting.lineup import ModelRequirements
+from battles.prompting.prompt import clean_prompt
 from battles.streaming.cancel import publish_cancel
 from battles.streaming.control import publish_end
 from battles.tasks import wake_after_commit
@@ -40,15 +40,15 @@ from models_registry.spending import OverBudget
 
 
 def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequence[str] = ()) -> Turn:
-    """Ask both sides the next thing, each with its own history. After the vote it goes on, but does not count.
+    """Send a prompt to every side, each with its own history. Turns after the vote do not count.
 
-    attachments: ids of uploads. Raises InvalidInput, NotReadYet, CannotBeRead, ImagesNotSeen, StillAnswering,
+    attachments: public ids of uploads. Raises InvalidInput, NotReadYet, CannotBeRead, ImagesNotSeen, StillAnswering,
     BattleIsVoid, BattleIsHidden, TooManyTurns, TooManyRequests, ServiceAway, PromptRefused, NotExamined,
     BudgetReached, ModelsOverBudget.
     """
-    prompt = accepted_prompt(prompt)
-    uploads = chosen_uploads(actor, attachments)
-    # Each try counts, before anybody is asked about it, and nobody is while a row is locked.
+    prompt = clean_prompt(prompt)
+    uploads = get_attachable_uploads(actor, attachments)
+    # Count before moderation, so that each attempt counts; moderation may call an endpoint, so no row is locked yet.
     limits.count("turn", actor.limit_keys, fail_open=actor.user is not None)
     findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads, battle=battle)
     with transaction.atomic():
@@ -64,33 +64,33 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
             raise TooManyTurns
         sides = _sides_of(battle)
         if uploads:
-            _check_that_they_can_read(battle, sides, needs_of(prompt, uploads))
+            _check_attachments_fit(battle, sides, get_model_requirements(prompt, uploads))
         has_vote = Vote.objects.filter(battle=battle).exists()
         turn = Turn.objects.create(battle=battle, index=last.index + 1, prompt=prompt, after_vote=has_vote)
-        with _refusing_what_does_not_fit():
+        with over_budget_as_refusal():
             attach(turn, uploads)
             store_findings(findings, turn)
-            ask(turn, _turns_of(battle), sides, person=actor.key)
+            create_answers(turn, _turns_of(battle), sides, person=actor.key)
         Session.objects.filter(pk=battle.session_id).update(last_active_at=Now())
     return turn
 
 
-def _check_that_they_can_read(battle: Battle, sides: Iterable[Side], needs: Needs) -> None:
-    """Whether models of a blind battle see images must not be found out by trying.
-
-    Raises ImagesNotSeen, InvalidInput.
-    """
-    see = battle.needs_images if battle.is_blind else all(side.model.sees_images for side in sides)
-    if needs.images and not see:
+def _check_attachments_fit(battle: Battle, sides: Iterable[Side], requirements: ModelRequirements) -> None:
+    """Raise ImagesNotSeen or InvalidInput if a side's model cannot read the attachments."""
+    # In a blind battle the models' own abilities would help to identify them, so the battle's requirement decides.
+    accepts_images = battle.needs_images if battle.is_blind else all(side.model.sees_images for side in sides)
+    if requirements.images and not accepts_images:
         raise ImagesNotSeen
-    if not all(replace(needs, images=False).met_by(side.model) for side in sides):
-        raise refused(_("These files are too long for the models of this battle. Attach fewer or shorter files."))
+    if not all(replace(requirements, images=False).are_met_by(side.model) for side in sides):
+        raise attachment_error(
+            _("These files are too long for the models of this battle. Attach fewer or shorter files.")
+        )
 
 
-def ask(turn: Turn, turns: Iterable[Turn], sides: Iterable[Side], *, person: str) -> list[Answer]:
-    """Answers for `sides`, in their order, and somebody to fill them. Inside a transaction. Raises OverBudget."""
+def create_answers(turn: Turn, turns: Iterable[Turn], sides: Iterable[Side], *, person: str) -> list[Answer]:
+    """Reserve money, create an answer per side in order, and wake a worker on commit. Raises OverBudget."""
     sides = list(sides)
-    charges = budget.set_aside(turns, sides, person=person)
+    charges = budget.reserve_for_sides(turns, sides, person=person)
     wake_after_commit(turn.pk)
     return Answer.objects.bulk_create([Answer(turn=turn, side=side, charge=charges.get(side)) for side in sides])
 
@@ -104,8 +104,8 @@ def _sides_of(battle: Battle) -> QuerySet[Side]:
 
 
 @contextmanager
-def _refusing_what_does_not_fit() -> Iterator[None]:
-    """Raises BudgetReached and ModelsOverBudget in place of OverBudget."""
+def over_budget_as_refusal() -> Iterator[None]:
+    """Convert OverBudget to BudgetReached or ModelsOverBudget."""
     try:
         yield
     except OverBudget as error:
@@ -115,10 +115,10 @@ def _refusing_what_does_not_fit() -> Iterator[None]:
 
 @transaction.atomic
 def regenerate(*, actor: Actor, battle: Battle) -> Turn:
-    """Ask the last follow-up again, once, of the sides that failed in it; what the other said stays.
+    """Retry the failed sides of the last follow-up, once; other sides keep their answers.
 
     Raises BattleIsVoid, BattleIsHidden, StillAnswering, NothingToRegenerate, AlreadyRegenerated, TooManyRequests,
-    ServiceAway, BudgetReached, ModelsOverBudget, and AlreadyVoted when the vote was on the turns before.
+    ServiceAway, BudgetReached, ModelsOverBudget, and AlreadyVoted if the vote covers the earlier turns.
     """
     battle = Battle.objects.select_for_update().get(pk=battle.pk)
     if battle.is_void:
@@ -136,9 +136,9 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
         raise AlreadyVoted
     limits.count("turn", actor.limit_keys, fail_open=actor.user is not None)
     failed = {answer.side_id: answer for answer in turn.answers.all() if answer.state == Answer.State.FAILED}
-    with _refusing_what_does_not_fit():
+    with over_budget_as_refusal():
         sides = _sides_of(battle).filter(pk__in=failed)
-        charges = budget.set_aside(_turns_of(battle), sides, person=actor.key)
+        charges = budget.reserve_for_sides(_turns_of(battle), sides, person=actor.key)
     for side in sides:
         turn.answers.filter(side=side).update(
             state=Answer.State.QUEUED, text="", html="", reasoning="", error="", call=None, charge=charges.get(side)
@@ -151,7 +151,7 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
 
 @transaction.atomic
 def stop(*, battle: Battle) -> None:
-    """End both sides of the live turn; what they said is kept. A turn that still waits ends at once.
+    """Stop every side of the live turn and keep partial answers; a queued turn ends immediately.
 
     Raises NothingToStop.
     """

@@ -1,5 +1,3 @@
-"""Verdicts, what is said about them afterwards, and stars."""
-
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -17,7 +15,7 @@ from battles.errors import (
 from battles.labels import daily_caps
 from battles.labels.labelling import LabelColumns, label
 from battles.models import Answer, Battle, Position, Side, StarRating, Turn, Vote
-from battles.queries import read_for_vote
+from battles.queries import lock_battle_for_vote
 from battles.text.style import StyleCounts, style_counts
 from common.db.execution import violates
 from common.valkey import limits
@@ -25,13 +23,12 @@ from models_registry.models import LanguageModel
 
 
 def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
-    """Record the person's verdict; from then on the names are revealed. The vote's battle can be shown at once.
+    """Store the actor's vote, which reveals the names; its battle has related rows set.
 
-    Raises TakesNoVote, BattleIsVoid, BattleIsHidden, StillAnswering, TooManyRequests, AlreadyVoted when a vote exists
-    (also when two requests race: the database keeps the first), and IntegrityError when the database refuses the row
-    for another reason.
+    Raises TakesNoVote, BattleIsVoid, BattleIsHidden, StillAnswering, TooManyRequests, and AlreadyVoted if a vote
+    exists or another request stores one first.
     """
-    try:  # outside atomic: inside, the connection would be broken
+    try:  # outside atomic(): inside, the connection would be broken
         with transaction.atomic():
             return _store_vote(actor, battle.pk, choice)
     except IntegrityError as error:
@@ -41,7 +38,7 @@ def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
 
 
 def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
-    battle = read_for_vote(battle_id)  # locked: no follow-up begins meanwhile
+    battle = lock_battle_for_vote(battle_id)  # the lock keeps follow-ups from starting
     if not battle.accepts_vote:
         raise TakesNoVote
     if battle.vote_or_none is not None:
@@ -65,7 +62,7 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     vote = Vote.objects.create(
         battle=battle, mode=battle.mode, choice=choice, model_left_id=left.model_id, model_right_id=right.model_id,
         turn_count=len(judged),
-        style={position: _style_of(side, judged) for position, side in sides.items()}, voter=actor.key,
+        style={position: _side_style(side, judged) for position, side in sides.items()}, voter=actor.key,
         excluded_reason=reason, **_labels(battle, judged),
     )  # fmt: skip
     daily_caps.record_network(vote, actor)
@@ -73,10 +70,9 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
 
 
 def _reason_not_to_count(battle: Any, judged: list[Turn]) -> str:
-    """A name that was read in any answer of a blind battle is known; a side that was stopped is only missed where it
-    was judged.
+    """Return the first reason that applies, or "". A leaked name counts in any turn, a stop only in judged turns.
 
-    battle: with has_overused_prompt, which says something about a vote on its first prompt alone.
+    battle: from lock_battle_for_vote; its has_overused_prompt is about the first prompt only.
     """
     if battle.is_blind and any(answer.names_itself for turn in battle.turns.all() for answer in turn.answers.all()):
         return Vote.ExcludedReason.IDENTITY_LEAK
@@ -87,7 +83,7 @@ def _reason_not_to_count(battle: Any, judged: list[Turn]) -> str:
 
 
 def _labels(battle: Battle, judged: list[Turn]) -> LabelColumns:
-    """The battle's, from its first prompt, unless more was asked."""
+    """Return the battle's stored labels if the vote is on the first prompt only, else label all judged prompts."""
     if battle.labelled_by and len(judged) == 1:
         return {
             "categories": battle.categories, "language": battle.language, "labelled_by": battle.labelled_by,
@@ -96,21 +92,21 @@ def _labels(battle: Battle, judged: list[Turn]) -> LabelColumns:
     return label([turn.prompt for turn in judged], files=[file for turn in judged for file in turn.attached])
 
 
-def _style_of(side: Side, turns: list[Turn]) -> StyleCounts:
+def _side_style(side: Side, turns: list[Turn]) -> StyleCounts:
     answers = [answer for turn in turns for answer in turn.answers.all() if answer.side_id == side.pk]
     tokens = sum(answer.call.answer_tokens for answer in answers if answer.call)
     return style_counts("\n\n".join(answer.text for answer in answers), tokens)
 
 
 def give_feedback(*, battle: Battle, tags: dict[str, list[str]], comment: str) -> None:
-    """What was good or bad about each side; replaces what was said before. Raises NotVotedYet."""
+    """Store tags by side and a comment, replacing earlier ones. Raises NotVotedYet."""
     if not Vote.objects.filter(battle=battle).update(tags=tags, comment=comment):
         raise NotVotedYet
 
 
 @transaction.atomic
 def give_stars(*, actor: Actor, answer: Answer, stars: int) -> StarRating:
-    """Say how good an answer is, 1 to 5, where many are compared. The latest stars count; earlier ones are kept.
+    """Rate an answer of a comparison from 1 to 5. The latest rating counts; earlier ones are kept.
 
     Raises TakesNoStars, StillAnswering and TooManyRequests.
     """
@@ -124,5 +120,5 @@ def give_stars(*, actor: Actor, answer: Answer, stars: int) -> StarRating:
     limits.count("star", actor.limit_keys, fail_open=True)
     LanguageModel.objects.filter(pk=answer.side.model_id, has_votes=False).update(has_votes=True)
     Answer.objects.filter(pk=answer.pk).update(stars=stars)
-    # Last: its number keeps all others' stars waiting until COMMIT.
+    # Last, because numbering the row blocks all other ratings until COMMIT.
     return StarRating.objects.create(answer=answer, stars=stars, voter=actor.key)

@@ -1,4 +1,4 @@
-"""Sessions, battles and answers, as OpenAPI describes them."""
+"""OpenAPI operations of sessions, battles and answers."""
 
 from battles import errors
 from battles.api.serializers import (
@@ -29,28 +29,28 @@ _STARTING = (
     errors.ModelsOverBudget,
 )
 _HOW_TO_START = (
-    "`mode` is `blind` unless said otherwise: both models are drawn, and `filters` may narrow the draw. `side_by_side` "
-    "takes two `models`, or one to which another is drawn, `compare` two to six, `direct` one. The answers come on the "
-    "battle's `stream_url`. `attachments` are up to six uploads that have been read; with a picture, only models that "
-    "see are drawn. `consent` says that the battle's prompts and answers may be published with its vote; it is passed "
-    "over where the arena publishes none. `proof` answers the `challenge` of a refusal with the code `proof_required`."
+    "`mode` defaults to `blind`: both models are drawn, and `filters` may narrow the draw. `side_by_side` takes two "
+    "`models`, or one, and another is drawn; `compare` takes two to six, `direct` one. The battle's `stream_url` sends "
+    "the answers. `attachments` are up to six uploads that are ready; with an image, only models that accept images "
+    "are drawn. `consent` allows the battle's prompts and answers to be published with its vote; it is ignored if the "
+    "arena publishes none. `proof` answers the `challenge` of a refusal with the code `proof_required`."
 )
 _EVENTS = (
-    "The address it leads to needs neither token nor cookie and is good for an hour. It sends server-sent events, each "
-    "with an `id` and JSON in `data`: `text {side, text}` (append it), `block {side, html}` (what was open has become "
-    "this HTML), `state {side, state}`, `reset {side}` (forget what the side said), `end {}` (the turn is stored: "
-    "fetch the battle). After a lost connection `Last-Event-ID`, or `?after=` with that id, continues it."
+    "The URL it redirects to needs neither token nor cookie and is valid for an hour. It sends server-sent events, "
+    "each with an `id` and JSON in `data`: `text {side, text}` (append it), `block {side, html}` (replaces the open "
+    "text with this HTML), `state {side, state}`, `reset {side}` (discard the side's text), `end {}` (the turn is "
+    "stored: fetch the battle). After a lost connection `Last-Event-ID`, or `?after=` with that id, continues it."
 )
 _AS = Parameter("as", "The file's format.", {**one_of("json", "markdown"), "default": "json"})
 
 OPERATIONS: Operations = {
     (SessionViewSet, "list"): Operation(
         summary="Your sessions, the latest first",
-        description="Without archived ones. `sessions/{id}/` has the battles of one.",
+        description="Without archived ones. `sessions/{id}/` has a session's battles.",
         parameters=(
             Parameter("search", "Words of the title or of a prompt.", TEXT),
-            Parameter("archived", "Those put away instead of the others.", {"type": "boolean", "default": False}),
-            Parameter("upload", "The id of a file: those in which it went with a prompt.", TEXT),
+            Parameter("archived", "Archived sessions instead of the others.", {"type": "boolean", "default": False}),
+            Parameter("upload", "The id of an upload: sessions with a prompt it is attached to.", TEXT),
         ),
     ),
     (SessionViewSet, "create"): Operation(
@@ -72,13 +72,13 @@ OPERATIONS: Operations = {
     ),
     (SessionViewSet, "destroy"): Operation(
         summary="Delete a session",
-        description="It is gone from everywhere at once, its published battles too. For a minute `restore/` brings it "
-        "back; then what was said in it is gone for good, with its files that no other session uses. Votes that count "
-        "stay, without it and without you.",
+        description="Hides it everywhere at once, with its published battles. For a minute `restore/` brings it back; "
+        "then its texts are deleted for good, with its files that no other session uses. Votes stay, without the "
+        "session and without you.",
         parameters=(
             Parameter(
                 "for_good",
-                "At once and beyond recall, also what was deleted within the last minute.",
+                "Delete at once and for good, also a session deleted within the last minute.",
                 {"type": "boolean", "default": False},
             ),
         ),
@@ -136,7 +136,7 @@ OPERATIONS: Operations = {
         ),
     ),
     (BattleViewSet, "stream"): Operation(
-        summary="Leads to the live turn's events; 404 when nothing is being answered", description=_EVENTS, status=307
+        summary="Redirect to the live turn's events; 404 if no turn is live", description=_EVENTS, status=307
     ),
     (BattleViewSet, "stop"): Operation(
         summary="Stop the answers in progress",
@@ -181,8 +181,8 @@ OPERATIONS: Operations = {
     ),
     (BattleViewSet, "publish"): Operation(
         summary="Publish a battle: a page for anyone with the link",
-        description="Once the names are known, and nothing is being answered. What is said later is on it when it is "
-        "published again, at the same address.",
+        description="Once the names are revealed and no turn is live. Publish it again to add later turns, at the same "
+        "URL.",
         refuses=(errors.NotVotedYet, errors.StillAnswering, errors.BattleIsVoid, errors.BattleIsHidden),
     ),
     (BattleViewSet, "withdraw"): Operation(
@@ -195,20 +195,20 @@ OPERATIONS: Operations = {
     ),
     (BattleViewSet, "report"): Operation(
         summary="Report a battle to the moderators",
-        description="One of your own, or a published one by the id of its page. The first report of a person stands: "
-        "sent again, it is given back with status 200.",
+        description="One of your own, or a published one by the id of its page. A person's first report stays: a "
+        "later one returns it with status 200.",
         takes=ReportBattleSerializer,
         example={"reason": "One of the answers insults people."},
         refuses=(TooManyRequests,),
     ),
     (ShareViewSet, "retrieve"): Operation(
         summary="A published battle",
-        description="Anybody's, by the id in its `share` and in the address of its page. What its owner said later, or "
-        "about the vote, is not there; nor is anything once it is withdrawn.",
+        description="By the id in its `share` and in the URL of its page. Without later turns and feedback on the "
+        "vote; 404 once it is unpublished.",
     ),
     (ShareViewSet, "export"): Operation(
         summary="A published battle as a file",
-        description="As a session is exported: JSON with the messages of OpenAI's API, or Markdown.",
+        description="In the formats of a session's export: JSON with the messages of OpenAI's API, or Markdown.",
         files=(ExportedSessionPayload, File("text/markdown")),
         parameters=(_AS,),
     ),

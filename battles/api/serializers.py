@@ -1,4 +1,4 @@
-"""Serializers of requests: they validate and shape, and decide nothing."""
+"""Serializers of requests; the actions check what needs the database."""
 
 from decimal import Decimal
 from typing import Any
@@ -8,9 +8,9 @@ from rest_framework import serializers
 
 from battles import feedback
 from battles.models import Attachment, Battle, Vote
-from battles.prompting.lineup import Filters, Wish
-from battles.prompting.prompt import accepted_prompt
-from battles.prompting.proof_of_work import MOST_OF_A_PROOF
+from battles.prompting.lineup import BattleRequest, Filters
+from battles.prompting.prompt import clean_prompt
+from battles.prompting.proof_of_work import MAX_PROOF_CHARACTERS
 from common.api.fields import ChoiceField
 from common.errors import InvalidInput
 from common.payload_types import JsonObject
@@ -19,18 +19,18 @@ from models_registry.models import LanguageModel
 
 
 class PromptSerializer(serializers.Serializer[None]):
-    # Neither trimmed nor checked by DRF: accepted_prompt is the one rule.
+    # DRF neither trims nor checks it: clean_prompt does.
     prompt = serializers.CharField(trim_whitespace=False, allow_blank=True)
     attachments = serializers.ListField(
         child=serializers.CharField(max_length=40), max_length=Attachment.MAX_PER_TURN, required=False, default=list
     )
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
-        """Text that cannot be stored is refused in our words, before DRF's field finds its own."""
+        """Clean the prompt before DRF's field does, whose error messages would differ from the page's."""
         prompt = data.get("prompt") if isinstance(data, dict) else None
         if isinstance(prompt, str):
             try:
-                data = {**data, "prompt": accepted_prompt(prompt)}
+                data = {**data, "prompt": clean_prompt(prompt)}
             except InvalidInput as error:
                 raise serializers.ValidationError(error.fields) from error
         return super().run_validation(data)
@@ -43,7 +43,7 @@ class FiltersSerializer(serializers.Serializer[None]):
     max_size_b = serializers.DecimalField(max_digits=9, decimal_places=3, min_value=Decimal(0), required=False)
 
     def to_internal_value(self, data: Any) -> Any:
-        """A filter that is not known here must not be passed over: somebody relies on it."""
+        """Refuse unknown filters: a client that misspells one relies on it."""
         unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
         if unknown:
             raise serializers.ValidationError(
@@ -60,14 +60,14 @@ class StartBattleSerializer(PromptSerializer):
     mode = ChoiceField(choices=Battle.Mode.choices, default=Battle.Mode.BLIND)
     models = serializers.ListField(child=serializers.CharField(max_length=120), default=list)
     filters = FiltersSerializer(default=Filters)
-    proof = serializers.CharField(max_length=MOST_OF_A_PROOF, default="", allow_blank=True)
+    proof = serializers.CharField(max_length=MAX_PROOF_CHARACTERS, default="", allow_blank=True)
     consent = serializers.BooleanField(default=False)
 
     @property
-    def wish(self) -> Wish:
+    def battle_request(self) -> BattleRequest:
         data = self.validated_data
         mode, models, files = Battle.Mode(data["mode"]), tuple(data["models"]), tuple(data["attachments"])
-        return Wish(mode, models, data["filters"], files, data["consent"])
+        return BattleRequest(mode, models, data["filters"], files, data["consent"])
 
 
 class CastVoteSerializer(serializers.Serializer[None]):
@@ -75,7 +75,7 @@ class CastVoteSerializer(serializers.Serializer[None]):
 
 
 class ReportBattleSerializer(serializers.Serializer[None]):
-    # Neither trimmed nor checked by DRF: actions.report knows the rule.
+    # DRF neither trims nor checks it: actions.report does.
     reason = serializers.CharField(trim_whitespace=False, allow_blank=True)
 
 
@@ -87,7 +87,7 @@ class FeedbackSerializer(serializers.Serializer[None]):
     tags = serializers.DictField(
         child=serializers.ListField(child=ChoiceField(choices=list(feedback.TAGS))), default=dict
     )
-    comment = serializers.CharField(max_length=feedback.MOST_CHARACTERS, allow_blank=True, default="")
+    comment = serializers.CharField(max_length=feedback.MAX_CHARACTERS, allow_blank=True, default="")
 
     def validate_tags(self, tags: dict[str, list[str]]) -> dict[str, list[str]]:
         unknown = set(tags) - {"left", "right"}

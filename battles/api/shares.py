@@ -1,5 +1,3 @@
-"""Published battles for programs: for whoever has the id of one, as its page is."""
-
 from django.http import HttpResponse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
@@ -9,13 +7,13 @@ from rest_framework.viewsets import ViewSet
 
 from battles.models import Share
 from battles.payload_types import SharedBattlePayload
-from battles.sessions.export import exported
-from battles.sessions.sharing import as_session, shared_battle, told_to_all
+from battles.sessions.export import file_response
+from battles.sessions.sharing import as_session, shared_battle_page, shared_battle_payload
 from common.api_responses import PayloadResponse
 from common.errors import NotFound
 
 
-@method_decorator(never_cache, name="dispatch")  # what is withdrawn is gone from everywhere
+@method_decorator(never_cache, name="dispatch")  # an unpublished battle must not stay in caches
 class ShareViewSet(ViewSet):
     lookup_field = "public_id"
 
@@ -26,10 +24,10 @@ class ShareViewSet(ViewSet):
         return share
 
     def retrieve(self, request: Request, public_id: str) -> PayloadResponse[SharedBattlePayload]:
-        return PayloadResponse(told_to_all(self.get_object()))
+        return PayloadResponse(shared_battle_payload(self.get_object()))
 
     @action(detail=True, methods=["get"])
     def export(self, request: Request, public_id: str) -> HttpResponse:
-        """JSON, or Markdown with `?as=markdown`."""
-        battle = shared_battle(self.get_object())
-        return exported(as_session(battle), request.query_params.get("as", "json"), name=f"battle-{public_id}")
+        """Return the battle as JSON, or Markdown with `?as=markdown`."""
+        battle = shared_battle_page(self.get_object())
+        return file_response(as_session(battle), request.query_params.get("as", "json"), name=f"battle-{public_id}")

@@ -1,5 +1,3 @@
-"""The second door to the same room: sessions and battles for programs."""
-
 from typing import cast
 
 from django.http import HttpResponse
@@ -32,10 +30,10 @@ from battles.payload_types import (
     SessionPayload,
     SessionSummaryPayload,
 )
-from battles.payloads import shown_battle, shown_share
-from battles.queries import find_battle, find_whole_battle, read_battle
-from battles.sessions.export import session_file
-from battles.sessions.payloads import consent_asked_of, session_detail, session_summary
+from battles.payloads import battle_payload, share_payload
+from battles.queries import find_battle, find_battle_with_related, get_battle
+from battles.sessions.export import session_file_response
+from battles.sessions.payloads import consent_payload, session_detail, session_summary
 from common.api_responses import Created, NoContent, PayloadResponse, paginated
 from common.errors import NotFound
 from common.payload_types import JsonObject, Page
@@ -45,17 +43,17 @@ def _actor(request: Request) -> Actor:
     return cast(ActorRequest, request._request).actor
 
 
-def _valid(serializer: Serializer[None]) -> JsonObject:
+def _validated(serializer: Serializer[None]) -> JsonObject:
     serializer.is_valid(raise_exception=True)
     return cast(JsonObject, serializer.validated_data)
 
 
-def _asks_for(request: Request, name: str) -> bool:
+def _is_true(request: Request, name: str) -> bool:
     return request.query_params.get(name, "").lower() in ("1", "true")
 
 
-def _sees(battle: Battle) -> BattlePayload:
-    return shown_battle(read_battle(battle.pk))
+def _current_payload(battle: Battle) -> BattlePayload:
+    return battle_payload(get_battle(battle.pk))
 
 
 class SessionViewSet(ViewSet):
@@ -72,19 +70,21 @@ class SessionViewSet(ViewSet):
         return session
 
     def list(self, request: Request) -> PayloadResponse[Page[SessionSummaryPayload]]:
-        asked = request.query_params
-        found = Session.objects.owned_by(_actor(request)).filter(archived=_asks_for(request, "archived"))
-        found = found.search(asked.get("search", "").replace("\x00", ""))
-        if asked.get("upload"):
-            found = found.with_upload(asked["upload"])
+        params = request.query_params
+        found = Session.objects.owned_by(_actor(request)).filter(archived=_is_true(request, "archived"))
+        found = found.search(params.get("search", "").replace("\x00", ""))
+        if params.get("upload"):
+            found = found.with_upload(params["upload"])
         return paginated(found.with_revealed_names().with_battle_count().latest_first(), request, session_summary)
 
     @idempotent
     def create(self, request: Request) -> Created[SessionPayload]:
-        asked = StartBattleSerializer(data=request.data)
-        said = _valid(asked)
+        serializer = StartBattleSerializer(data=request.data)
+        data = _validated(serializer)
         actor = ensure_known_actor(cast(ActorRequest, request._request))
-        battle = actions.start_session(actor=actor, prompt=said["prompt"], wish=asked.wish, proof=said["proof"])
+        battle = actions.start_session(
+            actor=actor, prompt=data["prompt"], battle_request=serializer.battle_request, proof=data["proof"]
+        )
         return Created(session_detail(battle.session, [battle]))
 
     def retrieve(self, request: Request, public_id: str) -> PayloadResponse[SessionPayload]:
@@ -92,14 +92,14 @@ class SessionViewSet(ViewSet):
 
     def partial_update(self, request: Request, public_id: str) -> PayloadResponse[SessionPayload]:
         session = self.get_object()
-        changes = _valid(ChangeSessionSerializer(data=request.data))
+        changes = _validated(ChangeSessionSerializer(data=request.data))
         if changes:
             actions.update_session(session, **changes)
         return PayloadResponse(session_detail(self.get_object()))
 
     def destroy(self, request: Request, public_id: str) -> NoContent:
-        """For a minute it can be had back, unless it is to go for good: then also what was thrown away before."""
-        if _asks_for(request, "for_good"):
+        """Discard the session, or with `for_good` delete it, even if it is already discarded."""
+        if _is_true(request, "for_good"):
             actions.delete_session(self._find(Session.objects.owned_or_discarded_by(_actor(request))))
         else:
             actions.discard_session(self.get_object())
@@ -114,16 +114,20 @@ class SessionViewSet(ViewSet):
     @idempotent
     def battles(self, request: Request, public_id: str) -> Created[BattlePayload]:
         session = self.get_object()
-        asked = StartBattleSerializer(data=request.data)
-        said = _valid(asked)
+        serializer = StartBattleSerializer(data=request.data)
+        data = _validated(serializer)
         battle = actions.start_battle(
-            actor=_actor(request), session=session, prompt=said["prompt"], wish=asked.wish, proof=said["proof"]
+            actor=_actor(request),
+            session=session,
+            prompt=data["prompt"],
+            battle_request=serializer.battle_request,
+            proof=data["proof"],
         )
-        return Created(shown_battle(battle))
+        return Created(battle_payload(battle))
 
     @action(detail=False, methods=["get"])
     def consent(self, request: Request) -> PayloadResponse[ConsentPayload]:
-        return PayloadResponse(consent_asked_of(_actor(request)))
+        return PayloadResponse(consent_payload(_actor(request)))
 
     @consent.mapping.delete
     def withdraw_consent(self, request: Request) -> NoContent:
@@ -132,8 +136,8 @@ class SessionViewSet(ViewSet):
 
     @action(detail=True, methods=["get"])
     def export(self, request: Request, public_id: str) -> HttpResponse:
-        """The session as a file: JSON, or Markdown with `?as=markdown`."""
-        return session_file(self.get_object(), request.query_params.get("as", "json"))
+        """Return the session as JSON, or Markdown with `?as=markdown`."""
+        return session_file_response(self.get_object(), request.query_params.get("as", "json"))
 
 
 class BattleViewSet(ViewSet):
@@ -143,28 +147,28 @@ class BattleViewSet(ViewSet):
     def scopes(self) -> dict[str, Scope]:
         return {"POST": Scope.VOTE if self.action in ("vote", "feedback") else Scope.BATTLE, "DELETE": Scope.BATTLE}
 
-    def get_object(self, *, for_showing: bool = False) -> Battle:
-        find = find_whole_battle if for_showing else find_battle
+    def get_object(self, *, with_related: bool = False) -> Battle:
+        find = find_battle_with_related if with_related else find_battle
         battle = find(_actor(self.request), self.kwargs["public_id"])
         if battle is None:
             raise NotFound
         return battle
 
     def retrieve(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
-        return PayloadResponse(shown_battle(self.get_object(for_showing=True)))
+        return PayloadResponse(battle_payload(self.get_object(with_related=True)))
 
     @action(detail=True, methods=["post"])
     @idempotent
     def messages(self, request: Request, public_id: str) -> Created[BattlePayload]:
         battle = self.get_object()
-        data = _valid(PromptSerializer(data=request.data))
+        data = _validated(PromptSerializer(data=request.data))
         actions.follow_up(actor=_actor(request), battle=battle, prompt=data["prompt"], attachments=data["attachments"])
-        return Created(_sees(battle))
+        return Created(_current_payload(battle))
 
     @action(detail=True, methods=["get"])
     def stream(self, request: Request, public_id: str) -> HttpResponse:
-        """307 to the live turn's events; 404 when nothing is being answered."""
-        url = _sees(self.get_object())["stream_url"]
+        """Redirect (307) to the live turn's events; 404 if no turn is live."""
+        url = _current_payload(self.get_object())["stream_url"]
         if url is None:
             raise NotFound(_("No answer is in progress; fetch the battle."))
         return HttpResponse(status=307, headers={"Location": url})
@@ -174,22 +178,22 @@ class BattleViewSet(ViewSet):
     def stop(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
         battle = self.get_object()
         actions.stop(battle=battle)
-        return PayloadResponse(_sees(battle))
+        return PayloadResponse(_current_payload(battle))
 
     @action(detail=True, methods=["post"])
     @idempotent
     def regenerate(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
         battle = self.get_object()
         actions.regenerate(actor=_actor(request), battle=battle)
-        return PayloadResponse(_sees(battle))
+        return PayloadResponse(_current_payload(battle))
 
     @action(detail=True, methods=["post"])
     @idempotent
     def vote(self, request: Request, public_id: str) -> Created[BattlePayload]:
         battle = self.get_object()
-        choice = Vote.Choice(_valid(CastVoteSerializer(data=request.data))["choice"])
+        choice = Vote.Choice(_validated(CastVoteSerializer(data=request.data))["choice"])
         vote = actions.cast_vote(actor=_actor(request), battle=battle, choice=choice)
-        return Created(shown_battle(vote.battle))
+        return Created(battle_payload(vote.battle))
 
     @action(detail=True, methods=["post"])
     @idempotent
@@ -197,23 +201,23 @@ class BattleViewSet(ViewSet):
         battle = Battle.objects.find_visible(_actor(request), public_id)
         if battle is None:
             raise NotFound
-        reason = _valid(ReportBattleSerializer(data=request.data))["reason"]
+        reason = _validated(ReportBattleSerializer(data=request.data))["reason"]
         actor = ensure_known_actor(cast(ActorRequest, request._request))
         report, is_new = actions.report(actor=actor, battle=battle, reason=reason)
-        shown: ReportPayload = {"battle": public_id, "reason": report.reason, "created_at": report.created_at}
-        return Created(shown) if is_new else PayloadResponse(shown)
+        payload: ReportPayload = {"battle": public_id, "reason": report.reason, "created_at": report.created_at}
+        return Created(payload) if is_new else PayloadResponse(payload)
 
     @action(detail=True, methods=["post"])
     @idempotent
     def feedback(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
         battle = self.get_object()
-        actions.give_feedback(battle=battle, **_valid(FeedbackSerializer(data=request.data)))
-        return PayloadResponse(_sees(battle))
+        actions.give_feedback(battle=battle, **_validated(FeedbackSerializer(data=request.data)))
+        return PayloadResponse(_current_payload(battle))
 
     @action(detail=True, methods=["post"])
     @idempotent
     def publish(self, request: Request, public_id: str) -> PayloadResponse[PublicPagePayload]:
-        return PayloadResponse(shown_share(actions.publish(battle=self.get_object())))
+        return PayloadResponse(share_payload(actions.publish(battle=self.get_object())))
 
     @publish.mapping.delete
     def withdraw(self, request: Request, public_id: str) -> NoContent:
@@ -231,8 +235,8 @@ class AnswerViewSet(ViewSet):
     lookup_field = "public_id"
 
     def get_object(self) -> Answer:
-        mine = Answer.objects.filter(turn__battle__in=Battle.objects.owned_by(_actor(self.request)))
-        answer = mine.select_related("turn__battle").filter(public_id=self.kwargs["public_id"]).first()
+        owned = Answer.objects.filter(turn__battle__in=Battle.objects.owned_by(_actor(self.request)))
+        answer = owned.select_related("turn__battle").filter(public_id=self.kwargs["public_id"]).first()
         if answer is None:
             raise NotFound
         return answer
@@ -241,6 +245,6 @@ class AnswerViewSet(ViewSet):
     @idempotent
     def rating(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
         answer = self.get_object()
-        stars = _valid(StarsSerializer(data=request.data))["stars"]
+        stars = _validated(StarsSerializer(data=request.data))["stars"]
         actions.give_stars(actor=_actor(request), answer=answer, stars=stars)
-        return PayloadResponse(_sees(answer.turn.battle))
+        return PayloadResponse(_current_payload(answer.turn.battle))

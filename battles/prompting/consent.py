@@ -1,4 +1,4 @@
-"""Whether a person agrees that a battle's prompts and answers are published, and to which words."""
+"""Consent to publish a battle's prompts and answers: its text, version and last state."""
 
 import hashlib
 
@@ -15,28 +15,28 @@ _TEXT = gettext_noop(
 
 
 def text() -> str:
-    """What is agreed to, in the reader's language unless the operator wrote it; "" where no prompts are published."""
+    """Return the text to agree to, translated unless the operator wrote it; "" if no prompts are published."""
     if not settings.ARENA_PUBLISH_PROMPTS:
         return ""
     return settings.ARENA_CONSENT_TEXT or gettext(_TEXT)
 
 
 def version() -> str:
-    """Return a digest of the words, the same in every language; "" as for `text`."""
+    """Return a digest of the text, equal in every language; "" if no prompts are published."""
     if not settings.ARENA_PUBLISH_PROMPTS:
         return ""
-    words = settings.ARENA_CONSENT_TEXT or _TEXT
-    return hashlib.sha256(words.encode()).hexdigest()[:12]
+    source = settings.ARENA_CONSENT_TEXT or _TEXT
+    return hashlib.sha256(source.encode()).hexdigest()[:12]
 
 
-def last_given(actor: Actor) -> str:
-    """The version to which a person agreed in the battle they last began, and still does.
+def last_agreed_version(actor: Actor) -> str:
+    """Return the version agreed to in the actor's latest battle, "" if none or withdrawn.
 
-    No query where no prompts are published.
+    No query if no prompts are published.
     """
     if not settings.ARENA_PUBLISH_PROMPTS:
         return ""
-    # By session first, for which there is an index of each owner's.
+    # The order starts with the session's columns because an index on owner and activity serves it.
     latest = Battle.objects.owned_by(actor).order_by("-session__last_active_at", "-session", "-pk")
     battle = latest.only("consent", "consent_withdrawn_at").first()
     return battle.consent if battle is not None and battle.has_consent else ""

@@ -1,4 +1,4 @@
-"""Who meets whom in a new battle: models that a person chose, and models drawn for the places that are left."""
+"""Matchup of a new battle: the chosen models, and models drawn for the remaining sides."""
 
 from collections.abc import Callable, Iterable, Set
 from dataclasses import asdict, dataclass, field, replace
@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from battles.errors import TooFewModels
 from battles.models import NUMBERED_POSITIONS, Battle, Position
 from battles.prompting import sampling
-from battles.prompting.messages import room_of
+from battles.prompting.messages import context_characters
 from common.errors import InvalidInput
 from common.payload_types import JsonObject
 from common.text.storable import has_unstorable, storable
@@ -21,12 +21,12 @@ from models_registry.models import LanguageModel
 
 Mode = Battle.Mode
 
-# From so many who could have been drawn, the filter does not tell who was.
-FEWEST_IN_A_NARROWED_POOL = 3
-FEW_SEE = _("Too few available models accept images. Remove the images, or choose such a model yourself.")
-FEW_READ_SO_MUCH = _("These files are too long for the available models. Attach fewer or shorter files.")
-# How many models a person may choose, and what is said to anybody who chooses otherwise.
-CHOICES: dict[str, tuple[range, Promise]] = {
+# A filter that leaves fewer models would reveal who was drawn in a blind battle.
+MIN_NARROWED_POOL = 3
+TOO_FEW_ACCEPT_IMAGES = _("Too few available models accept images. Remove the images, or choose such a model yourself.")
+FILES_TOO_LONG = _("These files are too long for the available models. Attach fewer or shorter files.")
+# Number of models a person may choose in each mode, and the error for any other number.
+CHOICE_COUNTS: dict[str, tuple[range, Promise]] = {
     Mode.BLIND: (range(1), _("Models of a blind battle are chosen at random. Do not name any.")),
     Mode.SIDE_BY_SIDE: (range(1, 3), _("Choose two models, or one and let another be chosen at random.")),
     Mode.COMPARE: (range(2, len(NUMBERED_POSITIONS) + 1), _("Choose two to six models.")),
@@ -36,14 +36,14 @@ CHOICES: dict[str, tuple[range, Promise]] = {
 
 @dataclass(frozen=True)
 class Filters:
-    """What a blind draw is narrowed to; sizes are billions of parameters. A model of unknown size has none."""
+    """Filters of a blind draw. Sizes in billions of parameters; a size filter excludes models of unknown size."""
 
     license_kind: str = ""
     min_size_b: float | None = None
     max_size_b: float | None = None
     needs_images: bool = False
 
-    def keeps(self, model: LanguageModel) -> bool:
+    def matches(self, model: LanguageModel) -> bool:
         if self.license_kind and model.license_kind != self.license_kind:
             return False
         if self.needs_images and not model.sees_images:
@@ -54,15 +54,16 @@ class Filters:
 
     @property
     def as_json(self) -> JsonObject:
-        """What is not asked for is left out: `Filters(**filters.as_json) == filters`."""
-        return {name: wanted for name, wanted in asdict(self).items() if wanted not in ("", None, False)}
+        """Return the filters that are set: `Filters(**filters.as_json) == filters`."""
+        return {name: value for name, value in asdict(self).items() if value not in ("", None, False)}
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What a person asks for beside the prompt; `models` are ids as the API gives them, in the order of the sides.
+class BattleRequest:
+    """Options of a new battle beside its prompt.
 
-    attachments: ids of uploads. consent: that prompts and answers are published, where the arena publishes any.
+    models: slugs of the chosen models in the order of the sides. attachments: public ids of uploads.
+    consent: to publish prompts and answers; ignored if the arena publishes none.
     """
 
     mode: Battle.Mode = Mode.BLIND
@@ -73,137 +74,148 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Needs:
-    """What the files of a prompt ask of a model: to see images, and to read so many characters, prompt and all."""
+class ModelRequirements:
+    """Requirements of a prompt's files; `characters` includes the prompt, 0 is no requirement."""
 
     images: bool = False
     characters: int = 0
 
-    def met_by(self, model: LanguageModel) -> bool:
-        return (model.sees_images or not self.images) and (not self.characters or self.characters <= room_of(model))
+    def are_met_by(self, model: LanguageModel) -> bool:
+        return (model.sees_images or not self.images) and (
+            not self.characters or self.characters <= context_characters(model)
+        )
 
 
-NO_NEEDS = Needs()
+NO_REQUIREMENTS = ModelRequirements()
 
 
-class Seat(NamedTuple):
+class MatchupSide(NamedTuple):
     position: str
     model: LanguageModel
     chosen: bool
 
 
 @dataclass(frozen=True)
-class Lineup:
-    seats: list[Seat]
+class Matchup:
+    sides: list[MatchupSide]
     propensity: float
 
 
 @dataclass(frozen=True)
-class Contest:
-    """A wish that can be fulfilled: who was chosen, and from whom the rest is drawn.
+class MatchupPlan:
+    """Chosen models of a valid request, and the candidates to draw the others from.
 
-    A refusal depends on `candidates`, never on which of them are healthy: it would tell whose calls failed in a blind
-    battle. For the same reason a chosen model is called whether its breaker is open or not.
+    A refusal depends on `candidates` only, not on their health, which would reveal whose calls failed in a blind
+    battle. For the same reason a chosen model is called even while its breaker is open.
     """
 
     mode: Battle.Mode
     chosen: list[LanguageModel]
     candidates: list[LanguageModel]
-    # The pks of those whose breakers are closed.
-    healthy: Set[int]
+    healthy: Set[int]  # pks of models whose breakers are closed
     filters: Filters
-    needs: Needs = NO_NEEDS
-    # Somebody is not drawn because of the files.
-    files_exclude: bool = False
+    requirements: ModelRequirements = NO_REQUIREMENTS
+    files_exclude_models: bool = False
 
     @classmethod
-    def of(cls, wish: Wish, roster: Roster, needs: Needs = NO_NEEDS) -> "Contest":
-        """Return the contest that fulfils a wish; the database is asked only about models that cannot be had.
+    def from_request(
+        cls, battle_request: BattleRequest, roster: Roster, requirements: ModelRequirements = NO_REQUIREMENTS
+    ) -> "MatchupPlan":
+        """Return the plan for a request; queries the database only to explain an unavailable model.
 
         Raises InvalidInput naming the field, and TooFewModels.
         """
-        chosen = _chosen(wish, roster.choosable)
+        chosen = _chosen_models(battle_request, roster.choosable)
         for model in chosen:
-            if not needs.met_by(model):
-                raise _refused("attachments", _too_much_for(model, needs))
-        if wish.filters.as_json and wish.mode != Mode.BLIND:
-            raise _refused("filters", _("Filters apply to blind battles only."))
-        everybody = [model for model in roster.payable if wish.filters.keeps(model) and model not in chosen]
-        candidates = [model for model in everybody if needs.met_by(model)]
+            if not requirements.are_met_by(model):
+                raise _field_error("attachments", _unmet_requirement(model, requirements))
+        if battle_request.filters.as_json and battle_request.mode != Mode.BLIND:
+            raise _field_error("filters", _("Filters apply to blind battles only."))
+        matching = [model for model in roster.payable if battle_request.filters.matches(model) and model not in chosen]
+        candidates = [model for model in matching if requirements.are_met_by(model)]
         healthy = {model.pk for model in roster.drawable}
-        contest = cls(wish.mode, chosen, candidates, healthy, wish.filters, needs, len(candidates) < len(everybody))
-        contest.check_candidates()
-        return contest
+        plan = cls(
+            battle_request.mode,
+            chosen,
+            candidates,
+            healthy,
+            battle_request.filters,
+            requirements,
+            files_exclude_models=len(candidates) < len(matching),
+        )
+        plan.check_candidates()
+        return plan
 
     @property
-    def is_drawn(self) -> bool:
-        """Whether anybody is."""
+    def draws_models(self) -> bool:
         return self.mode == Mode.BLIND or (self.mode == Mode.SIDE_BY_SIDE and len(self.chosen) == 1)
 
     @property
     def needs_images(self) -> bool:
-        return self.needs.images or self.filters.needs_images
+        return self.requirements.images or self.filters.needs_images
 
     @property
     def pool(self) -> list[LanguageModel]:
-        """From whom is drawn: the healthy candidates; all of them where a narrowed pool would be too small."""
+        """Return the healthy candidates, or all of them if filters or files leave too few healthy ones."""
         healthy = [model for model in self.candidates if model.pk in self.healthy]
-        is_narrowed = self.files_exclude or bool(self.filters.as_json)
-        return self.candidates if is_narrowed and len(healthy) < self._fewest else healthy
+        is_narrowed = self.files_exclude_models or bool(self.filters.as_json)
+        return self.candidates if is_narrowed and len(healthy) < self._min_candidates else healthy
 
     @property
-    def _fewest(self) -> int:
-        return FEWEST_IN_A_NARROWED_POOL if self.mode == Mode.BLIND else 1
+    def _min_candidates(self) -> int:
+        return MIN_NARROWED_POOL if self.mode == Mode.BLIND else 1
 
     def check_candidates(self) -> None:
-        """Raises InvalidInput, TooFewModels."""
-        if self.files_exclude and self.is_drawn and len(self.candidates) < self._fewest:
-            raise _refused("attachments", FEW_SEE if self.needs.images else FEW_READ_SO_MUCH)
-        if self.filters.as_json and len(self.candidates) < FEWEST_IN_A_NARROWED_POOL:
-            raise _refused("filters", _("Your filters leave fewer than three models. Remove a filter."))
-        if self.is_drawn and len(self.chosen) + len(self.candidates) < 2:
+        """Raise InvalidInput or TooFewModels if too few candidates are left."""
+        if self.files_exclude_models and self.draws_models and len(self.candidates) < self._min_candidates:
+            raise _field_error("attachments", TOO_FEW_ACCEPT_IMAGES if self.requirements.images else FILES_TOO_LONG)
+        if self.filters.as_json and len(self.candidates) < MIN_NARROWED_POOL:
+            raise _field_error("filters", _("Your filters leave fewer than three models. Remove a filter."))
+        if self.draws_models and len(self.chosen) + len(self.candidates) < 2:
             raise TooFewModels(retry_after=sampling.RETRY_AFTER_S)
 
-    def line_up(self, random: Random) -> Lineup:
-        """Raises TooFewModels."""
-        if not self.is_drawn:
+    def draw_matchup(self, random: Random) -> Matchup:
+        """Draw models for the remaining sides. Raises TooFewModels."""
+        if not self.draws_models:
             positions = NUMBERED_POSITIONS if self.mode == Mode.COMPARE else Position.values
-            seats = [Seat(place, model, True) for place, model in zip(positions, self.chosen, strict=False)]
-            return Lineup(seats, propensity=1.0)
+            sides = [
+                MatchupSide(position, model, True) for position, model in zip(positions, self.chosen, strict=False)
+            ]
+            return Matchup(sides, propensity=1.0)
         pool = self.pool
         pair = sampling.draw_partner(self.chosen[0], pool, random) if self.chosen else sampling.draw(pool, random)
-        known = {model.pk: model for model in (*self.chosen, *pool)}
-        left, right = known[pair.left], known[pair.right]
-        seats = [Seat(Position.LEFT, left, left in self.chosen), Seat(Position.RIGHT, right, False)]
-        return Lineup(seats, pair.propensity)
+        by_pk = {model.pk: model for model in (*self.chosen, *pool)}
+        left, right = by_pk[pair.left], by_pk[pair.right]
+        sides = [MatchupSide(Position.LEFT, left, left in self.chosen), MatchupSide(Position.RIGHT, right, False)]
+        return Matchup(sides, pair.propensity)
 
-    def without(self, concerned: Callable[[LanguageModel], bool]) -> "Contest":
-        """Nobody `concerned` is drawn. Raises InvalidInput and TooFewModels where too few candidates are left."""
-        contest = replace(self, candidates=[model for model in self.candidates if not concerned(model)])
-        contest.check_candidates()
-        return contest
+    def without(self, is_excluded: Callable[[LanguageModel], bool]) -> "MatchupPlan":
+        """Return the plan without excluded candidates. Raises InvalidInput and TooFewModels if too few are left."""
+        plan = replace(self, candidates=[model for model in self.candidates if not is_excluded(model)])
+        plan.check_candidates()
+        return plan
 
 
-def _chosen(wish: Wish, drawable: Iterable[LanguageModel]) -> list[LanguageModel]:
-    numbers, sentence = CHOICES[wish.mode]
-    if len(wish.models) not in numbers:
-        raise _refused("models", sentence)
-    if len(set(wish.models)) < len(wish.models):
-        raise _refused("models", _("Choose each model once."))
+def _chosen_models(battle_request: BattleRequest, drawable: Iterable[LanguageModel]) -> list[LanguageModel]:
+    counts, error = CHOICE_COUNTS[battle_request.mode]
+    if len(battle_request.models) not in counts:
+        raise _field_error("models", error)
+    if len(set(battle_request.models)) < len(battle_request.models):
+        raise _field_error("models", _("Choose each model once."))
     known = {model.slug: model for model in drawable}
-    missing = [slug for slug in wish.models if slug not in known]
+    missing = [slug for slug in battle_request.models if slug not in known]
     if missing:
-        raise _refused("models", *_why_not(missing))
-    return [known[slug] for slug in wish.models]
+        raise _field_error("models", *_unavailable_errors(missing))
+    return [known[slug] for slug in battle_request.models]
 
 
-def _why_not(slugs: list[str]) -> list[str]:
-    storable = [slug for slug in slugs if not has_unstorable(slug)]
-    public = {model.slug: model for model in LanguageModel.objects.public().filter(slug__in=storable)}
-    return [_why_not_this(slug, public.get(slug)) for slug in slugs]
+def _unavailable_errors(slugs: list[str]) -> list[str]:
+    storable_slugs = [slug for slug in slugs if not has_unstorable(slug)]
+    public = {model.slug: model for model in LanguageModel.objects.public().filter(slug__in=storable_slugs)}
+    return [_unavailable_error(slug, public.get(slug)) for slug in slugs]
 
 
-def _why_not_this(slug: str, model: LanguageModel | None) -> str:
+def _unavailable_error(slug: str, model: LanguageModel | None) -> str:
     if model is None:
         return gettext("There is no model “%(model)s”.") % {"model": storable(slug[:120])}
     if model.status != LanguageModel.Status.ACTIVE:
@@ -211,12 +223,12 @@ def _why_not_this(slug: str, model: LanguageModel | None) -> str:
     return gettext("%(model)s is unavailable at the moment.") % {"model": model}
 
 
-def _too_much_for(model: LanguageModel, needs: Needs) -> str:
-    if needs.images and not model.sees_images:
+def _unmet_requirement(model: LanguageModel, requirements: ModelRequirements) -> str:
+    if requirements.images and not model.sees_images:
         return gettext("%(model)s does not accept images.") % {"model": model}
     return gettext("These files are too long for %(model)s.") % {"model": model}
 
 
-def _refused(name: str, *sentences: str | Promise) -> InvalidInput:
-    said = [str(sentence) for sentence in sentences]
-    return InvalidInput(" ".join(said), fields={name: said})
+def _field_error(name: str, *sentences: str | Promise) -> InvalidInput:
+    messages = [str(sentence) for sentence in sentences]
+    return InvalidInput(" ".join(messages), fields={name: messages})

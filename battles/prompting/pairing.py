@@ -1,4 +1,4 @@
-"""Which two models meet: numbers in, numbers out."""
+"""Random pairing of models by weights; pure functions of ids and numbers."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Candidate(NamedTuple):
-    """A drawable model's id and the sampling weight an admin gave it (> 0)."""
+    """A drawable model's pk and its sampling weight (> 0)."""
 
     id: int
     weight: float
@@ -24,18 +24,18 @@ PairWeights = Callable[[Sequence[Candidate]], list[tuple[int, int, float]]]
 
 
 def uniform_pair_weights(candidates: Sequence[Candidate]) -> list[tuple[int, int, float]]:
-    """Every pair alike, times the two admin weights."""
+    """Weight each pair by the product of its models' weights."""
     return [(a.id, b.id, a.weight * b.weight) for a, b in combinations(candidates, 2)]
 
 
 def draw_pair(
     candidates: Sequence[Candidate], pair_weights: PairWeights, random: Random, *, staying: int | None = None
 ) -> Pair | None:
-    """Two different models and which side each takes; None when there are fewer than two.
+    """Draw two different models on random sides; None if there are fewer than two candidates.
 
-    `propensity` is the chance of this unordered pair under `pair_weights` among all pairs of `candidates`.
-    With `staying` (a redraw), only pairs with that model are drawn from; the propensity is still the pair's own
-    chance among all. Sides are a fair coin, or for a redraw: left is the one who stays.
+    `propensity` is the probability of this unordered pair under `pair_weights` among all pairs of `candidates`.
+    staying: for a redraw, the model that stays and becomes `left`; only its pairs are drawn from, but the propensity
+    is still the pair's probability among all pairs.
     """
     weighted = pair_weights(candidates)
     total = sum(weight for *_, weight in weighted)

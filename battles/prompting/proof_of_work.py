@@ -1,4 +1,4 @@
-"""Visitors of a network from which many battles begin have their browsers work a little for each further one.
+"""Proof of work for visitors of networks that start many battles.
 
 The protocol is ALTCHA's, version 2 (https://altcha.org/docs/v2/proof-of-work/): find the counter for which
 PBKDF2-SHA-256(password = nonce + counter as big-endian uint32, salt, `cost` iterations) begins with `keyPrefix`.
@@ -20,25 +20,25 @@ from common.valkey import limits
 from common.valkey.connections import UNREACHABLE, connection, fail_fast
 
 EXPIRES_S = 600
-# Iterations of one try: a third of a millisecond, native in browsers, so that other programs are hardly quicker.
+# PBKDF2 iterations of one try: a third of a millisecond. Browsers run it natively, so other programs gain little.
 COST = 1_000
-# About a second of a browser.
+# About a second in a browser.
 AVERAGE_TRIES = 5_000
-MOST_OF_A_PROOF = 4_000  # characters; one has about 600
+MAX_PROOF_CHARACTERS = 4_000  # characters; one has about 600
 
 
-def demand(actor: Actor, proof: str) -> None:
-    """Pass members, a good proof, and visitors of a network from which few battles began without one this hour.
+def require_proof(actor: Actor, proof: str) -> None:
+    """Accept members, a valid proof, and visitors of a network below this hour's number of unproven battles.
 
-    proof: base64 of the JSON {challenge, solution: {counter, derivedKey}}, or "". A good one is used up.
-    Raises ProofRequired with a challenge, ServiceAway while nobody can count.
+    proof: base64 of the JSON {challenge, solution: {counter, derivedKey}}, or ""; a valid one can be used once.
+    Raises ProofRequired with a challenge, and ServiceAway if battles cannot be counted.
     """
     free = settings.ARENA_PROOF_OF_WORK_FROM
     if not free or actor.user is not None:
         return
     try:
         with fail_fast():
-            if _is_good(proof, actor.network) and _is_first_use(proof):
+            if _is_valid(proof, actor.network) and _is_first_use(proof):
                 return
             wait = limits.seconds_over(RateLimitItemPerHour(free), "unproven", f"network:{actor.network}")
     except UNREACHABLE as error:
@@ -48,26 +48,26 @@ def demand(actor: Actor, proof: str) -> None:
 
 
 def _challenge(network: str) -> JsonObject:
-    made = altcha.create_challenge(
+    challenge = altcha.create_challenge(
         "PBKDF2/SHA-256",
         COST,
         counter=secrets.randbelow(2 * AVERAGE_TRIES),
         expires_at=int(time.time()) + EXPIRES_S,
         hmac_secret=_secret_for(network),
     )
-    return made.to_dict()
+    return challenge.to_dict()
 
 
-def _is_good(proof: str, network: str) -> bool:
+def _is_valid(proof: str, network: str) -> bool:
     return bool(proof) and altcha.verify_solution(proof, _secret_for(network)).verified
 
 
 def _is_first_use(proof: str) -> bool:
-    """Of a good proof: the nonce is signed and one challenge's own, however the proof is written."""
+    # The nonce is signed and unique to a challenge; the proof itself could be encoded in several ways.
     nonce = altcha.Payload.from_base64(proof).challenge.parameters.nonce
     return bool(connection().set(f"proof:{nonce}", 1, nx=True, ex=EXPIRES_S + 60))
 
 
 def _secret_for(network: str) -> bytes:
-    """Another one for each network: what one was asked, no other can answer."""
+    """Return a secret per network, so that a challenge can be solved only by the network it was given to."""
     return salted_hmac("battles.prompting.proof_of_work", network, algorithm="sha256").digest()

@@ -1,4 +1,4 @@
-"""Who meets whom now: the registry's drawable models, weighed by the configured rule."""
+"""Draw models by the configured pair weights."""
 
 from collections.abc import Callable, Iterable
 from random import Random
@@ -18,32 +18,32 @@ def _candidates(models: Iterable[LanguageModel]) -> list[Candidate]:
 
 
 def _pair_weights() -> PairWeights:
-    rule: PairWeights = import_string(settings.ARENA_PAIR_WEIGHTS)
-    return rule
+    function: PairWeights = import_string(settings.ARENA_PAIR_WEIGHTS)
+    return function
 
 
 def draw(models: Iterable[LanguageModel], random: Random) -> Pair:
-    """A pair of `models`, on random sides. Raises TooFewModels."""
-    return _enough(draw_pair(_candidates(models), _pair_weights(), random))
+    """Draw a pair of `models` on random sides. Raises TooFewModels."""
+    return _require_pair(draw_pair(_candidates(models), _pair_weights(), random))
 
 
 def draw_partner(staying: LanguageModel, others: Iterable[LanguageModel], random: Random) -> Pair:
-    """Somebody (`right`) for the model that stays (`left`). Raises TooFewModels."""
-    return _enough(draw_pair(_candidates([staying, *others]), _pair_weights(), random, staying=staying.pk))
+    """Draw an opponent (`right`) for the model that stays (`left`). Raises TooFewModels."""
+    return _require_pair(draw_pair(_candidates([staying, *others]), _pair_weights(), random, staying=staying.pk))
 
 
 def redraw(
-    *, staying: LanguageModel, leaving: int, random: Random, may_be: Callable[[LanguageModel], bool]
+    *, staying: LanguageModel, leaving: int, random: Random, is_eligible: Callable[[LanguageModel], bool]
 ) -> Pair | None:
-    """A new opponent (`right`) for the model that stays (`left`); None when nobody else is drawable."""
+    """Draw a new opponent (`right`) for the model that stays (`left`); None if no other model is drawable."""
     others = [model for model in LanguageModel.objects.drawable() if model.pk not in (staying.pk, leaving)]
     try:
-        return draw_partner(staying, filter(may_be, others), random)
+        return draw_partner(staying, filter(is_eligible, others), random)
     except TooFewModels:
         return None
 
 
-def _enough(pair: Pair | None) -> Pair:
+def _require_pair(pair: Pair | None) -> Pair:
     if pair is None:
         raise TooFewModels(retry_after=RETRY_AFTER_S)
     return pair

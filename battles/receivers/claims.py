@@ -1,4 +1,4 @@
-"""What a visitor battled and reported becomes the member's at sign-in."""
+"""Transfer a visitor's battles, votes and reports to the member at sign-in."""
 
 from django.db import IntegrityError, transaction
 from django.dispatch import receiver
@@ -6,29 +6,29 @@ from django.dispatch import receiver
 from accounts.actor import Actor
 from accounts.claims import visitor_claimed
 from accounts.models import User, Visitor
-from battles.actions import file_stars_under, file_votes_under
+from battles.actions import reassign_stars, reassign_votes
 from battles.models import ModerationCase, Report, Session, StarRating, Vote
 from common.db.execution import violates
 
 
 @receiver(visitor_claimed)
-def hand_over(visitor: Visitor, user: User, **_: object) -> None:
+def transfer_to_member(visitor: Visitor, user: User, **_: object) -> None:
     Session.objects.filter(owner_visitor=visitor).update(owner_user=user, owner_visitor=None)
     before, after = Actor(visitor=visitor).key, Actor(user=user).key
-    file_votes_under(after, Vote.objects.filter(voter=before))
-    file_stars_under(after, StarRating.objects.filter(voter=before))
+    reassign_votes(Vote.objects.filter(voter=before), voter=after)
+    reassign_stars(StarRating.objects.filter(voter=before), voter=after)
     ModerationCase.objects.filter(visitor=visitor).update(user=user, visitor=None)
     for report in Report.objects.filter(visitor=visitor):
-        _hand_over_report(report, user)
+        _transfer_report(report, user)
 
 
-def _hand_over_report(report: Report, user: User) -> None:
-    """Of a battle that the member reported too, perhaps just now, the member's report stays."""
-    mine = Report.objects.filter(pk=report.pk)
+def _transfer_report(report: Report, user: User) -> None:
+    """Transfer a report, or delete it if the member reported the same battle, possibly at this moment."""
+    rows = Report.objects.filter(pk=report.pk)
     try:
         with transaction.atomic():
-            mine.update(user=user, visitor=None)
+            rows.update(user=user, visitor=None)
     except IntegrityError as error:
         if not violates(error, "a_member_reports_a_battle_once"):
             raise
-        mine.delete()
+        rows.delete()

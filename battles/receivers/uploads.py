@@ -1,4 +1,4 @@
-"""What battles make of it when an upload goes, or turns out to be another one's twin."""
+"""React to deleted and merged uploads."""
 
 from django.dispatch import receiver
 
@@ -9,12 +9,12 @@ from uploads.signals import upload_deleted, uploads_merged
 
 
 @receiver(upload_deleted)
-def keep_while_models_answer(upload: Upload, **_: object) -> None:
-    """Otherwise a side that is asked later than the other would be sent something else."""
+def refuse_while_answering(upload: Upload, **_: object) -> None:
+    """Raise IsBeingAnswered while a live turn uses the upload: a side called later would receive other content."""
     if Attachment.objects.filter(upload=upload).exclude(turn__state=Turn.State.DONE).exists():
         raise UploadInUse
 
 
 @receiver(uploads_merged)
-def use_the_other(before: Upload, after: Upload, **_: object) -> None:
+def move_attachments(before: Upload, after: Upload, **_: object) -> None:
     Attachment.objects.filter(upload=before).update(upload=after)

@@ -1,4 +1,4 @@
-"""A session as a file, made of nothing but what its page shows: a blind battle without a vote stays blind."""
+"""Sessions as files, made from payloads: a blind battle without a vote stays blind."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -27,11 +27,11 @@ from battles.sessions.payloads import session_detail
 from common.errors import InvalidInput
 from models_registry.payload_types import ModelPayload
 
-# A session of one's own, or a published battle as a session.
-ShownSession = SessionPayload | SharedSession
-ShownBattle = BattlePayload | SharedBattlePage
-ShownTurn = TurnPayload | SharedTurnPage
-ShownAnswer = AnswerPayload | SharedAnswerPayload
+# A person's own session, or a published battle as a session.
+ExportableSession = SessionPayload | SharedSession
+ExportableBattle = BattlePayload | SharedBattlePage
+ExportableTurn = TurnPayload | SharedTurnPage
+ExportableAnswer = AnswerPayload | SharedAnswerPayload
 
 SIDE_NAMES = {"left": gettext_lazy("Model A"), "right": gettext_lazy("Model B")}
 CHOICE_WORDS = {
@@ -42,8 +42,8 @@ CHOICE_WORDS = {
 }
 
 
-def as_json(session: ShownSession) -> ExportedSessionPayload:
-    """Return the session with each side's conversation as OpenAI's messages."""
+def as_json(session: ExportableSession) -> ExportedSessionPayload:
+    """Return the session with each side's conversation as messages in OpenAI's format."""
     return {
         "id": session["id"],
         "title": session["title"],
@@ -52,7 +52,7 @@ def as_json(session: ShownSession) -> ExportedSessionPayload:
     }
 
 
-def _battle(battle: ShownBattle) -> ExportedBattlePayload:
+def _battle(battle: ExportableBattle) -> ExportedBattlePayload:
     names = _models(battle)
     return {
         "id": battle["id"],
@@ -71,21 +71,21 @@ def _battle(battle: ShownBattle) -> ExportedBattlePayload:
     }
 
 
-def _messages(battle: ShownBattle, side: str) -> Iterator[MessagePayload]:
-    """What a side did not answer has no assistant's message."""
+def _messages(battle: ExportableBattle, side: str) -> Iterator[MessagePayload]:
+    """Yield prompts and answers; a side without an answer has no assistant message."""
     for turn in battle["turns"]:
         files = [file["name"] for file in turn["attachments"]]
-        asked: MessagePayload = {"role": "user", "content": turn["prompt"]}
+        prompt: MessagePayload = {"role": "user", "content": turn["prompt"]}
         if files:
-            asked["attachments"] = files
-        yield asked
+            prompt["attachments"] = files
+        yield prompt
         answer = _answer(turn, side)
         if answer["text"]:
             yield {"role": "assistant", "content": answer["text"]}
 
 
-def as_markdown(session: ShownSession) -> str:
-    """The same for people: prompts quoted, each answer under its model's name."""
+def as_markdown(session: ExportableSession) -> str:
+    """Return the session as Markdown: prompts quoted, each answer under its model's name."""
     parts = [f"# {session['title'] or _('Untitled')}"]
     for battle in session["battles"]:
         names = _models(battle)
@@ -94,35 +94,35 @@ def as_markdown(session: ShownSession) -> str:
             parts.append(f"*{_('Hidden by the moderators.')}*")
             continue
         for turn in battle["turns"]:
-            parts.append(_quoted(turn["prompt"]))
+            parts.append(_blockquote(turn["prompt"]))
             if turn["attachments"]:
                 parts.append(f"**{_('Attached:')}** {', '.join(file['name'] for file in turn['attachments'])}")
             for side in _sides(battle):
-                parts += [f"### {_name(side, names)}{_stars(_answer(turn, side))}", _said(_answer(turn, side))]
+                parts += [f"### {_name(side, names)}{_stars(_answer(turn, side))}", _answer_text(_answer(turn, side))]
         if battle["vote"]:
             parts.append(f"**{_('Vote:')}** {CHOICE_WORDS[battle['vote']['choice']]}")
     return "\n\n".join(parts) + "\n"
 
 
-def _said(answer: ShownAnswer) -> str:
+def _answer_text(answer: ExportableAnswer) -> str:
     return str(answer["text"] or answer["error_message"] or f"*{_('Not answered.')}*")
 
 
-def _stars(answer: ShownAnswer) -> str:
+def _stars(answer: ExportableAnswer) -> str:
     stars = answer.get("stars")
     return f" {'★' * stars}{'☆' * (5 - stars)}" if stars else ""
 
 
-def _quoted(prompt: str) -> str:
+def _blockquote(prompt: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in prompt.splitlines()) or ">"
 
 
-def _sides(battle: ShownBattle) -> Iterable[SideName]:
+def _sides(battle: ExportableBattle) -> Iterable[SideName]:
     return [answer["side"] for answer in battle["turns"][0]["answers"]]
 
 
-def _models(battle: ShownBattle) -> dict[str, ModelPayload]:
-    """By side; nobody while the battle is blind."""
+def _models(battle: ExportableBattle) -> dict[str, ModelPayload]:
+    """Return models by side; empty while the battle is blind."""
     return {side["side"]: side["model"] for side in battle["sides"] or ()}
 
 
@@ -130,33 +130,33 @@ def _name(side: str, models: dict[str, ModelPayload]) -> str:
     return str(models[side]["name"] if side in models else SIDE_NAMES[side])
 
 
-def _answer(turn: ShownTurn, side: str) -> ShownAnswer:
+def _answer(turn: ExportableTurn, side: str) -> ExportableAnswer:
     return next(answer for answer in turn["answers"] if answer["side"] == side)
 
 
-def _json_text(session: ShownSession) -> str:
+def _json_text(session: ExportableSession) -> str:
     return json.dumps(as_json(session), cls=DjangoJSONEncoder, ensure_ascii=False, indent=2) + "\n"
 
 
-FORMATS: dict[str, tuple[str, str, Callable[[ShownSession], str]]] = {
+FORMATS: dict[str, tuple[str, str, Callable[[ExportableSession], str]]] = {
     "json": ("json", "application/json", _json_text),
     "markdown": ("md", "text/markdown; charset=utf-8", as_markdown),
 }
 
 
-def session_file(session: Session, wanted: str) -> HttpResponse:
-    """For the page and the API alike. Raises InvalidInput."""
-    return exported(session_detail(session), wanted, name=f"session-{session.public_id}")
+def session_file_response(session: Session, format_name: str) -> HttpResponse:
+    """Return the session as a file. Raises InvalidInput for an unknown format."""
+    return file_response(session_detail(session), format_name, name=f"session-{session.public_id}")
 
 
-def exported(session: ShownSession, wanted: str, *, name: str) -> HttpResponse:
-    """A file of this name. Raises InvalidInput."""
-    if wanted not in FORMATS:
+def file_response(session: ExportableSession, format_name: str, *, name: str) -> HttpResponse:
+    """Return a file of this name. Raises InvalidInput for an unknown format."""
+    if format_name not in FORMATS:
         problem = _("A session is exported as “markdown” or “json”.")
         raise InvalidInput(problem, fields={"as": [problem]})
-    ending, content_type, write = FORMATS[wanted]
+    suffix, content_type, write = FORMATS[format_name]
     return HttpResponse(
         write(session),
         content_type=content_type,
-        headers={"Content-Disposition": f'attachment; filename="{name}.{ending}"'},
+        headers={"Content-Disposition": f'attachment; filename="{name}.{suffix}"'},
     )

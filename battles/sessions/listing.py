@@ -1,4 +1,4 @@
-"""Somebody's sessions by day, the latest first, as many as fit a page at a time."""
+"""Pages of sessions grouped by day, latest first."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,8 +16,8 @@ PER_PAGE = 40
 
 
 @dataclass(frozen=True)
-class Days:
-    """Sessions of a day, a week or a month. The title is empty where the page before ended in the middle of them."""
+class SessionGroup:
+    """Sessions of a day, a week or a month. The title is empty if the group began on the previous page."""
 
     title: str
     sessions: list[Session]
@@ -25,37 +25,38 @@ class Days:
 
 @dataclass(frozen=True)
 class SessionList:
-    """`next`: what to ask for the following page with; empty on the last one."""
-
-    days: list[Days] = field(default_factory=list)
-    next: str = ""
+    days: list[SessionGroup] = field(default_factory=list)
+    next: str = ""  # cursor of the following page, "" on the last one
 
 
-def listed(sessions: SessionQuerySet, *, after: str = "") -> SessionList:
-    """One page in one query. after: the `next` of the page before; what is none begins at the beginning."""
-    place = _place(after)
-    found = sessions.after(*place) if place else sessions
-    page = list(found.with_revealed_names().latest_first()[: PER_PAGE + 1])
-    shown = page[:PER_PAGE]
-    before = _title(place[0]) if place else ""
-    last = shown[-1] if len(page) > PER_PAGE else None
-    return SessionList(_by_day(shown, before), f"{last.last_active_at.isoformat()}~{last.public_id}" if last else "")
+def list_sessions(sessions: SessionQuerySet, *, after: str = "") -> SessionList:
+    """Return one page in one query. after: `next` of the previous page; an invalid cursor returns the first page."""
+    cursor = _parse_cursor(after)
+    remaining = sessions.after(*cursor) if cursor else sessions
+    page = list(remaining.with_revealed_names().latest_first()[: PER_PAGE + 1])
+    sessions_shown = page[:PER_PAGE]
+    previous_title = _title(cursor[0]) if cursor else ""
+    last = sessions_shown[-1] if len(page) > PER_PAGE else None
+    return SessionList(
+        _group_by_day(sessions_shown, previous_title),
+        f"{last.last_active_at.isoformat()}~{last.public_id}" if last else "",
+    )
 
 
-def _place(after: str) -> tuple[datetime, str] | None:
+def _parse_cursor(after: str) -> tuple[datetime, str] | None:
     moment, _tilde, public_id = after.partition("~")
     try:
         at = datetime.fromisoformat(moment)
         if timezone.is_naive(at) or not public_id.isprintable():
             return None
         return at.astimezone(UTC), public_id
-    except (ValueError, OverflowError):  # beyond what calendars have
+    except (ValueError, OverflowError):  # not a date, or out of range
         return None
 
 
-def _by_day(sessions: Iterable[Session], before: str) -> list[Days]:
-    days = groupby(sessions, key=lambda session: _title(session.last_active_at))
-    return [Days("" if title == before else title, list(some)) for title, some in days]
+def _group_by_day(sessions: Iterable[Session], previous_title: str) -> list[SessionGroup]:
+    groups = groupby(sessions, key=lambda session: _title(session.last_active_at))
+    return [SessionGroup("" if title == previous_title else title, list(group)) for title, group in groups]
 
 
 def _title(moment: datetime) -> str:

@@ -1,25 +1,25 @@
-"""Payloads of sessions, for the API and the exports; those of battles are in battles/payloads.py."""
+"""Payloads of sessions, for the API and exports."""
 
 from collections.abc import Iterable
 
 from accounts.actor import Actor
 from battles.models import Battle, Session
 from battles.payload_types import ConsentPayload, SessionHeadPayload, SessionPayload, SessionSummaryPayload
-from battles.payloads import shown_battle
+from battles.payloads import battle_payload
 from battles.prompting import consent
-from battles.queries import read_battles
+from battles.queries import get_session_battles
 
 
-def consent_asked_of(actor: Actor) -> ConsentPayload:
-    """The words, and to how many of their battles this person's consent stands."""
-    agreed = Battle.objects.owned_by(actor).with_consent().count()
-    return {"text": consent.text(), "version": consent.version(), "battles": agreed}
+def consent_payload(actor: Actor) -> ConsentPayload:
+    """Return the consent's text and the number of the actor's battles with consent."""
+    count = Battle.objects.owned_by(actor).with_consent().count()
+    return {"text": consent.text(), "version": consent.version(), "battles": count}
 
 
 def session_summary(session: Session) -> SessionSummaryPayload:
-    """A session in a list, read `with_revealed_names` and `with_battle_count`."""
+    """Return the payload for lists. session: from a queryset `with_revealed_names()` and `with_battle_count()`."""
     return {
-        **_session(session),
+        **_session_head(session),
         "battle_count": session.battle_count,  # type: ignore[attr-defined]
         "models": session.revealed_names,  # type: ignore[attr-defined]
         "names_hidden": session.has_hidden_names,  # type: ignore[attr-defined]
@@ -27,12 +27,12 @@ def session_summary(session: Session) -> SessionSummaryPayload:
 
 
 def session_detail(session: Session, battles: Iterable[Battle] | None = None) -> SessionPayload:
-    """battles: where they are at hand, in order, ready to be shown."""
-    shown = read_battles(session) if battles is None else battles
-    return {**_session(session), "battles": [shown_battle(battle) for battle in shown]}
+    """Return the session with its battles. battles: in order, with related rows, if already loaded."""
+    battles = get_session_battles(session) if battles is None else battles
+    return {**_session_head(session), "battles": [battle_payload(battle) for battle in battles]}
 
 
-def _session(session: Session) -> SessionHeadPayload:
+def _session_head(session: Session) -> SessionHeadPayload:
     return {
         "id": session.public_id,
         "title": session.title,

@@ -1,4 +1,4 @@
-"""What anybody may read of a published battle: as it was then, and nothing that is its owner's alone."""
+"""Payloads of published battles: the turns at publication, without data private to the owner."""
 
 from typing import cast
 
@@ -16,33 +16,32 @@ from battles.payload_types import (
     SharedTurnPayload,
     TurnPayload,
 )
-from battles.payloads import shown_battle
+from battles.payloads import battle_payload
 from battles.prompting import prompt
-from battles.queries import read_battle
+from battles.queries import get_battle
 
 _TITLE_CHARACTERS = 70
 
 
-def shared_battle(share: Share) -> SharedBattlePage:
-    """Like blind.shown_battle, for the same templates, but nobody can do anything with it.
+def shared_battle_page(share: Share) -> SharedBattlePage:
+    """Return a read-only battle for the templates of a person's own battles.
 
-    Its id is the share's; files are named and not to be had; of the vote there is the choice, not what was said
-    about it.
+    Its id is the share's; attachments have names but no links; the vote has its choice but no feedback.
     """
-    shown = shown_battle(read_battle(share.battle_id))
+    battle = battle_payload(get_battle(share.battle_id))
     return {
         "id": share.public_id,
-        "mode": shown["mode"],
-        "state": "voted" if shown["vote"] else "open",
+        "mode": battle["mode"],
+        "state": "voted" if battle["vote"] else "open",
         "is_shared": True,
-        "turns": [_turn(turn) for turn in shown["turns"][: share.turn_count]],
-        "vote": {"choice": shown["vote"]["choice"]} if shown["vote"] else None,
-        "sides": shown["sides"] or [],
-        "created_at": shown["created_at"],
+        "turns": [_turn_page(turn) for turn in battle["turns"][: share.turn_count]],
+        "vote": {"choice": battle["vote"]["choice"]} if battle["vote"] else None,
+        "sides": battle["sides"] or [],
+        "created_at": battle["created_at"],
     }
 
 
-def _turn(turn: TurnPayload) -> SharedTurnPage:
+def _turn_page(turn: TurnPayload) -> SharedTurnPage:
     return {
         "index": turn["index"],
         "prompt": turn["prompt"],
@@ -50,12 +49,12 @@ def _turn(turn: TurnPayload) -> SharedTurnPage:
         "after_vote": turn["after_vote"],
         "is_live": False,
         "context_from": turn["context_from"],
-        "answers": [_answer(answer) for answer in turn["answers"]],
+        "answers": [_answer_payload(answer) for answer in turn["answers"]],
     }
 
 
-def _answer(answer: AnswerPayload) -> SharedAnswerPayload:
-    """Without its id, with which its owner gives stars."""
+def _answer_payload(answer: AnswerPayload) -> SharedAnswerPayload:
+    """Return the answer without its id, which allows its owner to rate it."""
     return {
         "side": answer["side"],
         "state": cast(EndState, answer["state"]),
@@ -75,25 +74,25 @@ def _answer(answer: AnswerPayload) -> SharedAnswerPayload:
     }
 
 
-def told_to_all(share: Share) -> SharedBattlePayload:
-    """The same for programs, with what its page says above and below."""
-    battle = shared_battle(share)
+def shared_battle_payload(share: Share) -> SharedBattlePayload:
+    """Return the published battle for the API, with title and verdict."""
+    battle = shared_battle_page(share)
     return {
         "id": battle["id"],
         "url": share.get_absolute_url(),
         "published_at": share.published_at,
-        "title": title_of(battle),
-        "verdict": description_of(battle),
+        "title": share_title(battle),
+        "verdict": share_description(battle),
         "mode": battle["mode"],
         "state": battle["state"],
-        "turns": [_told(turn) for turn in battle["turns"]],
+        "turns": [_turn_payload(turn) for turn in battle["turns"]],
         "vote": battle["vote"],
         "sides": battle["sides"],
         "created_at": battle["created_at"],
     }
 
 
-def _told(turn: SharedTurnPage) -> SharedTurnPayload:
+def _turn_payload(turn: SharedTurnPage) -> SharedTurnPayload:
     return {
         "index": turn["index"],
         "prompt": turn["prompt"],
@@ -104,13 +103,13 @@ def _told(turn: SharedTurnPage) -> SharedTurnPayload:
     }
 
 
-def title_of(shared: SharedBattlePage) -> str:
-    """The first prompt's beginning: the session's title is its owner's, and may say something else."""
-    return prompt.title_of(shared["turns"][0]["prompt"], at_most=_TITLE_CHARACTERS)
+def share_title(shared: SharedBattlePage) -> str:
+    """Return the beginning of the first prompt; the session's title is private to its owner."""
+    return prompt.title_from_prompt(shared["turns"][0]["prompt"], max_length=_TITLE_CHARACTERS)
 
 
-def description_of(shared: SharedBattlePage) -> str:
-    """A sentence for where the page is linked: who answered, and what was found."""
+def share_description(shared: SharedBattlePage) -> str:
+    """Return a sentence for link previews: the models and the verdict."""
     names = [side["model"]["name"] for side in shared["sides"]]
     if not shared["vote"]:
         return _("Answered by %(models)s.") % {"models": ", ".join(names)}
@@ -124,7 +123,7 @@ def description_of(shared: SharedBattlePage) -> str:
 
 
 def as_session(shared: SharedBattlePage) -> SharedSession:
-    """For session_export: a session of this battle alone."""
+    """Return a session with only this battle, for sessions.export."""
     return {
-        "id": shared["id"], "title": title_of(shared), "created_at": shared["created_at"], "battles": [shared],
+        "id": shared["id"], "title": share_title(shared), "created_at": shared["created_at"], "battles": [shared],
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The arena's pages: request in, action, page out."""
+"""Pages and fragments of battles."""
 
 from contextlib import suppress
 
@@ -17,15 +17,15 @@ from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, Stil
 from battles.forms import FeedbackForm, PromptForm, RenameForm, StarsForm, StartForm, VoteForm
 from battles.models import Answer, Battle, Session, Vote
 from battles.payload_types import BattlePayload
-from battles.payloads import shown_battle
-from battles.queries import find_battle, find_whole_battle, read_battles
+from battles.payloads import battle_payload
+from battles.queries import find_battle, find_battle_with_related, get_session_battles
 from battles.streaming import formats, protocol
 from common import sse
 from common.errors import InvalidInput
 from models_registry import drawable_cache
 from models_registry.models import LanguageModel
 
-# Sent to the page with a verdict: the session's line in the sidebar has names now (battles/session_row.html).
+# Client event after a vote: the session's row in the sidebar shows names now (battles/session_row.html).
 NAMES_REVEALED = "names-revealed"
 
 
@@ -33,13 +33,13 @@ class PageRequest(ActorRequest):
     htmx: HtmxDetails
 
 
-def get_battle_or_404(request: PageRequest, public_id: str, *, for_showing: bool = False) -> Battle:
-    """The only way to a battle: it asks whose it is."""
-    find = find_whole_battle if for_showing else find_battle
-    found = find(request.actor, public_id)
-    if found is None:
+def get_battle_or_404(request: PageRequest, public_id: str, *, with_related: bool = False) -> Battle:
+    """Return the battle if the actor owns it; every view of a private battle uses this."""
+    find = find_battle_with_related if with_related else find_battle
+    battle = find(request.actor, public_id)
+    if battle is None:
         raise Http404
-    return found
+    return battle
 
 
 def get_session_or_404(request: PageRequest, public_id: str) -> Session:
@@ -49,8 +49,8 @@ def get_session_or_404(request: PageRequest, public_id: str) -> Session:
     return session
 
 
-def go_to(request: PageRequest, url: str) -> HttpResponse:
-    """A redirect that both a browser and htmx follow."""
+def redirect_to(request: PageRequest, url: str) -> HttpResponse:
+    """Return a redirect that browsers and htmx follow."""
     return HttpResponseClientRedirect(url) if request.htmx else HttpResponseRedirect(url, status=303)
 
 
@@ -60,12 +60,12 @@ def new(request: PageRequest) -> HttpResponse:
     if request.method == "POST":
         form = StartForm(request.POST, actor=request.actor)
         battle = form.start(
-            lambda prompt, wish, proof: actions.start_session(
-                actor=ensure_known_actor(request), prompt=prompt, wish=wish, proof=proof
+            lambda prompt, battle_request, proof: actions.start_session(
+                actor=ensure_known_actor(request), prompt=prompt, battle_request=battle_request, proof=proof
             )
         )
         if battle is not None:
-            return go_to(request, battle.session.get_absolute_url())
+            return redirect_to(request, battle.session.get_absolute_url())
     else:
         form = StartForm(
             initial={
@@ -75,12 +75,11 @@ def new(request: PageRequest) -> HttpResponse:
             },
             actor=request.actor,
         )
-    context = {"form": form, "drawable_count": len(models), **pickers(form, models)}
+    context = {"form": form, "drawable_count": len(models), **model_picker_context(form, models)}
     return _form_page(request, form, "battles/new.html", "prompt", context)
 
 
-def pickers(form: StartForm, models: list[LanguageModel]) -> dict[str, object]:
-    """What the choice of models prints: who may be chosen, and who is."""
+def model_picker_context(form: StartForm, models: list[LanguageModel]) -> dict[str, object]:
     mode = form["mode"].value()
     return {
         "mode": mode if mode in Battle.Mode.values else Battle.Mode.BLIND,
@@ -94,22 +93,22 @@ def pickers(form: StartForm, models: list[LanguageModel]) -> dict[str, object]:
 def session(request: PageRequest, public_id: str) -> HttpResponse:
     session = get_session_or_404(request, public_id)
     if request.htmx:
-        return _news(request, session, known=request.GET.getlist("known"))
+        return _changed_battles(request, session, known=request.GET.getlist("known"))
     return session_page(request, session, StartForm(actor=request.actor))
 
 
-def _news(request: PageRequest, session: Session, *, known: list[str]) -> HttpResponse:
-    """For a page that is open: of its battles those that changed, and those that are new. known: versions it shows."""
-    seen = {version.partition(".")[0] for version in known}
-    news, before = [], ""
-    for battle in map(page_battle, read_battles(session)):
+def _changed_battles(request: PageRequest, session: Session, *, known: list[str]) -> HttpResponse:
+    """Return the session's changed and new battles for an open page. known: versions on that page."""
+    shown_ids = {version.partition(".")[0] for version in known}
+    changed, before = [], ""
+    for battle in map(page_battle, get_session_battles(session)):
         if battle["version"] not in known:
-            news.append({**battle, "comes_after": "" if battle["id"] in seen else before})
+            changed.append({**battle, "comes_after": "" if battle["id"] in shown_ids else before})
         before = battle["id"]
-    if not news:
+    if not changed:
         return HttpResponse(status=204)
-    response = render(request, "battles/session_news.html", {"session": session, "news": news})
-    return trigger_client_event(response, NAMES_REVEALED) if any(battle["vote"] for battle in news) else response
+    response = render(request, "battles/session_news.html", {"session": session, "news": changed})
+    return trigger_client_event(response, NAMES_REVEALED) if any(battle["vote"] for battle in changed) else response
 
 
 @require_POST
@@ -117,63 +116,64 @@ def new_battle(request: PageRequest, public_id: str) -> HttpResponse:
     session = get_session_or_404(request, public_id)
     form = StartForm(request.POST, actor=request.actor)
     battle = form.start(
-        lambda prompt, wish, proof: actions.start_battle(
-            actor=request.actor, session=session, prompt=prompt, wish=wish, proof=proof
+        lambda prompt, battle_request, proof: actions.start_battle(
+            actor=request.actor, session=session, prompt=prompt, battle_request=battle_request, proof=proof
         )
     )
-    return session_page(request, session, form) if battle is None else go_to(request, battle.get_absolute_url())
+    return session_page(request, session, form) if battle is None else redirect_to(request, battle.get_absolute_url())
 
 
 def session_page(
     request: PageRequest, session: Session, form: PromptForm, *, rename_form: RenameForm | None = None
 ) -> HttpResponse:
-    """rename_form: one that was refused."""
-    battles = [page_battle(battle) for battle in read_battles(session)]
+    """rename_form: an invalid one to show again."""
+    battles = [page_battle(battle) for battle in get_session_battles(session)]
     live = [battle["id"] for battle in battles if battle["stream_url"]]
-    refused = rename_form or form
+    submitted = rename_form or form
     context = {
         "session": session,
         "battles": battles,
-        # Without a script; what was refused stays where it was typed.
-        "looks_again_at": live[-1] if live and not refused.is_bound else None,
+        # Reloads pages without JavaScript, but not while they show an invalid form, whose input would be lost.
+        "looks_again_at": live[-1] if live and not submitted.is_bound else None,
         "form": form,
         "rename_form": rename_form,
         "current_session_id": session.public_id,
     }
-    return _form_page(request, refused, "battles/session.html", "new_battle", context)
+    return _form_page(request, submitted, "battles/session.html", "new_battle", context)
 
 
 def _form_page(
     request: PageRequest, form: BaseForm, template: str, partial: str, context: dict[str, object]
 ) -> HttpResponse:
-    """The page, or after a mistake (422) the form alone when htmx asked."""
+    """Render the page; an invalid form answers 422, to htmx with the form only."""
     status = 422 if form.is_bound else 200
     name = f"{template}#{partial}" if request.htmx and form.is_bound else template
     return render(request, name, context, status=status)
 
 
 class PageBattle(BattlePayload):
-    """A battle as its template prints it."""
-
-    version: str
+    version: str  # changes with each action or end of a turn
 
 
 def page_battle(battle: Battle) -> PageBattle:
-    """What a battle's template prints: the same allow-listed dict as the API's."""
-    shown = shown_battle(battle, stream_format="page")
-    return {**shown, "version": _version(shown)}
+    """Return the API's payload with a version, for templates."""
+    payload = battle_payload(battle, stream_format="page")
+    return {**payload, "version": _version(payload)}
 
 
-def _version(shown: BattlePayload) -> str:
-    """Another one whenever something was done in the battle, or ended; while an answer grows its stream tells."""
-    vote, may = shown["vote"], [name for name, value in shown.items() if name.startswith("can_") and value is True]
-    done = [name for name in may if name != "can_stop"]  # of a turn that is being stopped the stream tells, too
-    facts = [shown["state"], len(shown["turns"]), shown["hidden"], shown["consent"], vote and vote["counted"], *done]
-    return f"{shown['id']}." + ".".join(map(str, facts))
+def _version(payload: BattlePayload) -> str:
+    """Return a string that changes with each action or end of a turn, but not while an answer streams."""
+    vote, allowed = (
+        payload["vote"],
+        [name for name, value in payload.items() if name.startswith("can_") and value is True],
+    )
+    actions_allowed = [name for name in allowed if name != "can_stop"]  # the stream reports a stop
+    facts = [payload["state"], len(payload["turns"]), payload["hidden"], payload["consent"], vote and vote["counted"]]
+    return f"{payload['id']}." + ".".join(map(str, [*facts, *actions_allowed]))
 
 
 def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | None = None) -> HttpResponse:
-    return _fragment_of(request, get_battle_or_404(request, public_id, for_showing=True), form)
+    return _fragment_of(request, get_battle_or_404(request, public_id, with_related=True), form)
 
 
 def _fragment_of(request: PageRequest, battle: Battle, form: PromptForm | None = None) -> HttpResponse:
@@ -193,11 +193,11 @@ def vote(request: PageRequest, public_id: str) -> HttpResponse:
     battle = get_battle_or_404(request, public_id)
     form = VoteForm(request.POST)
     if not form.is_valid():
-        raise Http404  # no button of ours sends this
+        raise Http404  # not sent by our pages
     choice = Vote.Choice(form.cleaned_data["choice"])
     try:
         battle = actions.cast_vote(actor=request.actor, battle=battle, choice=choice).battle
-    except AlreadyVoted:  # a double click: show the verdict that was stored
+    except AlreadyVoted:  # a double click: show the stored vote
         return _battle_fragment(request, public_id)
     return trigger_client_event(_fragment_of(request, battle), NAMES_REVEALED)
 
@@ -222,9 +222,9 @@ def follow_up(request: PageRequest, public_id: str) -> HttpResponse:
         if not request.htmx:
             return session_page(request, battle.session, form)
         return _battle_fragment(request, public_id, form)
-    said = form.cleaned_data
+    data = form.cleaned_data
     try:
-        actions.follow_up(actor=request.actor, battle=battle, prompt=said["prompt"], attachments=said["attachments"])
+        actions.follow_up(actor=request.actor, battle=battle, prompt=data["prompt"], attachments=data["attachments"])
     except InvalidInput as error:
         form.add_error("prompt", error.detail)
         return (
@@ -236,7 +236,7 @@ def follow_up(request: PageRequest, public_id: str) -> HttpResponse:
 @require_POST
 def stop(request: PageRequest, public_id: str) -> HttpResponse:
     battle = get_battle_or_404(request, public_id)
-    with suppress(NothingToStop):  # it had just ended by itself
+    with suppress(NothingToStop):  # the turn has just ended
         actions.stop(battle=battle)
     return _battle_fragment(request, public_id)
 
@@ -244,29 +244,29 @@ def stop(request: PageRequest, public_id: str) -> HttpResponse:
 @require_POST
 def regenerate(request: PageRequest, public_id: str) -> HttpResponse:
     battle = get_battle_or_404(request, public_id)
-    with suppress(StillAnswering, AlreadyRegenerated):  # a double click: show what the first one began
+    with suppress(StillAnswering, AlreadyRegenerated):  # a double click: show the turn that the first one started
         actions.regenerate(actor=request.actor, battle=battle)
     return _battle_fragment(request, public_id)
 
 
 @require_POST
 def stars(request: PageRequest, public_id: str) -> HttpResponse:
-    mine = Answer.objects.filter(turn__battle__in=Battle.objects.owned_by(request.actor))
-    answer = get_object_or_404(mine.select_related("turn__battle__session", "side"), public_id=public_id)
+    owned = Answer.objects.filter(turn__battle__in=Battle.objects.owned_by(request.actor))
+    answer = get_object_or_404(owned.select_related("turn__battle__session", "side"), public_id=public_id)
     form = StarsForm(request.POST)
     if not form.is_valid():
-        raise Http404  # no button of ours sends this
+        raise Http404  # not sent by our pages
     actions.give_stars(actor=request.actor, answer=answer, stars=form.cleaned_data["stars"])
     return HttpResponse(status=204) if request.htmx else redirect(answer.turn.battle)
 
 
 @require_GET
 def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
-    """Server-sent events of a live turn. The signed token is the permission: no query, no connection pinned."""
-    permission = protocol.read_or_404(token)
+    """Stream server-sent events of a live turn; the signed token authorizes, so no query is needed."""
+    stream_token = protocol.read_or_404(token)
     after = request.headers.get("Last-Event-ID") or request.GET.get("after") or protocol.BEGINNING
-    if permission.format == "page":
-        events = formats.page_events(permission, after, language=request.LANGUAGE_CODE)
+    if stream_token.format == "page":
+        events = formats.page_events(stream_token, after, language=request.LANGUAGE_CODE)
     else:
-        events = formats.api_events(permission, after)
-    return sse.response(request, events, person=permission.person)
+        events = formats.api_events(stream_token, after)
+    return sse.response(request, events, person=stream_token.person)

@@ -1,4 +1,4 @@
-"""Reporting a battle, from its owner's page or from the one that everybody reads."""
+"""Report a battle from its owner's page or from its public page."""
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -23,8 +23,8 @@ def report(request: PageRequest, public_id: str) -> HttpResponse:
         actions.report(actor=ensure_known_actor(request), battle=battle, reason=reason)
     except InvalidInput as error:
         context = {"battle": {"id": public_id}, "reason": reason, "problem": error.detail}
-        page = "battles/report.html" if request.htmx else "battles/report_again.html"
-        return render(request, page, context, status=422)
+        template = "battles/report.html" if request.htmx else "battles/report_again.html"
+        return render(request, template, context, status=422)
     if request.htmx:
         return render(request, "battles/report.html", {"battle": {"id": public_id}, "is_reported": True})
     messages.success(request, _("Thank you. A moderator will review it."))

@@ -1,4 +1,4 @@
-"""Battles on pages of their own, which everybody reads who has the address."""
+"""Published battles: public pages, and publishing and withdrawing by their owners."""
 
 from django.conf import settings
 from django.contrib import messages
@@ -10,8 +10,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from battles import actions
 from battles.models import Battle, Share
-from battles.sessions.export import exported
-from battles.sessions.sharing import as_session, description_of, shared_battle, title_of
+from battles.sessions.export import file_response
+from battles.sessions.sharing import as_session, share_description, share_title, shared_battle_page
 from battles.views.battles import PageRequest, get_battle_or_404, page_battle
 
 
@@ -23,30 +23,30 @@ def get_share_or_404(share_id: str) -> Share:
 
 
 @require_safe
-@never_cache  # what is withdrawn is gone from everywhere
+@never_cache  # an unpublished battle must not stay in caches
 def shared(request: PageRequest, share_id: str) -> HttpResponse:
     share = get_share_or_404(share_id)
-    battle = shared_battle(share)
+    battle = shared_battle_page(share)
     context = {
         "battle": battle,
         "share": share,
-        "title": title_of(battle),
-        "description": description_of(battle),
+        "title": share_title(battle),
+        "description": share_description(battle),
         "address": request.build_absolute_uri(share.get_absolute_url()),
         "is_indexed": settings.ARENA_INDEX_SHARED,
     }
     response = render(request, "battles/shared.html", context)
-    return _for_search_engines(response)
+    return _with_robots_header(response)
 
 
 @require_safe
 @never_cache
 def export_shared(request: PageRequest, share_id: str) -> HttpResponse:
-    session = as_session(shared_battle(get_share_or_404(share_id)))
-    return _for_search_engines(exported(session, request.GET.get("as", "markdown"), name=f"battle-{share_id}"))
+    session = as_session(shared_battle_page(get_share_or_404(share_id)))
+    return _with_robots_header(file_response(session, request.GET.get("as", "markdown"), name=f"battle-{share_id}"))
 
 
-def _for_search_engines(response: HttpResponse) -> HttpResponse:
+def _with_robots_header(response: HttpResponse) -> HttpResponse:
     if not settings.ARENA_INDEX_SHARED:
         response["X-Robots-Tag"] = "noindex"
     return response
@@ -55,13 +55,13 @@ def _for_search_engines(response: HttpResponse) -> HttpResponse:
 @require_POST
 def publish(request: PageRequest, public_id: str) -> HttpResponse:
     actions.publish(battle=get_battle_or_404(request, public_id))
-    return _sharing(request, public_id)
+    return _sharing_fragment(request, public_id)
 
 
 @require_POST
 def withdraw(request: PageRequest, public_id: str) -> HttpResponse:
     actions.withdraw(battle=get_battle_or_404(request, public_id))
-    return _sharing(request, public_id)
+    return _sharing_fragment(request, public_id)
 
 
 @require_POST
@@ -79,8 +79,8 @@ def withdraw_every_consent(request: PageRequest) -> HttpResponse:
     return redirect("battles:sessions")
 
 
-def _sharing(request: PageRequest, public_id: str) -> HttpResponse:
-    battle = get_battle_or_404(request, public_id, for_showing=True)
+def _sharing_fragment(request: PageRequest, public_id: str) -> HttpResponse:
+    battle = get_battle_or_404(request, public_id, with_related=True)
     if not request.htmx:
         return redirect(battle)
     return render(request, "battles/sharing.html", {"battle": page_battle(battle), "was_changed": True})

@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from django.utils.safestring import SafeString
 
 from battles.models import Answer, Call, CallQuerySet, Turn
-from battles.prompting.messages import CHARACTERS_PER_TOKEN, length_of
+from battles.prompting.messages import CHARACTERS_PER_TOKEN, content_length
 from battles.worker.concurrency import acquire_slots
 from common.payload_types import JsonObject
 from common.valkey import counters
@@ -186,7 +186,7 @@ def store_result(prepared: PreparedCall, result: CallResult) -> bool:
     call.prompt_tokens, call.completion_tokens = completion.prompt_tokens, completion.completion_tokens
     if result.was_sent and (call.prompt_tokens is None or call.completion_tokens is None):
         call.tokens_estimated = True
-        sent = sum(length_of(message["content"]) for message in prepared.request.messages)
+        sent = sum(content_length(message["content"]) for message in prepared.request.messages)
         call.prompt_tokens = _estimate_tokens(sent)
         call.completion_tokens = _estimate_tokens(sum(map(len, result.texts + result.reasonings)))
     call.reasoning_tokens = _reasoning_tokens(call, result)

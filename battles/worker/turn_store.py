@@ -17,10 +17,17 @@ from django.db.models.functions import Now
 
 from battles.models import Answer, Battle, Side, Turn, TurnQuerySet
 from battles.prompting import sampling
-from battles.prompting.attachments import material_of
-from battles.prompting.lineup import Filters, Needs
-from battles.prompting.messages import Material, content_of, first_turn_that_fits, length_of, messages_for, remembered
-from battles.queries import read_sides_to_ask
+from battles.prompting.attachments import load_attachment_contents
+from battles.prompting.lineup import Filters, ModelRequirements
+from battles.prompting.messages import (
+    AttachmentContent,
+    content_length,
+    first_turn_in_context,
+    messages_for,
+    remembered_turns,
+    turn_content,
+)
+from battles.queries import get_sides_with_prices
 from battles.text.self_identification import leaks_identity
 from battles.worker import call_store
 from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
@@ -104,9 +111,9 @@ def begin_calls(claimed: ClaimedTurn) -> list[PreparedCall]:
 
 def _start_sides(claimed: ClaimedTurn, turn: Turn) -> list[PreparedCall]:
     turns = [*Turn.objects.before(turn), turn] if turn.index else [turn]
-    sides = read_sides_to_ask(turn.battle_id)
-    material = material_of(turns, with_images=True)
-    context_from = first_turn_that_fits(sides, turns, reply_tokens=settings.ARENA_MAX_TOKENS, material=material)
+    sides = get_sides_with_prices(turn.battle_id)
+    contents = load_attachment_contents(turns, with_images=True)
+    context_from = first_turn_in_context(sides, turns, reply_tokens=settings.ARENA_MAX_TOKENS, contents=contents)
     if context_from != turn.context_from:
         turn.context_from = context_from
         turn.save(update_fields=["context_from"])
@@ -114,18 +121,25 @@ def _start_sides(claimed: ClaimedTurn, turn: Turn) -> list[PreparedCall]:
     if not answers:  # an earlier claim stored them all and did not close the turn
         _close_if_finished(turn.pk)
     unanswered = {answers[side.pk]: side for side in sides if side.pk in answers}
-    return _create_calls(claimed, turn, turns, unanswered, material)
+    return _create_calls(claimed, turn, turns, unanswered, contents)
 
 
 def _create_calls(
-    claimed: ClaimedTurn, turn: Turn, turns: list[Turn], sides: dict[Answer, Side], material: dict[str, Material]
+    claimed: ClaimedTurn,
+    turn: Turn,
+    turns: list[Turn],
+    sides: dict[Answer, Side],
+    contents: dict[str, AttachmentContent],
 ) -> list[PreparedCall]:
     planned = [
         PlannedCall(
             model=side.model,
-            messages=messages_for(side, turns, context_from=turn.context_from, material=material),
+            messages=messages_for(side, turns, context_from=turn.context_from, contents=contents),
             answer=answer, side=side.position,
-            turns=[earlier.index for earlier in remembered(side, turns, context_from=turn.context_from)] + [turn.index],
+            turns=[
+                *(earlier.index for earlier in remembered_turns(side, turns, context_from=turn.context_from)),
+                turn.index,
+            ],
         )
         for answer, side in sides.items()
     ]  # fmt: skip
@@ -155,20 +169,22 @@ def redraw(claimed: ClaimedTurn, failed: PreparedCall, result: CallResult) -> Pr
         if side.redrawn or side.chosen:
             return None
         opponent = battle.sides.exclude(pk=side.pk).select_related("model").get()
-        filters, material = Filters(**battle.filters), material_of([turn], with_images=True)
-        needs = Needs(battle.needs_images, length_of(content_of(turn, material)) if material else 0)
+        filters, contents = Filters(**battle.filters), load_attachment_contents([turn], with_images=True)
+        requirements = ModelRequirements(
+            battle.needs_images, content_length(turn_content(turn, contents)) if contents else 0
+        )
         pair = sampling.redraw(
             staying=opponent.model,
             leaving=side.model_id,
             random=_random,
-            may_be=lambda model: filters.keeps(model) and needs.met_by(model),
+            is_eligible=lambda model: filters.matches(model) and requirements.are_met_by(model),
         )
         if pair is None:
             return None
         Side.objects.filter(pk=side.pk).update(model_id=pair.right, redrawn=True)
         Battle.objects.filter(pk=battle.pk).update(propensity=pair.propensity)
-        side = next(fresh for fresh in read_sides_to_ask(battle.pk) if fresh.pk == side.pk)
-        return _create_calls(claimed, turn, [turn], {answer: side}, material)[0]
+        side = next(fresh for fresh in get_sides_with_prices(battle.pk) if fresh.pk == side.pk)
+        return _create_calls(claimed, turn, [turn], {answer: side}, contents)[0]
 
 
 @transaction.atomic

@@ -10,8 +10,8 @@ from rest_framework.views import APIView
 
 from accounts.actor import ActorRequest
 from battles.errors import NotVotedYet
-from battles.payloads import shown_battle
-from battles.queries import find_whole_battle
+from battles.payloads import battle_payload
+from battles.queries import find_battle_with_related
 from common.api_responses import PayloadResponse, paginated
 from common.caching import public
 from common.errors import InvalidInput, NotFound
@@ -104,12 +104,12 @@ class BattlePlaces(APIView):
     """Where the models of a battle that one has voted on stand now, and what the vote moved."""
 
     def get(self, request: Request, public_id: str) -> PayloadResponse[BattlePlacesPayload]:
-        battle = find_whole_battle(cast(ActorRequest, request._request).actor, public_id)
+        battle = find_battle_with_related(cast(ActorRequest, request._request).actor, public_id)
         if battle is None:
             raise NotFound
         if battle.vote_or_none is None:
             raise NotVotedYet
-        shown = shown_battle(battle)
+        shown = battle_payload(battle)
         places = places_of([shown])
         told: list[PlacePayload] = [
             {"side": one["side"], "model": one["model"], **places[public_id, one["side"]]}

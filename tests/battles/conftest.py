@@ -1,5 +1,3 @@
-"""What tests of battles share."""
-
 import pytest
 
 from models_registry.models import LanguageModel
@@ -8,6 +6,6 @@ from tests.fake_provider import FakeProvider
 
 
 @pytest.fixture
-def five(fake_provider: FakeProvider) -> list[LanguageModel]:
-    """Contestants m0 … m4."""
+def five_models(fake_provider: FakeProvider) -> list[LanguageModel]:
+    """Models m0 … m4, which answer with their prompt."""
     return [make.model(f"honest-{n}", at=fake_provider.base_url, slug=f"m{n}", name=f"Name {n}") for n in range(5)]

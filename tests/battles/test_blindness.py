@@ -1,4 +1,4 @@
-"""Before the vote, nothing that tells who is who leaves the server; after it, everything does."""
+"""No response identifies the models before the vote."""
 
 import base64
 from urllib.parse import quote
@@ -17,7 +17,7 @@ LEFT, RIGHT = "zebra-9d41", "okapi-27fe"
 
 
 @pytest.fixture(autouse=True)
-def _contestants(fake_provider: FakeProvider):
+def _models(fake_provider: FakeProvider):
     for canary in (LEFT, RIGHT):
         make.model(
             f"honest-{canary}", at=fake_provider.base_url, slug=f"slug-{canary}", name=f"Name {canary}",
@@ -32,14 +32,14 @@ def spellings(canary: str) -> list[bytes]:
     return [raw, raw.upper(), raw.hex().encode(), quote(canary, safe="").encode(), *encoded]
 
 
-def assert_tells_nothing(reader: Reader) -> None:
-    everything = b"\n".join(reader.received)
+def assert_nothing_identifies_models(reader: Reader) -> None:
+    received = b"\n".join(reader.received)
     for canary in (LEFT, RIGHT, CANARY):
         for spelling in spellings(canary):
-            assert spelling not in everything
+            assert spelling not in received
 
 
-def test_every_byte_before_the_vote_is_free_of_identity(reader: Reader):
+def test_no_byte_before_the_vote_identifies_models(reader: Reader):
     reader.get("/")
     battle = reader.start_battle("tell me who you are")
     page = reader.get(f"/s/{battle['session']}/")
@@ -54,13 +54,13 @@ def test_every_byte_before_the_vote_is_free_of_identity(reader: Reader):
     answered = reader.battle(battle["id"])
     assert answered["state"] == "awaiting_vote"
     assert answered["sides"] is None
-    assert_exports_tell(reader, battle["session"])
+    assert_exports_name(reader, battle["session"])
     answer = reader.api("POST", f"answers/{battle['id']}/rating/", {"stars": 5})
     assert answer.status_code == 404
     reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": "and again"})
     reader.wait_until_answered(reader.battle(battle["id"]))
-    reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "nobody"})
-    assert_tells_nothing(reader)
+    reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "neither"})
+    assert_nothing_identifies_models(reader)
 
     voted = reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "left"})
     assert voted.status_code == 201
@@ -68,33 +68,33 @@ def test_every_byte_before_the_vote_is_free_of_identity(reader: Reader):
     page = reader.get(f"/s/{battle['session']}/").text
     assert f"Name {LEFT}" in page
     assert f"Name {RIGHT}" in page
-    assert_exports_tell(reader, battle["session"], f"slug-{LEFT}", f"Name {RIGHT}")
+    assert_exports_name(reader, battle["session"], f"slug-{LEFT}", f"Name {RIGHT}")
 
 
-def assert_exports_tell(reader: Reader, session: str, *names: str) -> None:
-    """Both doors, both formats: whatever they send is kept by the reader."""
-    told = ""
+def assert_exports_name(reader: Reader, session: str, *names: str) -> None:
+    """Check the exports of page and API in both formats; the reader also collects their bytes."""
+    texts = ""
     for path in (f"/s/{session}/export/", f"/api/v1/sessions/{session}/export/"):
-        for wanted in ("markdown", "json"):
-            exported = reader.get(path, params={"as": wanted})
+        for format_name in ("markdown", "json"):
+            exported = reader.get(path, params={"as": format_name})
             assert exported.status_code == 200
-            told += exported.text
+            texts += exported.text
     for name in names:
-        assert name in told
+        assert name in texts
 
 
-def test_a_narrowed_draw_is_as_blind_as_any(reader: Reader, fake_provider: FakeProvider):
+def test_filtered_draw_identifies_no_model(reader: Reader, fake_provider: FakeProvider):
     make.model("honest", at=fake_provider.base_url)
     LanguageModel.objects.update(license_kind="open", size_b=7)
-    wanted = {"prompt": "hello", "filters": {"license_kind": "open", "max_size_b": 8}}
-    battle = reader.api("POST", "sessions/", wanted).json()["battles"][0]
+    body = {"prompt": "hello", "filters": {"license_kind": "open", "max_size_b": 8}}
+    battle = reader.api("POST", "sessions/", body).json()["battles"][0]
     reader.post("/", data={"prompt": "hello", "mode": "blind", "license_kind": "open", "size": "medium"})
     reader.get("/?mode=blind")
     assert reader.wait_until_answered(battle)["sides"] is None
-    assert_tells_nothing(reader)
+    assert_nothing_identifies_models(reader)
 
 
-def test_an_open_battle_in_the_same_session_opens_no_blind_one(reader: Reader, fake_provider: FakeProvider):
+def test_open_battle_keeps_blind_battle_of_session_blind(reader: Reader, fake_provider: FakeProvider):
     battle = reader.wait_until_answered(reader.start_battle())
     for name in ("seen-1", "seen-2"):  # too late to be drawn
         make.model("honest", at=fake_provider.base_url, slug=name, name=name)
@@ -104,21 +104,21 @@ def test_an_open_battle_in_the_same_session_opens_no_blind_one(reader: Reader, f
     reader.wait_until_answered(opened)
     reader.get(f"/s/{battle['session']}/")
     reader.api("GET", f"sessions/{battle['session']}/")
-    assert_exports_tell(reader, battle["session"], "seen-1", "seen-2")
-    assert_tells_nothing(reader)
+    assert_exports_name(reader, battle["session"], "seen-1", "seen-2")
+    assert_nothing_identifies_models(reader)
 
 
-def test_an_error_before_the_vote_is_neutral(reader: Reader, fake_provider: FakeProvider):
+def test_error_before_the_vote_hides_its_cause(reader: Reader, fake_provider: FakeProvider):
     LanguageModel.objects.update(upstream_name="status-401")
     battle = reader.wait_until_answered(reader.start_battle())
     assert battle["state"] == "void"
     assert {answer["error"] for answer in battle["turns"][0]["answers"]} == {"failed"}
     page = reader.get(f"/s/{battle['session']}/").text
     assert "refused_key" not in page
-    assert_tells_nothing(reader)
+    assert_nothing_identifies_models(reader)
 
 
-def test_before_the_vote_a_battle_has_exactly_the_allowed_keys(reader: Reader):
+def test_payload_before_the_vote_has_only_allowed_keys(reader: Reader):
     battle = reader.wait_until_answered(reader.start_battle())
     assert set(battle) == {
         "id", "session", "mode", "state", "categories", "turns", "vote", "sides", "stream_url",
@@ -133,7 +133,7 @@ def test_before_the_vote_a_battle_has_exactly_the_allowed_keys(reader: Reader):
         assert set(answer) == {"side", "state", "text", "html", "error", "error_message"}
 
 
-def test_left_or_right_is_a_fair_coin(db):
+def test_sides_are_drawn_with_equal_probability(db):
     from random import Random
 
     from battles.prompting.pairing import Candidate, draw_pair, uniform_pair_weights

@@ -1,5 +1,3 @@
-"""Sentences that differ between modes."""
-
 import pytest
 from django.template import Context, Template
 

@@ -7,7 +7,7 @@ from django.test import Client
 
 from battles import actions
 from battles.models import Answer, Battle, Vote
-from battles.queries import read_battle
+from battles.queries import get_battle
 from battles.views.battles import page_battle
 from leaderboard.aggregation import job
 from leaderboard.boards.reveal import NOWHERE, places_of
@@ -31,7 +31,7 @@ def voted(*models, choice: str = "left") -> Battle:
 
 
 def shown(battle: Battle) -> dict:
-    return page_battle(read_battle(battle.pk))
+    return page_battle(get_battle(battle.pk))
 
 
 @pytest.mark.django_db

@@ -6,7 +6,7 @@ from django.core.management import call_command
 from accounts.actor import Actor
 from battles import actions
 from battles.models import Answer, Battle, Turn
-from battles.prompting.lineup import Wish
+from battles.prompting.lineup import BattleRequest
 from leaderboard.aggregation.job import aggregate
 from leaderboard.boards.snapshots import read_snapshot
 from leaderboard.counting import tallies
@@ -29,7 +29,9 @@ def models():
 def compared(actor: Actor | None = None) -> tuple[Actor, list[Answer]]:
     """A person and three answers to one prompt, in the order of SLUGS."""
     actor = actor or make.member()
-    battle = actions.start_session(actor=actor, prompt="hello", wish=Wish(Battle.Mode.COMPARE, SLUGS))
+    battle = actions.start_session(
+        actor=actor, prompt="hello", battle_request=BattleRequest(Battle.Mode.COMPARE, SLUGS)
+    )
     battle.turns.update(state=Turn.State.DONE)
     Answer.objects.filter(turn__battle=battle).update(state=Answer.State.DONE, text="hi")
     return actor, list(Answer.objects.filter(turn__battle=battle).in_order())

@@ -11,8 +11,8 @@ from accounts.models import Visitor
 from battles import actions as battle_actions
 from battles.errors import BudgetReached
 from battles.models import Attachment, Battle, Turn, Vote
-from battles.prompting.lineup import Filters, Wish
-from battles.queries import find_whole_battle
+from battles.prompting.lineup import BattleRequest, Filters
+from battles.queries import find_battle_with_related
 from models_registry.models import LanguageModel
 from tests import make
 from tests.fake_provider import FakeProvider
@@ -192,7 +192,7 @@ def test_attachments_count_against_budget(person: Actor, settings):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": Decimal("0.10")}
     long = upload_file(person, b"word " * 2000, "long.txt")
     with pytest.raises(BudgetReached):
-        battle_actions.start_session(actor=person, prompt="hello", wish=Wish(attachments=(long,)))
+        battle_actions.start_session(actor=person, prompt="hello", battle_request=BattleRequest(attachments=(long,)))
     battle_actions.start_session(actor=person, prompt="hello")
 
 
@@ -214,9 +214,9 @@ def test_file_is_deletable_only_while_unused_by_answers(reader: Reader, person: 
 
 def test_deleted_session_deletes_only_its_own_files(person: Actor):
     own, shared = upload_file(person, b"only here", "own.txt"), upload_file(person, b"here and there", "shared.txt")
-    wish = Wish(attachments=(own, shared))
-    first = battle_actions.start_session(actor=person, prompt="one", wish=wish)
-    battle_actions.start_session(actor=person, prompt="two", wish=Wish(attachments=(shared,)))
+    battle_request = BattleRequest(attachments=(own, shared))
+    first = battle_actions.start_session(actor=person, prompt="one", battle_request=battle_request)
+    battle_actions.start_session(actor=person, prompt="two", battle_request=BattleRequest(attachments=(shared,)))
     battle_actions.delete_session(first.session)
     kept = Upload.objects.kept().filter(name__in=["own.txt", "shared.txt"])
     assert [upload.name for upload in kept] == ["shared.txt"]
@@ -228,7 +228,7 @@ def test_prompt_digest_includes_attachments(person: Actor):
     for number in range(2):
         attached = upload_file(person, b"text %d" % number, "a.txt")
         battle = battle_actions.start_session(
-            actor=person, prompt="Summarise this.", wish=Wish(attachments=(attached,))
+            actor=person, prompt="Summarise this.", battle_request=BattleRequest(attachments=(attached,))
         )
         digests.add(battle.prompt_digest)
     digests.add(battle_actions.start_session(actor=person, prompt="Summarise this.").prompt_digest)
@@ -250,18 +250,20 @@ def test_battle_query_count_is_fixed_with_attachments(person: Actor):
     def query_count(actor: Actor) -> int:
         public_id = Battle.objects.get(session__owner_visitor=actor.visitor).public_id
         with CaptureQueriesContext(connection) as queries:
-            battle = find_whole_battle(actor, public_id)
+            battle = find_battle_with_related(actor, public_id)
             [turn.attached for turn in battle.turns.all()]
         return len(queries)
 
     without = make.visitor()
     battle_actions.start_session(actor=without, prompt="hello")
     files = tuple(upload_file(person, b"text %d" % number, "a.txt") for number in range(4))
-    battle_actions.start_session(actor=person, prompt="hello", wish=Wish(attachments=files))
+    battle_actions.start_session(actor=person, prompt="hello", battle_request=BattleRequest(attachments=files))
     assert query_count(without) == query_count(person)
 
 
 def test_needs_images_filter_is_stored_for_redraws(person: Actor):
     give_sight(*LanguageModel.objects.all())
-    battle = battle_actions.start_session(actor=person, prompt="hi", wish=Wish(filters=Filters(needs_images=True)))
+    battle = battle_actions.start_session(
+        actor=person, prompt="hi", battle_request=BattleRequest(filters=Filters(needs_images=True))
+    )
     assert (battle.filters, battle.needs_images) == ({"needs_images": True}, True)

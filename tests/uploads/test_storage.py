@@ -15,7 +15,7 @@ from accounts.claims import visitor_claimed
 from accounts.models import Visitor
 from battles import actions as battle_actions
 from battles.models import Attachment
-from battles.prompting.lineup import Wish
+from battles.prompting.lineup import BattleRequest
 from tests import make
 from tests.uploads import pdfs
 from tests.uploads.conftest import stored_files
@@ -101,7 +101,9 @@ def test_cleanup_deletes_only_expired_uploads():
         make.model(f"honest-{number}")
     unused, used = upload_file(visitor, b"unused"), upload_file(visitor, b"used")
     theirs, new = upload_file(member, b"a member's"), upload_file(visitor, b"new")
-    battle_actions.start_session(actor=visitor, prompt="What?", wish=Wish(attachments=(used.public_id,)))
+    battle_actions.start_session(
+        actor=visitor, prompt="What?", battle_request=BattleRequest(attachments=(used.public_id,))
+    )
     two_days_ago = timezone.now() - timedelta(days=2)
     Upload.objects.exclude(pk=new.pk).update(created_at=two_days_ago)
     cleanup.delete_expired()
@@ -174,7 +176,7 @@ def test_visitors_uploads_move_to_member_at_sign_in():
     mine, twin = upload_file(member, b"both have it"), upload_file(visitor, b"both have it")
     other = upload_file(visitor, b"only the visitor has it")
     battle_actions.start_session(
-        actor=visitor, prompt="What?", wish=Wish(attachments=(twin.public_id, other.public_id))
+        actor=visitor, prompt="What?", battle_request=BattleRequest(attachments=(twin.public_id, other.public_id))
     )
     visitor_claimed.send(sender=Visitor, visitor=visitor.visitor, user=member.user)
     kept = Upload.objects.owned_by(member).kept()

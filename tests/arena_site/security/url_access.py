@@ -18,7 +18,7 @@ OPEN = [
 ]  # fmt: skip
 # For whoever has the signed word in it, for an hour.
 SIGNED = ["/stream/{token}/"]
-# For whoever was given the address of a battle that somebody published (tests/battles/test_publishing.py).
+# For whoever was given the address of a battle that somebody published (tests/battles/sessions/test_sharing.py).
 PUBLISHED = [
     "/b/{share_id}/", "/b/{share_id}/export/", "/api/v1/shares/{public_id}/", "/api/v1/shares/{public_id}/export/",
 ]  # fmt: skip

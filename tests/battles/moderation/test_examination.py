@@ -12,7 +12,7 @@ from battles import actions
 from battles.errors import PromptRefused
 from battles.models import Action, Battle, ModerationCase, ModerationRule, ModerationVerdict, Session, Turn
 from battles.moderation.examination import check_prompt
-from battles.prompting.lineup import Wish
+from battles.prompting.lineup import BattleRequest
 from tests import make
 from tests.uploads import pdfs
 from tests.uploads.conftest import _storage  # noqa: F401 (own storage)
@@ -174,8 +174,8 @@ def test_refused_prompt_counts_and_is_stored_without_text(settings, client: Clie
 
 @pytest.mark.usefixtures("nothing_is_forgotten")
 def test_check_without_rules_needs_no_query(django_assert_num_queries):
-    actor, wish = make.member(), Wish(Battle.Mode.DIRECT, ("m0",))
-    battle = answered(actions.start_session(actor=actor, prompt="hello", wish=wish))
+    actor, battle_request = make.member(), BattleRequest(Battle.Mode.DIRECT, ("m0",))
+    battle = answered(actions.start_session(actor=actor, prompt="hello", battle_request=battle_request))
     with django_assert_num_queries(0):
         assert check_prompt(actor=actor, prompt="hello", battle=battle) == []
 

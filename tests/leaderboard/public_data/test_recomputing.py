@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from msgspec.structs import replace
 
-from battles.actions import file_votes_under
+from battles.actions import reassign_votes
 from battles.labels import LabelChange, Labels
 from battles.models import Vote
 from battles.signals import labels_change, relabelling_begins
@@ -111,7 +111,7 @@ def test_votes_that_people_claimed_since_do_not_make_a_snapshot_wrong(votes, cap
     """Its intervals were made with other voters, which nobody remembers; all else is checked as ever."""
     snapshot = publish().public_id
     with transaction.atomic():
-        file_votes_under("user:1", Vote.objects.filter(voter__in=["visitor:1", "visitor:2", "visitor:3"]))
+        reassign_votes(Vote.objects.filter(voter__in=["visitor:1", "visitor:2", "visitor:3"]), voter="user:1")
     recompute(snapshot)
     assert "filed under another voter since" in capsys.readouterr().out
     later = publish().public_id

@@ -1,4 +1,4 @@
-"""A turn's end is committed before each query of a read: the result is consistent."""
+"""Reads are consistent even if a turn's end is committed between their queries."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from accounts.actor import Actor
 from battles.models import Battle, Turn
-from battles.payloads import shown_battle
-from battles.queries import find_whole_battle, read_battle, read_battles, read_battles_of
+from battles.payloads import battle_payload
+from battles.queries import find_battle_with_related, get_battle, get_battles_of_sessions, get_session_battles
 from battles.worker.turn_store import fail_expired
 from tests import make
 
@@ -21,17 +21,17 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 MAX_QUERIES = 12
 READERS: dict[str, Callable[[Battle], Any]] = {
-    "find_whole_battle": lambda battle: find_whole_battle(
+    "find_battle_with_related": lambda battle: find_battle_with_related(
         Actor(visitor=battle.session.owner_visitor), battle.public_id
     ),
-    "read_battle": lambda battle: read_battle(battle.pk),
-    "read_battles": lambda battle: read_battles(battle.session)[0],
-    "read_battles_of": lambda battle: read_battles_of([battle.session])[0],
+    "get_battle": lambda battle: get_battle(battle.pk),
+    "get_session_battles": lambda battle: get_session_battles(battle.session)[0],
+    "get_battles_of_sessions": lambda battle: get_battles_of_sessions([battle.session])[0],
 }
 
 
 def battle_being_answered() -> Battle:
-    """Lease has expired, so that fail_expired() fails both sides."""
+    """Return a battle with an expired lease, so that fail_expired() fails both sides."""
     battle = make.battle(make.model(), make.model())
     expired = timezone.now() - timedelta(minutes=1)
     battle.turns.update(state=Turn.State.ANSWERING, attempt=2, fence=1, lease_until=expired)
@@ -71,7 +71,7 @@ def test_failing_turn_is_read_in_one_state(name: str):
         battle = battle_being_answered()
         turn_id = battle.turns.get().pk
         with committing(lambda turn_id=turn_id: fail_expired(turn_id), before_query=number) as queries:
-            shown = shown_battle(read(battle))
+            shown = battle_payload(read(battle))
         answers = {answer["state"] for turn in shown["turns"] for answer in turn["answers"]}
         seen.append((shown["state"], shown["stream_url"] is None, *answers))
         if len(queries) < number:

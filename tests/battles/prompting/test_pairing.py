@@ -1,5 +1,3 @@
-"""Who meets whom: every pair has its chance, and the battle remembers which chance it was."""
-
 from collections import Counter
 from itertools import combinations
 from random import Random
@@ -13,22 +11,22 @@ from models_registry.models import LanguageModel, Provider
 from tests import make
 
 
-def test_pairs_come_as_often_as_their_propensity_says():
+def test_pair_frequency_matches_propensity():
     candidates = [Candidate(1, 1.0), Candidate(2, 1.0), Candidate(3, 2.0), Candidate(4, 0.5)]
-    random, drawn, said = Random(7), Counter(), {}
+    random, drawn, propensities = Random(7), Counter(), {}
     for _ in range(20_000):
         pair = draw_pair(candidates, uniform_pair_weights, random)
         key = tuple(sorted(pair[:2]))
         drawn[key] += 1
-        said[key] = pair.propensity
+        propensities[key] = pair.propensity
     assert set(drawn) == set(combinations([1, 2, 3, 4], 2))
-    assert sum(said.values()) == pytest.approx(1)
-    for key, times in drawn.items():
-        assert times / 20_000 == pytest.approx(said[key], abs=0.015)
-    assert said[(1, 3)] == pytest.approx(2 * said[(1, 2)])
+    assert sum(propensities.values()) == pytest.approx(1)
+    for key, count in drawn.items():
+        assert count / 20_000 == pytest.approx(propensities[key], abs=0.015)
+    assert propensities[(1, 3)] == pytest.approx(2 * propensities[(1, 2)])
 
 
-def test_a_redraw_keeps_who_stays_and_stores_the_final_pairs_own_chance():
+def test_redraw_keeps_staying_model_and_pair_propensity():
     candidates = [Candidate(1, 1.0), Candidate(2, 1.0), Candidate(3, 3.0)]
     pair = draw_pair(candidates, uniform_pair_weights, Random(1), staying=2)
     assert pair.left == 2
@@ -37,12 +35,12 @@ def test_a_redraw_keeps_who_stays_and_stores_the_final_pairs_own_chance():
 
 
 @pytest.mark.parametrize("candidates", [[], [Candidate(1, 1.0)]])
-def test_fewer_than_two_are_no_pair(candidates: list[Candidate]):
+def test_fewer_than_two_candidates_return_no_pair(candidates: list[Candidate]):
     assert draw_pair(candidates, uniform_pair_weights, Random(1)) is None
 
 
 @pytest.mark.django_db
-def test_only_active_models_that_can_be_called_and_have_a_weight_are_drawn():
+def test_only_active_reachable_weighted_models_are_drawn():
     able = {make.model().pk, make.model().pk}
     make.model(status="paused")
     make.model(weight=0)
@@ -53,7 +51,7 @@ def test_only_active_models_that_can_be_called_and_have_a_weight_are_drawn():
 
 
 @pytest.mark.django_db
-def test_too_few_is_said():
+def test_single_model_raises_too_few_models():
     make.model()
     with pytest.raises(TooFewModels):
         sampling.draw(LanguageModel.objects.drawable(), Random(1))

@@ -1,4 +1,4 @@
-"""The pages of the open modes by forms alone: pick models, read names, give stars."""
+"""Pages of the modes with visible names, without JavaScript."""
 
 import re
 
@@ -35,29 +35,29 @@ def answer(battle: Battle) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "models", "seats"),
+    ("mode", "models", "sides"),
     [
         ("side_by_side", ["cat", "ant"], [("left", "cat"), ("right", "ant")]),
         ("compare", ["bee", "cat", "ant"], [("1", "bee"), ("2", "cat"), ("3", "ant")]),
         ("direct", ["bee"], [("left", "bee")]),
     ],
 )
-def test_picked_models_meet_in_the_order_of_their_pickers(client: Client, mode, models, seats):
+def test_chosen_models_take_sides_in_picker_order(client: Client, mode, models, sides):
     assert f'name="mode" value="{mode}"' in client.get(f"/?mode={mode}").content.decode()
     battle = start(client, mode=mode, models=models)
-    assert list(battle.sides.order_by("position").values_list("position", "model__slug")) == seats
+    assert list(battle.sides.order_by("position").values_list("position", "model__slug")) == sides
     page = page_of(battle, client)
     for slug in models:
         assert f"<bdi>{slug.capitalize()}</bdi>" in page
     answer(battle)
-    anew = client.post(f"/s/{battle.session.public_id}/battles/", hidden_fields(page_of(battle, client)))
-    assert anew.status_code == 303
-    again = Battle.objects.latest("pk")
-    assert list(again.sides.order_by("position").values_list("position", "model__slug")) == seats
+    response = client.post(f"/s/{battle.session.public_id}/battles/", hidden_fields(page_of(battle, client)))
+    assert response.status_code == 303
+    repeated = Battle.objects.latest("pk")
+    assert list(repeated.sides.order_by("position").values_list("position", "model__slug")) == sides
 
 
 def hidden_fields(page: str) -> dict[str, object]:
-    """What the composer sends with the prompt that is typed into it."""
+    """Return the fields that the composer sends, with a prompt."""
     composer = page[page.index('id="composer"') :]
     return {
         "prompt": "and now?",
@@ -66,12 +66,12 @@ def hidden_fields(page: str) -> dict[str, object]:
     }
 
 
-def test_the_empty_picker_leaves_the_partner_to_the_draw(client: Client):
+def test_empty_picker_draws_the_partner(client: Client):
     battle = start(client, mode="side_by_side", models=["bee", ""])
     assert set(battle.sides.values_list("position", "chosen")) == {("left", True), ("right", False)}
 
 
-def test_a_blind_draw_is_narrowed_on_the_page(client: Client):
+def test_page_filters_narrow_the_blind_draw(client: Client):
     make.model(license_kind="proprietary", size_b=7)
     for _ in range(6):
         start(client, license_kind="open", size="medium")
@@ -89,7 +89,7 @@ def test_a_blind_draw_is_narrowed_on_the_page(client: Client):
         ({"mode": "direct", "models": ["\x00"]}, "There is no model"),
     ],
 )
-def test_a_wrong_choice_keeps_what_was_typed_and_picked(client: Client, fields, sentence):
+def test_invalid_choice_keeps_the_form_input(client: Client, fields, sentence):
     response = client.post("/", {"prompt": "my long prompt", **fields})
     page = response.content.decode()
     assert response.status_code == 422
@@ -100,29 +100,29 @@ def test_a_wrong_choice_keeps_what_was_typed_and_picked(client: Client, fields, 
     assert not Battle.objects.exists()
 
 
-def test_an_unknown_mode_is_the_blind_one(client: Client):
+def test_unknown_mode_in_url_falls_back_to_blind(client: Client):
     assert 'name="mode" value="blind"' in client.get("/?mode=telepathy").content.decode()
     assert client.post("/", {"prompt": "hello", "mode": "telepathy"}).status_code == 422
 
 
-def test_stars_are_given_without_a_script_and_with_one(client: Client):
+def test_stars_are_stored_with_and_without_htmx(client: Client):
     battle = start(client, mode="compare", models=["ant", "bee"])
     assert 'class="stars"' not in page_of(battle, client)
     answer(battle)
     assert page_of(battle, client).count('class="stars"') == 2
     first, second = Answer.objects.in_order()
-    told = client.post(f"/answers/{first.public_id}/rating/", {"stars": "5"})
-    assert told.status_code == 302
+    response = client.post(f"/answers/{first.public_id}/rating/", {"stars": "5"})
+    assert response.status_code == 302
     assert re.search(rf'id="stars-{first.public_id}-5"[^>]* checked', page_of(battle, client))
-    told = client.post(f"/answers/{second.public_id}/rating/", {"stars": "2"}, headers={"HX-Request": "true"})
-    assert told.status_code == 204  # the form that was sent shows them
+    response = client.post(f"/answers/{second.public_id}/rating/", {"stars": "2"}, headers={"HX-Request": "true"})
+    assert response.status_code == 204  # the submitted form already shows the stars
     assert re.search(rf'id="stars-{second.public_id}-2"[^>]* checked', page_of(battle, client))
     assert client.post(f"/answers/{second.public_id}/rating/", {"stars": "6"}).status_code == 404
     assert Client().post(f"/answers/{second.public_id}/rating/", {"stars": "1"}).status_code == 404
     assert list(StarRating.objects.order_by("order").values_list("stars", flat=True)) == [5, 2]
 
 
-def test_side_by_side_says_where_its_vote_counts(client: Client):
+def test_side_by_side_page_names_the_board_of_its_vote(client: Client):
     battle = start(client, mode="side_by_side", models=["ant", "bee"])
     answer(battle)
     assert "It counts on the side-by-side board" in page_of(battle, client)
@@ -130,7 +130,7 @@ def test_side_by_side_says_where_its_vote_counts(client: Client):
     assert "You preferred the right answer." in page_of(battle, client)
 
 
-def test_the_session_page_asks_as_much_for_six_models_as_for_two(client: Client, django_assert_max_num_queries):
+def test_session_page_query_count_is_independent_of_models(client: Client, django_assert_max_num_queries):
     for name in ("dog", "elk", "fox"):
         make.model(slug=name, name=name)
     battle = start(client, mode="compare", models=["ant", "bee", "cat", "dog", "elk", "fox"])
@@ -140,10 +140,12 @@ def test_the_session_page_asks_as_much_for_six_models_as_for_two(client: Client,
 
 
 @pytest.mark.parametrize(("cost", "shown"), [("0.00230000", "$0.0023"), ("0.00000012", "$0.00000012"), ("0", "$0")])
-def test_what_an_answer_cost_is_said_without_digits_that_say_nothing(client: Client, cost: str, shown: str):
+def test_answer_cost_is_shown_without_trailing_zeros(client: Client, cost: str, shown: str):
     battle = start(client, mode="direct", models=["bee"])
     answer(battle)
-    said = Answer.objects.get()
-    said.call = Call.objects.create(answer=said, model=said.side.model, attempt=1, fence=1, state="done", cost=cost)
-    said.save()
+    stored = Answer.objects.get()
+    stored.call = Call.objects.create(
+        answer=stored, model=stored.side.model, attempt=1, fence=1, state="done", cost=cost
+    )
+    stored.save()
     assert f"<span>{shown}</span>" in compact(page_of(battle, client))

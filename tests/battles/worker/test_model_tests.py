@@ -1,4 +1,4 @@
-"""An administrator tests a model: a real answer, on the way of every call."""
+"""Model tests in the admin, with real calls."""
 
 import json
 import re
@@ -35,32 +35,32 @@ def admin(reader: Reader) -> Reader:
     return reader
 
 
-def ask(admin: Reader, model: LanguageModel, prompt: str = "one two three") -> str:
-    """The page that shows the answer grow."""
+def start_test(admin: Reader, model: LanguageModel, prompt: str = "one two three") -> str:
+    """Start a test and return the path of its page."""
     answer = admin.post(f"/admin/models_registry/languagemodel/{model.pk}/test/", data={"prompt": prompt})
     assert answer.status_code == 302, answer.text
     return answer.headers["Location"]
 
 
 def follow(admin: Reader, page: str) -> Iterator[tuple[str, str]]:
-    """(name, data) of what a browser would hear from the page's stream."""
+    """Yield name and data of the events of the page's stream."""
     found = re.search(r'data-stream="([^"]+)"', admin.get(page).text)
     return ((name, data) for _, name, data in admin.follow(found[1])) if found else iter(())
 
 
-def wait_for_the_end(admin: Reader, page: str) -> None:
+def wait_for_end(admin: Reader, page: str) -> None:
     for _ in follow(admin, page):
         pass
 
 
-def said(heard: list[tuple[str, str]]) -> str:
+def streamed_text(heard: list[tuple[str, str]]) -> str:
     return "".join(json.loads(data)["text"] for name, data in heard if name == "text")
 
 
 def result_of(admin: Reader, model: LanguageModel, prompt: str = "one two three") -> str:
-    """The page when the model has ended."""
-    page = ask(admin, model, prompt)
-    wait_for_the_end(admin, page)
+    """Test a model and return its page after the end."""
+    page = start_test(admin, model, prompt)
+    wait_for_end(admin, page)
     return admin.get(page).text
 
 
@@ -69,32 +69,32 @@ def rows(page: str) -> dict[str, str]:
     return {name: " ".join(value.split()) for name, value in cells}
 
 
-def test_the_answer_grows_on_the_page_and_ends_with_what_it_took(admin: Reader, fake_provider: FakeProvider):
+def test_page_streams_answer_and_ends_with_usage(admin: Reader, fake_provider: FakeProvider):
     model = make.model("honest", at=fake_provider.base_url, system_prompt="Be brief.", parameters={"temperature": 0.5})
     Price.objects.create(model=model, input_per_million=10, output_per_million=100)
     prompt = f"one two {PAUSE} <b>three</b>"
-    page = ask(admin, model, prompt)
+    page = start_test(admin, model, prompt)
     events = follow(admin, page)
-    heard = read_until(events, lambda heard: said(heard) == "one two ")
+    heard = read_until(events, lambda heard: streamed_text(heard) == "one two ")
     so_far = admin.get(page).text
     assert '<pre class="model-words" aria-live="polite">one two </pre>' in so_far
     assert "data-stream" in so_far
     fake_provider.go_on()
     heard += events
-    assert said(heard) == f"{prompt} "
+    assert streamed_text(heard) == f"{prompt} "
     assert heard[-1] == ("end", "{}")
     shown = admin.get(page).text
     assert f"one two {PAUSE} &lt;b&gt;three&lt;/b&gt;" in shown
     assert "data-stream" not in shown
-    took = rows(shown)
-    assert (took["Tokens"], took["Cost"], took["Ended with"]) == ("7 sent, 4 written", "$0.00047", "stop")
-    assert re.fullmatch(r"\d+ ms", took["First token"])
+    usage = rows(shown)
+    assert (usage["Tokens"], usage["Cost"], usage["Ended with"]) == ("7 sent, 4 written", "$0.00047", "stop")
+    assert re.fullmatch(r"\d+ ms", usage["First token"])
     [sent] = fake_provider.requests
     assert [message["content"] for message in sent["messages"]] == ["Be brief.", prompt]
     assert sent["temperature"] == 0.5
 
 
-def test_the_call_is_logged_without_its_text_and_paid_from_the_budget(admin: Reader, fake_provider: FakeProvider):
+def test_call_is_logged_without_text_and_charged(admin: Reader, fake_provider: FakeProvider):
     model = make.model("honest", at=fake_provider.base_url)
     Price.objects.create(model=model, input_per_million=10, output_per_million=100)
     result_of(admin, model, "a secret prompt")
@@ -107,7 +107,7 @@ def test_the_call_is_logged_without_its_text_and_paid_from_the_budget(admin: Rea
 
 
 @pytest.mark.parametrize(
-    ("upstream_name", "sentence", "words"),
+    ("upstream_name", "sentence", "upstream_text"),
     [
         ("status-500", "The provider reported an error.", CANARY),
         ("status-404", "The provider rejected the request.", CANARY),
@@ -115,23 +115,23 @@ def test_the_call_is_logged_without_its_text_and_paid_from_the_budget(admin: Rea
         ("empty", "The model returned an empty answer.", ""),
     ],
 )
-def test_a_failure_is_said_plainly_and_in_the_providers_words(
-    upstream_name: str, sentence: str, words: str, admin: Reader, fake_provider: FakeProvider
+def test_failure_shows_sentence_and_upstream_text(
+    upstream_name: str, sentence: str, upstream_text: str, admin: Reader, fake_provider: FakeProvider
 ):
     shown = result_of(admin, make.model(upstream_name, at=fake_provider.base_url))
     assert "The model did not answer" in shown
     assert sentence in unescape(shown)
-    assert words in shown
+    assert upstream_text in shown
     assert Call.objects.get().state == "failed"
 
 
-def test_what_came_before_a_failure_is_shown(admin: Reader, fake_provider: FakeProvider):
+def test_partial_answer_is_shown_with_failure(admin: Reader, fake_provider: FakeProvider):
     shown = result_of(admin, make.model("cut-after-2", at=fake_provider.base_url))
     assert "The connection broke before the answer was complete." in shown
     assert "one two " in shown
 
 
-def test_a_refused_key_is_not_repeated(admin: Reader, fake_provider: FakeProvider):
+def test_refused_key_is_not_shown(admin: Reader, fake_provider: FakeProvider):
     model = make.model("status-401", at=fake_provider.base_url)
     model.provider.store_key(KEY)
     model.provider.save()
@@ -141,7 +141,7 @@ def test_a_refused_key_is_not_repeated(admin: Reader, fake_provider: FakeProvide
     assert KEY.encode() not in b"".join(admin.received)
 
 
-def test_a_test_over_the_budget_asks_nobody(admin: Reader, fake_provider: FakeProvider):
+def test_model_test_over_budget_makes_no_call(admin: Reader, fake_provider: FakeProvider):
     model = make.model("honest", at=fake_provider.base_url)
     Price.objects.create(model=model, input_per_million=10, output_per_million=100)
     PaidCallsHalt.objects.create(pk=1)
@@ -150,7 +150,7 @@ def test_a_test_over_the_budget_asks_nobody(admin: Reader, fake_provider: FakePr
     assert not fake_provider.calls
 
 
-def test_an_answer_closes_the_models_breaker_and_a_failure_opens_none(
+def test_success_closes_breaker_and_failure_opens_none(
     admin: Reader, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(breaker_rule, "FAILURES_IN_A_ROW", 1)
@@ -161,33 +161,33 @@ def test_an_answer_closes_the_models_breaker_and_a_failure_opens_none(
     assert not Breaker.objects.open().exists()
 
 
-def test_a_draft_can_be_tested_before_it_is_drawn(admin: Reader, fake_provider: FakeProvider):
+def test_draft_model_can_be_tested(admin: Reader, fake_provider: FakeProvider):
     shown = result_of(admin, make.model("honest", at=fake_provider.base_url, status="draft"))
     assert "The model answered" in shown
     assert "It is a draft: activate it." in shown
 
 
-def test_a_message_that_comes_twice_asks_the_model_once(admin: Reader, fake_provider: FakeProvider):
-    page = ask(admin, make.model("honest", at=fake_provider.base_url))
-    wait_for_the_end(admin, page)
+def test_redelivered_task_calls_the_model_once(admin: Reader, fake_provider: FakeProvider):
+    page = start_test(admin, make.model("honest", at=fake_provider.base_url))
+    wait_for_end(admin, page)
     tasks.test_model(page.rstrip("/").rpartition("/")[2])
     assert fake_provider.calls.total() == 1
 
 
-def test_an_empty_prompt_is_refused(admin: Reader, fake_provider: FakeProvider):
+def test_empty_prompt_is_refused(admin: Reader, fake_provider: FakeProvider):
     model = make.model("honest", at=fake_provider.base_url)
     answer = admin.post(f"/admin/models_registry/languagemodel/{model.pk}/test/", data={"prompt": " "})
     assert (answer.status_code, fake_provider.calls.total()) == (422, 0)
 
 
-def test_a_test_that_nobody_knows_says_so(admin: Reader):
+def test_unknown_model_test_shows_expired(admin: Reader):
     model = make.model()
     shown = admin.get(f"/admin/models_registry/languagemodel/{model.pk}/test/unknown/").text
     assert "No worker picked up the test" in shown
     assert "data-stream" not in shown
 
 
-def test_without_the_right_to_change_models_nobody_tests_or_listens(reader: Reader, fake_provider: FakeProvider):
+def test_model_test_needs_change_permission(reader: Reader, fake_provider: FakeProvider):
     model = make.model("honest", at=fake_provider.base_url)
     make.user("staff@example.org", is_staff=True)
     reader.post("/accounts/login/", data={"login": "staff@example.org", "password": "a-good-password"})
@@ -198,24 +198,24 @@ def test_without_the_right_to_change_models_nobody_tests_or_listens(reader: Read
     assert not fake_provider.calls
 
 
-def test_stream_token_of_a_test_opens_no_turn_of_that_name():
+def test_test_stream_key_differs_from_turn_stream_key():
     assert StreamToken("x", 0, "test").key != StreamToken("x", 0, "api").key
 
 
 def test_model_test_expires_with_its_stream(admin: Reader, fake_provider: FakeProvider):
-    page = ask(admin, make.model("honest", at=fake_provider.base_url))
-    wait_for_the_end(admin, page)
+    page = start_test(admin, make.model("honest", at=fake_provider.base_url))
+    wait_for_end(admin, page)
     keys = connection().keys("model-test:*")
     assert len(keys) == 3
     assert all(0 < connection().ttl(key) <= model_tests.RESULT_TTL_S for key in keys)
 
 
 def test_model_test_streams_reasoning_apart(admin: Reader, fake_provider: FakeProvider):
-    page = ask(admin, make.model("reasoning", at=fake_provider.base_url))
+    page = start_test(admin, make.model("reasoning", at=fake_provider.base_url))
     heard = [
         (json.loads(data)["side"], json.loads(data)["text"]) for name, data in follow(admin, page) if name == "text"
     ]
     assert {side for side, _ in heard} == {"reasoning", "text"}
     shown = admin.get(page).text
     for side in ("reasoning", "text"):
-        assert escape("".join(text for of, text in heard if of == side)) in shown
+        assert escape("".join(text for name, text in heard if name == side)) in shown

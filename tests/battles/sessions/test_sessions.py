@@ -1,4 +1,4 @@
-"""What people do with their sessions: find, rename, put away, take along and delete them."""
+"""Sessions: export, rename, archive, search, delete and transfer."""
 
 import json
 
@@ -10,7 +10,7 @@ from accounts.actor import Actor
 from accounts.models import IdempotencyKey, Visitor
 from battles import actions
 from battles.models import Answer, Battle, Session, StarRating, Turn, Vote
-from battles.prompting.lineup import Wish
+from battles.prompting.lineup import BattleRequest
 from tests import make
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.pages import compact
@@ -27,7 +27,9 @@ def answered(battle: Battle, text: str = "an **answer**") -> Battle:
 
 def compared(actor: Actor, prompt: str = "hello") -> Battle:
     models = tuple(make.model().slug for _ in range(2))
-    return answered(actions.start_session(actor=actor, prompt=prompt, wish=Wish(Battle.Mode.COMPARE, models)))
+    return answered(
+        actions.start_session(actor=actor, prompt=prompt, battle_request=BattleRequest(Battle.Mode.COMPARE, models))
+    )
 
 
 @pytest.fixture
@@ -40,16 +42,16 @@ def client(actor: Actor) -> Client:
     return make.browser(actor)
 
 
-def export(client: Client, session: Session, wanted: str) -> str:
-    page = client.get(f"/s/{session.public_id}/export/?as={wanted}")
-    api = client.get(f"/api/v1/sessions/{session.public_id}/export/?as={wanted}")
+def export(client: Client, session: Session, format_name: str) -> str:
+    page = client.get(f"/s/{session.public_id}/export/?as={format_name}")
+    api = client.get(f"/api/v1/sessions/{session.public_id}/export/?as={format_name}")
     assert page.status_code == api.status_code == 200
     assert page.content == api.content
     assert "attachment" in page["Content-Disposition"]
     return page.content.decode()
 
 
-# ---- Taking along ----
+# ---- Export ----
 
 
 @pytest.mark.parametrize(
@@ -63,9 +65,7 @@ def export(client: Client, session: Session, wanted: str) -> str:
         ("```\n" + "word " * 30, "word word word word word word word word word word word…"),
     ],
 )
-def test_a_session_is_titled_with_the_prompts_first_words_without_markdowns_marks(
-    actor: Actor, client: Client, prompt: str, title: str
-):
+def test_session_title_is_prompt_start_without_markdown(actor: Actor, client: Client, prompt: str, title: str):
     battle = compared(actor, prompt)
     assert battle.session.title == title
     actions.publish(battle=battle)
@@ -73,7 +73,7 @@ def test_a_session_is_titled_with_the_prompts_first_words_without_markdowns_mark
     assert f'<h1 dir="auto">{escape(title.removesuffix("…"))}' in client.get(battle.share.get_absolute_url()).text
 
 
-def test_a_session_is_exported_as_messages_of_each_side(client: Client, actor: Actor):
+def test_session_export_has_messages_of_each_side(client: Client, actor: Actor):
     left, right = make.model(slug="l"), make.model(slug="r")
     battle = make.answered_battle(left, right, actor=actor)
     answered(battle, "an **answer**")
@@ -83,9 +83,9 @@ def test_a_session_is_exported_as_messages_of_each_side(client: Client, actor: A
     battle.turns.get(index=1).answers.filter(side__position="right").update(state="failed", error="cut")
     actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
     exported = json.loads(export(client, battle.session, "json"))
-    [told] = exported["battles"]
-    assert (exported["title"], told["mode"], told["vote"]) == ("one two three", "blind", "left")
-    assert told["sides"] == [
+    [exported_battle] = exported["battles"]
+    assert (exported["title"], exported_battle["mode"], exported_battle["vote"]) == ("one two three", "blind", "left")
+    assert exported_battle["sides"] == [
         {
             "side": "left", "model": "l",
             "messages": [
@@ -107,7 +107,7 @@ def test_a_session_is_exported_as_messages_of_each_side(client: Client, actor: A
     assert "**Vote:** The left answer was found better." in text
 
 
-def test_an_export_before_the_vote_is_blind(client: Client, actor: Actor):
+def test_export_before_the_vote_is_blind(client: Client, actor: Actor):
     make.answered_battle(make.model(slug="zebra", name="Zebra"), make.model(slug="okapi", name="Okapi"), actor=actor)
     session = Session.objects.get()
     assert [side["model"] for side in json.loads(export(client, session, "json"))["battles"][0]["sides"]] == [None] * 2
@@ -116,13 +116,13 @@ def test_an_export_before_the_vote_is_blind(client: Client, actor: Actor):
     assert not {"Zebra", "zebra", "Okapi", "okapi"} & set(text.split())
 
 
-def test_an_export_says_the_stars(client: Client, actor: Actor):
+def test_export_shows_stars(client: Client, actor: Actor):
     battle = compared(actor)
     actions.give_stars(actor=actor, answer=Answer.objects.first(), stars=4)
     assert "★★★★☆" in export(client, battle.session, "markdown")
 
 
-def test_an_export_in_another_format_is_refused(client: Client, actor: Actor):
+def test_export_in_unknown_format_is_refused(client: Client, actor: Actor):
     session = compared(actor).session
     assert client.get(f"/api/v1/sessions/{session.public_id}/export/?as=pdf").json()["fields"].keys() == {"as"}
     assert client.get(f"/s/{session.public_id}/export/?as=pdf").status_code == 400
@@ -132,7 +132,7 @@ def test_an_export_in_another_format_is_refused(client: Client, actor: Actor):
 # ---- Names, the archive, search ----
 
 
-def test_a_session_is_renamed_on_its_page(client: Client, actor: Actor):
+def test_session_is_renamed_on_its_page(client: Client, actor: Actor):
     session = compared(actor).session
     for title, status in (("Stripes", 302), ("", 422), ("x" * 121, 422), ("a\x00b", 422)):
         assert client.post(f"/s/{session.public_id}/rename/", {"title": title}).status_code == status
@@ -140,7 +140,7 @@ def test_a_session_is_renamed_on_its_page(client: Client, actor: Actor):
     assert session.title == "Stripes"
 
 
-def test_an_archived_session_leaves_the_sidebar_and_comes_back(client: Client, actor: Actor):
+def test_archived_session_leaves_the_list_and_returns(client: Client, actor: Actor):
     session = compared(actor, "about zebras").session
     page = f"/s/{session.public_id}/"
     client.post(f"{page}archive/", {"archived": "1"})
@@ -151,17 +151,15 @@ def test_an_archived_session_leaves_the_sidebar_and_comes_back(client: Client, a
     assert b"Nothing matches" in client.get("/sessions/?search=giraffe").content
 
 
-def test_a_search_looks_for_its_signs_and_not_for_patterns(client: Client, actor: Actor):
+def test_search_escapes_pattern_characters(client: Client, actor: Actor):
     compared(actor, "100 % sure")
     compared(actor, "snake_case")
-    for words, found in (("%", b"100 % sure"), ("_", b"snake_case")):
-        page = client.get("/api/v1/sessions/", {"search": words}).json()
+    for search, found in (("%", b"100 % sure"), ("_", b"snake_case")):
+        page = client.get("/api/v1/sessions/", {"search": search}).json()
         assert [session["title"].encode() for session in page["results"]] == [found]
 
 
-def test_the_list_of_sessions_asks_the_same_number_of_questions_however_long_it_is(
-    client: Client, actor: Actor, django_assert_max_num_queries
-):
+def test_session_list_has_a_fixed_query_count(client: Client, actor: Actor, django_assert_max_num_queries):
     for _ in range(12):
         make.answered_battle(make.model(), make.model(), actor=actor)
     with django_assert_max_num_queries(7):
@@ -171,14 +169,14 @@ def test_the_list_of_sessions_asks_the_same_number_of_questions_however_long_it_
 # ---- Deleting ----
 
 
-def test_deleting_asks_first_and_then_takes_text_and_owner_and_leaves_votes_and_stars(client: Client, actor: Actor):
+def test_deletion_is_confirmed_and_keeps_votes_and_stars(client: Client, actor: Actor):
     battle = make.answered_battle(make.model(), make.model(), actor=actor)
     actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.TIE)
     Battle.objects.filter(pk=compared(actor).pk).update(session=battle.session)
     actions.give_stars(actor=actor, answer=Answer.objects.latest("pk"), stars=2)
     path = f"/s/{battle.session.public_id}/delete/"
-    asked = client.get(path)
-    assert "are deleted for good" in compact(asked.content.decode())
+    confirmation = client.get(path)
+    assert "are deleted for good" in compact(confirmation.content.decode())
     assert Session.objects.get(pk=battle.session_id).owner_user == actor.user
     assert client.post(path)["Location"] == "/sessions/"
     assert client.get(battle.session.get_absolute_url()).status_code == 404
@@ -190,7 +188,7 @@ def test_deleting_asks_first_and_then_takes_text_and_owner_and_leaves_votes_and_
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_a_model_still_says_to_a_deleted_session_is_not_kept(reader: Reader, fake_provider: FakeProvider):
+def test_text_streamed_to_deleted_session_is_not_stored(reader: Reader, fake_provider: FakeProvider):
     for _ in range(2):
         make.model("honest", at=fake_provider.base_url)
     battle = reader.start_battle(f"a secret {PAUSE} and more")
@@ -205,7 +203,7 @@ def test_what_a_model_still_says_to_a_deleted_session_is_not_kept(reader: Reader
 
 
 @pytest.mark.parametrize("claimed", [False, True])
-def test_deleting_a_session_deletes_stored_results(client: Client, actor: Actor, claimed: bool):
+def test_deletion_deletes_stored_idempotent_results(client: Client, actor: Actor, claimed: bool):
     for _ in range(2):
         make.model()
 
@@ -224,10 +222,10 @@ def test_deleting_a_session_deletes_stored_results(client: Client, actor: Actor,
     assert IdempotencyKey.objects.get() == others
 
 
-# ---- Whose they are ----
+# ---- Ownership ----
 
 
-def test_signing_in_takes_battles_votes_and_stars_along(db):
+def test_sign_in_transfers_battles_votes_and_stars(db):
     from accounts.claims import visitor_claimed
 
     visitor, member = make.visitor(), make.member()
@@ -238,7 +236,7 @@ def test_signing_in_takes_battles_votes_and_stars_along(db):
     assert StarRating.objects.get().voter == member.key
 
 
-def test_nobody_reaches_another_persons_session(client: Client):
+def test_foreign_session_returns_404(client: Client):
     session = compared(make.member()).session
     for path in ("export/?as=json", "delete/"):
         assert client.get(f"/s/{session.public_id}/{path}").status_code == 404

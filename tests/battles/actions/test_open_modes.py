@@ -1,4 +1,4 @@
-"""Battles whose names are open: side by side, compared, or with one model alone."""
+"""Modes with visible names: side by side, comparison and direct chat."""
 
 from decimal import Decimal
 
@@ -8,7 +8,7 @@ from django.test import Client
 from battles.actions import follow_up, start_session
 from battles.errors import ModelsOverBudget
 from battles.models import Answer, Battle, Call, StarRating, Turn, Vote
-from battles.prompting.lineup import Wish
+from battles.prompting.lineup import BattleRequest
 from leaderboard.models import EloRating
 from models_registry.models import LanguageModel, Price
 from tests import make
@@ -18,7 +18,7 @@ from tests.site import Reader, panes
 pytestmark = pytest.mark.django_db(transaction=True)
 
 Mode = Battle.Mode
-# Questions to the database while models and categories are not remembered from a moment ago, which saves four.
+# Query counts with empty caches of models and categories, which save four queries.
 START, VOTE = 14, 11
 
 
@@ -32,7 +32,7 @@ def models_by_side(battle: dict) -> dict[str, str]:
     return {side["side"]: side["model"]["id"] for side in battle["sides"]}
 
 
-def test_side_by_side_shows_names_at_once_and_takes_a_vote(reader: Reader, five):
+def test_side_by_side_shows_names_and_takes_a_vote(reader: Reader, five_models):
     battle = start(reader, mode="side_by_side", models=["m3", "m1"])
     assert (battle["state"], models_by_side(battle)) == ("answering", {"left": "m3", "right": "m1"})
     battle = reader.wait_until_answered(battle)
@@ -44,18 +44,18 @@ def test_side_by_side_shows_names_at_once_and_takes_a_vote(reader: Reader, five)
     assert Vote.objects.get().mode == "side_by_side"
 
 
-def test_a_model_that_says_its_open_name_leaks_nothing(reader: Reader, five):
+def test_self_identification_in_open_mode_is_no_leak(reader: Reader, five_models):
     battle = start(reader, mode="side_by_side", models=["m0", "m1"], prompt="I am Name 0 and honest-0")
     battle = reader.wait_until_answered(battle)
     assert Answer.objects.filter(names_itself=True).exists()
     assert reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "tie"}).json()["vote"]["counted"]
 
 
-def test_many_are_compared_and_each_gets_stars(reader: Reader, five):
+def test_comparison_takes_stars_for_each_answer(reader: Reader, five_models):
     battle = start(reader, mode="compare", models=["m4", "m0", "m2"])
     assert models_by_side(battle) == {"1": "m4", "2": "m0", "3": "m2"}
-    said = panes(list(reader.follow(battle["stream_url"])))
-    assert said == dict.fromkeys("123", "one two three ")
+    texts = panes(list(reader.follow(battle["stream_url"])))
+    assert texts == dict.fromkeys("123", "one two three ")
     battle = reader.battle(battle["id"])
     assert (battle["state"], battle["can_vote"], battle["can_follow_up"]) == ("open", False, True)
     answers = battle["turns"][0]["answers"]
@@ -71,7 +71,7 @@ def test_many_are_compared_and_each_gets_stars(reader: Reader, five):
     assert (vote.status_code, vote.json()["code"]) == (409, "takes_no_vote")
 
 
-def test_stars_are_one_to_five_and_the_persons_own(reader: Reader, five, site: str):
+def test_stars_are_validated_and_limited_to_own_answers(reader: Reader, five_models, site: str):
     battle = reader.wait_until_answered(start(reader, mode="compare", models=["m0", "m1"]))
     path = f"answers/{battle['turns'][0]['answers'][0]['id']}/rating/"
     for stars in (0, 6, "many", None, 2.5):
@@ -83,7 +83,7 @@ def test_stars_are_one_to_five_and_the_persons_own(reader: Reader, five, site: s
     assert StarRating.objects.count() == 1
 
 
-def test_only_a_complete_answer_among_many_takes_stars(reader: Reader, five, fake_provider: FakeProvider):
+def test_only_complete_answers_of_comparisons_take_stars(reader: Reader, five_models, fake_provider: FakeProvider):
     make.model("cut-after-1", at=fake_provider.base_url, slug="broken")
     chat = reader.wait_until_answered(start(reader, mode="direct", models=["m0"]))
     compared = reader.wait_until_answered(start(reader, mode="compare", models=["m0", "broken"]))
@@ -94,7 +94,7 @@ def test_only_a_complete_answer_among_many_takes_stars(reader: Reader, five, fak
         assert (response.status_code, response.json()["code"]) == (409, "takes_no_stars")
 
 
-def test_a_chosen_model_that_fails_is_a_failed_side_and_the_others_go_on(reader: Reader, five, fake_provider):
+def test_failed_chosen_model_leaves_other_sides_going(reader: Reader, five_models, fake_provider):
     make.model("status-500", at=fake_provider.base_url, slug="broken", name="Broken")
     battle = reader.wait_until_answered(start(reader, mode="compare", models=["m0", "broken", "m1"]))
     assert models_by_side(battle) == {"1": "m0", "2": "broken", "3": "m1"}
@@ -104,31 +104,33 @@ def test_a_chosen_model_that_fails_is_a_failed_side_and_the_others_go_on(reader:
     fake_provider.forget()
     reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": "and four"})
     reader.wait_until_answered(reader.battle(battle["id"]))
-    heard = {body["model"]: [message["content"] for message in body["messages"]] for body in fake_provider.requests}
-    assert heard["honest-0"] == ["one two three", "one two three ", "and four"]
-    assert heard["status-500"] == ["and four"]
+    sent = {body["model"]: [message["content"] for message in body["messages"]] for body in fake_provider.requests}
+    assert sent["honest-0"] == ["one two three", "one two three ", "and four"]
+    assert sent["status-500"] == ["and four"]
 
 
 @pytest.mark.parametrize(("mode", "chosen"), [("side_by_side", ["broken", "m0"]), ("direct", ["broken"])])
-def test_without_an_answer_to_go_on_from_a_battle_is_void(reader: Reader, five, fake_provider, mode, chosen):
+def test_battle_without_enough_answers_is_void(reader: Reader, five_models, fake_provider, mode, chosen):
     make.model("status-500", at=fake_provider.base_url, slug="broken")
     battle = reader.wait_until_answered(start(reader, mode=mode, models=chosen))
     assert [battle["state"], battle["can_vote"], battle["can_follow_up"]] == ["void", False, False]
     assert models_by_side(battle)["left"] == "broken"
 
 
-def test_a_drawn_partner_that_fails_is_drawn_again(worker, fake_provider: FakeProvider):
+def test_failing_drawn_partner_is_redrawn(worker, fake_provider: FakeProvider):
     make.model("honest", at=fake_provider.base_url, slug="mine")
     broken = make.model("status-500", at=fake_provider.base_url, weight=1000)
     other = make.model("honest-2", at=fake_provider.base_url, weight=0.001)
-    battle = start_session(actor=make.member(), prompt="hello", wish=Wish(Mode.SIDE_BY_SIDE, ("mine",)))
+    battle = start_session(
+        actor=make.member(), prompt="hello", battle_request=BattleRequest(Mode.SIDE_BY_SIDE, ("mine",))
+    )
     assert battle.sides.get(position="right").model == broken
     worker.answer(battle.turns.get().pk)
     assert battle.sides.get(position="right").model == other
     assert not Battle.objects.get().is_void
 
 
-def test_a_direct_chat_remembers_and_streams(reader: Reader, five, fake_provider: FakeProvider):
+def test_direct_chat_streams_and_sends_history(reader: Reader, five_models, fake_provider: FakeProvider):
     battle = start(reader, mode="direct", models=["m1"])
     assert models_by_side(battle) == {"left": "m1"}
     assert panes(list(reader.follow(battle["stream_url"]))) == {"left": "one two three "}
@@ -141,7 +143,7 @@ def test_a_direct_chat_remembers_and_streams(reader: Reader, five, fake_provider
     ]  # fmt: skip
 
 
-def test_all_who_are_compared_stop_together(reader: Reader, fake_provider: FakeProvider):
+def test_stop_ends_every_side_of_a_comparison(reader: Reader, fake_provider: FakeProvider):
     for n in range(3):
         make.model("honest", at=fake_provider.base_url, slug=f"m{n}")
     battle = start(reader, mode="compare", models=["m0", "m1", "m2"], prompt=f"one {PAUSE} two")
@@ -157,32 +159,34 @@ def test_all_who_are_compared_stop_together(reader: Reader, fake_provider: FakeP
 # ---- Money ----
 
 
-def test_every_model_of_a_comparison_is_paid_for_before_it_is_asked(settings):
+def test_comparison_reserves_money_for_every_model(settings):
     for n in range(3):
         model = make.model(slug=f"paid{n}")
         Price.objects.create(model=model, input_per_million=1, output_per_million=1)
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "member": None, "visitor": None, "site": None}
-    wish = Wish(Mode.COMPARE, ("paid0", "paid1", "paid2"))
-    battle = start_session(actor=make.member(), prompt="hello", wish=wish)
+    battle_request = BattleRequest(Mode.COMPARE, ("paid0", "paid1", "paid2"))
+    battle = start_session(actor=make.member(), prompt="hello", battle_request=battle_request)
     assert Answer.objects.filter(turn__battle=battle, charge__isnull=False).count() == 3
-    most = Answer.objects.first().charge.most
-    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": most * 3 + most * Decimal("2.5")}
+    max_cost = Answer.objects.first().charge.most
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": max_cost * 3 + max_cost * Decimal("2.5")}
     with pytest.raises(ModelsOverBudget):
-        start_session(actor=make.member(), prompt="hello", wish=wish)
+        start_session(actor=make.member(), prompt="hello", battle_request=battle_request)
     assert Battle.objects.count() == 1
 
 
 @pytest.mark.usefixtures("nothing_is_forgotten")
-def test_a_blind_battle_costs_no_more_questions_than_before(client: Client, five, django_assert_num_queries):
+def test_blind_battle_has_a_fixed_query_count(client: Client, five_models, django_assert_num_queries):
     client.post("/api/v1/sessions/", {"prompt": "first"}, content_type="application/json")
     with django_assert_num_queries(START):
         client.post("/api/v1/sessions/", {"prompt": "hello"}, content_type="application/json")
 
 
 @pytest.mark.usefixtures("nothing_is_forgotten")
-def test_a_vote_asks_the_same_questions_side_by_side_as_blind(client: Client, five, django_assert_max_num_queries):
+def test_vote_query_count_is_equal_in_both_voted_modes(client: Client, five_models, django_assert_max_num_queries):
     LanguageModel.objects.update(has_votes=True)
-    EloRating.objects.bulk_create([EloRating(model=model) for model in five])  # no vote is these models' first
+    EloRating.objects.bulk_create(
+        [EloRating(model=model) for model in five_models]
+    )  # so that no vote is a model's first
     for body in ({}, {"mode": "side_by_side", "models": ["m0", "m1"]}):
         client.post("/api/v1/sessions/", {"prompt": "hello", **body}, content_type="application/json")
         battle = Battle.objects.latest("pk")
@@ -194,7 +198,7 @@ def test_a_vote_asks_the_same_questions_side_by_side_as_blind(client: Client, fi
 
 
 @pytest.mark.usefixtures("nothing_is_forgotten")
-def test_comparing_six_asks_the_database_no_more_than_comparing_two(client: Client, django_assert_num_queries):
+def test_comparison_query_count_is_independent_of_models(client: Client, django_assert_num_queries):
     slugs = [make.model().slug for _ in range(6)]
     client.post("/api/v1/sessions/", {"prompt": "first"}, content_type="application/json")
     for number in (2, 6):
@@ -203,9 +207,11 @@ def test_comparing_six_asks_the_database_no_more_than_comparing_two(client: Clie
             assert client.post("/api/v1/sessions/", body, content_type="application/json").status_code == 201
 
 
-def test_a_follow_up_goes_to_all_who_are_compared(five):
+def test_follow_up_reaches_every_side_of_a_comparison(five_models):
     actor = make.member()
-    battle = start_session(actor=actor, prompt="hello", wish=Wish(Mode.COMPARE, ("m0", "m1", "m2", "m3")))
+    battle = start_session(
+        actor=actor, prompt="hello", battle_request=BattleRequest(Mode.COMPARE, ("m0", "m1", "m2", "m3"))
+    )
     battle.turns.update(state=Turn.State.DONE)
     Answer.objects.update(state=Answer.State.DONE, text="hi")
     turn = follow_up(actor=actor, battle=battle, prompt="and then?")

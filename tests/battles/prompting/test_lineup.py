@@ -1,4 +1,4 @@
-"""Who may be chosen, who is drawn to them, and what cannot be had."""
+"""Chosen and drawn models, filters, and refused choices."""
 
 from collections import Counter
 
@@ -7,7 +7,7 @@ from django.test import Client
 
 from battles.actions import start_session
 from battles.models import Battle, Side, Turn
-from battles.prompting.lineup import Contest, Filters, Wish
+from battles.prompting.lineup import BattleRequest, Filters, MatchupPlan
 from common.errors import InvalidInput
 from models_registry.drawable_cache import Roster
 from models_registry.models import LanguageModel
@@ -16,8 +16,8 @@ from tests import make
 pytestmark = pytest.mark.django_db(transaction=True)
 
 Mode = Battle.Mode
-PAIR = "Choose two models, or one and let another be chosen at random."
-NARROW = "Your filters leave fewer than three models. Remove a filter."
+CHOOSE_TWO = "Choose two models, or one and let another be chosen at random."
+TOO_NARROW = "Your filters leave fewer than three models. Remove a filter."
 ONLY_BLIND = "Filters apply to blind battles only."
 OPEN = {"license_kind": "open"}
 
@@ -37,12 +37,12 @@ def refused(client: Client, **body: object) -> dict[str, list[str]]:
     ("body", "field", "sentence"),
     [
         ({"models": ["m0"]}, "models", "Models of a blind battle are chosen at random. Do not name any."),
-        ({"mode": "side_by_side"}, "models", PAIR),
-        ({"mode": "side_by_side", "models": ["m0", "m1", "m2"]}, "models", PAIR),
+        ({"mode": "side_by_side"}, "models", CHOOSE_TWO),
+        ({"mode": "side_by_side", "models": ["m0", "m1", "m2"]}, "models", CHOOSE_TWO),
         ({"mode": "compare", "models": ["m0"]}, "models", "Choose two to six models."),
         ({"mode": "direct", "models": ["m0", "m1"]}, "models", "Choose one model."),
         ({"mode": "compare", "models": ["m0", "m1", "m0"]}, "models", "Choose each model once."),
-        ({"mode": "direct", "models": ["who"]}, "models", "There is no model “who”."),
+        ({"mode": "direct", "models": ["unknown"]}, "models", "There is no model “unknown”."),
         ({"mode": "direct", "models": ["draft"]}, "models", "There is no model “draft”."),
         ({"mode": "direct", "models": ["resting"]}, "models", "Resting is paused."),
         ({"mode": "direct", "models": ["keyless"]}, "models", "Keyless is unavailable at the moment."),
@@ -51,11 +51,11 @@ def refused(client: Client, **body: object) -> dict[str, list[str]]:
         ({"filters": {"license_kind": "free"}}, "filters", "Choose one of: open, proprietary."),
         ({"filters": {"smells": "good"}}, "filters", "There is no filter “smells”."),
         ({"filters": {"max_size_b": "NaN"}}, "filters", "A valid number is required."),
-        ({"filters": OPEN}, "filters", NARROW),
+        ({"filters": OPEN}, "filters", TOO_NARROW),
         ({"mode": "auto"}, "mode", "Choose one of: blind, side_by_side, compare, direct."),
     ],
 )  # fmt: skip
-def test_what_cannot_be_had_is_refused_at_its_field(client: Client, five, body, field, sentence):
+def test_invalid_choice_returns_error_of_its_field(client: Client, five_models, body, field, sentence):
     make.model(slug="draft", status="draft")
     make.model(slug="resting", name="Resting", status="paused")
     keyless = make.provider("http://127.0.0.1:10/v1", needs_key=True)
@@ -63,40 +63,42 @@ def test_what_cannot_be_had_is_refused_at_its_field(client: Client, five, body, 
     assert refused(client, **body) == {field: [sentence]}
 
 
-def test_a_wrong_choice_counts_against_no_limit(client: Client, five, settings):
+def test_invalid_choice_does_not_count_against_limits(client: Client, five_models, settings):
     settings.ARENA_LIMITS = {**settings.ARENA_LIMITS, ("battle", "visitor"): "1/hour"}
     refused(client, mode="compare", models=["m0"])
     body = {"prompt": "hello", "mode": "direct", "models": ["m0"]}
     assert client.post("/api/v1/sessions/", body, content_type="application/json").status_code == 201
 
 
-def test_a_name_that_cannot_be_stored_is_not_looked_up(five):
+def test_unstorable_slug_is_refused_without_query(five_models):
     with pytest.raises(InvalidInput, match="There is no model"):
-        Contest.of(Wish(Mode.DIRECT, ("a\x00b\ud800",)), Roster([], [], []))
+        MatchupPlan.from_request(BattleRequest(Mode.DIRECT, ("a\x00b\ud800",)), Roster([], [], []))
 
 
-def test_a_narrowed_draw_stays_among_those_that_were_asked_for():
-    wanted = [make.model(license_kind="open", size_b=size) for size in (3, 7, 8)]
+def test_filtered_draw_returns_matching_models_only():
+    matching = [make.model(license_kind="open", size_b=size) for size in (3, 7, 8)]
     make.model(license_kind="open", size_b=70), make.model(license_kind="open"), make.model(size_b=7)
-    wish = Wish(filters=Filters(license_kind="open", min_size_b=3, max_size_b=8))
-    battles = [start_session(actor=make.visitor(), prompt="hello", wish=wish) for _ in range(20)]
-    assert {side.model_id for side in Side.objects.all()} == {model.pk for model in wanted}
+    battle_request = BattleRequest(filters=Filters(license_kind="open", min_size_b=3, max_size_b=8))
+    battles = [start_session(actor=make.visitor(), prompt="hello", battle_request=battle_request) for _ in range(20)]
+    assert {side.model_id for side in Side.objects.all()} == {model.pk for model in matching}
     assert battles[0].propensity == pytest.approx(1 / 3)
-    assert Filters(**battles[0].filters) == wish.filters
+    assert Filters(**battles[0].filters) == battle_request.filters
 
 
-def test_a_model_drawn_again_is_one_that_was_asked_for(fake_provider, worker):
+def test_redraw_respects_filters(fake_provider, worker):
     at = {"at": fake_provider.base_url, "license_kind": "open"}
     make.model("status-500", **at), make.model("status-500", **at), make.model("honest", **at)
     make.model("honest", at=fake_provider.base_url)
     for _ in range(4):
-        start_session(actor=make.member(), prompt="hello", wish=Wish(filters=Filters(license_kind="open")))
+        start_session(
+            actor=make.member(), prompt="hello", battle_request=BattleRequest(filters=Filters(license_kind="open"))
+        )
     for turn in Turn.objects.all():
         worker.answer(turn.pk)
     assert {side.model.license_kind for side in Side.objects.select_related("model")} == {"open"}
 
 
-def test_to_one_chosen_model_another_is_drawn_on_the_right(client: Client, five):
+def test_single_chosen_model_is_left_and_partner_is_drawn(client: Client, five_models):
     drawn = Counter()
     for _ in range(8):
         body = {"prompt": "hello", "mode": "side_by_side", "models": ["m2"]}

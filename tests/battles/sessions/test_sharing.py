@@ -1,4 +1,4 @@
-"""Battles that their owners publish: who reads them, what of them, and until when."""
+"""Published battles: publishing, content, withdrawal and access."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from django.test import Client
 from accounts.actor import Actor
 from battles import actions
 from battles.models import Answer, Battle, Share, Turn, Vote
-from battles.prompting.lineup import Wish
+from battles.prompting.lineup import BattleRequest
 from common.text.markdown import render
 from tests import make
 from uploads.actions import keep_upload
@@ -58,22 +58,22 @@ def publish(client: Client, battle: Battle) -> str:
 # ---- Publishing ----
 
 
-def test_a_battle_is_published_by_its_owner_and_by_nobody_else(owner: Client, actor: Actor):
+def test_only_the_owner_publishes_a_battle(owner: Client, actor: Actor):
     battle = voted(actor)
-    for address_of in (f"/battles/{battle.public_id}/publish/", f"/api/v1/battles/{battle.public_id}/publish/"):
-        assert Client().post(address_of).status_code == 404
+    for path in (f"/battles/{battle.public_id}/publish/", f"/api/v1/battles/{battle.public_id}/publish/"):
+        assert Client().post(path).status_code == 404
     assert owner.post(f"/battles/{battle.public_id}/publish/").status_code == 302
     assert address(battle) in owner.get(battle.session.get_absolute_url()).text
     assert Client().get(address(battle)).status_code == 200
 
 
-def test_publishing_twice_is_publishing_once(owner: Client, actor: Actor):
+def test_publishing_twice_creates_one_share(owner: Client, actor: Actor):
     battle = voted(actor)
     assert publish(owner, battle) == publish(owner, battle)
     assert Share.objects.count() == 1
 
 
-def test_a_blind_battle_is_not_published_before_its_vote(owner: Client, actor: Actor):
+def test_blind_battle_cannot_be_published_before_its_vote(owner: Client, actor: Actor):
     battle = blind(actor)
     refused = owner.post(f"/api/v1/battles/{battle.public_id}/publish/")
     assert (refused.status_code, refused.json()["code"]) == (409, "not_voted_yet")
@@ -82,7 +82,7 @@ def test_a_blind_battle_is_not_published_before_its_vote(owner: Client, actor: A
     assert not Share.objects.exists()
 
 
-def test_nothing_is_published_while_it_is_answered_and_no_void_battle(owner: Client, actor: Actor):
+def test_live_or_void_battle_cannot_be_published(owner: Client, actor: Actor):
     live, void = voted(actor), voted(actor)
     make.turn(live)
     Battle.objects.filter(pk=void.pk).update(voided_at=void.created_at)
@@ -92,31 +92,33 @@ def test_nothing_is_published_while_it_is_answered_and_no_void_battle(owner: Cli
 
 
 @pytest.mark.parametrize("mode", [Battle.Mode.SIDE_BY_SIDE, Battle.Mode.COMPARE, Battle.Mode.DIRECT])
-def test_what_was_open_from_the_start_is_published_without_a_vote(owner: Client, actor: Actor, mode: Battle.Mode):
+def test_open_battle_is_published_without_a_vote(owner: Client, actor: Actor, mode: Battle.Mode):
     chosen = [make.model(name=name).slug for name in ("Ada", "Bob")][: 1 if mode == Battle.Mode.DIRECT else 2]
-    battle = answered(actions.start_session(actor=actor, prompt="hello", wish=Wish(mode, tuple(chosen))))
+    battle = answered(
+        actions.start_session(actor=actor, prompt="hello", battle_request=BattleRequest(mode, tuple(chosen)))
+    )
     if mode == Battle.Mode.COMPARE:
         actions.give_stars(actor=actor, answer=Answer.objects.earliest("pk"), stars=4)
     page = Client().get(publish(owner, battle)).text
     assert "Answered by Ada" in page
     assert ("4 stars" in page) == (mode == Battle.Mode.COMPARE)
-    assert page.partition("<main")[2].partition("</main>")[0].count("<form") == 1  # of a report
+    assert page.partition("<main")[2].partition("</main>")[0].count("<form") == 1  # the report form
 
 
-# ---- What is on it ----
+# ---- Content ----
 
 
-def test_the_page_has_the_conversation_the_vote_and_the_names(owner: Client, actor: Actor):
+def test_shared_page_shows_conversation_vote_and_names(owner: Client, actor: Actor):
     battle = voted(actor, text="Rayleigh", reasoning="I think")
     page = Client().get(publish(owner, battle)).text
-    for said in ("Why is the sky blue?", "Rayleigh", "I think", "Ada &lt;b&gt;", "Bob"):
-        assert said in page
+    for text in ("Why is the sky blue?", "Rayleigh", "I think", "Ada &lt;b&gt;", "Bob"):
+        assert text in page
     assert "Ada &lt;b&gt; was found better than Bob." in page
     assert re.search(r"<details class=.reasoning.>", page)
     assert "<b>" not in page.replace("<bdi>", "")
 
 
-def test_the_page_says_what_it_is_to_where_it_is_linked(owner: Client, actor: Actor):
+def test_shared_page_has_escaped_link_preview(owner: Client, actor: Actor):
     battle = voted(actor, Vote.Choice.TIE, prompt='"><script>alert(1)</script> &amp; why?')
     page = Client().get(publish(owner, battle)).text
     meta = dict(re.findall(r'<meta (?:name|property)="([^"]+)" content="([^"]*)">', page))
@@ -126,22 +128,24 @@ def test_the_page_says_what_it_is_to_where_it_is_linked(owner: Client, actor: Ac
     assert not {"og:image", "twitter:image"} & set(meta)
 
 
-def test_the_page_tells_nothing_of_its_owner_and_nothing_that_can_be_used(owner: Client, actor: Actor):
+def test_shared_page_has_no_private_data_or_ids(owner: Client, actor: Actor):
     battle = voted(actor)
     actions.give_feedback(battle=battle, tags={"left": ["clear"]}, comment="my secret comment")
     actions.update_session(battle.session, title="my secret title")
     url = publish(owner, battle)
-    everything = "".join(Client().get(f"{url}{more}").text for more in ("", "export/?as=json", "export/"))
+    texts = "".join(Client().get(f"{url}{more}").text for more in ("", "export/?as=json", "export/"))
     ids = [battle.public_id, battle.session.public_id, *Answer.objects.values_list("public_id", flat=True)]
     for secret in ("secret", str(actor.visitor.key), "/stream/", *ids):
-        assert secret not in everything
+        assert secret not in texts
 
 
-def test_attached_files_are_named_and_not_shown(owner: Client, actor: Actor):
+def test_shared_page_names_files_without_content(owner: Client, actor: Actor):
     file = keep_upload(actor=actor, content=b"the text of a file", name="notes.txt")
     for _ in range(3):
         make.model()
-    battle = actions.start_session(actor=actor, prompt="hello", wish=Wish(attachments=(file.public_id,)))
+    battle = actions.start_session(
+        actor=actor, prompt="hello", battle_request=BattleRequest(attachments=(file.public_id,))
+    )
     actions.cast_vote(actor=actor, battle=answered(battle), choice=Vote.Choice.LEFT)
     page = Client().get(publish(owner, battle)).text
     assert "notes.txt" in page
@@ -149,7 +153,7 @@ def test_attached_files_are_named_and_not_shown(owner: Client, actor: Actor):
     assert "the text of a file" not in page
 
 
-def test_what_is_said_later_is_its_owners_until_it_is_published_again(owner: Client, actor: Actor):
+def test_later_turns_are_shared_by_publishing_again(owner: Client, actor: Actor):
     battle = voted(actor)
     url = publish(owner, battle)
     make.turn(battle, prompt="a later question")
@@ -162,20 +166,20 @@ def test_what_is_said_later_is_its_owners_until_it_is_published_again(owner: Cli
     assert "Publish the later turns too" not in owner.get(battle.session.get_absolute_url()).text
 
 
-def test_a_published_battle_is_exported_as_markdown_and_json(owner: Client, actor: Actor):
+def test_shared_battle_is_exported_as_markdown_and_json(owner: Client, actor: Actor):
     url = publish(owner, voted(actor, text="Rayleigh"))
     text = Client().get(f"{url}export/?as=markdown")
     assert "### Bob\n\nRayleigh" in text.text
     assert "attachment" in text["Content-Disposition"]
-    [told] = json.loads(Client().get(f"{url}export/?as=json").content)["battles"]
-    assert (told["vote"], told["sides"][0]["messages"][1]["content"]) == ("left", "Rayleigh")
+    [battle] = json.loads(Client().get(f"{url}export/?as=json").content)["battles"]
+    assert (battle["vote"], battle["sides"][0]["messages"][1]["content"]) == ("left", "Rayleigh")
     assert Client().get(f"{url}export/?as=pdf").status_code == 400
 
 
-# ---- Until when ----
+# ---- Withdrawal ----
 
 
-def test_a_withdrawn_battle_is_gone_at_once_and_its_address_never_comes_back(owner: Client, actor: Actor):
+def test_withdrawn_page_is_gone_and_its_url_is_not_reused(owner: Client, actor: Actor):
     battle = voted(actor)
     url = publish(owner, battle)
     assert "no-store" in Client().get(url)["Cache-Control"]
@@ -188,7 +192,7 @@ def test_a_withdrawn_battle_is_gone_at_once_and_its_address_never_comes_back(own
     assert not Share.objects.exists()
 
 
-def test_a_deleted_session_takes_its_published_battles_along(owner: Client, actor: Actor):
+def test_deleting_a_session_withdraws_its_shares(owner: Client, actor: Actor):
     battle = voted(actor)
     url = publish(owner, battle)
     actions.delete_session(battle.session)
@@ -196,7 +200,7 @@ def test_a_deleted_session_takes_its_published_battles_along(owner: Client, acto
     assert not Share.objects.exists()
 
 
-def test_a_battle_that_a_moderator_hid_is_not_read_and_not_published(owner: Client, actor: Actor):
+def test_hidden_battle_is_neither_shared_nor_publishable(owner: Client, actor: Actor):
     battle = voted(actor)
     url = publish(owner, battle)
     Battle.objects.filter(pk=battle.pk).update(hidden_at=battle.created_at)
@@ -205,11 +209,11 @@ def test_a_battle_that_a_moderator_hid_is_not_read_and_not_published(owner: Clie
     assert (refused.status_code, refused.json()["code"]) == (409, "battle_hidden")
 
 
-# ---- For whom ----
+# ---- Access ----
 
 
 @pytest.mark.parametrize("is_indexed", [False, True])
-def test_search_engines_are_asked_to_pass_unless_the_operator_wants_them(owner, actor, settings, is_indexed: bool):
+def test_shared_pages_are_noindex_unless_configured(owner, actor, settings, is_indexed: bool):
     settings.ARENA_INDEX_SHARED = is_indexed
     url = publish(owner, voted(actor))
     for more in ("", "export/"):
@@ -217,7 +221,7 @@ def test_search_engines_are_asked_to_pass_unless_the_operator_wants_them(owner, 
     assert ('content="noindex"' in Client().get(url).text) != is_indexed
 
 
-def test_in_a_private_arena_published_battles_are_for_members(settings):
+def test_shared_page_in_private_arena_needs_sign_in(settings):
     member = make.member()
     battle = voted(member)
     actions.publish(battle=battle)
@@ -231,9 +235,7 @@ def test_in_a_private_arena_published_battles_are_for_members(settings):
     assert "Every member with the link" in client.get(battle.session.get_absolute_url()).text
 
 
-def test_a_published_battle_is_read_with_the_same_questions_however_long_it_is(
-    owner: Client, actor: Actor, django_assert_max_num_queries
-):
+def test_shared_page_query_count_is_independent_of_turns(owner: Client, actor: Actor, django_assert_max_num_queries):
     battle = voted(actor)
     for _ in range(5):
         make.turn(battle)

@@ -1,5 +1,3 @@
-"""What people say about answers after their vote: tags and a comment, on the page as through the API."""
-
 import pytest
 from django.test import Client
 
@@ -28,29 +26,29 @@ def battle(actor) -> Battle:
     return actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT).battle
 
 
-def test_tags_and_a_comment_are_kept_and_shown_again(reader: Client, battle: Battle):
-    said = {"left": ["clear", "accurate"], "right": ["wrong"], "comment": "<b>Because</b>"}
-    answer = reader.post(f"/battles/{battle.public_id}/feedback/", said)
+def test_feedback_is_stored_shown_and_replaced(reader: Client, battle: Battle):
+    fields = {"left": ["clear", "accurate"], "right": ["wrong"], "comment": "<b>Because</b>"}
+    answer = reader.post(f"/battles/{battle.public_id}/feedback/", fields)
     assert answer.headers["Location"] == battle.get_absolute_url()
     vote = Vote.objects.get()
     assert (vote.tags, vote.comment) == ({"left": ["accurate", "clear"], "right": ["wrong"]}, "<b>Because</b>")
     page = reader.get(battle.session.get_absolute_url()).content.decode()
     assert page.count(" checked>") == 3
     assert "&lt;b&gt;Because&lt;/b&gt;" in page
-    reader.post(f"/battles/{battle.public_id}/feedback/", {"comment": ""})  # said again, it replaces what was said
+    reader.post(f"/battles/{battle.public_id}/feedback/", {"comment": ""})  # replaces the earlier feedback
     vote.refresh_from_db()
     assert (vote.tags, vote.comment) == ({}, "")
 
 
-@pytest.mark.parametrize("said", [{"left": "silly"}, {"comment": "x" * 2001}, {"comment": "\x00"}])
-def test_what_cannot_be_kept_is_said_beside_the_form(reader: Client, battle: Battle, said: dict):
-    answer = reader.post(f"/battles/{battle.public_id}/feedback/", said, headers={"HX-Request": "true"})
+@pytest.mark.parametrize("fields", [{"left": "silly"}, {"comment": "x" * 2001}, {"comment": "\x00"}])
+def test_invalid_feedback_returns_422_with_errors(reader: Client, battle: Battle, fields: dict):
+    answer = reader.post(f"/battles/{battle.public_id}/feedback/", fields, headers={"HX-Request": "true"})
     assert answer.status_code == 422
     assert "error" in answer.content.decode()
     assert Vote.objects.get().tags == {}
 
 
-def test_before_the_vote_nothing_is_asked_and_nothing_taken(reader: Client, actor):
+def test_feedback_before_the_vote_is_refused(reader: Client, actor):
     battle = make.answered_battle(make.model(), make.model(), actor=actor)
     assert "tag-row" not in reader.get(battle.session.get_absolute_url()).content.decode()
     assert reader.post(f"/battles/{battle.public_id}/feedback/", {"left": "clear"}).status_code == 409

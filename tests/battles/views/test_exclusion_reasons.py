@@ -1,4 +1,4 @@
-"""Whoever voted is told why a vote does not count, and so are readers of the board."""
+"""Pages state why a vote does not count."""
 
 import pytest
 from django.template.loader import render_to_string
@@ -9,7 +9,7 @@ from battles import actions
 from battles.models import Answer, Vote
 from tests import make
 
-SAID = {
+REASON_TEXTS = {
     "identity_leak": "an answer revealed a model’s name.",
     "moderation": "a moderator excluded its prompt.",
     "duplicate_prompt": "the same prompt was voted on too often.",
@@ -19,7 +19,7 @@ SAID = {
 }
 
 
-def test_every_reason_has_words_of_its_own_on_the_board():
+def test_every_exclusion_reason_has_its_own_text():
     words = {
         reason: render_to_string("leaderboard/excluded_reason.html", {"reason": reason})
         for reason in Vote.ExcludedReason.values
@@ -28,7 +28,7 @@ def test_every_reason_has_words_of_its_own_on_the_board():
 
 
 @pytest.mark.parametrize("reason", sorted({*Vote.ExcludedReason.values, ""}))
-def test_the_page_after_the_vote_says_why_it_does_not_count(client: Client, db, reason: str):
+def test_page_states_why_a_vote_does_not_count(client: Client, db, reason: str):
     member = make.user()
     client.force_login(member)
     actor = Actor(user=member, network="127.0.0.1")
@@ -36,14 +36,16 @@ def test_the_page_after_the_vote_says_why_it_does_not_count(client: Client, db, 
     actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
     Vote.objects.update(excluded_reason=reason)
     page = client.get(battle.session.get_absolute_url()).content.decode()
-    assert ("This vote does not count" in page) == (reason in SAID)  # one under review reads as counted
-    assert [words for words in SAID.values() if words in page] == ([SAID[reason]] if reason in SAID else [])
+    assert ("This vote does not count" in page) == (reason in REASON_TEXTS)  # one under review reads as counted
+    assert [words for words in REASON_TEXTS.values() if words in page] == (
+        [REASON_TEXTS[reason]] if reason in REASON_TEXTS else []
+    )
 
 
-def test_a_stopped_answer_is_told_with_the_vote(client: Client, db):
+def test_vote_on_stopped_answer_states_the_reason(client: Client, db):
     member = make.user()
     client.force_login(member)
     battle = make.answered_battle(make.model(), make.model(), actor=Actor(user=member, network="127.0.0.1"))
     Answer.objects.filter(side__position="left").update(state=Answer.State.STOPPED)
     page = client.post(f"/battles/{battle.public_id}/vote/", {"choice": "right"}, follow=True).content.decode()
-    assert SAID["incomplete"] in page
+    assert REASON_TEXTS["incomplete"] in page

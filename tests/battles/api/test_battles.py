@@ -1,4 +1,4 @@
-"""Battles for programs: the contract's calls, refusals and idempotency."""
+"""API of battles: calls, refusals and idempotency."""
 
 import json
 import threading
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def _contestants(fake_provider: FakeProvider):
+def _models(fake_provider: FakeProvider):
     for name in ("honest-a", "honest-b"):
         make.model(name, at=fake_provider.base_url)
 
@@ -31,7 +31,7 @@ def refusal(response) -> tuple[int, str]:
     return response.status_code, response.json()["code"]
 
 
-def test_a_program_battles_votes_and_sees_the_names(token_reader: Reader):
+def test_api_battle_is_voted_on_and_revealed(token_reader: Reader):
     battle = token_reader.start_battle("hello there")
     assert (battle["state"], battle["can_vote"]) == ("answering", False)
     battle = token_reader.wait_until_answered(battle)
@@ -46,8 +46,8 @@ def test_a_program_battles_votes_and_sees_the_names(token_reader: Reader):
     answer = voted["turns"][0]["answers"][0]
     assert (answer["prompt_tokens"], answer["completion_tokens"], answer["finish"]) == (7, 2, "stop")
     feedback = {"tags": {"left": ["clear"]}, "comment": "fine"}
-    told = token_reader.api("POST", f"battles/{battle['id']}/feedback/", feedback)
-    assert told.json()["vote"]["tags"] == {"left": ["clear"]}
+    response = token_reader.api("POST", f"battles/{battle['id']}/feedback/", feedback)
+    assert response.json()["vote"]["tags"] == {"left": ["clear"]}
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_program_battles_votes_and_sees_the_names(token_reader: Reader):
         ("a\ud800b", "Your prompt contains an invalid character (NUL or half of a surrogate pair)."),
     ],
 )
-def test_a_prompt_that_cannot_be_used_is_refused_in_a_sentence(reader: Reader, prompt: str, sentence: str):
+def test_unusable_prompt_returns_400_with_sentence(reader: Reader, prompt: str, sentence: str):
     body = json.dumps({"prompt": prompt}).encode()
     response = reader.request("POST", "/api/v1/sessions/", content=body, headers={"Content-Type": "application/json"})
     assert response.status_code == 400
@@ -68,7 +68,7 @@ def test_a_prompt_that_cannot_be_used_is_refused_in_a_sentence(reader: Reader, p
     assert Session.objects.count() == 0
 
 
-def test_wrong_bodies_are_refused_field_by_field(reader: Reader):
+def test_invalid_bodies_return_field_errors(reader: Reader):
     assert reader.api("POST", "sessions/", {"prompt": "x", "mode": "telepathy"}).json()["fields"].keys() == {"mode"}
     assert reader.api("POST", "sessions/", {}).json()["fields"].keys() == {"prompt"}
     assert reader.api("POST", "sessions/", {"prompt": 7}).status_code in (201, 400)
@@ -77,9 +77,9 @@ def test_wrong_bodies_are_refused_field_by_field(reader: Reader):
     assert refusal(broken) == (400, "parse_error")
 
 
-def test_voting_too_early_twice_or_elsewhere_is_refused_with_a_code(reader: Reader, site: str):
+def test_untimely_or_foreign_calls_are_refused_with_code(reader: Reader, site: str):
     reader.start_battle()
-    battle = make.battle(*LanguageModel.objects.all()[:2])  # nobody is woken for it
+    battle = make.battle(*LanguageModel.objects.all()[:2])  # no worker is woken for it
     Session.objects.update(owner_visitor=Session.objects.exclude(pk=battle.session_id).get().owner_visitor)
     path = f"battles/{battle.public_id}/"
     assert refusal(reader.api("POST", path + "vote/", {"choice": "left"})) == (409, "still_answering")
@@ -96,7 +96,7 @@ def test_voting_too_early_twice_or_elsewhere_is_refused_with_a_code(reader: Read
     assert refusal(reader.api("POST", path + "messages/", {"prompt": "and?"})) == (409, "battle_void")
 
 
-def test_the_same_key_and_body_start_one_battle(token_reader: Reader):
+def test_repeated_idempotency_key_starts_one_battle(token_reader: Reader):
     headers = {"Idempotency-Key": "k-1"}
     first = token_reader.api("POST", "sessions/", {"prompt": "once"}, headers=headers)
     again = token_reader.api("POST", "sessions/", {"prompt": "once"}, headers=headers)
@@ -106,19 +106,19 @@ def test_the_same_key_and_body_start_one_battle(token_reader: Reader):
     assert refusal(other) == (422, "idempotency_key_reused")
 
 
-def test_a_refusal_is_remembered_with_its_key(token_reader: Reader):
+def test_refusal_is_repeated_for_same_idempotency_key(token_reader: Reader):
     headers = {"Idempotency-Key": "k-2"}
     for _ in range(2):
         assert refusal(token_reader.api("POST", "sessions/", {"prompt": ""}, headers=headers)) == (400, "invalid")
 
 
-def test_a_vote_repeated_with_its_key_is_stored_once_even_all_at_once(token_reader: Reader, site: str):
+def test_concurrent_votes_with_one_key_store_one_vote(token_reader: Reader, site: str):
     battle = token_reader.wait_until_answered(token_reader.start_battle())
     statuses: list[int] = []
 
     def vote() -> None:
-        mine = Reader(site, token_reader.token)
-        response = mine.api(
+        own_reader = Reader(site, token_reader.token)
+        response = own_reader.api(
             "POST", f"battles/{battle['id']}/vote/", {"choice": "left"}, headers={"Idempotency-Key": "v"}
         )
         statuses.append(response.status_code)
@@ -137,7 +137,7 @@ def test_a_vote_repeated_with_its_key_is_stored_once_even_all_at_once(token_read
     assert Vote.objects.count() == 1
 
 
-def test_fewer_than_two_drawable_models_is_said(reader: Reader):
+def test_fewer_than_two_drawable_models_return_503(reader: Reader):
     LanguageModel.objects.update(status="paused")
     response = reader.api("POST", "sessions/", {"prompt": "hello"})
     assert refusal(response) == (503, "too_few_models")
@@ -145,7 +145,7 @@ def test_fewer_than_two_drawable_models_is_said(reader: Reader):
     assert Session.objects.count() == 0
 
 
-def test_limits_are_said_with_the_time_to_wait(reader: Reader, settings):
+def test_rate_limit_returns_429_with_retry_after(reader: Reader, settings):
     settings.ARENA_LIMITS = {**settings.ARENA_LIMITS, ("battle", "visitor"): "2/hour"}
     for _ in range(2):
         reader.start_battle()
@@ -154,14 +154,14 @@ def test_limits_are_said_with_the_time_to_wait(reader: Reader, settings):
     assert 0 < int(response.headers["retry-after"]) <= 3600
 
 
-def test_sessions_are_listed_renamed_archived_searched_and_deleted(token_reader: Reader):
+def test_session_is_listed_renamed_archived_and_deleted(token_reader: Reader):
     battle = token_reader.wait_until_answered(token_reader.start_battle("about zebras"))
     token_reader.api("POST", f"sessions/{battle['session']}/battles/", {"prompt": "more zebras"})
     token_reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "tie"})
     listed = token_reader.api("GET", "sessions/?search=zebra").json()
     assert (listed["count"], listed["results"][0]["battle_count"]) == (1, 2)
-    told = {side["model"]["name"] for side in token_reader.battle(battle["id"])["sides"]}
-    assert set(listed["results"][0]["models"]) == told
+    names = {side["model"]["name"] for side in token_reader.battle(battle["id"])["sides"]}
+    assert set(listed["results"][0]["models"]) == names
     assert listed["results"][0]["names_hidden"]  # the second battle's
     assert token_reader.api("GET", "sessions/?search=giraffe").json()["count"] == 0
     path = f"sessions/{battle['session']}/"
@@ -175,15 +175,15 @@ def test_sessions_are_listed_renamed_archived_searched_and_deleted(token_reader:
     assert Vote.objects.get().voter.startswith("deleted:")
 
 
-def test_a_token_without_the_scope_is_refused(site: str):
+def test_token_without_scope_is_refused(site: str):
     _, token = ApiToken.issue(user=make.user(), name="reads", scopes=[Scope.READ])
     reader = Reader(site, token)
     assert refusal(reader.api("POST", "sessions/", {"prompt": "x"})) == (403, "permission_denied")
     assert reader.api("GET", "sessions/").status_code == 200
 
 
-def test_what_a_new_session_answers_with_is_what_is_fetched_a_moment_later(client):
-    """It is made of what was just stored, without asking for it again."""
+def test_created_session_payload_equals_fetched_payload(client):
+    # The response is built from the rows just stored, without reading them again.
     started = client.post("/api/v1/sessions/", {"prompt": "hello"}, content_type="application/json").json()
     fetched = client.get(f"/api/v1/sessions/{started['id']}/").json()
     for session in (started, fetched):

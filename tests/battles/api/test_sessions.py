@@ -1,4 +1,4 @@
-"""What programs do with sessions and published battles, as people do on the pages."""
+"""API of sessions and published battles."""
 
 import json
 from datetime import timedelta
@@ -11,7 +11,7 @@ from accounts.actor import Actor
 from battles import actions
 from battles.models import Answer, Battle, Session, Share, Vote
 from battles.models.sessions import UNDO_WINDOW
-from battles.prompting.lineup import Wish
+from battles.prompting.lineup import BattleRequest
 from battles.sweep import sweep
 from common.text.markdown import render
 from tests import make
@@ -36,53 +36,57 @@ def battle(actor: Actor) -> Battle:
     return make.answered_battle(left, right, actor=actor)
 
 
-def at(session: Session, rest: str = "") -> str:
+def path_of(session: Session, rest: str = "") -> str:
     return f"/api/v1/sessions/{session.public_id}/{rest}"
 
 
-def code(response) -> tuple[int, str]:
+def status_and_code(response) -> tuple[int, str]:
     return response.status_code, response.json()["code"]
 
 
-# ---- Deleting, and having it back ----
+# ---- Deletion and restoring ----
 
 
-def test_a_deleted_session_comes_back_whole_within_a_minute(client: Client, battle: Battle):
+def test_deleted_session_is_restored_within_a_minute(client: Client, battle: Battle):
     session = battle.session
-    before = client.get(at(session)).json()
-    assert client.delete(at(session)).status_code == 204
-    assert code(client.get(at(session))) == code(client.delete(at(session))) == (404, "not_found")
+    before = client.get(path_of(session)).json()
+    assert client.delete(path_of(session)).status_code == 204
+    assert (
+        status_and_code(client.get(path_of(session)))
+        == status_and_code(client.delete(path_of(session)))
+        == (404, "not_found")
+    )
     assert client.get("/api/v1/sessions/").json()["count"] == 0
-    for _ in range(2):  # asking twice is asking once
-        back = client.post(at(session, "restore/"))
+    for _ in range(2):  # restoring twice has no further effect
+        back = client.post(path_of(session, "restore/"))
         assert (back.status_code, back.json()) == (200, before)
     assert client.get("/api/v1/sessions/").json()["count"] == 1
 
 
-def test_after_a_minute_it_is_too_late(client: Client, battle: Battle):
-    client.delete(at(battle.session))
+def test_restore_after_a_minute_is_refused(client: Client, battle: Battle):
+    client.delete(path_of(battle.session))
     Session.objects.update(discarded_at=Now() - UNDO_WINDOW - timedelta(seconds=1))
     sweep()
-    assert code(client.post(at(battle.session, "restore/"))) == (404, "too_late")
+    assert status_and_code(client.post(path_of(battle.session, "restore/"))) == (404, "too_late")
     assert battle.turns.get().prompt == ""
 
 
 @pytest.mark.parametrize("was_deleted", [False, True])
-def test_for_good_is_at_once_and_beyond_recall(client: Client, battle: Battle, was_deleted: bool):
+def test_deletion_for_good_is_immediate_and_final(client: Client, battle: Battle, was_deleted: bool):
     if was_deleted:
-        client.delete(at(battle.session))
-    assert client.delete(at(battle.session, "?for_good=true")).status_code == 204
+        client.delete(path_of(battle.session))
+    assert client.delete(path_of(battle.session, "?for_good=true")).status_code == 204
     assert battle.turns.get().prompt == ""
-    assert code(client.post(at(battle.session, "restore/"))) == (404, "too_late")
+    assert status_and_code(client.post(path_of(battle.session, "restore/"))) == (404, "too_late")
 
 
-def test_what_is_somebody_elses_is_neither_deleted_nor_brought_back(client: Client, battle: Battle):
+def test_foreign_session_is_neither_deleted_nor_restored(client: Client, battle: Battle):
     stranger = make.browser(make.visitor())
     for rest in ("", "?for_good=true"):
-        assert stranger.delete(at(battle.session, rest)).status_code == 404
-    client.delete(at(battle.session))
-    assert stranger.post(at(battle.session, "restore/")).status_code == 404
-    assert stranger.delete(at(battle.session, "?for_good=true")).status_code == 404
+        assert stranger.delete(path_of(battle.session, rest)).status_code == 404
+    client.delete(path_of(battle.session))
+    assert stranger.post(path_of(battle.session, "restore/")).status_code == 404
+    assert stranger.delete(path_of(battle.session, "?for_good=true")).status_code == 404
     battle.session.refresh_from_db()
     assert battle.session.discarded_at is not None
 
@@ -90,10 +94,12 @@ def test_what_is_somebody_elses_is_neither_deleted_nor_brought_back(client: Clie
 # ---- Files and consent ----
 
 
-def test_sessions_are_found_by_the_file_that_was_used_in_them(client: Client, actor: Actor, battle: Battle):
+def test_sessions_are_filtered_by_attached_upload(client: Client, actor: Actor, battle: Battle):
     make.model()
     file = keep_upload(actor=actor, content=b"the text of a file", name="notes.txt")
-    used = actions.start_session(actor=actor, prompt="hello", wish=Wish(attachments=(file.public_id,))).session
+    used = actions.start_session(
+        actor=actor, prompt="hello", battle_request=BattleRequest(attachments=(file.public_id,))
+    ).session
     found = client.get(f"/api/v1/sessions/?upload={file.public_id}").json()["results"]
     assert [(session["id"], session["battle_count"]) for session in found] == [(used.public_id, 1)]
     for nothing in ("nothing", "%20"):
@@ -101,15 +107,15 @@ def test_sessions_are_found_by_the_file_that_was_used_in_them(client: Client, ac
     assert make.browser(make.visitor()).get(f"/api/v1/sessions/?upload={file.public_id}").json()["count"] == 0
 
 
-def test_the_words_of_consent_are_those_that_stand_on_the_page(client: Client, battle: Battle, settings):
+def test_consent_text_equals_the_pages_text(client: Client, battle: Battle, settings):
     address = "/api/v1/sessions/consent/"
     assert client.get(address).json() == {"text": "", "version": "", "battles": 0}
     settings.ARENA_PUBLISH_PROMPTS = True
     Battle.objects.update(consent="first")
-    told = client.get(address).json()
-    assert told["text"] in client.get("/").text
-    assert (bool(told["version"]), told["battles"]) == (True, 1)
-    assert client.get(address, headers={"Accept-Language": "fr"}).json()["text"] != told["text"]
+    payload = client.get(address).json()
+    assert payload["text"] in client.get("/").text
+    assert (bool(payload["version"]), payload["battles"]) == (True, 1)
+    assert client.get(address, headers={"Accept-Language": "fr"}).json()["text"] != payload["text"]
     client.delete(address)
     assert client.get(address).json()["battles"] == 0
 
@@ -126,42 +132,42 @@ def published(actor: Actor, battle: Battle) -> str:
     return f"/api/v1/shares/{share.public_id}/"
 
 
-def test_anybody_reads_a_published_battle(actor: Actor, battle: Battle):
-    told = Client().get(published(actor, battle)).json()
+def test_share_payload_is_public(actor: Actor, battle: Battle):
+    payload = Client().get(published(actor, battle)).json()
     share = Share.objects.get()
-    assert (told["id"], told["url"], told["mode"], told["state"]) == (
+    assert (payload["id"], payload["url"], payload["mode"], payload["state"]) == (
         share.public_id, share.get_absolute_url(), "blind", "voted",
     )  # fmt: skip
-    assert (told["title"], told["verdict"]) == ("one two three", "Ada was found better than Bob.")
-    assert [side["model"]["id"] for side in told["sides"]] == ["ada", "bob"]
-    assert told["vote"] == {"choice": "left"}
-    assert [answer["text"] for answer in told["turns"][0]["answers"]] == ["Rayleigh", "Rayleigh"]
+    assert (payload["title"], payload["verdict"]) == ("one two three", "Ada was found better than Bob.")
+    assert [side["model"]["id"] for side in payload["sides"]] == ["ada", "bob"]
+    assert payload["vote"] == {"choice": "left"}
+    assert [answer["text"] for answer in payload["turns"][0]["answers"]] == ["Rayleigh", "Rayleigh"]
 
 
-def test_nothing_of_its_owner_is_told(actor: Actor, battle: Battle):
+def test_share_payload_has_no_private_data(actor: Actor, battle: Battle):
     address = published(actor, battle)
-    everything = "".join(Client().get(address + more).text for more in ("", "export/", "export/?as=markdown"))
+    texts = "".join(Client().get(address + more).text for more in ("", "export/", "export/?as=markdown"))
     ids = [battle.public_id, battle.session.public_id, *Answer.objects.values_list("public_id", flat=True)]
     for secret in ("secret", "clear", "/stream/", *ids):
-        assert secret not in everything
+        assert secret not in texts
 
 
-def test_a_published_battle_is_exported_as_its_page_exports_it(actor: Actor, battle: Battle):
+def test_share_export_equals_the_pages_export(actor: Actor, battle: Battle):
     address = published(actor, battle)
     page = Share.objects.get().get_absolute_url()
-    for wanted in ("json", "markdown"):
-        asked = f"export/?as={wanted}"
-        assert Client().get(address + asked).content == Client().get(page + asked).content
+    for format_name in ("json", "markdown"):
+        query = f"export/?as={format_name}"
+        assert Client().get(address + query).content == Client().get(page + query).content
     assert json.loads(Client().get(f"{address}export/").text)["battles"][0]["vote"] == "left"
-    assert code(Client().get(f"{address}export/?as=pdf")) == (400, "invalid")
+    assert status_and_code(Client().get(f"{address}export/?as=pdf")) == (400, "invalid")
 
 
-def test_what_is_withdrawn_deleted_or_hidden_is_gone_at_once(client: Client, actor: Actor, battle: Battle):
+def test_withdrawn_deleted_or_hidden_share_returns_404(client: Client, actor: Actor, battle: Battle):
     address = published(actor, battle)
     assert "no-store" in Client().get(address)["Cache-Control"]
-    client.delete(at(battle.session))
+    client.delete(path_of(battle.session))
     assert Client().get(address).status_code == 404
-    client.post(at(battle.session, "restore/"))
+    client.post(path_of(battle.session, "restore/"))
     Battle.objects.update(hidden_at=Now())
     assert Client().get(address).status_code == Client().get(f"{address}export/").status_code == 404
     Battle.objects.update(hidden_at=None)
@@ -170,8 +176,8 @@ def test_what_is_withdrawn_deleted_or_hidden_is_gone_at_once(client: Client, act
     assert Client().get(address).status_code == 404
 
 
-def test_in_a_private_arena_published_battles_are_for_members_programs_too(actor: Actor, battle: Battle, settings):
+def test_share_in_private_arena_needs_sign_in(actor: Actor, battle: Battle, settings):
     address = published(actor, battle)
     settings.ARENA_ACCESS = "private"
-    assert code(Client().get(address)) == (401, "not_authenticated")
+    assert status_and_code(Client().get(address)) == (401, "not_authenticated")
     assert make.browser(make.member()).get(address).status_code == 200

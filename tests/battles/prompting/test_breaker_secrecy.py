@@ -1,4 +1,4 @@
-"""No refusal tells whose breaker a blind battle opened: it would name a model that failed in it."""
+"""Refusals do not reveal whose breaker is open: it would identify a model that failed in a blind battle."""
 
 from decimal import Decimal
 
@@ -26,15 +26,15 @@ def _no_limits(settings) -> None:
 
 @pytest.fixture
 def models() -> list[LanguageModel]:
-    """Each is of its own size and sees pictures; the first one has failed."""
-    made = [
+    """Return models of different sizes that accept images; the first has an open breaker."""
+    models = [
         make.model(slug=f"m{number}", at=f"http://127.0.0.1:9/{number}/v1", size_b=number + 1, abilities=["images"])
         for number in range(4)
     ]
     with transaction.atomic():
-        outcomes.record_outcome(made[0], FailureCode.RATE_LIMITED, retry_after=600)
-    assert LanguageModel.objects.drawable() == made[1:]
-    return made
+        outcomes.record_outcome(models[0], FailureCode.RATE_LIMITED, retry_after=600)
+    assert LanguageModel.objects.drawable() == models[1:]
+    return models
 
 
 def start(client: Client, **body: object) -> int:
@@ -73,9 +73,9 @@ def test_picture_is_not_refused_for_an_open_breaker(models):
 def test_budget_is_not_compared_with_healthy_models_alone(client: Client, models, settings):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": 1}
     for _ in range(2):
-        dear = make.model()
-        set_price(dear, Decimal(0), Decimal(999_999))
+        expensive = make.model()
+        set_price(expensive, Decimal(0), Decimal(999_999))
         with transaction.atomic():
-            outcomes.record_outcome(dear, FailureCode.RATE_LIMITED, retry_after=600)
+            outcomes.record_outcome(expensive, FailureCode.RATE_LIMITED, retry_after=600)
     assert start(client) == 429
     assert not Battle.objects.exists()

@@ -1,4 +1,4 @@
-"""One vote a battle, stored for good, revealing the names."""
+"""Votes: one per battle, immutable, numbered at COMMIT."""
 
 import logging
 import threading
@@ -22,7 +22,7 @@ def owner(battle: Battle) -> Actor:
     return Actor(user=battle.session.owner_user, visitor=battle.session.owner_visitor, network="127.0.0.1")
 
 
-def test_a_vote_keeps_the_models_and_the_sides(battle: Battle):
+def test_vote_stores_models_and_sides(battle: Battle):
     vote = actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.TIE)
     left, right = battle.sides.order_by("position")
     assert (vote.model_left, vote.model_right, vote.choice) == (left.model, right.model, "tie")
@@ -31,7 +31,7 @@ def test_a_vote_keeps_the_models_and_the_sides(battle: Battle):
     assert left.model.has_votes
 
 
-def test_the_second_vote_is_refused(battle: Battle):
+def test_second_vote_is_refused(battle: Battle):
     actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
     with pytest.raises(AlreadyVoted):
         actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.RIGHT)
@@ -40,12 +40,12 @@ def test_the_second_vote_is_refused(battle: Battle):
 
 @pytest.fixture
 def no_vote_can_be_stored(battle: Battle) -> None:
-    """The schema of the release before votes were numbered at COMMIT: the column does not take NULL."""
+    """Make the column refuse NULL, as in the schema before votes were numbered at COMMIT."""
     with connection.cursor() as cursor:
         cursor.execute('ALTER TABLE battles_vote ALTER COLUMN "order" SET NOT NULL')
 
 
-def votes_are_stored_again() -> None:
+def allow_votes_again() -> None:
     with connection.cursor() as cursor:
         cursor.execute('ALTER TABLE battles_vote ALTER COLUMN "order" DROP NOT NULL')
 
@@ -80,30 +80,30 @@ def test_vote_that_could_not_be_stored_is_repeated_with_its_key(battle: Battle, 
         return client.post(path, {"choice": "left"}, "application/json", headers=key).status_code
 
     assert vote() == 500
-    votes_are_stored_again()
+    allow_votes_again()
     assert (vote(), vote()) == (201, 201)
     assert Vote.objects.get().choice == "left"
 
 
-def test_nobody_votes_before_both_have_answered(db):
+def test_vote_before_both_answers_is_refused(db):
     battle = make.battle(make.model(), make.model())
     with pytest.raises(StillAnswering):
         actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
 
 
-def test_a_void_battle_takes_no_vote(battle: Battle):
+def test_void_battle_refuses_votes(battle: Battle):
     Battle.objects.update(voided_at="2026-01-01T00:00Z")
     with pytest.raises(BattleIsVoid):
         actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
 
 
-def test_a_vote_with_a_stopped_side_is_kept_and_not_counted(battle: Battle):
+def test_vote_on_stopped_side_is_stored_but_not_counted(battle: Battle):
     Answer.objects.filter(side__position="left").update(state=Answer.State.STOPPED)
     vote = actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
     assert (vote.excluded_reason, vote.counts) == ("incomplete", False)
 
 
-def test_a_vote_after_a_failed_follow_up_is_on_the_turns_before(battle: Battle):
+def test_vote_after_failed_follow_up_covers_earlier_turns(battle: Battle):
     turn = make.turn(battle)
     Turn.objects.filter(pk=turn.pk).update(state=Turn.State.DONE)
     turn.answers.filter(side__position="left").update(state=Answer.State.FAILED, error="cut")
@@ -117,7 +117,7 @@ def test_a_vote_after_a_failed_follow_up_is_on_the_turns_before(battle: Battle):
     "change",
     [{"choice": "right"}, {"order": 99}, {"style": {}}, {"turn_count": 7}, {"created_at": "2020-01-01T00:00Z"}],
 )
-def test_the_database_refuses_to_change_a_votes_facts(battle: Battle, change: dict[str, object]):
+def test_database_refuses_changes_of_vote_facts(battle: Battle, change: dict[str, object]):
     actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
     with pytest.raises(DatabaseError), transaction.atomic():
         Vote.objects.update(**change)
@@ -125,13 +125,13 @@ def test_the_database_refuses_to_change_a_votes_facts(battle: Battle, change: di
         Vote.objects.all().delete()
 
 
-def test_what_is_filed_beside_a_vote_may_change(battle: Battle):
+def test_voter_and_processing_columns_of_vote_may_change(battle: Battle):
     actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
     assert Vote.objects.update(voter="user:9", excluded_reason="operator", processing="excluded") == 1
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_hundred_votes_at_once_on_one_battle_leave_one():
+def test_hundred_concurrent_votes_store_one():
     battle = make.answered_battle(make.model(), make.model())
     actor = owner(battle)
     outcomes: list[str] = []
@@ -156,19 +156,19 @@ def test_a_hundred_votes_at_once_on_one_battle_leave_one():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_vote_waits_for_its_number_until_commit():
+def test_vote_is_numbered_at_commit():
     battle = make.answered_battle(make.model(), make.model())
     with transaction.atomic():
         vote = actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
         vote.refresh_from_db()
         assert vote.order is None
-        assert not VoteCounter.objects.exists()  # nobody is kept waiting
+        assert not VoteCounter.objects.exists()  # no other vote has to wait
     vote.refresh_from_db()
     assert vote.order == 1
 
 
 @pytest.mark.django_db(transaction=True)
-def test_order_numbers_have_no_gaps_whatever_fails():
+def test_rolled_back_votes_leave_no_gaps_in_order():
     left, right = make.model(), make.model()
     battles = [make.answered_battle(left, right) for _ in range(12)]
 
@@ -177,7 +177,7 @@ def test_order_numbers_have_no_gaps_whatever_fails():
             with transaction.atomic():
                 actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
                 if battle.pk % 3 == 0:
-                    raise RuntimeError("no, after all")
+                    raise RuntimeError("rollback")
         except RuntimeError:
             pass
         finally:

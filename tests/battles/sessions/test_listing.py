@@ -1,4 +1,4 @@
-"""Somebody's sessions in a list: by day, page by page, without names they do not know yet; thrown away and had back."""
+"""List of sessions: groups, pages, revealed names, and discarding with undo."""
 
 import re
 from datetime import timedelta
@@ -12,8 +12,8 @@ from accounts.actor import Actor
 from battles import actions
 from battles.models import Battle, Session, Vote
 from battles.models.sessions import UNDO_WINDOW
-from battles.prompting.lineup import Wish
-from battles.sessions.listing import PER_PAGE, listed
+from battles.prompting.lineup import BattleRequest
+from battles.sessions.listing import PER_PAGE, list_sessions
 from battles.sweep import sweep
 from tests import make
 from tests.pages import compact
@@ -53,18 +53,18 @@ def voted(battle: Battle) -> Battle:
 def test_sessions_are_listed_by_day_week_and_month(actor: Actor):
     for days_ago, title in ((0, "a"), (0.0001, "b"), (1, "c"), (3, "d"), (6.5, "e"), (70, "f"), (71, "g"), (400, "h")):
         titled(actor, title, days_ago=days_ago)
-    found = listed(Session.objects.owned_by(actor)).days
+    found = list_sessions(Session.objects.owned_by(actor)).days
     assert [session.title for day in found for session in day.sessions] == list("abcdefgh")
     assert [day.title for day in found][1:3] == ["Yesterday", "Previous 7 days"]
     assert len(found[-1].sessions) == 1
     assert found[-1].title == (timezone.localdate() - timedelta(days=400)).strftime("%B %Y")
 
 
-def test_a_long_list_goes_on_where_it_ended_without_repeating_a_heading(client: Client, actor: Actor):
+def test_next_page_continues_without_repeated_heading(client: Client, actor: Actor):
     at = timezone.now() - timedelta(days=1)
     many = 2 * PER_PAGE + 5
     Session.objects.bulk_create(
-        # Three at a time: the same moment is no place to lose one.
+        # Three share each moment, so that a cursor of the time alone would skip some.
         Session(owner_user=actor.user, title=f"t{number}", last_active_at=at - timedelta(microseconds=number // 3))
         for number in range(many)
     )
@@ -92,20 +92,20 @@ def test_a_long_list_goes_on_where_it_ended_without_repeating_a_heading(client: 
         "9999-12-31T23:59:00-23:59~x",
     ],
 )
-def test_a_place_that_is_none_is_the_beginning(client: Client, actor: Actor, after: str):
+def test_invalid_cursor_returns_the_first_page(client: Client, actor: Actor, after: str):
     titled(actor, "mine")
     assert titles_in(client.get("/sessions/", {"after": after}).text) == ["mine"]
 
 
-def test_a_thousand_sessions_ask_as_little_as_one(client: Client, actor: Actor, django_assert_max_num_queries):
+def test_list_query_count_is_independent_of_sessions(client: Client, actor: Actor, django_assert_max_num_queries):
     Session.objects.bulk_create(Session(owner_user=actor.user, title=f"t{number}") for number in range(1_000))
     make.answered_battle(make.model(), make.model(), actor=actor)
     for address in ("/sessions/", "/sessions/?search=t9", "/leaderboard/method/"):
-        with django_assert_max_num_queries(4):  # who asks (2), the list, and nothing else
+        with django_assert_max_num_queries(4):  # session and user (2), and the list
             assert len(titles_in(client.get(address).text)) == PER_PAGE
 
 
-def test_htmx_is_given_the_lines_alone(client: Client, actor: Actor):
+def test_htmx_search_returns_rows_only(client: Client, actor: Actor):
     titled(actor, "about zebras")
     titled(actor, "about okapis")
     found = client.get("/sessions/?search=zebra", headers=HTMX).text
@@ -117,15 +117,15 @@ def test_htmx_is_given_the_lines_alone(client: Client, actor: Actor):
 # ---- Names ----
 
 
-def test_the_list_tells_names_that_are_known_and_no_others(client: Client, actor: Actor):
+def test_list_shows_revealed_names_only(client: Client, actor: Actor):
     okapi, zebra, gazelle = (make.model(name=name) for name in ("Okapi", "Zebra", "Gazelle"))
     waiting = make.answered_battle(okapi, gazelle, actor=actor)
     page = client.get("/sessions/").text
     assert "names hidden" in page
     assert not re.search("Okapi|Gazelle", page)
-    also = make.answered_battle(okapi, zebra, actor=actor)
-    Battle.objects.filter(pk=also.pk).update(session=waiting.session)
-    voted(also)
+    second = make.answered_battle(okapi, zebra, actor=actor)
+    Battle.objects.filter(pk=second.pk).update(session=waiting.session)
+    voted(second)
     page = client.get("/sessions/").text
     assert "<bdi>Okapi</bdi>·<bdi>Zebra</bdi>· names hidden" in compact(page)
     assert "Gazelle" not in page
@@ -135,25 +135,25 @@ def test_the_list_tells_names_that_are_known_and_no_others(client: Client, actor
     assert "names hidden" not in page
 
 
-def test_the_open_sessions_line_has_the_names_with_the_reveal_and_leaves_the_focus_where_it_is(client: Client, actor):
+def test_open_sessions_row_shows_names_after_the_vote(client: Client, actor):
     battle = make.answered_battle(make.model(name="Okapi"), make.model(name="Gazelle"), actor=actor)
     page = battle.session.get_absolute_url()
-    asked_for = f'hx-get="{page}row/?revealed=1" hx-trigger="names-revealed from:body"'
-    assert asked_for in client.get(page).text
-    assert asked_for not in client.get("/").text
-    verdict = client.post(f"/battles/{battle.public_id}/vote/", {"choice": "tie"}, headers=HTMX)
-    assert "names-revealed" in verdict["HX-Trigger"]
+    trigger = f'hx-get="{page}row/?revealed=1" hx-trigger="names-revealed from:body"'
+    assert trigger in client.get(page).text
+    assert trigger not in client.get("/").text
+    response = client.post(f"/battles/{battle.public_id}/vote/", {"choice": "tie"}, headers=HTMX)
+    assert "names-revealed" in response["HX-Trigger"]
     on_it = {**HTMX, "HX-Current-URL": f"http://testserver{page}"}
-    line = client.get(f"{page}row/?revealed=1", headers=on_it).text
-    assert "<bdi>Gazelle</bdi>·<bdi>Okapi</bdi>" in compact(line)
-    assert 'aria-current="page"' in line
-    assert not re.search("names-revealed|autofocus|session-title", line)
+    row = client.get(f"{page}row/?revealed=1", headers=on_it).text
+    assert "<bdi>Gazelle</bdi>·<bdi>Okapi</bdi>" in compact(row)
+    assert 'aria-current="page"' in row
+    assert not re.search("names-revealed|autofocus|session-title", row)
 
 
 # ---- In place ----
 
 
-def test_a_line_is_renamed_in_place(client: Client, actor: Actor):
+def test_row_is_renamed_in_place(client: Client, actor: Actor):
     session = titled(actor, "before")
     path = f"/s/{session.public_id}"
     assert 'value="before"' in client.get(f"{path}/row/?edit=1", headers=HTMX).text
@@ -165,25 +165,25 @@ def test_a_line_is_renamed_in_place(client: Client, actor: Actor):
     assert client.get(f"{path}/row/").status_code == 302
 
 
-def test_an_archived_line_leaves_and_undo_brings_it_back(client: Client, actor: Actor):
+def test_archived_row_disappears_and_undo_restores_it(client: Client, actor: Actor):
     session = titled(actor, "put away")
     path = f"/s/{session.public_id}/archive/"
-    gone = client.post(path, {"archived": "1"}, headers=HTMX).text
-    assert "Undo" in gone
+    notice = client.post(path, {"archived": "1"}, headers=HTMX).text
+    assert "Undo" in notice
     assert titles_in(client.get("/sessions/").text) == []
     back = client.post(path, headers=HTMX)
     assert "sessions-changed" in back["HX-Trigger"]
     assert titles_in(client.get("/sessions/").text) == ["put away"]
 
 
-# ---- Thrown away ----
+# ---- Discarding ----
 
 
-def discarded(client: Client, session: Session, **headers: str) -> str:
+def discard(client: Client, session: Session, **headers: str) -> str:
     return client.post(f"/s/{session.public_id}/discard/", headers={**HTMX, **headers}).text
 
 
-def test_what_is_thrown_away_is_gone_from_everywhere_and_comes_back_whole(client: Client, actor: Actor):
+def test_discarded_session_is_hidden_and_restored_whole(client: Client, actor: Actor):
     battle = voted(make.answered_battle(make.model(), make.model(), actor=actor))
     actions.publish(battle=battle)
     session, share = battle.session, battle.share.get_absolute_url()
@@ -192,7 +192,7 @@ def test_what_is_thrown_away_is_gone_from_everywhere_and_comes_back_whole(client
         f"/api/v1/sessions/{session.public_id}/", f"/api/v1/battles/{battle.public_id}/",
     ]  # fmt: skip
     before = {address: client.get(address).status_code for address in addresses}
-    assert "Undo" in discarded(client, session)
+    assert "Undo" in discard(client, session)
     assert {client.get(address).status_code for address in addresses} == {404}
     assert client.get("/api/v1/sessions/").json()["count"] == 0
     assert client.post(f"/battles/{battle.public_id}/vote/", {"choice": "left"}).status_code == 404
@@ -201,20 +201,22 @@ def test_what_is_thrown_away_is_gone_from_everywhere_and_comes_back_whole(client
     assert {address: client.get(address).status_code for address in addresses} == before
 
 
-def test_the_library_does_not_lead_to_what_was_thrown_away(client: Client, actor: Actor):
+def test_library_has_no_link_to_discarded_session(client: Client, actor: Actor):
     file = keep_upload(actor=actor, content=b"the text of a file", name="notes.txt")
     for _ in range(3):
         make.model()
-    session = actions.start_session(actor=actor, prompt="hello", wish=Wish(attachments=(file.public_id,))).session
+    session = actions.start_session(
+        actor=actor, prompt="hello", battle_request=BattleRequest(attachments=(file.public_id,))
+    ).session
     for was_discarded in (False, True):
         assert (session.get_absolute_url() in client.get("/uploads/").text) != was_discarded
-        discarded(client, session)
+        discard(client, session)
 
 
-def test_the_sweep_deletes_what_nobody_wanted_back_in_time(client: Client, actor: Actor):
+def test_sweep_deletes_expired_discarded_sessions(client: Client, actor: Actor):
     lately, long_ago = (make.answered_battle(make.model(), make.model(), actor=actor) for _ in range(2))
     for battle in (lately, long_ago):
-        discarded(client, battle.session)
+        discard(client, battle.session)
     Session.objects.filter(pk=long_ago.session_id).update(discarded_at=Now() - UNDO_WINDOW - timedelta(seconds=1))
     sweep()
     assert (lately.turns.get().prompt, long_ago.turns.get().prompt) == ("one two three", "")
@@ -227,23 +229,23 @@ def test_the_sweep_deletes_what_nobody_wanted_back_in_time(client: Client, actor
     assert lately.session.owner_user == actor.user
 
 
-def test_nobody_brings_back_what_another_threw_away(client: Client, actor: Actor):
+def test_foreign_discarded_session_cannot_be_restored(client: Client, actor: Actor):
     session = titled(actor, "mine")
-    discarded(client, session)
+    discard(client, session)
     for stranger in (Client(), Client()):
         assert stranger.post(f"/s/{session.public_id}/restore/").status_code == 404
     session.refresh_from_db()
     assert session.discarded_at is not None
 
 
-def test_without_a_script_a_session_is_thrown_away_too_and_there_is_a_button_to_undo_it(client: Client, actor: Actor):
+def test_discard_without_javascript_offers_undo(client: Client, actor: Actor):
     session = titled(actor, "mine")
     page = client.post(f"/s/{session.public_id}/discard/", follow=True)
     assert page.redirect_chain == [("/sessions/", 302)]
     assert f'action="/s/{session.public_id}/restore/"' in page.text
 
 
-def test_throwing_away_the_session_that_is_open_leads_to_a_new_battle(client: Client, actor: Actor):
+def test_discarding_the_open_session_redirects_to_start(client: Client, actor: Actor):
     session = titled(actor, "mine")
     open_page = f"http://testserver{session.get_absolute_url()}"
     response = client.post(
@@ -253,10 +255,10 @@ def test_throwing_away_the_session_that_is_open_leads_to_a_new_battle(client: Cl
     assert f'action="/s/{session.public_id}/restore/"' in client.get("/").text
 
 
-def test_an_account_that_goes_takes_what_was_thrown_away_along(actor: Actor, client: Client):
+def test_account_deletion_deletes_discarded_sessions(actor: Actor, client: Client):
     from accounts.personal_data import account_deleting
 
     battle = make.answered_battle(make.model(), make.model(), actor=actor)
-    discarded(client, battle.session)
+    discard(client, battle.session)
     account_deleting.send(sender=None, user=actor.user)
     assert battle.turns.get().prompt == ""

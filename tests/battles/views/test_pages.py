@@ -1,4 +1,4 @@
-"""The arena's pages without JavaScript: forms post, pages redirect, mistakes keep what was typed."""
+"""Pages of battles without JavaScript."""
 
 import re
 
@@ -30,7 +30,7 @@ def answer(battle: Battle, text: str = "an answer") -> None:
     Answer.objects.filter(turn__battle=battle).update(state=Answer.State.DONE, text=text)
 
 
-def test_a_visitor_gets_an_identity_only_by_battling(client: Client):
+def test_visitor_cookie_is_set_by_first_battle_only(client: Client):
     client.get("/")
     client.get("/leaderboard/")
     assert VISITOR_COOKIE not in client.cookies
@@ -39,7 +39,7 @@ def test_a_visitor_gets_an_identity_only_by_battling(client: Client):
     assert client.get(f"/s/{battle.session.public_id}/").status_code == 200
 
 
-def test_the_whole_path_works_by_forms_alone(client: Client):
+def test_battle_and_vote_work_without_javascript(client: Client):
     battle = start(client)
     page = client.get(battle.session.get_absolute_url())
     assert b'http-equiv="refresh"' in page.content
@@ -57,7 +57,7 @@ def test_the_whole_path_works_by_forms_alone(client: Client):
     assert Vote.objects.get().choice == "right"
 
 
-def test_a_follow_up_and_a_new_battle_stay_in_the_session(client: Client):
+def test_follow_up_and_new_battle_stay_in_the_session(client: Client):
     battle = start(client)
     answer(battle)
     client.post(f"/battles/{battle.public_id}/messages/", {"prompt": "and then?"})
@@ -66,7 +66,7 @@ def test_a_follow_up_and_a_new_battle_stay_in_the_session(client: Client):
     assert battle.session.battles.count() == 2
 
 
-def test_a_turn_after_the_vote_is_marked(client: Client):
+def test_turn_after_the_vote_is_marked_as_not_counted(client: Client):
     battle = start(client)
     answer(battle)
     client.post(f"/battles/{battle.public_id}/vote/", {"choice": "tie"})
@@ -76,7 +76,7 @@ def test_a_turn_after_the_vote_is_marked(client: Client):
 
 
 @pytest.mark.parametrize("prompt", ["", "   ", "x" * 30_000, "a\x00b"])
-def test_a_prompt_that_cannot_be_used_is_kept_in_the_box(client: Client, prompt: str):
+def test_unusable_prompt_is_kept_in_the_form(client: Client, prompt: str):
     response = client.post("/", {"prompt": prompt})
     assert response.status_code == 422
     assert Battle.objects.count() == 0
@@ -85,7 +85,7 @@ def test_a_prompt_that_cannot_be_used_is_kept_in_the_box(client: Client, prompt:
     assert typed[1].strip() == prompt.replace("\x00", typed[1].strip()[1:2]).strip()
 
 
-def test_somebody_elses_things_are_not_found(client: Client):
+def test_foreign_battle_returns_404(client: Client):
     battle = start(client)
     answer(battle)
     stranger = Client()
@@ -98,7 +98,7 @@ def test_somebody_elses_things_are_not_found(client: Client):
     assert Vote.objects.count() == 0
 
 
-def test_a_refusal_is_a_page_or_for_htmx_a_notice(client: Client):
+def test_refusal_is_a_page_or_an_htmx_notice(client: Client):
     battle = start(client)
     page = client.post(f"/battles/{battle.public_id}/messages/", {"prompt": "too early"})
     assert page.status_code == 409
@@ -109,7 +109,7 @@ def test_a_refusal_is_a_page_or_for_htmx_a_notice(client: Client):
     assert b"The answers are not complete yet" in notice.content
 
 
-def test_every_page_forbids_inline_scripts_and_foreign_requests(client: Client):
+def test_pages_forbid_inline_scripts_and_foreign_requests(client: Client):
     battle = start(client)
     for path in (
         "/",
@@ -129,9 +129,7 @@ def test_every_page_forbids_inline_scripts_and_foreign_requests(client: Client):
         assert not re.search(r"(?:src|href|action)=\"(?:https?:)?//", page)
 
 
-def test_the_session_page_asks_the_same_number_of_questions_however_long_it_is(
-    client: Client, django_assert_max_num_queries
-):
+def test_session_page_query_count_is_independent_of_battles(client: Client, django_assert_max_num_queries):
     battle = start(client)
     answer(battle)
     for _ in range(5):
@@ -141,7 +139,7 @@ def test_the_session_page_asks_the_same_number_of_questions_however_long_it_is(
         client.get(battle.session.get_absolute_url())
 
 
-def test_signing_in_keeps_what_the_visitor_did(client: Client):
+def test_sign_in_keeps_the_visitors_battles_and_votes(client: Client):
     battle = start(client)
     answer(battle)
     client.post(f"/battles/{battle.public_id}/vote/", {"choice": "left"})
@@ -152,7 +150,7 @@ def test_signing_in_keeps_what_the_visitor_did(client: Client):
     assert Vote.objects.get().voter.startswith("user:")
 
 
-def test_a_new_person_signs_up_by_e_mail_alone(client: Client):
+def test_sign_up_needs_only_an_email_address(client: Client):
     response = client.post("/accounts/signup/", {"email": "grace@example.org", "password1": "wool-lamp-river-9"})
     assert response.status_code == 302
     assert b"grace@example.org" in client.get("/accounts/email/").content
