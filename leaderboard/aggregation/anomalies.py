@@ -12,7 +12,7 @@ from leaderboard.models import OVERALL, AnomalyReview
 from leaderboard.rating.bradley_terry import POINTS, Flags, Floats
 from leaderboard.rating.counts import OUTCOMES, Counts, counted
 from leaderboard.rating.eprocess import KINDS, Anomaly, VoterLog, judge
-from leaderboard.rating.expected_votes import LEFT, RIGHT, TIE, chances_by_others
+from leaderboard.rating.expected_votes import LEFT, RIGHT, TIE, held_out_probabilities
 from leaderboard.rating.snapshot_fit import fit_snapshot
 
 MOST_SHOWN = 10
@@ -59,7 +59,7 @@ def _suspects(board: BoardVotes) -> Iterator[reviews.Suspect]:
 
 def _chances(board: BoardVotes, votes: OrderedVotes) -> Floats:
     fit = fit_snapshot(board.counts, method.parameters()).board
-    return chances_by_others(
+    return held_out_probabilities(
         votes.voter,
         votes.left,
         votes.right,

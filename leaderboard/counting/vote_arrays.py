@@ -9,7 +9,7 @@ from leaderboard.counting.columns import Column, Integers, outcome_column, read_
 from leaderboard.counting.vote_columns import STYLE, features_of, ids_in, places_of
 from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE
 from leaderboard.rating.ballots import Ballots
-from leaderboard.rating.bradley_terry import Places
+from leaderboard.rating.bradley_terry import Indices
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.counts import OUTCOMES, Counts, counted
 from models_registry.models import LanguageModel
@@ -102,12 +102,12 @@ class OrderedVotes:
     voter: 0, 0, …, 1, …; key: what hashtextextended makes of the voter's name; order: the votes' numbers.
     """
 
-    voter: Places
+    voter: Indices
     key: Integers
     order: Integers
-    left: Places
-    right: Places
-    outcome: Places
+    left: Indices
+    right: Indices
+    outcome: Indices
 
 
 def read_in_order(board: BoardVotes) -> OrderedVotes:

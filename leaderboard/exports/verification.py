@@ -14,7 +14,7 @@ from leaderboard.counting import method
 from leaderboard.export_rows import STYLE_COUNTS, VoteRow
 from leaderboard.models.imported import SCOPE as IMPORTED
 from leaderboard.rating.ballots import Ballots, Gathering
-from leaderboard.rating.board_fit import Tastes
+from leaderboard.rating.board_fit import DesignEffects
 from leaderboard.rating.elo import START, after_vote
 from leaderboard.rating.snapshot_fit import FitLine, SnapshotFit, Styled, fit_snapshot
 from leaderboard.rating.style_control import Scaling
@@ -161,16 +161,16 @@ def _fit(published: Published, ballots: Ballots, lines: Mapping[str, JsonObject]
         ballots.counts,
         published.method.parameters,
         voters=ballots.of_voters if published.has_its_voters else None,
-        tastes=None if published.has_its_voters else _published_tastes(published, ballots.counts.names, lines),
+        design_effects=None if published.has_its_voters else _published_design_effects(published, ballots.counts.names, lines),
         styled=Styled(ballots, scaling) if style else None,
     )
 
 
-def _published_tastes(published: Published, names: list[str], lines: Mapping[str, JsonObject]) -> Tastes:
+def _published_design_effects(published: Published, names: list[str], lines: Mapping[str, JsonObject]) -> DesignEffects:
     """Nobody's score or bound depends on the design effect of a model without a score."""
     effects = [lines[name]["design_effect"] if name in lines else 1.0 for name in names]
     of_bias = (published.facts.get("side_bias") or {}).get("design_effect", 1.0)
-    return Tastes(np.array(effects, dtype=np.float64), of_bias)
+    return DesignEffects(np.array(effects, dtype=np.float64), of_bias)
 
 
 def _collecting(published: Published) -> dict[str, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.rating.bradley_terry import Floats, Places
+from leaderboard.rating.bradley_terry import Floats, Indices
 from leaderboard.rating.clustering import LEFT_SHARES, VoterVotes
 from leaderboard.rating.counts import OUTCOMES, Counts, counted
 from leaderboard.rating.style_control import FEATURES, style_features
@@ -25,11 +25,11 @@ class Ballots:
     """
 
     counts: Counts
-    left: Places
-    right: Places
-    outcome: Places
-    n: Places
-    voter: Places
+    left: Indices
+    right: Indices
+    outcome: Indices
+    n: Indices
+    voter: Indices
     features: Floats
 
     @property

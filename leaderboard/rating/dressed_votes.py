@@ -40,7 +40,7 @@ class DressedVotes:
     def pairs(self) -> Ints:
         return self.left * self.models + self.right
 
-    def chances(self, solution: Floats) -> Floats:
+    def win_probabilities(self, solution: Floats) -> Floats:
         """P(left preferred)."""
         theta, beta = solution[: self.models], solution[self.models :]
         logits: Floats = theta[self.left] - theta[self.right]

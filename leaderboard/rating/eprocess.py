@@ -27,7 +27,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from leaderboard.rating.bradley_terry import Flags, Floats, Places
+from leaderboard.rating.bradley_terry import Flags, Floats, Indices
 from leaderboard.rating.expected_votes import BUTTONS, LEFT, RIGHT
 
 ALPHA = 1e-4
@@ -55,10 +55,10 @@ class VoterLog:
     chances: (votes, 3), π of each outcome; NaN where nothing is known, a vote that then proves nothing.
     """
 
-    voter: Places
-    left: Places
-    right: Places
-    outcome: Places
+    voter: Indices
+    left: Indices
+    right: Indices
+    outcome: Indices
     chances: Floats
 
     def part(self, which: slice | Flags) -> "VoterLog":
@@ -75,9 +75,9 @@ class Verdicts:
     """
 
     log_e: Floats
-    crossed: Places
-    kind: Places
-    model: Places
+    crossed: Indices
+    kind: Indices
+    model: Indices
     tilt: Floats
     gained: Floats
 
@@ -133,9 +133,9 @@ class _Bets:
     kind: Anomaly
     tilt: float
     weight: Floats
-    vote: Places
-    model: Places
-    begin: Places
+    vote: Indices
+    model: Indices
+    begin: Indices
     log_ratio: Floats
 
     @property
@@ -178,7 +178,7 @@ def _all_bets(log: VoterLog, models: int) -> Iterator[_Bets]:
     yield _Bets(Anomaly.CHANCE, 0, WEIGHTS[Anomaly.CHANCE] * one, *on_voters, by_chance)
 
 
-def _part_of_model(voter: Places, moment: Places, begin: Places, models: int) -> Floats:
+def _part_of_model(voter: Indices, moment: Indices, begin: Indices, models: int) -> Floats:
     """What each bet on a model gets of all that is for models: (1 / models + 1 / (k (k + 1))) / 2.
 
     Arrays are sorted by bet, and by moment within each.
@@ -191,7 +191,7 @@ def _part_of_model(voter: Places, moment: Places, begin: Places, models: int) ->
     return (1 / models + 1 / (k * (k + 1))) / 2
 
 
-def _begin(bet: Places) -> Places:
+def _begin(bet: Indices) -> Indices:
     """For each place of a sorted array, where its value begins."""
     begin = np.flatnonzero(np.diff(bet, prepend=-1))
     return np.repeat(begin, np.diff(np.append(begin, len(bet))))
@@ -201,9 +201,9 @@ def _begin(bet: Places) -> Places:
 class _Ends:
     """What bets had made at their voter's last vote; shape (bets,)."""
 
-    voter: Places
-    kind: Places
-    model: Places
+    voter: Indices
+    kind: Indices
+    model: Indices
     tilt: Floats
     weight: Floats
     gained: Floats
@@ -219,7 +219,7 @@ class _Ends:
         )
         return log_e
 
-    def leading(self) -> tuple[Places, Places, Floats, Floats]:
+    def leading(self) -> tuple[Indices, Indices, Floats, Floats]:
         """(kind, model, tilt, gained) of each voter's most valuable bet."""
         order = np.lexsort((np.log(self.weight) + self.gained, self.voter))
         first = order[np.flatnonzero(np.diff(self.voter[order], append=-1))]

@@ -9,7 +9,7 @@ from math import ceil
 import numpy as np
 
 from leaderboard.rating.board_fit import Board
-from leaderboard.rating.bradley_terry import POINTS, Floats, Tally, inverse_on_contrasts, laplacian, likeliest
+from leaderboard.rating.bradley_terry import POINTS, Floats, Tally, fit_strengths, inverse_on_contrasts, laplacian
 
 _CHALLENGERS = 5
 
@@ -53,11 +53,11 @@ def misfit(tally: Tally, board: Board) -> Misfit:
     chi2, df = 0.0, 0
     for group in np.unique(board.group[board.established]):
         members = board.established & (board.group == group)
-        inner = tally.among(members)
-        p = inner.chances(board.score[members] / POINTS)
+        inner = tally.subset(members)
+        p = inner.win_probabilities(board.score[members] / POINTS)
         expected = inner.cells * p
         met = np.triu(inner.votes > 0)
-        rest = inner.taken - expected - (inner.cells - expected).T
+        rest = inner.effective_wins - expected - (inner.cells - expected).T
         chi2 += float((rest[met] ** 2 / (board.phi[group] * inner.information(p)[met])).sum())
         df += int(met.sum()) - (int(members.sum()) - 1)
     return Misfit(chi2, df - bool(tally.bias))
@@ -74,7 +74,7 @@ def votes_to_flip_first(tally: Tally, board: Board) -> Flip | None:
     members = np.flatnonzero(board.established & (board.group == 0))
     if len(members) < 2:
         return None
-    inner, theta = tally.among(members), board.score[members] / POINTS
+    inner, theta = tally.subset(members), board.score[members] / POINTS
     theta = theta - theta.mean()
     best = None
     # Direct votes pull the two level with at most this many: half of each is a surprise.
@@ -88,8 +88,8 @@ def votes_to_flip_first(tally: Tally, board: Board) -> Flip | None:
 
 
 def _kinds(tally: Tally, theta: Floats) -> list[_Kind]:
-    p = replace(tally, bias=0).chances(theta)
-    spread = inverse_on_contrasts(laplacian(tally.information(tally.chances(theta))))
+    p = replace(tally, bias=0).win_probabilities(theta)
+    spread = inverse_on_contrasts(laplacian(tally.information(tally.win_probabilities(theta))))
     leader = int(theta.argmax())
     towards = spread - spread[leader]  # a row per challenger
     gaps = theta[leader] - theta
@@ -111,7 +111,7 @@ def _fewest(tally: Tally, theta: Floats, kind: _Kind, *, below: int) -> tuple[in
 
     def ahead(votes: int) -> tuple[float, int]:
         """By how much the best other one is ahead of the leader, and which one it is."""
-        fitted = likeliest(_with_more(tally, kind, votes), start=theta)
+        fitted = fit_strengths(_with_more(tally, kind, votes), start=theta)
         rivals = np.where(np.arange(len(fitted)) == leader, -np.inf, fitted)
         return float(rivals.max() - fitted[leader]), int(rivals.argmax())
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh
 
 from leaderboard.rating.board_fit import Board
-from leaderboard.rating.bradley_terry import Flags, Floats, Places
+from leaderboard.rating.bradley_terry import Flags, Floats, Indices
 from leaderboard.rating.step_down import certain_beyond
 
 DRAWS = 2000
@@ -19,9 +19,9 @@ LEVEL = 0.95
 class Ranks:
     """Shape (models,) each; 0 for a model that is not listed. best ≤ rank ≤ worst. Each group has its own ranks."""
 
-    rank: Places
-    best: Places
-    worst: Places
+    rank: Indices
+    best: Indices
+    worst: Indices
 
 
 def rank_board(board: Board) -> Ranks:

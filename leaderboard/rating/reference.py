@@ -9,7 +9,7 @@ from leaderboard.rating.bradley_terry import (
     inverse_on_contrasts,
     laplacian,
     maximum_likelihood,
-    mirrored,
+    symmetrized,
 )
 
 # What arena-rank 0.1 adds to the information's diagonal for each vote, "for numerical stability".
@@ -25,12 +25,12 @@ def fit_reference(
     Raises NotConnected.
     """
     theta = maximum_likelihood(wins, ties)
-    tally = Tally.without_seats(wins, ties)
-    p = tally.chances(theta)
+    tally = Tally.from_wins(wins, ties)
+    p = tally.win_probabilities(theta)
     information = laplacian(tally.information(p))
     if ridge_per_vote:
         spread = np.linalg.inv(information + ridge_per_vote * tally.cells.sum() * np.eye(len(theta)))
     else:
         spread = inverse_on_contrasts(information)
-    sandwich = spread @ laplacian(mirrored(tally.squared_residuals(p))) @ spread
+    sandwich = spread @ laplacian(symmetrized(tally.squared_residuals(p))) @ spread
     return offset + POINTS * theta, POINTS * np.sqrt(np.diag(sandwich))

@@ -7,7 +7,7 @@ import numpy as np
 
 from common.payload_types import JsonObject
 from leaderboard.rating.ballots import Ballots
-from leaderboard.rating.board_fit import Board, SeatedFit, Tastes, fit_seats
+from leaderboard.rating.board_fit import Board, DesignEffects, SideBiasFit, fit_side_counts
 from leaderboard.rating.bradley_terry import Flags, NotConnected, Tally
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.counts import Counts
@@ -130,31 +130,31 @@ def fit_snapshot(
     parameters: JsonObject,
     *,
     voters: VoterVotes | None = None,
-    tastes: Tastes | None = None,
+    design_effects: DesignEffects | None = None,
     styled: Styled | None = None,
     with_flip: bool = False,
 ) -> SnapshotFit:
     """Fit the standings of one snapshot.
 
     parameters: as leaderboard.counting.method names them.
-    voters: votes by voter, from which the voters' tastes are estimated; without them `tastes` are used.
+    voters: votes by voter, from which the voters' tastes are estimated; without them `design_effects` are used.
     """
-    seated = fit_seats(
+    fitted = fit_side_counts(
         counts.n.astype(np.float64),
         voters=voters,
-        tastes=tastes,
+        design_effects=design_effects,
         listed_from=parameters["listed_from_votes"],
         established_from=parameters["established_from_votes"],
         kappa=parameters["virtual_ties"],
         offset=parameters["offset"],
     )
-    board = seated.board
-    tally = Tally.of_seats(counts.n.astype(np.float64), bias=_corrected_bias(seated))
+    board = fitted.board
+    tally = Tally.from_side_counts(counts.n.astype(np.float64), bias=_corrected_bias(fitted))
     facts: FitFacts = {
         "phi": board.phi.tolist(),
         "misfit": _misfit(tally, board),
-        "side_bias": _side_bias(seated),
-        "largest_design_effect": float(board.inflation[board.established].max(initial=1.0)),
+        "side_bias": _side_bias(fitted),
+        "largest_design_effect": float(board.design_effects[board.established].max(initial=1.0)),
     }
     if with_flip:
         facts["flips_first"] = _flip(tally, board, counts.names)
@@ -165,9 +165,9 @@ def fit_snapshot(
     return SnapshotFit(lines, facts, board)
 
 
-def _corrected_bias(seated: SeatedFit) -> float:
+def _corrected_bias(fitted: SideBiasFit) -> float:
     """β in natural-log units, 0 where the scores do not allow for it."""
-    return seated.side_bias.theta if seated.side_bias and seated.corrected else 0.0
+    return fitted.side_bias.theta if fitted.side_bias and fitted.corrected else 0.0
 
 
 def _misfit(tally: Tally, board: Board) -> MisfitFacts:
@@ -187,8 +187,8 @@ def _flip(tally: Tally, board: Board, names: list[str]) -> FlipFacts | None:
     }
 
 
-def _side_bias(seated: SeatedFit) -> SideBiasFacts | None:
-    found = seated.side_bias
+def _side_bias(fitted: SideBiasFit) -> SideBiasFacts | None:
+    found = fitted.side_bias
     if found is None:
         return None
     return {
@@ -196,8 +196,8 @@ def _side_bias(seated: SeatedFit) -> SideBiasFacts | None:
         "low": found.low,
         "high": found.high,
         "z": found.z,
-        "design_effect": found.inflation,
-        "applied": seated.corrected,
+        "design_effect": found.design_effect,
+        "applied": fitted.corrected,
     }
 
 
@@ -210,7 +210,7 @@ def _lines(counts: Counts, board: Board) -> list[FitLine]:
             "score": _finite(board.score[i]),
             "ci_low": _finite(board.low[i]),
             "ci_high": _finite(board.high[i]),
-            "design_effect": float(board.inflation[i]),
+            "design_effect": float(board.design_effects[i]),
             "group": int(board.group[i]),
             "rank": int(ranks.rank[i]) or None,
             "rank_best": int(ranks.best[i]) or None,
@@ -244,7 +244,7 @@ def _fit_style(styled: Styled, board: Board, parameters: JsonObject) -> _Style |
             established=board.established & (board.group == 0),
             scaling=scaling,
             times=votes.n.astype(np.float64),
-            deff=board.inflation,
+            deff=board.design_effects,
             offset=parameters["offset"],
         )
     except NotConnected:

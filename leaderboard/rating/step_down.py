@@ -9,7 +9,7 @@ Source: Romano, Wolf, “Exact and approximate stepdown methods for multiple hyp
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.rating.bradley_terry import Floats, Places
+from leaderboard.rating.bradley_terry import Floats, Indices
 
 Draws = NDArray[np.float32]
 
@@ -69,7 +69,7 @@ def _largest_within(draws: Draws, weights: Draws) -> Draws:
     return largest
 
 
-def _largest_of(draws: Draws, first: Places, second: Places, weights: Draws) -> Draws:
+def _largest_of(draws: Draws, first: Indices, second: Indices, weights: Draws) -> Draws:
     """As _largest_within, of some pairs."""
     differences = draws[first]
     differences -= draws[second]

@@ -30,7 +30,7 @@ from leaderboard.rating.dressed_votes import DressedVotes, Ints, gathered
 from leaderboard.rating.intervals import Z, dispersion
 
 FEATURES = ("tokens", "headings", "bold", "lists")
-MOST_STEPS = 40
+MAX_STEPS = 40
 # The part of a feature's variation that the models and the features before it must leave unexplained.
 OWN_VARIATION = 1e-6
 
@@ -223,7 +223,7 @@ def _vary_on_their_own(information: Floats, models: int) -> Flags:
 def _newton(votes: DressedVotes, solution: Floats, information: Floats, gradient: Floats) -> tuple[Floats, Floats]:
     """((θ, β), H) at the maximum, from a start and its derivatives."""
     reach = np.abs(votes.x).max(axis=1, initial=0)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         try:
             step = cho_solve(cho_factor(_level(information, votes.models)), gradient)
         except LinAlgError as error:  # far out, where every chance is 0 or 1, nothing is left to go by
@@ -242,7 +242,7 @@ def _derivatives(votes: DressedVotes, solution: Floats) -> tuple[Floats, Floats]
     size = len(solution)
     information, gradient = np.zeros((size, size)), np.zeros(size)
     for block in votes.blocks():
-        p = block.chances(solution)
+        p = block.win_probabilities(solution)
         gradient += block.sums(block.times * (block.share - p))
         information += block.products(block.times * p * (1 - p))
     return information, gradient
@@ -260,7 +260,7 @@ def _sandwich(votes: DressedVotes, solution: Floats, information: Floats, *, lev
     meat = np.zeros((size, size))
     squared_residuals = expected = 0.0
     for block in votes.blocks():
-        p = block.chances(solution)
+        p = block.win_probabilities(solution)
         residual = block.share - p
         squared_residuals += float(block.times @ residual**2)
         expected += float(block.times @ (p * (1 - p)))

@@ -128,7 +128,7 @@ def test_the_sides_of_models_do_not_matter():
     ballots = arena(rng, strengths(rng, 7), 400)
     np.add.at(counts, (ballots.outcome, ballots.left, ballots.right), 1)
     swapped = counts[[1, 0, 2, 3]].transpose(0, 2, 1)
-    board, mirror = (fit_tally(Tally.of_seats(seats)) for seats in (counts, swapped))
+    board, mirror = (fit_tally(Tally.from_side_counts(seats)) for seats in (counts, swapped))
     assert np.abs(board.score - mirror.score).max() < 1e-9
     assert np.abs(board.score - fit_board(*ballots.counts(7)).score).max() < 1e-9
 

@@ -6,7 +6,7 @@ import pytest
 from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import POINTS
 from leaderboard.rating.eprocess import KINDS, Anomaly, VoterLog, judge
-from leaderboard.rating.expected_votes import BUTTONS, chances_by_others
+from leaderboard.rating.expected_votes import BUTTONS, held_out_probabilities
 from tests.leaderboard.rating import simulations
 from tests.leaderboard.rating.simulations import LEFT, RIGHT, TIE, Ballots
 from tests.leaderboard.rating.voter_verdicts import verdicts
@@ -122,7 +122,7 @@ def test_voters_are_judged_alone_however_many_there_are(monkeypatch):
     _, ballots = crowd(rng, voters=30)
     together = verdicts(ballots, models=MODELS)
     monkeypatch.setattr("leaderboard.rating.eprocess.BLOCK", 130)
-    monkeypatch.setattr("leaderboard.rating.expected_votes.VOTERS_AT_ONCE", 7)
+    monkeypatch.setattr("leaderboard.rating.expected_votes.VOTER_BATCH", 7)
     apart = verdicts(ballots, models=MODELS)
     assert np.allclose(together.log_e, apart.log_e, atol=1e-9)
     assert (together.crossed == apart.crossed).all()
@@ -142,7 +142,7 @@ def test_votes_on_models_that_are_not_placed_prove_nothing():
 def test_where_nobody_voted_nobody_is_judged():
     nobody = np.zeros(0, dtype=int)
     assert len(judge(VoterLog(nobody, nobody, nobody, nobody, np.zeros((0, 3))), models=3).log_e) == 0
-    assert chances_by_others(nobody, nobody, nobody, nobody, theta=np.zeros(3), placed=np.ones(3, bool)).shape == (0, 3)
+    assert held_out_probabilities(nobody, nobody, nobody, nobody, theta=np.zeros(3), placed=np.ones(3, bool)).shape == (0, 3)
 
 
 def test_a_voters_own_votes_do_not_make_them_look_ordinary():
@@ -152,7 +152,7 @@ def test_a_voters_own_votes_do_not_make_them_look_ordinary():
     board = fit_board(*ballots.counts(MODELS))
     arrays = ballots.voter, ballots.left, ballots.right, ballots.outcome
     theta = (board.score - 1500) / POINTS
-    without = chances_by_others(*arrays, theta=theta, placed=board.established)
+    without = held_out_probabilities(*arrays, theta=theta, placed=board.established)
     mine = ballots.voter == 3
     others = Ballots(*(array[~mine] for array in (ballots.left, ballots.right, ballots.outcome, ballots.voter)))
     refit = (fit_board(*others.counts(MODELS)).score - 1500) / POINTS

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from leaderboard.rating.board_fit import fit_board
-from leaderboard.rating.bradley_terry import Tally, likeliest
+from leaderboard.rating.bradley_terry import Tally, fit_strengths
 from leaderboard.rating.questions import misfit, votes_to_flip_first
 from tests.leaderboard.rating.simulations import arena, strengths
 
 
 def fitted(wins, ties):
-    return Tally.without_seats(wins, ties), fit_board(wins, ties)
+    return Tally.from_wins(wins, ties), fit_board(wins, ties)
 
 
 def fewest_by_trying(wins, ties, *, at_most):
@@ -20,7 +20,7 @@ def fewest_by_trying(wins, ties, *, at_most):
         for votes in range(at_most + 1):
             more = wins.copy()
             more[i, j] += votes
-            leader = likeliest(Tally.without_seats(more, ties)).argmax()
+            leader = fit_strengths(Tally.from_wins(more, ties)).argmax()
             first = leader if first is None else first
             if leader != first:
                 at_most = votes

@@ -18,7 +18,7 @@ def board_of(score, half, *, established=None, group=None) -> Board:
         established=everybody if established is None else np.array(established),
         group=np.zeros(len(score), dtype=int) if group is None else np.array(group),
         covariance=np.diag((half / 1.96) ** 2),
-        inflation=np.ones(len(score)),
+        design_effects=np.ones(len(score)),
         phi=np.ones(1),
     )
 

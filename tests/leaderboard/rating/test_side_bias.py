@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from leaderboard.rating.board_fit import fit_seats
+from leaderboard.rating.board_fit import fit_side_counts
 from leaderboard.rating.bradley_terry import POINTS, Tally
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.side_bias import estimate_side_bias
@@ -25,7 +25,7 @@ def test_a_true_bias_is_found_and_its_interval_holds_it():
     rng = np.random.default_rng(1)
     held = []
     for _ in range(60):
-        found = fit_seats(seats_of(rng, strengths(rng, 6), 500, bias=0.3)).side_bias
+        found = fit_side_counts(seats_of(rng, strengths(rng, 6), 500, bias=0.3)).side_bias
         held.append(found.low <= POINTS * 0.3 <= found.high)
     assert np.mean(held) > 0.88
 
@@ -33,7 +33,7 @@ def test_a_true_bias_is_found_and_its_interval_holds_it():
 def test_without_a_bias_scores_are_left_alone():
     rng = np.random.default_rng(2)
     theta = strengths(rng, 6)
-    corrected = [fit_seats(seats_of(rng, theta, 500)).corrected for _ in range(60)]
+    corrected = [fit_side_counts(seats_of(rng, theta, 500)).corrected for _ in range(60)]
     assert sum(corrected) <= 1
 
 
@@ -42,10 +42,10 @@ def test_a_correction_takes_out_what_the_seat_gave():
     rng = np.random.default_rng(3)
     theta = np.zeros(8)
     counts = seats_of(rng, theta, 40_000, bias=0.4, left_first=0.9)
-    fit = fit_seats(counts)
+    fit = fit_side_counts(counts)
     assert fit.corrected
     assert ((fit.board.low <= 1500) & (fit.board.high >= 1500)).mean() > 0.7
-    uncorrected = fit_seats(counts + counts[[1, 0, 2, 3]].transpose(0, 2, 1))
+    uncorrected = fit_side_counts(counts + counts[[1, 0, 2, 3]].transpose(0, 2, 1))
     assert not uncorrected.corrected
     assert np.ptp(uncorrected.board.score) > 2 * np.ptp(fit.board.score)
 
@@ -54,7 +54,7 @@ def test_doubt_about_the_bias_is_doubt_about_a_model_that_always_sat_left():
     counts = np.zeros((4, 3, 3))
     counts[0, 0, 1:], counts[1, 0, 1:] = 120, 60
     counts[0, 1, 2], counts[1, 1, 2] = counts[0, 2, 1], counts[1, 2, 1] = 60, 30
-    fit = fit_seats(counts)
+    fit = fit_side_counts(counts)
     assert fit.corrected
     # Nobody else ever sat where 0 did, so that its score can be no more certain than the seat's worth.
     assert fit.board.high[0] - fit.board.low[0] > fit.side_bias.high - fit.side_bias.low - 40
@@ -71,12 +71,12 @@ def test_doubt_about_the_bias_is_doubt_about_a_model_that_always_sat_left():
     ids=["no models", "no votes", "one side always won", "whoever sat left always won"],
 )
 def test_where_it_cannot_be_told_nothing_is_said(counts):
-    assert estimate_side_bias(Tally.of_seats(np.array(counts, dtype=float))) is None
+    assert estimate_side_bias(Tally.from_side_counts(np.array(counts, dtype=float))) is None
 
 
 def test_nothing_but_ties_is_no_bias_and_not_certainty():
     found = estimate_side_bias(
-        Tally.of_seats(np.stack([np.zeros((2, 2))] * 2 + [np.eye(2)[::-1] * 20, np.zeros((2, 2))]))
+        Tally.from_side_counts(np.stack([np.zeros((2, 2))] * 2 + [np.eye(2)[::-1] * 20, np.zeros((2, 2))]))
     )
     assert found.points == pytest.approx(0)
     assert found.se > 1
@@ -90,7 +90,7 @@ def test_a_few_people_who_love_the_left_make_it_less_certain():
     counts = np.zeros((4, 6, 6))
     np.add.at(counts, (ballots.outcome, left, right), 1)
     voters = VoterVotes(voter, left, right, ballots.outcome, np.ones(3000, dtype=int))
-    alone, together = estimate_side_bias(Tally.of_seats(counts)), estimate_side_bias(Tally.of_seats(counts), voters)
+    alone, together = estimate_side_bias(Tally.from_side_counts(counts)), estimate_side_bias(Tally.from_side_counts(counts), voters)
     assert together.points == alone.points
     assert together.se > 2 * alone.se
-    assert together.inflation == pytest.approx((together.se / alone.se) ** 2)
+    assert together.design_effect == pytest.approx((together.se / alone.se) ** 2)

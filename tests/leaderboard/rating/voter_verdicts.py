@@ -5,14 +5,14 @@ import numpy as np
 from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import POINTS
 from leaderboard.rating.eprocess import ALPHA, Verdicts, VoterLog, judge
-from leaderboard.rating.expected_votes import chances_by_others
+from leaderboard.rating.expected_votes import held_out_probabilities
 from tests.leaderboard.rating.simulations import Ballots
 
 
 def verdicts(ballots: Ballots, *, models: int, alpha: float = ALPHA) -> Verdicts:
     """`ballots` are grouped by voter."""
     board = fit_board(*ballots.counts(models))
-    chances = chances_by_others(
+    chances = held_out_probabilities(
         ballots.voter, ballots.left, ballots.right, ballots.outcome,
         theta=np.nan_to_num((board.score - 1500) / POINTS), placed=board.established,
     )  # fmt: skip

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from leaderboard.rating.board_fit import fit_seats
+from leaderboard.rating.board_fit import fit_side_counts
 from leaderboard.rating.bradley_terry import POINTS, Floats
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.eprocess import VoterLog, judge
-from leaderboard.rating.expected_votes import chances_by_others
+from leaderboard.rating.expected_votes import held_out_probabilities
 from leaderboard.rating.ranks import rank_board
 from leaderboard.rating.sampling import pair_gains
 from leaderboard.rating.style_control import StyleFit, fit_style, scaling_of
@@ -38,7 +38,7 @@ def _fits(report: Report, rng: np.random.Generator) -> None:
     report.head("A fit from tallies with its intervals, without voters; the quicker half's median, in turn")
     for models, bar in FIT_BARS_MS.items():
         few, many = _tallies(rng, models, 100_000), _tallies(rng, models, 10 * MILLION)
-        took_few, took_many = _in_turn([lambda few=few: fit_seats(few), lambda many=many: fit_seats(many)])
+        took_few, took_many = _in_turn([lambda few=few: fit_side_counts(few), lambda many=many: fit_side_counts(many)])
         report.say(f"{models} models, 100,000 votes", _ms(took_few), f"bar {bar} ms", held=took_few * 1000 <= bar)
         ratio = took_many / took_few
         report.say(f"{models} models, 10,000,000 votes, ratio", f"{ratio:.2f}", "bar 1.5", held=ratio <= 1.5)
@@ -46,7 +46,7 @@ def _fits(report: Report, rng: np.random.Generator) -> None:
 
 
 def _beside_a_fit(report: Report, models: int, counts: Floats) -> None:
-    board, n = fit_seats(counts).board, counts.sum(axis=0)
+    board, n = fit_side_counts(counts).board, counts.sum(axis=0)
     theta, votes = (board.score - 1500) / POINTS, n + n.T
     ranks, gains = _in_turn([lambda: rank_board(board), lambda: pair_gains(theta, votes)])
     report.say(f"{models} models, rank ranges", _ms(ranks))
@@ -62,11 +62,11 @@ def _votes_of_voters(report: Report, rng: np.random.Generator) -> None:
     left, right, outcome = (getattr(ballots, name)[order] for name in ("left", "right", "outcome"))
     counts = _counted(ballots, 300)
     voters = VoterVotes(voter, left, right, outcome, np.ones(MILLION, dtype=np.int64))
-    [clustered] = _in_turn([lambda: fit_seats(counts, voters=voters)], rounds=3)
+    [clustered] = _in_turn([lambda: fit_side_counts(counts, voters=voters)], rounds=3)
     report.say("a fit that allows for voters' tastes", _ms(clustered), "bar 1000 ms", held=clustered <= 1)
-    board = fit_seats(counts).board
+    board = fit_side_counts(counts).board
     begun = time.process_time()
-    chances = chances_by_others(
+    chances = held_out_probabilities(
         voter, left, right, outcome, theta=(board.score - 1500) / POINTS, placed=board.established
     )
     judge(VoterLog(voter, left, right, outcome, chances), models=300)
