@@ -11,8 +11,8 @@ from leaderboard.rating.board_fit import Board, DesignEffects, SideBiasFit, fit_
 from leaderboard.rating.bradley_terry import Flags, NotConnected, Tally
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.counts import Counts
+from leaderboard.rating.diagnostics import misfit, votes_to_flip_first
 from leaderboard.rating.intervals import Z
-from leaderboard.rating.questions import misfit, votes_to_flip_first
 from leaderboard.rating.ranks import rank_board, rank_established
 from leaderboard.rating.style_control import FEATURES, Scaling, StyleFit, fit_style, scaling_of
 

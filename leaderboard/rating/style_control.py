@@ -26,8 +26,8 @@ from leaderboard.rating.bradley_terry import (
     NotConnected,
     maximum_likelihood,
 )
-from leaderboard.rating.dressed_votes import DressedVotes, Ints, gathered
 from leaderboard.rating.intervals import Z, dispersion
+from leaderboard.rating.style_design_matrix import DressedVotes, Ints, gathered
 
 FEATURES = ("tokens", "headings", "bold", "lists")
 MAX_STEPS = 40

@@ -5,7 +5,7 @@ import pytest
 
 from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import Tally, fit_strengths
-from leaderboard.rating.questions import misfit, votes_to_flip_first
+from leaderboard.rating.diagnostics import misfit, votes_to_flip_first
 from tests.leaderboard.rating.simulations import arena, strengths
 
 
