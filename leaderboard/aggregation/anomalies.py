@@ -10,7 +10,7 @@ from leaderboard.counting import method, reviews
 from leaderboard.counting.vote_arrays import BoardVotes, OrderedVotes, read_board, read_in_order
 from leaderboard.models import OVERALL, AnomalyReview
 from leaderboard.rating.bradley_terry import POINTS, Flags, Floats
-from leaderboard.rating.counts import OUTCOMES, Counts, counted
+from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
 from leaderboard.rating.eprocess import KINDS, Anomaly, VoterLog, judge
 from leaderboard.rating.expected_votes import LEFT, RIGHT, TIE, held_out_probabilities
 from leaderboard.rating.snapshot_fit import fit_snapshot
@@ -42,7 +42,7 @@ def _suspects(board: BoardVotes) -> Iterator[reviews.Suspect]:
         own = log.voter == known[one]
         kind, model = KINDS[verdicts.kind[one]], int(verdicts.model[one])
         name = board.counts.names[model] if model >= 0 else None
-        counts = counted(board.counts.names, log.left[own], log.right[own], outcome[own], np.ones(own.sum(), dtype=int))
+        counts = count_votes(board.counts.names, log.left[own], log.right[own], outcome[own], np.ones(own.sum(), dtype=int))
         yield reviews.Suspect(
             last_order=int(orders[own].max()),
             log_e=float(verdicts.log_e[one]),
@@ -53,7 +53,7 @@ def _suspects(board: BoardVotes) -> Iterator[reviews.Suspect]:
                 "tilt": float(verdicts.tilt[one]),
                 **_seen(log.part(own), kind, model),
             },
-            effect=_effect(board.counts, board.counts.without(counts)),
+            effect=_effect(board.counts, board.counts.minus(counts)),
         )
 
 
@@ -114,8 +114,8 @@ def _refresh(board: BoardVotes) -> None:
         places = [(place[left], place[right], OUTCOMES.index(choice)) for left, right, choice in rows]
         table = np.array(places, dtype=np.int64).reshape(-1, 3)
         left, right, outcome = table.T
-        own = counted(board.counts.names, left, right, outcome, np.ones(len(table), dtype=np.int64))
-        review.effect = _effect(board.counts.and_also(own), board.counts)
+        own = count_votes(board.counts.names, left, right, outcome, np.ones(len(table), dtype=np.int64))
+        review.effect = _effect(board.counts.plus(own), board.counts)
         review.save(update_fields=["effect"])
 
 

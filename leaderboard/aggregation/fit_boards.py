@@ -170,7 +170,7 @@ class _Reading:
     @classmethod
     def of(cls, due: Due) -> Self:
         ballots = read_ballots(due.board) if due.effort.style else None
-        voters = None if not due.effort.voters else ballots.of_voters if ballots else read_voters(due.board)
+        voters = None if not due.effort.voters else ballots.voter_votes if ballots else read_voters(due.board)
         return cls(due, _lines_of(due.earlier) if due.earlier else {}, voters, ballots)
 
     def fit(self) -> SnapshotFit:

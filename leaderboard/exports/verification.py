@@ -13,7 +13,7 @@ from common.payload_types import JsonObject
 from leaderboard.counting import method
 from leaderboard.export_rows import STYLE_COUNTS, VoteRow
 from leaderboard.models.imported import SCOPE as IMPORTED
-from leaderboard.rating.ballots import Ballots, Gathering
+from leaderboard.rating.ballots import Ballots, BallotsBuilder
 from leaderboard.rating.board_fit import DesignEffects
 from leaderboard.rating.elo import START, after_vote
 from leaderboard.rating.snapshot_fit import FitLine, SnapshotFit, Styled, fit_snapshot
@@ -127,7 +127,7 @@ def recompute(published: Published, rows: Iterable[VoteRow]) -> list[str]:
 
 
 def _gather(published: Published, rows: Iterable[VoteRow], disorder: list[str]) -> Votes:
-    gathering, excluded, last = Gathering(), Counter[str](), 0
+    builder, excluded, last = BallotsBuilder(), Counter[str](), 0
     elo: defaultdict[str, float] = defaultdict(lambda: START)
     has_an_order = True
     for row in rows:
@@ -138,14 +138,14 @@ def _gather(published: Published, rows: Iterable[VoteRow], disorder: list[str]) 
             disorder.append(f"vote {row.order}: is not on the board {published.board}.")
         left, right = row.model_left, row.model_right
         if row.counts:
-            gathering.add(left, right, row.choice, n=row.n, voter=row.voter, style=_style_of(row))
+            builder.add(left, right, row.choice, n=row.n, voter=row.voter, style=_style_of(row))
         else:
             excluded[row.excluded_reason or ""] += row.n
         if row.excluded_reason in (None, "anomaly"):  # Elo goes on while a vote is under review
             elo[left], elo[right] = after_vote(elo[left], elo[right], left_share=_LEFT_SHARE[row.choice])
             has_an_order = has_an_order and row.n == 1
     has_an_order = has_an_order and published.has_an_elo
-    return Votes(gathering.ballots(), dict(excluded), dict(elo) if has_an_order else {})
+    return Votes(builder.build(), dict(excluded), dict(elo) if has_an_order else {})
 
 
 def _style_of(row: VoteRow) -> list[int] | None:
@@ -160,7 +160,7 @@ def _fit(published: Published, ballots: Ballots, lines: Mapping[str, JsonObject]
     return fit_snapshot(
         ballots.counts,
         published.method.parameters,
-        voters=ballots.of_voters if published.has_its_voters else None,
+        voters=ballots.voter_votes if published.has_its_voters else None,
         design_effects=None if published.has_its_voters else _published_design_effects(published, ballots.counts.names, lines),
         styled=Styled(ballots, scaling) if style else None,
     )

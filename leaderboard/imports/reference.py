@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from leaderboard.export_rows import STYLE_COUNTS
 from leaderboard.imports.tables import BadLine, TableVote, read_table
-from leaderboard.rating.ballots import Ballots, Gathering
+from leaderboard.rating.ballots import Ballots, BallotsBuilder
 from leaderboard.rating.bradley_terry import Floats
 from leaderboard.rating.elo import START, after_vote
 from leaderboard.rating.intervals import Z
@@ -24,14 +24,14 @@ def fit_table(path: Path) -> dict[str, Any]:
     `ours` is None when some model has no finite score; `elo_k32_1500`, by the lines' order, and `style` when the table
     has no single votes or no style counts. Raises the first BadLine as ValueError, NotATable and OSError.
     """
-    gathering, is_dressed = Gathering(), False
+    builder, is_dressed = BallotsBuilder(), False
     for line in read_table(path):
         if isinstance(line, BadLine):
             raise ValueError(f"{path.name}:{line.line}: {line.sentence}")
         for vote in line:
             is_dressed = is_dressed or vote.style is not None
-            gathering.add(vote.left, vote.right, vote.outcome, n=vote.n, style=flat_style(vote))
-    ballots = gathering.ballots()
+            builder.add(vote.left, vote.right, vote.outcome, n=vote.n, style=flat_style(vote))
+    ballots = builder.build()
     wins, ties = ballots.counts.wins, ballots.counts.ties + ballots.counts.both_bad
     weak, strong = (
         int(connected_components(wins + ties / 2 > 0, directed=True, connection=kind)[0]) for kind in ("weak", "strong")

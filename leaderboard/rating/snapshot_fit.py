@@ -204,7 +204,7 @@ def _side_bias(fitted: SideBiasFit) -> SideBiasFacts | None:
 def _lines(counts: Counts, board: Board) -> list[FitLine]:
     ranks = rank_board(board)
     won, ties, both_bad = counts.wins, counts.ties.sum(axis=1), counts.both_bad.sum(axis=1)
-    wins, losses, votes = won.sum(axis=1), won.sum(axis=0), counts.votes_of_each
+    wins, losses, votes = won.sum(axis=1), won.sum(axis=0), counts.votes_per_model
     return [
         {
             "score": _finite(board.score[i]),

@@ -27,7 +27,7 @@ from leaderboard.rating.bradley_terry import (
     maximum_likelihood,
 )
 from leaderboard.rating.intervals import Z, dispersion
-from leaderboard.rating.style_design_matrix import DressedVotes, Ints, gathered
+from leaderboard.rating.style_design_matrix import Ints, StyledVotes, sum_by_index
 
 FEATURES = ("tokens", "headings", "bold", "lists")
 MAX_STEPS = 40
@@ -136,7 +136,7 @@ def _among(
     features: Floats,
     scaling: Scaling,
     times: Floats | None,
-) -> tuple[DressedVotes, Flags]:
+) -> tuple[StyledVotes, Flags]:
     """The votes with both models established, renumbered, and which features vary at all."""
     rows = np.flatnonzero(established[left] & established[right])
     number = np.cumsum(established) - 1
@@ -146,7 +146,7 @@ def _among(
         row[:] = features[rows, feature]
         row -= scaling.mean[feature]
         row /= scaling.sd[feature]
-    votes = DressedVotes(
+    votes = StyledVotes(
         models=int(established.sum()),
         left=number[left[rows]],
         right=number[right[rows]],
@@ -157,12 +157,12 @@ def _among(
     return votes, varies
 
 
-def _strengths_without_style(votes: DressedVotes) -> Floats:
+def _strengths_without_style(votes: StyledVotes) -> Floats:
     if votes.models < 2:
         raise NotConnected
     shape = (votes.models, votes.models)
-    taken = gathered(votes.pairs, votes.times * votes.share, votes.models**2).reshape(shape)
-    given = gathered(votes.pairs, votes.times * (1 - votes.share), votes.models**2).reshape(shape)
+    taken = sum_by_index(votes.pairs, votes.times * votes.share, votes.models**2).reshape(shape)
+    given = sum_by_index(votes.pairs, votes.times * (1 - votes.share), votes.models**2).reshape(shape)
     return maximum_likelihood(taken + given.T, np.zeros(shape))
 
 
@@ -175,7 +175,7 @@ class _Found(NamedTuple):
     information: Floats
 
 
-def _fit_what_is_finite(votes: DressedVotes) -> _Found:
+def _fit_what_is_finite(votes: StyledVotes) -> _Found:
     """With every feature that varies on its own. Where that has no maximum, they are taken up one at a time.
 
     What separates does so with more features, too: those that are kept are as many as can be, the first ones first.
@@ -220,7 +220,7 @@ def _vary_on_their_own(information: Floats, models: int) -> Flags:
     return own
 
 
-def _newton(votes: DressedVotes, solution: Floats, information: Floats, gradient: Floats) -> tuple[Floats, Floats]:
+def _newton(votes: StyledVotes, solution: Floats, information: Floats, gradient: Floats) -> tuple[Floats, Floats]:
     """((θ, β), H) at the maximum, from a start and its derivatives."""
     reach = np.abs(votes.x).max(axis=1, initial=0)
     for _ in range(MAX_STEPS):
@@ -237,7 +237,7 @@ def _newton(votes: DressedVotes, solution: Floats, information: Floats, gradient
     raise _NoFiniteFit
 
 
-def _derivatives(votes: DressedVotes, solution: Floats) -> tuple[Floats, Floats]:
+def _derivatives(votes: StyledVotes, solution: Floats) -> tuple[Floats, Floats]:
     """(H, gradient)."""
     size = len(solution)
     information, gradient = np.zeros((size, size)), np.zeros(size)
@@ -248,7 +248,7 @@ def _derivatives(votes: DressedVotes, solution: Floats) -> tuple[Floats, Floats]
     return information, gradient
 
 
-def _sandwich(votes: DressedVotes, solution: Floats, information: Floats, *, leverages: bool) -> Floats:
+def _sandwich(votes: StyledVotes, solution: Floats, information: Floats, *, leverages: bool) -> Floats:
     """Return H⁻¹ (Σ n r² z zᵀ) H⁻¹, for strengths with mean zero; with `leverages` no variance is below φ · H⁻¹."""
     models, size = votes.models, len(solution)
     spread = cho_solve(cho_factor(_level(information, models)), np.eye(size))

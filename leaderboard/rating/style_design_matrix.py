@@ -16,7 +16,7 @@ BLOCK = 1 << 15
 
 
 @dataclass(frozen=True)
-class DressedVotes:
+class StyledVotes:
     """Votes among `models` models; x has shape (k, votes), all else (votes,)."""
 
     models: int
@@ -26,14 +26,14 @@ class DressedVotes:
     times: Floats
     x: Floats
 
-    def blocks(self) -> Iterator["DressedVotes"]:
+    def blocks(self) -> Iterator["StyledVotes"]:
         for start in range(0, len(self.left), BLOCK):
             part = slice(start, start + BLOCK)
-            yield DressedVotes(
+            yield StyledVotes(
                 self.models, self.left[part], self.right[part], self.share[part], self.times[part], self.x[:, part]
             )
 
-    def with_features(self, which: Flags) -> "DressedVotes":
+    def with_features(self, which: Flags) -> "StyledVotes":
         return self if which.all() else replace(self, x=self.x[which])
 
     @property
@@ -50,19 +50,19 @@ class DressedVotes:
 
     def sums(self, weight: Floats) -> Floats:
         """Σ weight · z, shape (models + k,)."""
-        taken = gathered(self.left, weight, self.models) - gathered(self.right, weight, self.models)
+        taken = sum_by_index(self.left, weight, self.models) - sum_by_index(self.right, weight, self.models)
         return np.append(taken, self.x @ weight)
 
     def products(self, weight: Floats) -> Floats:
         """Σ weight · z zᵀ, shape (models + k, models + k)."""
-        among = gathered(self.pairs, weight, self.models**2).reshape(self.models, self.models)
+        among = sum_by_index(self.pairs, weight, self.models**2).reshape(self.models, self.models)
         weighted = self.x * weight
         across = np.array(
-            [gathered(self.left, one, self.models) - gathered(self.right, one, self.models) for one in weighted]
+            [sum_by_index(self.left, one, self.models) - sum_by_index(self.right, one, self.models) for one in weighted]
         ).reshape(len(self.x), self.models)
         return np.block([[laplacian(among + among.T), across.T], [across, self.x @ weighted.T]])
 
 
-def gathered(places: Ints, weight: Floats, size: int) -> Floats:
+def sum_by_index(places: Ints, weight: Floats, size: int) -> Floats:
     """Σ weight by place, shape (size,)."""
     return np.bincount(places, weight, size).astype(np.float64, copy=False)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from leaderboard.rating.ballots import Ballots, Gathering
+from leaderboard.rating.ballots import Ballots, BallotsBuilder
 from leaderboard.rating.ranks import surely_above
 from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
 from tests.leaderboard.rating.tiny_boards import PARAMETERS, fit_tiny_board, intervals_of, random_ballots
@@ -11,16 +11,16 @@ from tests.leaderboard.rating.tiny_boards import PARAMETERS, fit_tiny_board, int
 
 def ballots_of(*votes: tuple[str, tuple[int, ...]], times: int) -> Ballots:
     """Return `times` copies of (outcome, style counts) votes between two models, each by its own voter."""
-    gathering = Gathering()
+    builder = BallotsBuilder()
     for number in range(times):
         for outcome, style in votes:
-            gathering.add("a", "b", outcome, voter=f"{outcome} {number}", style=style)
-    return gathering.ballots()
+            builder.add("a", "b", outcome, voter=f"{outcome} {number}", style=style)
+    return builder.build()
 
 
 def fit(ballots: Ballots) -> SnapshotFit:
     return fit_snapshot(
-        ballots.counts, PARAMETERS, voters=ballots.of_voters, styled=Styled(ballots, None), with_flip=True
+        ballots.counts, PARAMETERS, voters=ballots.voter_votes, styled=Styled(ballots, None), with_flip=True
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from leaderboard.rating.ballots import Ballots, Gathering
+from leaderboard.rating.ballots import Ballots, BallotsBuilder
 from leaderboard.rating.counts import OUTCOMES
 from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
 
@@ -18,13 +18,13 @@ KINDS_OF_STYLE = ("none", "constant", "separating", "any")
 def random_ballots(rng: np.random.Generator) -> Ballots:
     models, voters = int(rng.integers(2, 7)), int(rng.integers(1, 6))
     of_votes, of_style = rng.choice(KINDS_OF_VOTES), rng.choice(KINDS_OF_STYLE)
-    gathering = Gathering()
+    builder = BallotsBuilder()
     for _ in range(int(rng.integers(1, 130))):
         left, right = rng.choice(models, 2, replace=False)
         outcome = _outcome(rng, of_votes, left_is_better=left < right)
         style = _style(rng, of_style, outcome)
-        gathering.add(f"m{left}", f"m{right}", outcome, voter=f"v{rng.integers(voters)}", style=style)
-    return gathering.ballots()
+        builder.add(f"m{left}", f"m{right}", outcome, voter=f"v{rng.integers(voters)}", style=style)
+    return builder.build()
 
 
 def _outcome(rng: np.random.Generator, kind: str, *, left_is_better: bool) -> str:
@@ -55,7 +55,7 @@ def fit_tiny_board(ballots: Ballots) -> SnapshotFit:
     return fit_snapshot(
         ballots.counts,
         PARAMETERS | {"established_from_votes": 10},
-        voters=ballots.of_voters,
+        voters=ballots.voter_votes,
         styled=Styled(ballots, None),
         with_flip=True,
     )
