@@ -42,7 +42,8 @@ def _suspects(board: BoardVotes) -> Iterator[reviews.Suspect]:
         own = log.voter == known[one]
         kind, model = KINDS[verdicts.kind[one]], int(verdicts.model[one])
         name = board.counts.names[model] if model >= 0 else None
-        counts = count_votes(board.counts.names, log.left[own], log.right[own], outcome[own], np.ones(own.sum(), dtype=int))
+        ones = np.ones(own.sum(), dtype=int)
+        counts = count_votes(board.counts.names, log.left[own], log.right[own], outcome[own], ones)
         yield reviews.Suspect(
             last_order=int(orders[own].max()),
             log_e=float(verdicts.log_e[one]),

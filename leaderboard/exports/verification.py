@@ -157,11 +157,12 @@ def _style_of(row: VoteRow) -> list[int] | None:
 def _fit(published: Published, ballots: Ballots, lines: Mapping[str, JsonObject]) -> SnapshotFit:
     style = published.facts.get("style") if published.is_styled_afresh else None
     scaling = style and Scaling(np.array(style["scaling"]["mean"]), np.array(style["scaling"]["sd"]))
+    has_voters = published.has_its_voters
     return fit_snapshot(
         ballots.counts,
         published.method.parameters,
-        voters=ballots.voter_votes if published.has_its_voters else None,
-        design_effects=None if published.has_its_voters else _published_design_effects(published, ballots.counts.names, lines),
+        voters=ballots.voter_votes if has_voters else None,
+        design_effects=None if has_voters else _published_design_effects(published, ballots.counts.names, lines),
         styled=Styled(ballots, scaling) if style else None,
     )
 

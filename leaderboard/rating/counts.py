@@ -13,7 +13,7 @@ OUTCOMES = ("left", "right", "tie", "both_bad")
 
 @dataclass(frozen=True)
 class Counts:
-    """Vote counts; n[k, i, j]: votes with OUTCOMES[k], names[i] on the left and names[j] on the right; names ascending."""
+    """Vote counts. n[k, i, j]: votes with OUTCOMES[k], names[i] on the left, names[j] on the right; names: sorted."""
 
     names: list[str]
     n: NDArray[np.int64]
@@ -54,7 +54,7 @@ class Counts:
 
     @property
     def checksum(self) -> str:
-        """SHA-256 in hex of the names, UTF-8, each followed by a newline, then `n` as little-endian int64 in C order."""
+        """SHA-256 in hex of the names in UTF-8, each followed by a newline, then `n` as little-endian int64, C order."""
         names = "".join(f"{name}\n" for name in self.names).encode()
         return hashlib.sha256(names + self.n.astype("<i8").tobytes()).hexdigest()
 

@@ -121,7 +121,7 @@ def test_voters_are_judged_alone_however_many_there_are(monkeypatch):
     rng = np.random.default_rng(7)
     _, ballots = crowd(rng, voters=30)
     together = verdicts(ballots, models=MODELS)
-    monkeypatch.setattr("leaderboard.rating.eprocess.BLOCK", 130)
+    monkeypatch.setattr("leaderboard.rating.eprocess.BLOCK_VOTES", 130)
     monkeypatch.setattr("leaderboard.rating.expected_votes.VOTER_BATCH", 7)
     apart = verdicts(ballots, models=MODELS)
     assert np.allclose(together.log_e, apart.log_e, atol=1e-9)
