@@ -33,11 +33,11 @@ def look_for_anomalies() -> int:
 
 def _suspects(board: BoardVotes) -> Iterator[reviews.Suspect]:
     votes = read_in_order(board)
-    log = VoterLog(votes.voter, votes.left, votes.right, np.minimum(votes.outcome, TIE), _chances(board, votes))
+    log = VoterLog(votes.voter, votes.left, votes.right, np.minimum(votes.outcome, TIE), _outcome_probabilities(board, votes))
     fresh = _not_found_fine(votes)
-    log, orders, outcome = log.part(fresh), votes.order[fresh], votes.outcome[fresh]
+    log, orders, outcome = log.subset(fresh), votes.order[fresh], votes.outcome[fresh]
     known, voter = np.unique(log.voter, return_inverse=True)
-    verdicts = judge(VoterLog(voter, log.left, log.right, log.outcome, log.chances), models=len(board.models))
+    verdicts = judge(VoterLog(voter, log.left, log.right, log.outcome, log.probabilities), models=len(board.models))
     for one in np.flatnonzero(verdicts.crossed):
         own = log.voter == known[one]
         kind, model = KINDS[verdicts.kind[one]], int(verdicts.model[one])
@@ -52,13 +52,13 @@ def _suspects(board: BoardVotes) -> Iterator[reviews.Suspect]:
                 "kind": kind,
                 "model": name,
                 "tilt": float(verdicts.tilt[one]),
-                **_seen(log.part(own), kind, model),
+                **_seen(log.subset(own), kind, model),
             },
             effect=_effect(board.counts, board.counts.minus(counts)),
         )
 
 
-def _chances(board: BoardVotes, votes: OrderedVotes) -> Floats:
+def _outcome_probabilities(board: BoardVotes, votes: OrderedVotes) -> Floats:
     fit = fit_snapshot(board.counts, method.parameters()).board
     return held_out_probabilities(
         votes.voter,
@@ -87,11 +87,11 @@ def _not_found_fine(votes: OrderedVotes) -> Flags:
 
 def _seen(log: VoterLog, kind: Anomaly, model: int) -> dict[str, float]:
     """How often what the bet was on happened, how often it was to be expected, and of how many votes."""
-    log = log.part(~np.isnan(log.chances[:, 0]))
-    likelier_left = log.chances[:, LEFT] >= log.chances[:, RIGHT]
+    log = log.subset(~np.isnan(log.probabilities[:, 0]))
+    likelier_left = log.probabilities[:, LEFT] >= log.probabilities[:, RIGHT]
     match kind:
         case Anomaly.MODEL:
-            log = log.part((log.left == model) | (log.right == model))
+            log = log.subset((log.left == model) | (log.right == model))
             is_left = log.left == model
         case Anomaly.FAVOURITE:
             is_left = likelier_left
@@ -99,10 +99,10 @@ def _seen(log: VoterLog, kind: Anomaly, model: int) -> dict[str, float]:
             return {
                 "votes": len(log.outcome),
                 "observed": int((log.outcome == TIE).sum()),
-                "expected": float(log.chances[:, TIE].sum()),
+                "expected": float(log.probabilities[:, TIE].sum()),
             }
     won = np.where(is_left, log.outcome == LEFT, log.outcome == RIGHT) + (log.outcome == TIE) / 2
-    expected = np.where(is_left, log.chances[:, LEFT], log.chances[:, RIGHT]) + log.chances[:, TIE] / 2
+    expected = np.where(is_left, log.probabilities[:, LEFT], log.probabilities[:, RIGHT]) + log.probabilities[:, TIE] / 2
     return {"votes": len(won), "observed": float(won.sum()), "expected": float(expected.sum())}
 
 

@@ -54,7 +54,7 @@ class Counts:
 
     @property
     def checksum(self) -> str:
-        """SHA-256 in hex of the names in UTF-8, each followed by a newline, then `n` as little-endian int64, C order."""
+        """SHA-256 in hex of the names in UTF-8, each followed by a newline, then `n` as little-endian int64."""
         names = "".join(f"{name}\n" for name in self.names).encode()
         return hashlib.sha256(names + self.n.astype("<i8").tobytes()).hexdigest()
 

@@ -1,7 +1,4 @@
-"""What a board is asked: whether the scores explain the votes, and how many more would change the first place.
-
-Two models' win shares, and votes until they are told apart, need nothing but published numbers: differences.py.
-"""
+"""Diagnostics of a board: goodness of fit, and the votes that would change first place."""
 
 from dataclasses import dataclass, replace
 from math import ceil
@@ -11,12 +8,12 @@ import numpy as np
 from leaderboard.rating.board_fit import Board
 from leaderboard.rating.bradley_terry import POINTS, Floats, Tally, fit_strengths, inverse_on_contrasts, laplacian
 
-_CHALLENGERS = 5
+_MAX_CHALLENGERS = 5
 
 
 @dataclass(frozen=True)
 class Misfit:
-    """χ² of the pairs' win shares against those that the scores expect; about `df` where the scores explain them."""
+    """χ² of the pairs' win shares against the expected ones; about `df` where the scores explain the votes."""
 
     chi2: float
     df: int
@@ -28,7 +25,7 @@ class Misfit:
 
 @dataclass(frozen=True)
 class Flip:
-    """`votes` more votes that prefer model `winner` to model `loser` would put `first` in first place (places)."""
+    """Number of added votes for `winner` over `loser` that put `first` in first place; all three are indices."""
 
     votes: int
     winner: int
@@ -37,8 +34,8 @@ class Flip:
 
 
 @dataclass(frozen=True)
-class _Kind:
-    """Votes that prefer one model to another, and how many of them a first-order estimate asks for."""
+class _VoteKind:
+    """Votes for one model over another, with a first-order estimate of the number needed."""
 
     estimate: float
     winner: int
@@ -46,9 +43,9 @@ class _Kind:
 
 
 def misfit(tally: Tally, board: Board) -> Misfit:
-    """Pearson's χ² over the pairs of established models that met: Σ (S − expected)² / (φ · n·p·q).
+    """Return Pearson's χ² over the pairs of established models that met: Σ (S − expected)² / (φ · n·p·q).
 
-    df = pairs − (models − 1) of each group, and one less where the scores allow for the side.
+    df = pairs − (models − 1) of each group, minus one where the scores are corrected for side bias.
     """
     chi2, df = 0.0, 0
     for group in np.unique(board.group[board.established]):
@@ -57,19 +54,19 @@ def misfit(tally: Tally, board: Board) -> Misfit:
         p = inner.win_probabilities(board.score[members] / POINTS)
         expected = inner.cells * p
         met = np.triu(inner.votes > 0)
-        rest = inner.effective_wins - expected - (inner.cells - expected).T
-        chi2 += float((rest[met] ** 2 / (board.phi[group] * inner.information(p)[met])).sum())
+        residuals = inner.effective_wins - expected - (inner.cells - expected).T
+        chi2 += float((residuals[met] ** 2 / (board.phi[group] * inner.information(p)[met])).sum())
         df += int(met.sum()) - (int(members.sum()) - 1)
     return Misfit(chi2, df - bool(tally.bias))
 
 
 def votes_to_flip_first(tally: Tally, board: Board) -> Flip | None:
-    """The smallest number of added votes, all of one kind, after which another model has the highest score.
+    """Return the smallest number of added votes, all of one kind, after which another model has the highest score.
 
-    Only established models of the main group stand for the first place. Kinds: any “i is preferred to j” among them,
-    seats alternating. One vote moves a challenger towards the leader by (z_i − z_j)·(1 − p_ij), where
-    z = H⁻¹(e_challenger − e_leader); for the nearest challengers the kind that moves them most, and the direct one,
-    are then tried by fitting again, so that the number is exact for its kind. None with fewer than two models.
+    Candidates for first place are the established models of the main group; a kind is “i is preferred to j” among
+    them, on either side equally often. One vote moves a challenger towards the leader by (z_i − z_j)·(1 − p_ij), where
+    z = H⁻¹(e_challenger − e_leader). For the nearest challengers, the kind with the largest effect and the direct one
+    are then refitted, so the number is exact for its kind. None with fewer than two models.
     """
     members = np.flatnonzero(board.established & (board.group == 0))
     if len(members) < 2:
@@ -77,17 +74,17 @@ def votes_to_flip_first(tally: Tally, board: Board) -> Flip | None:
     inner, theta = tally.subset(members), board.score[members] / POINTS
     theta = theta - theta.mean()
     best = None
-    # Direct votes pull the two level with at most this many: half of each is a surprise.
-    fewest = 2 * ceil(inner.cells.sum()) + 2
-    for kind in sorted(_kinds(inner, theta), key=lambda kind: kind.estimate):
-        found = _fewest(inner, theta, kind, below=fewest) if fewest > 1 else None
+    # Upper bound: this many direct votes always suffice, as until the two are level each has a residual of at least ½.
+    limit = 2 * ceil(inner.cells.sum()) + 2
+    for kind in sorted(_candidate_kinds(inner, theta), key=lambda kind: kind.estimate):
+        found = _min_votes_to_flip(inner, theta, kind, below=limit) if limit > 1 else None
         if found:
-            fewest, first = found
-            best = Flip(fewest, *(int(members[place]) for place in (kind.winner, kind.loser, first)))
+            limit, first = found
+            best = Flip(limit, *(int(members[index]) for index in (kind.winner, kind.loser, first)))
     return best
 
 
-def _kinds(tally: Tally, theta: Floats) -> list[_Kind]:
+def _candidate_kinds(tally: Tally, theta: Floats) -> list[_VoteKind]:
     p = replace(tally, bias=0).win_probabilities(theta)
     spread = inverse_on_contrasts(laplacian(tally.information(tally.win_probabilities(theta))))
     leader = int(theta.argmax())
@@ -95,47 +92,47 @@ def _kinds(tally: Tally, theta: Floats) -> list[_Kind]:
     gaps = theta[leader] - theta
     direct = towards[np.arange(len(theta)), np.arange(len(theta))] - towards[:, leader]
     others = np.flatnonzero(np.arange(len(theta)) != leader)
-    nearest = others[np.argsort(gaps[others] / direct[others])][:_CHALLENGERS]
+    nearest = others[np.argsort(gaps[others] / direct[others])][:_MAX_CHALLENGERS]
     kinds = []
     for challenger in map(int, nearest):
         gain = (towards[challenger][:, None] - towards[challenger]) * (1 - p)
-        most = np.unravel_index(gain.argmax(), gain.shape)
-        for winner, loser in {(challenger, leader), (int(most[0]), int(most[1]))}:
-            kinds.append(_Kind(float(gaps[challenger] / gain[winner, loser]), winner, loser))
+        best = np.unravel_index(gain.argmax(), gain.shape)
+        for winner, loser in {(challenger, leader), (int(best[0]), int(best[1]))}:
+            kinds.append(_VoteKind(float(gaps[challenger] / gain[winner, loser]), winner, loser))
     return kinds
 
 
-def _fewest(tally: Tally, theta: Floats, kind: _Kind, *, below: int) -> tuple[int, int] | None:
-    """(votes, who is first then), by fitting again with more and fewer votes of that kind; None if not below that."""
+def _min_votes_to_flip(tally: Tally, theta: Floats, kind: _VoteKind, *, below: int) -> tuple[int, int] | None:
+    """Return (votes, new leader) by refitting with different numbers of votes; None if `below` is reached."""
     leader = int(theta.argmax())
 
-    def ahead(votes: int) -> tuple[float, int]:
-        """By how much the best other one is ahead of the leader, and which one it is."""
-        fitted = fit_strengths(_with_more(tally, kind, votes), start=theta)
+    def lead_after(votes: int) -> tuple[float, int]:
+        """Return the lead of the best other model over the leader, and that model."""
+        fitted = fit_strengths(_with_added_votes(tally, kind, votes), start=theta)
         rivals = np.where(np.arange(len(fitted)) == leader, -np.inf, fitted)
         return float(rivals.max() - fitted[leader]), int(rivals.argmax())
 
-    too_few, lacking = 0, ahead(0)[0]
+    too_few, too_few_lead = 0, lead_after(0)[0]
     enough = max(1, ceil(kind.estimate))
-    while (reached := ahead(min(enough, below - 1)))[0] <= 0:
+    while (enough_lead := lead_after(min(enough, below - 1)))[0] <= 0:
         if enough >= below - 1:
             return None
-        too_few, lacking = enough, reached[0]
+        too_few, too_few_lead = enough, enough_lead[0]
         enough = 2 * enough
     enough = min(enough, below - 1)
     while enough - too_few > 1:
-        # Between the two along a straight line, but never at an end.
-        guess = too_few + ceil((enough - too_few) * lacking / (lacking - reached[0]))
+        # Linear interpolation, never at an end of the bracket.
+        guess = too_few + ceil((enough - too_few) * too_few_lead / (too_few_lead - enough_lead[0]))
         between = min(max(guess, too_few + 1), enough - 1)
-        tried = ahead(between)
-        if tried[0] > 0:
-            enough, reached = between, tried
+        lead = lead_after(between)
+        if lead[0] > 0:
+            enough, enough_lead = between, lead
         else:
-            too_few, lacking = between, tried[0]
-    return enough, reached[1]
+            too_few, too_few_lead = between, lead[0]
+    return enough, enough_lead[1]
 
 
-def _with_more(tally: Tally, kind: _Kind, votes: int) -> Tally:
+def _with_added_votes(tally: Tally, kind: _VoteKind, votes: int) -> Tally:
     won, lost = tally.won.copy(), tally.lost.copy()
     won[kind.winner, kind.loser] += votes / 2
     lost[kind.loser, kind.winner] += votes / 2

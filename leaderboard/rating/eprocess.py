@@ -51,8 +51,8 @@ WEIGHTS = {Anomaly.MODEL: 1 / 2, Anomaly.FAVOURITE: 1 / 4, Anomaly.TIES: 1 / 8, 
 class VoterLog:
     """Votes grouped by voter, each voter's in order of casting. Every array has shape (votes, …).
 
-    voter: 0, 0, …, 1, …, without gaps; left, right: indices of models; outcome: LEFT, RIGHT or TIE; probabilities: shape
-    (votes, 3), π of each outcome, NaN where unknown: such a vote is no evidence.
+    voter: 0, 0, …, 1, …, without gaps; left, right: indices of models; outcome: LEFT, RIGHT or TIE; probabilities:
+    shape (votes, 3), π of each outcome, NaN where unknown: such a vote is no evidence.
     """
 
     voter: Indices

@@ -3,7 +3,7 @@
 import numpy as np
 
 from leaderboard.rating.board_fit import Board
-from leaderboard.rating.ranks import rank_board, rank_established, surely_above
+from leaderboard.rating.ranks import rank_board, rank_established, significantly_above
 
 
 def board_of(score, half, *, established=None, group=None) -> Board:
@@ -42,22 +42,22 @@ def test_a_range_contains_the_rank():
 
 def test_many_models_need_a_larger_difference_than_two():
     two, many = np.array([40.0, 0]), np.array([40.0, *[0.0] * 49])
-    assert surely_above(two, np.diag([196.0] * 2))[0, 1]  # two standard errors
-    assert not surely_above(many, np.diag([196.0] * 50)).any()
+    assert significantly_above(two, np.diag([196.0] * 2))[0, 1]  # two standard errors
+    assert not significantly_above(many, np.diag([196.0] * 50)).any()
 
 
 def test_what_is_certain_step_by_step_leaves_fewer_differences_to_doubt():
     # Alone among ten the last two could not be told apart; the eight others are out of question.
     score = np.array([*np.arange(9, 1, -1) * 1000.0, 0, -45])
-    above = surely_above(score, np.diag([196.0] * 10))
+    above = significantly_above(score, np.diag([196.0] * 10))
     assert above[8, 9]
-    assert not surely_above(np.array([*[1000.0] * 8, 0, -45]), np.diag([196.0] * 10))[8, 9]
+    assert not significantly_above(np.array([*[1000.0] * 8, 0, -45]), np.diag([196.0] * 10))[8, 9]
 
 
 def test_correlated_scores_are_told_apart_by_their_difference():
     together = np.full((2, 2), 10_000.0) + np.diag([50.0, 50.0])
-    assert surely_above(np.array([40.0, 0]), together)[0, 1]
-    assert not surely_above(np.array([40.0, 0]), np.diag([10_050.0] * 2))[0, 1]
+    assert significantly_above(np.array([40.0, 0]), together)[0, 1]
+    assert not significantly_above(np.array([40.0, 0]), np.diag([10_050.0] * 2))[0, 1]
 
 
 def test_a_newcomer_has_a_rank_among_all_and_pushes_nobody_down():

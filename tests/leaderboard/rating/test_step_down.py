@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from leaderboard.rating.step_down import BEYOND_DOUBT, certain_beyond
+from leaderboard.rating.step_down import MAX_CRITICAL_DISTANCE, critical_distance
 
 
 def by_definition(distance, draws, weights, level):
-    doubtful = np.triu(distance <= BEYOND_DOUBT, 1)
+    doubtful = np.triu(distance <= MAX_CRITICAL_DISTANCE, 1)
     while doubtful.any():
         largest = [np.abs((draw[:, None] - draw) * weights)[doubtful].max() for draw in draws.T]
         certain = doubtful & (distance > np.quantile(np.array(largest, dtype=np.float32), level))
@@ -33,5 +33,5 @@ def test_it_is_what_the_definition_says_whatever_the_board(models: int, spread: 
     distance = np.triu((score[:, None] - score) * weights, 1)
     draws = (mixing @ random.normal(size=(models, 400))).astype(np.float32)
     weights = weights.astype(np.float32)
-    bound = certain_beyond(distance, draws, weights, level=0.95)
+    bound = critical_distance(distance, draws, weights, level=0.95)
     assert ((distance > bound) == by_definition(distance, draws, weights, 0.95)).all()

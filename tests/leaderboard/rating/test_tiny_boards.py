@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leaderboard.rating.ballots import Ballots, BallotsBuilder
-from leaderboard.rating.ranks import surely_above
+from leaderboard.rating.ranks import significantly_above
 from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
 from tests.leaderboard.rating.tiny_boards import PARAMETERS, fit_tiny_board, intervals_of, random_ballots
 
@@ -35,9 +35,9 @@ def test_ties_with_styles_are_fitted_with_intervals():
 
 def test_ranks_of_a_singular_covariance_are_computed():
     score = np.array([40.0, 10, 0])
-    assert not surely_above(score, np.zeros((3, 3))).any()
+    assert not significantly_above(score, np.zeros((3, 3))).any()
     without_spread = np.array([[50.0, -50, 0], [-50, 50, 0], [0, 0, 0]])
-    assert surely_above(score * 100, without_spread).sum() == 3
+    assert significantly_above(score * 100, without_spread).sum() == 3
 
 
 @pytest.mark.parametrize("seed", range(150))
