@@ -33,7 +33,7 @@ def look_for_anomalies() -> int:
 
 def _suspects(board: BoardVotes) -> Iterator[reviews.Suspect]:
     votes = read_in_order(board)
-    log = VoterLog(votes.voter, votes.left, votes.right, np.minimum(votes.outcome, TIE), _outcome_probabilities(board, votes))
+    log = VoterLog(votes.voter, votes.left, votes.right, np.minimum(votes.outcome, TIE), _probabilities(board, votes))
     fresh = _not_found_fine(votes)
     log, orders, outcome = log.subset(fresh), votes.order[fresh], votes.outcome[fresh]
     known, voter = np.unique(log.voter, return_inverse=True)
@@ -58,7 +58,7 @@ def _suspects(board: BoardVotes) -> Iterator[reviews.Suspect]:
         )
 
 
-def _outcome_probabilities(board: BoardVotes, votes: OrderedVotes) -> Floats:
+def _probabilities(board: BoardVotes, votes: OrderedVotes) -> Floats:
     fit = fit_snapshot(board.counts, method.parameters()).board
     return held_out_probabilities(
         votes.voter,
@@ -102,7 +102,8 @@ def _seen(log: VoterLog, kind: Anomaly, model: int) -> dict[str, float]:
                 "expected": float(log.probabilities[:, TIE].sum()),
             }
     won = np.where(is_left, log.outcome == LEFT, log.outcome == RIGHT) + (log.outcome == TIE) / 2
-    expected = np.where(is_left, log.probabilities[:, LEFT], log.probabilities[:, RIGHT]) + log.probabilities[:, TIE] / 2
+    left, right, tie = log.probabilities[:, [LEFT, RIGHT, TIE]].T
+    expected = np.where(is_left, left, right) + tie / 2
     return {"votes": len(won), "observed": float(won.sum()), "expected": float(expected.sum())}
 
 

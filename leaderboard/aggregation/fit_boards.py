@@ -29,7 +29,7 @@ from leaderboard.rating.board_fit import DesignEffects
 from leaderboard.rating.bradley_terry import symmetrized
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.elo import START
-from leaderboard.rating.snapshot_fit import SnapshotFit, StyleColumns, Styled, fit_snapshot
+from leaderboard.rating.snapshot_fit import SnapshotFit, StyleColumns, StyleInput, fit_snapshot
 from leaderboard.rating.style_control import Scaling
 
 logger = logging.getLogger(__name__)
@@ -181,7 +181,7 @@ class _Reading:
             method.parameters(),
             voters=self.voters,
             design_effects=None if self.voters or not earlier else _tastes(board, earlier, self.before),
-            styled=Styled(self.ballots, _frozen_scaling(earlier)) if self.ballots else None,
+            style=StyleInput(self.ballots, _frozen_scaling(earlier)) if self.ballots else None,
             with_flip=self.due.effort.style or board.scope == OVERALL,
         )
 

@@ -16,7 +16,7 @@ from leaderboard.models.imported import SCOPE as IMPORTED
 from leaderboard.rating.ballots import Ballots, BallotsBuilder
 from leaderboard.rating.board_fit import DesignEffects
 from leaderboard.rating.elo import START, after_vote
-from leaderboard.rating.snapshot_fit import FitLine, SnapshotFit, Styled, fit_snapshot
+from leaderboard.rating.snapshot_fit import FitLine, SnapshotFit, StyleInput, fit_snapshot
 from leaderboard.rating.style_control import Scaling
 
 AGREES_TO = 1e-6
@@ -163,7 +163,7 @@ def _fit(published: Published, ballots: Ballots, lines: Mapping[str, JsonObject]
         published.method.parameters,
         voters=ballots.voter_votes if has_voters else None,
         design_effects=None if has_voters else _published_design_effects(published, ballots.counts.names, lines),
-        styled=Styled(ballots, scaling) if style else None,
+        style=StyleInput(ballots, scaling) if style else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""Votes with what their answers wore, and the sums over them that a fit is made of, block by block."""
+"""Design matrix z = (e_left − e_right, x) of votes with style features, and sums over it in blocks."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,13 +11,16 @@ from leaderboard.rating.bradley_terry import Flags, Floats, laplacian
 
 Ints = NDArray[np.integer]
 
-# Votes worked on at once: what they need then stays in the processor's cache.
+# Votes processed at a time: their arrays then fit into the processor's cache.
 BLOCK = 1 << 15
 
 
 @dataclass(frozen=True)
 class StyledVotes:
-    """Votes among `models` models; x has shape (k, votes), all else (votes,)."""
+    """Votes among `models` models with style features; x has shape (k, votes), the others (votes,).
+
+    times: how often each vote counts.
+    """
 
     models: int
     left: Ints
@@ -41,7 +44,7 @@ class StyledVotes:
         return self.left * self.models + self.right
 
     def win_probabilities(self, solution: Floats) -> Floats:
-        """P(left preferred)."""
+        """Return P(left preferred) at (θ, β), shape (votes,)."""
         theta, beta = solution[: self.models], solution[self.models :]
         logits: Floats = theta[self.left] - theta[self.right]
         for slope, values in zip(beta, self.x, strict=True):
@@ -49,20 +52,23 @@ class StyledVotes:
         return expit(logits, out=logits)
 
     def sums(self, weight: Floats) -> Floats:
-        """Σ weight · z, shape (models + k,)."""
-        taken = sum_by_index(self.left, weight, self.models) - sum_by_index(self.right, weight, self.models)
-        return np.append(taken, self.x @ weight)
+        """Return Σ weight · z, shape (models + k,)."""
+        by_model = sum_by_index(self.left, weight, self.models) - sum_by_index(self.right, weight, self.models)
+        return np.append(by_model, self.x @ weight)
 
     def products(self, weight: Floats) -> Floats:
-        """Σ weight · z zᵀ, shape (models + k, models + k)."""
+        """Return Σ weight · z zᵀ, shape (models + k, models + k)."""
         among = sum_by_index(self.pairs, weight, self.models**2).reshape(self.models, self.models)
         weighted = self.x * weight
         across = np.array(
-            [sum_by_index(self.left, one, self.models) - sum_by_index(self.right, one, self.models) for one in weighted]
+            [
+                sum_by_index(self.left, column, self.models) - sum_by_index(self.right, column, self.models)
+                for column in weighted
+            ]
         ).reshape(len(self.x), self.models)
         return np.block([[laplacian(among + among.T), across.T], [across, self.x @ weighted.T]])
 
 
-def sum_by_index(places: Ints, weight: Floats, size: int) -> Floats:
-    """Σ weight by place, shape (size,)."""
-    return np.bincount(places, weight, size).astype(np.float64, copy=False)
+def sum_by_index(indices: Ints, weight: Floats, size: int) -> Floats:
+    """Return Σ weight by index, shape (size,)."""
+    return np.bincount(indices, weight, size).astype(np.float64, copy=False)

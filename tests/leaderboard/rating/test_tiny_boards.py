@@ -5,7 +5,7 @@ import pytest
 
 from leaderboard.rating.ballots import Ballots, BallotsBuilder
 from leaderboard.rating.ranks import significantly_above
-from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
+from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
 from tests.leaderboard.rating.tiny_boards import PARAMETERS, fit_tiny_board, intervals_of, random_ballots
 
 
@@ -20,7 +20,7 @@ def ballots_of(*votes: tuple[str, tuple[int, ...]], times: int) -> Ballots:
 
 def fit(ballots: Ballots) -> SnapshotFit:
     return fit_snapshot(
-        ballots.counts, PARAMETERS, voters=ballots.voter_votes, styled=Styled(ballots, None), with_flip=True
+        ballots.counts, PARAMETERS, voters=ballots.voter_votes, style=StyleInput(ballots, None), with_flip=True
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from leaderboard.rating.ballots import Ballots, BallotsBuilder
 from leaderboard.rating.counts import OUTCOMES
-from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
+from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
 
 PARAMETERS = {"listed_from_votes": 5, "established_from_votes": 30, "virtual_ties": 0.5, "offset": 1500}
 # Votes: only ties, only wins of the left, only wins of the better model, or any.
@@ -56,7 +56,7 @@ def fit_tiny_board(ballots: Ballots) -> SnapshotFit:
         ballots.counts,
         PARAMETERS | {"established_from_votes": 10},
         voters=ballots.voter_votes,
-        styled=Styled(ballots, None),
+        style=StyleInput(ballots, None),
         with_flip=True,
     )
 
