@@ -296,7 +296,7 @@ def _mean_information(information: Floats, models: int) -> float:
 
 
 def _with_fixed_mean(information: Floats, models: int) -> Floats:
-    """Return the information plus a term for the mean of θ, which makes the matrix invertible and fixes the mean at 0."""
+    """Return the information plus a term for the mean of θ, which makes it invertible and fixes the mean at 0."""
     result = information.copy()
     result[:models, :models] += _mean_information(information, models)
     return result

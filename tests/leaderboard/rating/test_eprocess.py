@@ -140,9 +140,9 @@ def test_votes_on_models_that_are_not_placed_prove_nothing():
 
 
 def test_where_nobody_voted_nobody_is_judged():
-    nobody = np.zeros(0, dtype=int)
-    assert len(judge(VoterLog(nobody, nobody, nobody, nobody, np.zeros((0, 3))), models=3).log_e) == 0
-    assert held_out_probabilities(nobody, nobody, nobody, nobody, theta=np.zeros(3), placed=np.ones(3, bool)).shape == (0, 3)
+    none = np.zeros(0, dtype=int)
+    assert len(judge(VoterLog(none, none, none, none, np.zeros((0, 3))), models=3).log_e) == 0
+    assert held_out_probabilities(none, none, none, none, theta=np.zeros(3), placed=np.ones(3, bool)).shape == (0, 3)
 
 
 def test_a_voters_own_votes_do_not_make_them_look_ordinary():

@@ -90,7 +90,8 @@ def test_a_few_people_who_love_the_left_make_it_less_certain():
     counts = np.zeros((4, 6, 6))
     np.add.at(counts, (ballots.outcome, left, right), 1)
     voters = VoterVotes(voter, left, right, ballots.outcome, np.ones(3000, dtype=int))
-    alone, together = estimate_side_bias(Tally.from_side_counts(counts)), estimate_side_bias(Tally.from_side_counts(counts), voters)
+    tally = Tally.from_side_counts(counts)
+    alone, together = estimate_side_bias(tally), estimate_side_bias(tally, voters)
     assert together.points == alone.points
     assert together.se > 2 * alone.se
     assert together.design_effect == pytest.approx((together.se / alone.se) ** 2)

@@ -56,11 +56,9 @@ def test_tastes_are_seen_in_the_interval():
 def test_one_person_alone_says_nothing_about_others():
     rng = np.random.default_rng(4)
     ballots = arena(rng, strengths(rng, 6), 600)
-    board = board_of(ballots, 6, rows(ballots, np.zeros(600, dtype=int)))
-    assert list(board.design_effects) == [1] * 6
-    assert (
-        list(board_of(ballots, 6, rows(ballots, np.zeros(600, dtype=int)).where(ballots.left < 0)).design_effects) == [1] * 6
-    )
+    voters = rows(ballots, np.zeros(600, dtype=int))
+    assert list(board_of(ballots, 6, voters).design_effects) == [1] * 6
+    assert list(board_of(ballots, 6, voters.where(ballots.left < 0)).design_effects) == [1] * 6
 
 
 def test_a_newcomers_voters_are_seen_too():
