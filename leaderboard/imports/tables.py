@@ -175,13 +175,13 @@ def _time(value: Any) -> datetime | None:
 
 def _style(cells: Cells) -> Style | None:
     """Return the style counts, None where all are missing."""
-    counts_by_side = {
+    sides = {
         side: {count: cells.get(f"{column}_{letter}") for count, column in STYLE_COLUMNS.items()}
         for side, letter in (("left", "a"), ("right", "b"))
     }
-    if all(value in (None, "") for counts in counts_by_side.values() for value in counts.values()):
+    if all(value in (None, "") for counts in sides.values() for value in counts.values()):
         return None
     return {
         side: {count: _number(value, count) for count, value in counts.items()}
-        for side, counts in counts_by_side.items()
+        for side, counts in sides.items()
     }
