@@ -56,14 +56,14 @@ def texts(folder: Path, *options: str) -> list[tuple]:
     return [(line["consent"], line["turns"]) for line in lines(folder, *options)]
 
 
-def test_texts_come_with_consent_and_when_they_are_asked_for(pair, tmp_path):
+def test_texts_need_consent_and_option(pair, tmp_path):
     voted(pair), voted(pair, consent="")
     assert texts(tmp_path) == [("v1", WORDS), (None, None)]
     assert "to the left" not in export(tmp_path).read_text()
     assert "consent" not in export(tmp_path).read_text()
 
 
-def test_only_what_the_vote_was_on_is_published_in_its_order(pair, tmp_path):
+def test_turns_after_vote_are_not_exported(pair, tmp_path):
     vote = voted(pair)
     for index, after_vote in ((1, False), (2, True)):
         turn = make.turn(vote.battle, prompt=f"turn {index}")
@@ -71,7 +71,7 @@ def test_only_what_the_vote_was_on_is_published_in_its_order(pair, tmp_path):
     assert texts(tmp_path) == [("v1", [*WORDS, {"prompt": "turn 1", "left": "", "right": ""}])]
 
 
-def test_what_is_hidden_deleted_or_does_not_count_has_no_texts(pair, tmp_path):
+def test_hidden_deleted_or_excluded_votes_have_no_texts(pair, tmp_path):
     hidden, discarded, deleted, excluded, _ = (voted(pair) for _ in range(5))
     Battle.objects.filter(pk=hidden.battle_id).update(hidden_at=timezone.now())
     battle_actions.discard_session(discarded.battle.session)
@@ -80,7 +80,7 @@ def test_what_is_hidden_deleted_or_does_not_count_has_no_texts(pair, tmp_path):
     assert texts(tmp_path) == [*[(None, None)] * 4, ("v1", WORDS)]
 
 
-def test_consent_that_was_withdrawn_ends_with_the_next_export_also_of_an_older_snapshot(pair, tmp_path):
+def test_withdrawn_consent_removes_texts_from_all_exports(pair, tmp_path):
     vote = voted(pair)
     voted(pair)
     snapshot = publish()
@@ -89,7 +89,7 @@ def test_consent_that_was_withdrawn_ends_with_the_next_export_also_of_an_older_s
     assert texts(tmp_path) == texts(tmp_path, "--snapshot", snapshot.public_id) == [(None, None), ("v1", WORDS)]
 
 
-def test_a_snapshot_that_counted_a_vote_does_not_bring_back_what_was_excluded_since(pair, tmp_path):
+def test_snapshot_export_omits_texts_of_excluded_votes(pair, tmp_path):
     vote = voted(pair)
     voted(pair)
     snapshot = publish()
@@ -97,7 +97,7 @@ def test_a_snapshot_that_counted_a_vote_does_not_bring_back_what_was_excluded_si
     assert texts(tmp_path, "--snapshot", snapshot.public_id) == [(None, None), ("v1", WORDS)]
 
 
-def test_every_format_has_the_texts_and_is_still_an_export(pair, tmp_path):
+def test_every_format_with_texts_can_be_read(pair, tmp_path):
     voted(pair), voted(pair, consent="")
     with export(tmp_path, "--prompts", ending="csv").open() as file:
         [first, second] = csv.DictReader(file)
@@ -110,7 +110,7 @@ def test_every_format_has_the_texts_and_is_still_an_export(pair, tmp_path):
         assert [row.choice for row in rows(tmp_path, "--prompts", ending=ending)] == ["left", "left"]
 
 
-def test_texts_identify_nobody(pair, tmp_path):
+def test_exported_texts_contain_no_identifiers(pair, tmp_path):
     vote = voted(pair)
     [line] = lines(tmp_path)
     said = json.dumps(line)
@@ -118,7 +118,7 @@ def test_texts_identify_nobody(pair, tmp_path):
         assert secret not in said
 
 
-def test_texts_are_read_in_pieces_with_the_same_questions_for_each(pair, tmp_path, monkeypatch):
+def test_texts_are_read_in_batches_of_constant_queries(pair, tmp_path, monkeypatch):
     def questions() -> int:
         with CaptureQueriesContext(connection) as asked:
             assert {consent for consent, _ in texts(tmp_path)} == {"v1"}
@@ -134,7 +134,7 @@ def test_texts_are_read_in_pieces_with_the_same_questions_for_each(pair, tmp_pat
     assert texts(tmp_path) == [("v1", WORDS)] * 6
 
 
-def test_an_arena_that_publishes_no_prompts_exports_none(pair, tmp_path, settings, client: Client):
+def test_unpublished_prompts_are_refused(pair, tmp_path, settings, client: Client):
     voted(pair)
     settings.ARENA_PUBLISH_PROMPTS, settings.ARENA_PUBLISH_VOTES = False, True
     with pytest.raises(CommandError, match="does not publish prompts"):
@@ -143,7 +143,7 @@ def test_an_arena_that_publishes_no_prompts_exports_none(pair, tmp_path, setting
     assert (answer.status_code, list(answer.json()["fields"])) == (400, ["prompts"])
 
 
-def test_prompts_through_the_api_are_for_whoever_may_have_the_votes(client: Client, settings):
+def test_api_prompts_need_access_to_votes(client: Client, settings):
     assert client.get(ADDRESS).status_code == 403
     _, secret = ApiToken.issue(user=make.user(), name="test", scopes=[Scope.READ])
     assert client.get(ADDRESS, headers={"Authorization": f"Bearer {secret}"}).status_code == 403

@@ -34,7 +34,7 @@ def lines(content: bytes) -> list[dict]:
     return [json.loads(line) for line in content.splitlines()]
 
 
-def test_every_rating_is_told_and_which_ones_count():
+def test_star_export_has_every_rating_and_marks_latest():
     actor, answers = give(5, 3, None)
     actions.give_stars(actor=actor, answer=answers[0], stars=1)
     give(None, None, 4)
@@ -53,7 +53,7 @@ def test_every_rating_is_told_and_which_ones_count():
     assert {row["voter"] for row in told}.isdisjoint(row["voter"] for row in lines(file_of()))
 
 
-def test_all_formats_say_the_same(tmp_path):
+def test_star_formats_are_equal(tmp_path):
     give(5, 3, 2)
     said = [(row["order"], row["model"], row["stars"], row["latest"]) for row in lines(file_of())]
     cells = list(csv.DictReader(io.StringIO(file_of("csv").decode())))
@@ -68,7 +68,7 @@ def test_all_formats_say_the_same(tmp_path):
     assert list(zip(*columns.values(), strict=True)) == said
 
 
-def test_an_export_of_a_snapshot_is_what_it_knew():
+def test_star_export_of_snapshot_omits_later_stars():
     actor, answers = give(5, 3, None)
     run = publish("1")
     actions.give_stars(actor=actor, answer=answers[0], stars=1)
@@ -80,7 +80,7 @@ def test_an_export_of_a_snapshot_is_what_it_knew():
     assert file_of(since="2100-01-01") == b""
 
 
-def test_published_stars_are_for_everybody(client: Client):
+def test_published_stars_are_public(client: Client):
     compared()
     answer = client.get("/api/v1/exports/stars.csv")
     assert (answer.status_code, answer["Content-Disposition"]) == (200, 'attachment; filename="stars.csv"')
@@ -88,6 +88,6 @@ def test_published_stars_are_for_everybody(client: Client):
     assert client.get("/api/v1/exports/stars.xml").status_code == 404
 
 
-def test_what_is_not_published_takes_a_member(client: Client, settings):
+def test_unpublished_stars_need_a_member(client: Client, settings):
     settings.ARENA_PUBLISH_VOTES = False
     assert client.get("/api/v1/exports/stars.jsonl").status_code == 403

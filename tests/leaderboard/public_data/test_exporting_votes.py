@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 Reason = Vote.ExcludedReason
 
 
-def test_a_row_says_what_was_decided_and_nothing_else(tmp_path):
+def test_row_has_exactly_the_documented_fields(tmp_path):
     gold, silver = contestants("gold", "silver")
     vote = cast(gold, silver, "left", voter="visitor:7")
     [line] = export(tmp_path).read_text().splitlines()
@@ -48,7 +48,7 @@ def test_a_row_says_what_was_decided_and_nothing_else(tmp_path):
 
 
 @pytest.mark.parametrize("ending", WRITERS)
-def test_an_export_identifies_nobody(tmp_path, ending):
+def test_export_contains_no_identifiers(tmp_path, ending):
     """O2: neither e-mail, key, id of a user, visitor, session or battle, nor a prompt, an answer or a comment."""
     gold, silver = contestants("gold", "silver")
     member, visitor = make.member(email="canary@example.org"), make.visitor()
@@ -66,7 +66,7 @@ def test_an_export_identifies_nobody(tmp_path, ending):
     assert [secret for secret in secrets if secret.encode() in said] == []
 
 
-def test_a_voter_has_one_name_in_an_export_and_another_in_the_next(tmp_path):
+def test_pseudonyms_differ_between_exports(tmp_path):
     gold, silver = contestants("gold", "silver")
     for voter in ("visitor:1", "visitor:2", "visitor:1"):
         cast(gold, silver, "left", voter=voter)
@@ -76,7 +76,7 @@ def test_a_voter_has_one_name_in_an_export_and_another_in_the_next(tmp_path):
     assert not set(first) & set(second)
 
 
-def test_every_format_says_the_same(tmp_path, monkeypatch):
+def test_vote_formats_are_equal(tmp_path, monkeypatch):
     monkeypatch.setattr(votes, "new_pseudonyms", lambda: lambda voter: f"name of {voter}")
     monkeypatch.setattr(votes, "BATCH", 2)
     gold, silver = contestants("gold", "silver")
@@ -96,7 +96,7 @@ def test_every_format_says_the_same(tmp_path, monkeypatch):
     assert parquet == jsonl
 
 
-def test_a_snapshots_export_is_what_it_counted_and_why_not_the_rest(tmp_path):
+def test_snapshot_export_has_state_at_snapshot(tmp_path):
     gold, silver = contestants("gold", "silver")
     kept, later_out, once_out = cast_many(gold, silver, left=3)
     stopped = cast(gold, silver, "tie", excluded=Reason.INCOMPLETE)
@@ -122,7 +122,7 @@ def test_a_snapshots_export_is_what_it_counted_and_why_not_the_rest(tmp_path):
     assert list(now.values()) == [None, "operator", None, "incomplete", None]
 
 
-def test_what_changes_while_an_export_is_read_does_not_show(monkeypatch):
+def test_changes_during_export_are_not_visible(monkeypatch):
     monkeypatch.setattr(votes, "BATCH", 2)
     gold, silver = contestants("gold", "silver")
     cast_votes = cast_many(gold, silver, left=4)
@@ -136,7 +136,7 @@ def test_what_changes_while_an_export_is_read_does_not_show(monkeypatch):
     assert all(row.counts for row in seen)
 
 
-def test_an_export_can_be_continued_after_the_last_number_or_from_a_time(tmp_path):
+def test_export_continues_after_number_or_time(tmp_path):
     gold, silver = contestants("gold", "silver")
     cast_votes = cast_many(gold, silver, left=3)
     orders = [vote.order for vote in cast_votes]
@@ -148,7 +148,7 @@ def test_an_export_can_be_continued_after_the_last_number_or_from_a_time(tmp_pat
         rows(tmp_path, "--since", "yesterday")
 
 
-def test_the_questions_asked_do_not_grow_with_votes_models_or_voters():
+def test_export_has_constant_query_count():
     gold, silver, bronze = contestants("gold", "silver", "bronze")
 
     def questions() -> int:
@@ -162,7 +162,7 @@ def test_the_questions_asked_do_not_grow_with_votes_models_or_voters():
     assert questions() == few
 
 
-def test_a_file_that_is_no_export_is_refused_with_its_row(tmp_path):
+def test_invalid_export_is_refused_with_its_row(tmp_path):
     gold, silver = contestants("gold", "silver")
     cast_many(gold, silver, left=2)
     file = export(tmp_path)
@@ -181,11 +181,11 @@ def test_a_file_that_is_no_export_is_refused_with_its_row(tmp_path):
             list(read_rows(tmp_path / name))
 
 
-def test_an_empty_arena_has_an_empty_export(tmp_path):
+def test_empty_arena_has_empty_export(tmp_path):
     assert [rows(tmp_path, ending=ending) for ending in WRITERS] == [[], [], []]
 
 
-def test_an_export_can_be_piped_on(capfdbinary):
+def test_export_to_standard_output(capfdbinary):
     gold, silver = contestants("gold", "silver")
     cast_many(gold, silver, left=2)
     call_command("export_votes", "-", "--as", "jsonl")
@@ -193,7 +193,7 @@ def test_an_export_can_be_piped_on(capfdbinary):
     assert [json.loads(line)["model_left"] for line in lines] == ["gold", "gold"]
 
 
-def test_a_command_that_cannot_export_says_why_and_leaves_no_file(tmp_path):
+def test_failed_export_explains_and_leaves_no_file(tmp_path):
     for options, sentence in [
         ([str(tmp_path / "votes.xlsx")], "ends in one of"),
         ([str(tmp_path / "votes.csv"), "--snapshot", "unheard-of"], "no such snapshot"),

@@ -32,7 +32,7 @@ def small(tmp_path) -> Path:
     return table(tmp_path / "small.csv", SINGLE, *lines)
 
 
-def test_an_imported_board_stands_beside_the_arenas_own(small, client):
+def test_import_creates_separate_board(small, client):
     run = import_votes(small, "--title", "A small table", "--source", "https://example.org", "--licence", "CC0-1.0")
     board = ImportedBoard.objects.get()
     assert (board.scope, board.title, board.licence) == ("imported:small", "A small table", "CC0-1.0")
@@ -47,7 +47,7 @@ def test_an_imported_board_stands_beside_the_arenas_own(small, client):
     assert AuditEntry.objects.get().action == "votes.import"
 
 
-def test_people_read_an_imported_board_as_any_other(small, client, admin_client):
+def test_imported_board_page_and_admin_are_readable(small, client, admin_client):
     import_votes(small, "--title", "A small table")
     page = client.get("/leaderboard/?board=imported:small")
     assert page.status_code == 200
@@ -56,7 +56,7 @@ def test_people_read_an_imported_board_as_any_other(small, client, admin_client)
         assert admin_client.get(f"/admin/leaderboard/{window}/").status_code == 200
 
 
-def test_a_board_follows_the_method(small, monkeypatch):
+def test_changed_method_refits_imported_board(small, monkeypatch):
     import_votes(small)
     publish()
     assert AggregationRun.objects.snapshots("imported:small").count() == 1
@@ -67,7 +67,7 @@ def test_a_board_follows_the_method(small, monkeypatch):
     assert [run.standings.filter(preliminary=True).count() for run in (newest, first)] == [3, 0]
 
 
-def test_importing_again_is_refused_unless_it_is_said(small, tmp_path):
+def test_second_import_needs_replace(small, tmp_path):
     first = import_votes(small)
     with pytest.raises(CommandError, match="This board already exists"):
         import_votes(small)
@@ -78,7 +78,7 @@ def test_importing_again_is_refused_unless_it_is_said(small, tmp_path):
     assert not second.standings.filter(contestant__name="Bob").exists()
 
 
-def test_a_table_with_bad_lines_is_not_imported_at_all(tmp_path, monkeypatch):
+def test_table_with_bad_lines_imports_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "BATCH", 2)
     path = table(tmp_path / "votes.csv", SINGLE, *[("Ada", "Bob", "tie")] * 5, ("Ada", "Bob", "?"), ("Ada", "", "tie"))
     with pytest.raises(CommandError) as refusal:
@@ -89,7 +89,7 @@ def test_a_table_with_bad_lines_is_not_imported_at_all(tmp_path, monkeypatch):
     assert [model.objects.count() for model in (ImportedBoard, Contestant, ImportedVote, AggregationRun)] == [0] * 4
 
 
-def test_names_may_be_linked_to_models_of_the_registry(small, tmp_path, client):
+def test_mapping_links_names_to_registry_models(small, tmp_path, client):
     make.model(slug="ada-2", name="Ada 2", organization="Babbage")
     mapping = tmp_path / "names.yaml"
     mapping.write_text("Ada: ada-2\nNobody: ada-2\n")
@@ -101,7 +101,7 @@ def test_names_may_be_linked_to_models_of_the_registry(small, tmp_path, client):
         call_command("import_votes", str(small), "--as-models", str(mapping), "--replace")
 
 
-def test_names_that_a_spreadsheet_would_run_stay_text_and_stay_themselves(tmp_path):
+def test_formula_like_names_are_quoted_and_restored(tmp_path):
     names = ("=1+1", "'=1+1", "＋x", "plain")
     lines = [(one, other, "model_a") for one in names for other in names if one != other]
     run = import_votes(table(tmp_path / "evil.csv", SINGLE, *lines))
@@ -112,7 +112,7 @@ def test_names_that_a_spreadsheet_would_run_stay_text_and_stay_themselves(tmp_pa
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
-def test_an_imported_board_can_be_recomputed_from_its_export(small, tmp_path, ending, client, capsys):
+def test_imported_board_is_recomputed_from_export(small, tmp_path, ending, client, capsys):
     run = import_votes(small)
     standings = tmp_path / "snapshot.json"
     standings.write_text(json.dumps(client.get(f"/api/v1/leaderboard/snapshots/{run.public_id}/").json()))
@@ -143,7 +143,7 @@ def test_chatbot_arena_table_becomes_established_board():
     assert set(run.standings.values_list("elo", flat=True)) == {None}
 
 
-def test_votes_of_an_imported_board_never_change(small):
+def test_imported_votes_are_immutable(small):
     import_votes(small)
     for change in (lambda: ImportedVote.objects.update(n=2), lambda: ImportedVote.objects.all().delete()):
         with pytest.raises(ProgrammingError, match="Cannot"), transaction.atomic():
@@ -151,7 +151,7 @@ def test_votes_of_an_imported_board_never_change(small):
     assert connection.is_usable()
 
 
-def test_a_board_needs_a_name_that_fits_into_an_address(tmp_path):
+def test_import_without_valid_slug_is_refused(tmp_path):
     path = table(tmp_path / "!!.csv", COUNTS, ("Ada", "Bob", 1, 1, 0, 0))
     with pytest.raises(CommandError, match="say --slug"):
         import_votes(path)

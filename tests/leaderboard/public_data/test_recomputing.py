@@ -90,7 +90,7 @@ def published(client, snapshot: str) -> dict:
     return client.get(f"/api/v1/leaderboard/snapshots/{snapshot}/").json()
 
 
-def test_every_snapshot_of_every_board_can_be_recomputed_whatever_became_of_its_votes(votes, capsys):
+def test_every_snapshot_is_recomputed_after_changes(votes, capsys):
     publish()
     actions.retract(votes[10], reason=Reason.OPERATOR, by=None)
     actions.retract(votes[11], reason=Reason.MODERATION, by=None)
@@ -107,7 +107,7 @@ def test_every_snapshot_of_every_board_can_be_recomputed_whatever_became_of_its_
     assert capsys.readouterr().out.count("agrees") == len(snapshots())
 
 
-def test_votes_that_people_claimed_since_do_not_make_a_snapshot_wrong(votes, capsys):
+def test_claimed_votes_do_not_fail_recomputation(votes, capsys):
     """Its intervals were made with other voters, which nobody remembers; all else is checked as ever."""
     snapshot = publish().public_id
     with transaction.atomic():
@@ -119,7 +119,7 @@ def test_votes_that_people_claimed_since_do_not_make_a_snapshot_wrong(votes, cap
     assert "filed under another voter since" not in capsys.readouterr().out
 
 
-def test_the_elo_of_a_snapshot_is_the_one_after_its_last_vote(votes, monkeypatch):
+def test_snapshot_elo_ignores_votes_cast_meanwhile(votes, monkeypatch):
     """Also when people vote on while it is made."""
     count_excluded = job._votes_excluded
 
@@ -134,7 +134,7 @@ def test_the_elo_of_a_snapshot_is_the_one_after_its_last_vote(votes, monkeypatch
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
-def test_who_has_the_files_needs_no_database(votes, tmp_path, client, ending, capsys):
+def test_recomputation_from_files_uses_no_database(votes, tmp_path, client, ending, capsys):
     snapshot = publish("category:coding").public_id
     (tmp_path / "snapshot.json").write_text(json.dumps(published(client, snapshot)))
     file = export(tmp_path, "--snapshot", snapshot, ending=ending)
@@ -144,7 +144,7 @@ def test_who_has_the_files_needs_no_database(votes, tmp_path, client, ending, ca
     assert "agrees" in capsys.readouterr().out
 
 
-def test_ranges_with_style_control_are_checked_where_a_snapshot_has_them(votes, tmp_path, client):
+def test_style_ranges_are_compared_where_published(votes, tmp_path, client):
     said = published(client, publish().public_id)
     file, standings = export(tmp_path, "--snapshot", said["id"]), tmp_path / "snapshot.json"
 
@@ -162,7 +162,7 @@ def test_ranges_with_style_control_are_checked_where_a_snapshot_has_them(votes, 
     recompute_with(rank_best=None, rank_worst=None)  # published by an earlier version
 
 
-def test_a_feature_that_was_left_out_because_it_told_every_winner_is_left_out_again(capsys):
+def test_separating_feature_is_dropped_in_recomputation(capsys):
     cast_by_a_crowd(only_winners_have_headings=True)
     snapshot = publish()
     assert snapshot.facts["style"]["dropped"] == snapshot.facts["style"]["separating"] == ["headings"]
@@ -171,7 +171,7 @@ def test_a_feature_that_was_left_out_because_it_told_every_winner_is_left_out_ag
     assert "agrees" in capsys.readouterr().out
 
 
-def test_whoever_touches_the_votes_is_found_out(votes, tmp_path, capsys):
+def test_changed_votes_are_detected(votes, tmp_path, capsys):
     snapshot = publish().public_id
     rows = list(read_rows(export(tmp_path, "--snapshot", snapshot)))
     counted = [place for place, row in enumerate(rows) if row.counts]
@@ -198,7 +198,7 @@ def test_whoever_touches_the_votes_is_found_out(votes, tmp_path, capsys):
     assert agrees(snapshot, rows, tmp_path)
 
 
-def test_numbers_that_were_touched_are_found_out(votes, tmp_path, client, capsys):
+def test_changed_numbers_are_detected(votes, tmp_path, client, capsys):
     snapshot = publish().public_id
     said = published(client, snapshot)
     file = export(tmp_path, "--snapshot", snapshot)
@@ -214,7 +214,7 @@ def test_numbers_that_were_touched_are_found_out(votes, tmp_path, client, capsys
         recompute("--standings", str(tmp_path / "forged.json"), "--export", str(file))
 
 
-def test_what_cannot_be_recomputed_says_why(votes, tmp_path):
+def test_failed_recomputation_explains(votes, tmp_path):
     snapshot = publish().public_id
     broken = tmp_path / "broken.json"
     broken.write_text("{}")

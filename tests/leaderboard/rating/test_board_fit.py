@@ -47,7 +47,7 @@ def assert_sound(board: Board) -> None:
         "a million to one",
     ],
 )  # fmt: skip
-def test_odd_boards_stay_sound(wins, ties):
+def test_degenerate_board_stays_sound(wins, ties):
     board = board_of(wins, ties)
     assert_sound(board)
     ranks = rank_board(board)
@@ -55,7 +55,7 @@ def test_odd_boards_stay_sound(wins, ties):
     assert (ranks.best <= ranks.worst).all()
 
 
-def test_winning_everything_means_at_least_and_losing_everything_at_most():
+def test_undefeated_model_has_only_a_lower_bound():
     wins = np.zeros((4, 4))
     wins[0, 1] = wins[1, 0] = 50
     wins[2, [0, 1]] = 4
@@ -70,7 +70,7 @@ def test_winning_everything_means_at_least_and_losing_everything_at_most():
     assert board.low[3] == -np.inf
 
 
-def test_a_model_is_listed_from_five_votes_and_established_from_thirty():
+def test_models_are_listed_and_established_by_votes():
     wins = np.zeros((4, 4))
     wins[0, 1], wins[1, 0] = 30, 20
     wins[2, 0] = wins[0, 2] = 2
@@ -84,13 +84,13 @@ def test_a_model_is_listed_from_five_votes_and_established_from_thirty():
     assert list(board_of(wins).established) == [True, True, False, True]
 
 
-def test_a_board_of_newcomers_is_preliminary_as_a_whole():
+def test_board_of_newcomers_is_preliminary():
     board = board_of([[0, 8, 5], [4, 0, 6], [3, 5, 0]])
     assert list(board.preliminary) == [True, True, True]
     assert board.score.mean() == pytest.approx(1500)
 
 
-def test_newcomers_move_no_established_score_and_no_established_rank():
+def test_newcomers_move_no_established_score_or_rank():
     rng = np.random.default_rng(7)
     ballots = arena(rng, strengths(rng, 12), 900)
     before = fit_board(*ballots.counts(12))
@@ -107,7 +107,7 @@ def test_newcomers_move_no_established_score_and_no_established_rank():
         assert list(getattr(ranks, name)[:12]) == list(getattr(earlier, name))
 
 
-def test_the_names_of_models_do_not_matter():
+def test_order_of_models_does_not_change_fit():
     rng = np.random.default_rng(11)
     ballots = arena(rng, strengths(rng, 9), 300)
     wins, ties = ballots.counts(9)
@@ -122,7 +122,7 @@ def test_the_names_of_models_do_not_matter():
     assert list(ranks.worst[shuffle]) == list(ranks_shuffled.worst)
 
 
-def test_the_sides_of_models_do_not_matter():
+def test_swapped_sides_do_not_change_fit():
     rng = np.random.default_rng(12)
     counts = np.zeros((4, 7, 7))
     ballots = arena(rng, strengths(rng, 7), 400)
@@ -133,7 +133,7 @@ def test_the_sides_of_models_do_not_matter():
     assert np.abs(board.score - fit_board(*ballots.counts(7)).score).max() < 1e-9
 
 
-def test_groups_that_never_met_are_boards_of_their_own():
+def test_unconnected_groups_are_fitted_separately():
     rng = np.random.default_rng(13)
     (wins, ties), (other_wins, other_ties) = (arena(rng, strengths(rng, 5), n).counts(5) for n in (300, 500))
     nobody = np.zeros((5, 5))
@@ -151,7 +151,7 @@ def test_groups_that_never_met_are_boards_of_their_own():
     assert ranks.worst.max() == 5
 
 
-def test_a_single_vote_does_not_place_one_group_above_another():
+def test_single_vote_between_groups_gives_open_intervals():
     wins = np.zeros((6, 6))
     for i, j in ((0, 1), (1, 2), (2, 0)):
         wins[i, j], wins[j, i] = 40, 30
@@ -166,7 +166,7 @@ def test_a_single_vote_does_not_place_one_group_above_another():
     assert (board.low[3:] == -np.inf).all()
 
 
-def test_votes_that_place_a_model_nowhere_give_it_no_score():
+def test_unplaced_model_has_no_score():
     wins = np.zeros((5, 5))
     wins[0, 1] = wins[1, 0] = 40
     # 2 lost to everybody, 4 won from everybody, and 3 was only ever between the two.
@@ -177,7 +177,7 @@ def test_votes_that_place_a_model_nowhere_give_it_no_score():
     assert board.high[2] < 1500 < board.low[4]
 
 
-def test_covariances_are_what_the_intervals_are_made_of():
+def test_covariance_matches_intervals():
     rng = np.random.default_rng(14)
     ballots = arena(rng, strengths(rng, 8), 500)
     left, right = newcomer_pairs(rng, newcomer=8, among=8, votes=20)

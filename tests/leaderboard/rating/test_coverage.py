@@ -9,7 +9,7 @@ SHORT = {design.name: 4 if design.votes > 100_000 else 20 if design.votes > 10_0
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
-def test_intervals_hold_the_truth_about_as_often_as_they_say(design):
+def test_intervals_cover_truth_at_nominal_rate(design):
     result = coverage(design, repetitions=SHORT[design.name], seed=20)
     for kind, held in result.held.items():
         # Models of one arena err together: not as many independent cases as it looks.

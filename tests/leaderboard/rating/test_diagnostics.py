@@ -29,7 +29,7 @@ def fewest_by_trying(wins, ties, *, at_most):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_votes_that_flip_first_place_are_the_fewest_of_any_kind(seed):
+def test_flip_of_first_place_is_minimal(seed):
     rng = np.random.default_rng(seed)
     wins, ties = arena(rng, strengths(rng, 5, spread=0.5), 300).counts(5)
     tally, board = fitted(wins, ties)
@@ -38,35 +38,35 @@ def test_the_votes_that_flip_first_place_are_the_fewest_of_any_kind(seed):
     assert flip.first != board.score.argmax()
 
 
-def test_two_equals_are_one_vote_apart():
+def test_tied_leaders_flip_with_one_vote():
     tally, board = fitted(np.array([[0.0, 40], [40, 0]]), np.zeros((2, 2)))
     flip = votes_to_flip_first(tally, board)
     assert (flip.votes, {flip.winner, flip.loser}, flip.first) == (1, {0, 1}, flip.winner)
 
 
-def test_direct_votes_make_good_what_two_models_lack():
+def test_two_models_flip_by_direct_votes():
     flip = votes_to_flip_first(*fitted(np.array([[0.0, 60], [40, 0]]), np.zeros((2, 2))))
     assert (flip.votes, flip.winner, flip.loser, flip.first) == (21, 1, 0, 1)
 
 
-def test_nobody_flips_a_board_on_which_nobody_is_established():
+def test_board_without_established_models_has_no_flip():
     assert votes_to_flip_first(*fitted(np.array([[0.0, 4], [4, 0]]), np.zeros((2, 2)))) is None
     assert votes_to_flip_first(*fitted(np.zeros((0, 0)), np.zeros((0, 0)))) is None
 
 
-def test_votes_that_follow_the_model_fit_it():
+def test_votes_of_the_model_have_no_misfit():
     rng = np.random.default_rng(1)
     found = misfit(*fitted(*arena(rng, strengths(rng, 20), 20_000).counts(20)))
     assert found.df == 190 - 19
     assert 0.8 < found.ratio < 1.2
 
 
-def test_a_circle_of_preferences_does_not_fit():
+def test_cyclic_preferences_have_large_misfit():
     wins = np.array([[0.0, 80, 20], [20, 0, 80], [80, 20, 0]])
     found = misfit(*fitted(wins, np.zeros((3, 3))))
     assert found.df == 1
     assert found.ratio > 20
 
 
-def test_a_board_with_nothing_to_spare_has_no_misfit():
+def test_misfit_without_degrees_of_freedom_has_no_ratio():
     assert misfit(*fitted(np.array([[0.0, 60], [40, 0]]), np.zeros((2, 2)))).ratio is None

@@ -18,7 +18,7 @@ def crowd(rng, *, voters=200, each=60, models=MODELS):
     return simulations.crowd(rng, models=models, voters=voters, each=each)
 
 
-def test_hardly_any_of_two_thousand_honest_voters_is_flagged():
+def test_honest_voters_are_rarely_flagged():
     rng = np.random.default_rng(1)
     found = [verdicts(crowd(rng, voters=500, each=60)[1], models=MODELS) for _ in range(4)]
     assert sum((one.crossed > 0).sum() for one in found) <= 2 * 1e-4 * 2000
@@ -26,13 +26,13 @@ def test_hardly_any_of_two_thousand_honest_voters_is_flagged():
     assert 0.02 < np.mean(verdicts(crowd(rng)[1], models=MODELS, alpha=0.5).crossed > 0) <= 0.5
 
 
-def test_honest_voters_of_a_small_arena_are_left_alone_though_each_is_a_large_part_of_it():
+def test_honest_voters_of_small_arena_are_not_flagged():
     rng = np.random.default_rng(2)
     found = [verdicts(crowd(rng, voters=5, each=100, models=8)[1], models=8) for _ in range(40)]
     assert sum((one.crossed > 0).sum() for one in found) == 0
 
 
-def test_voters_who_only_serve_one_model_are_found_within_sixty_votes_and_the_model_is_named():
+def test_voters_for_one_model_are_flagged_with_the_model():
     """A model that wins nearly always is left out: serving it changes little, and looks like judging it."""
     rng = np.random.default_rng(3)
     theta, honest = crowd(rng, voters=300)
@@ -72,13 +72,13 @@ def strangers_verdicts(rng, outcome_of, *, each):
     ],
     ids=["always the favourite", "never the favourite", "always a tie", "any button"],
 )
-def test_other_ways_of_not_judging_are_found_too(each, outcome_of, kind):
+def test_other_anomalies_are_flagged(each, outcome_of, kind):
     crossed, kinds = strangers_verdicts(np.random.default_rng(4), outcome_of, each=each)
     assert np.mean(crossed > 0) >= 0.9
     assert kind in kinds
 
 
-def test_people_who_never_call_a_tie_are_nobodys_concern():
+def test_voters_without_ties_are_not_flagged():
     def decided(theta, left, right):
         p = 1 / (1 + np.exp(theta[right] - theta[left]))
         return np.where(np.random.default_rng(0).random(len(left)) < p, LEFT, RIGHT)
@@ -87,7 +87,7 @@ def test_people_who_never_call_a_tie_are_nobodys_concern():
     assert (crossed > 0).mean() <= 0.05
 
 
-def test_the_verdict_is_the_product_of_the_likelihood_ratios_one_by_one():
+def test_verdict_is_product_of_likelihood_ratios():
     rng = np.random.default_rng(6)
     left, right = simulations.random_pairs(rng, 4, 30)
     outcome, chances = rng.integers(3, size=30), rng.dirichlet([4, 4, 3], size=30)
@@ -117,7 +117,7 @@ def test_the_verdict_is_the_product_of_the_likelihood_ratios_one_by_one():
     assert found.crossed[0] == (over[0] + 1 if len(over) else 0)
 
 
-def test_voters_are_judged_alone_however_many_there_are(monkeypatch):
+def test_verdicts_do_not_depend_on_batches(monkeypatch):
     rng = np.random.default_rng(7)
     _, ballots = crowd(rng, voters=30)
     together = verdicts(ballots, models=MODELS)
@@ -129,7 +129,7 @@ def test_voters_are_judged_alone_however_many_there_are(monkeypatch):
     assert (together.model == apart.model).all()
 
 
-def test_votes_on_models_that_are_not_placed_prove_nothing():
+def test_votes_on_unplaced_models_are_no_evidence():
     unknown = VoterLog(
         np.zeros(50, dtype=int), np.zeros(50, dtype=int), np.ones(50, dtype=int), np.zeros(50, dtype=int),
         np.full((50, 3), np.nan),
@@ -139,13 +139,13 @@ def test_votes_on_models_that_are_not_placed_prove_nothing():
     assert found.crossed[0] == 0
 
 
-def test_where_nobody_voted_nobody_is_judged():
+def test_empty_log_has_no_verdicts():
     none = np.zeros(0, dtype=int)
     assert len(judge(VoterLog(none, none, none, none, np.zeros((0, 3))), models=3).log_e) == 0
     assert held_out_probabilities(none, none, none, none, theta=np.zeros(3), placed=np.ones(3, bool)).shape == (0, 3)
 
 
-def test_a_voters_own_votes_do_not_make_them_look_ordinary():
+def test_held_out_probabilities_match_refit_without_voter():
     """Chances without the voter are those of a fit without the voter's votes."""
     rng = np.random.default_rng(8)
     _, ballots = crowd(rng, voters=40, each=50)

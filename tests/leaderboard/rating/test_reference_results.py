@@ -28,14 +28,14 @@ def test_scores_equal_public_implementations(name):
 
 
 @pytest.mark.parametrize("name", CONNECTED_SETS)
-def test_standard_errors_equal_those_of_arena_rank_when_its_ridge_is_copied(name):
+def test_standard_errors_with_ridge_equal_arena_rank(name):
     theirs = reference_votes.reference(name)["arena_rank_tight"]
     _, errors = fit_reference(*reference_votes.counts(name), ridge_per_vote=ARENA_RANK_RIDGE)
     expected = (np.array(theirs["upper"]) - theirs["lower"]) / (2 * Z)
     assert np.abs(errors - expected).max() < 1e-4
 
 
-def test_a_large_human_arena_is_established_and_keeps_its_reference_scores():
+def test_large_arena_is_established_with_reference_scores():
     wins, ties = reference_votes.counts("arena_20240814_paircounts")
     expected = reference_votes.reference("arena_20240814_paircounts")["ours"]
     board = fit_board(wins, ties)
@@ -45,7 +45,7 @@ def test_a_large_human_arena_is_established_and_keeps_its_reference_scores():
     assert ((board.high - board.low) / 2 >= Z * np.array(expected["se"])).all()
 
 
-def test_clusters_that_never_met_or_never_lost_have_no_common_maximum():
+def test_unconnected_clusters_have_no_common_maximum():
     wins, ties = reference_votes.counts("football_intl")
     with pytest.raises(NotConnected):
         fit_reference(wins, ties)

@@ -17,7 +17,7 @@ def played_board(rng, models, votes):
     return theta, wins + wins.T + ties
 
 
-def test_a_pairs_gain_is_what_one_more_vote_takes_off_the_sum_of_variances():
+def test_pair_gain_is_decrease_in_sum_of_variances():
     theta, votes = played_board(np.random.default_rng(1), 6, 80)
     kappa, phi = 0.5, 0.8
 
@@ -34,7 +34,7 @@ def test_a_pairs_gain_is_what_one_more_vote_takes_off_the_sum_of_variances():
     assert np.allclose(gains, gains.T)
 
 
-def test_every_pair_keeps_a_gain_even_of_models_without_votes_and_of_groups_that_never_met():
+def test_every_pair_has_a_positive_gain():
     theta, votes = played_board(np.random.default_rng(2), 8, 400)
     apart = np.zeros((18, 18))
     apart[:8, :8], apart[8:16, 8:16] = votes, votes
@@ -46,7 +46,7 @@ def test_every_pair_keeps_a_gain_even_of_models_without_votes_and_of_groups_that
     assert gains[:8, 8:16].min() > gains[:8, :8].max()
 
 
-def test_who_would_win_and_what_models_are_called_play_no_part():
+def test_gains_ignore_likely_winner_and_order_of_models():
     rng = np.random.default_rng(3)
     theta, votes = played_board(rng, 12, 300)
     gains = pair_gains(theta, votes)
@@ -55,7 +55,7 @@ def test_who_would_win_and_what_models_are_called_play_no_part():
     assert np.allclose(pair_gains(theta[name], votes[np.ix_(name, name)]), gains[np.ix_(name, name)], rtol=1e-9)
 
 
-def test_every_pair_of_candidates_keeps_a_tenth_of_its_even_chance_and_admin_weights_multiply():
+def test_pair_weights_keep_a_minimum_and_apply_admin_weights():
     plan = Plan.of([7, 5, 9], [1e-12, 3.0, 1.0])
     chances = {(a, b): weight for a, b, weight in weigh([Candidate(pk, 1) for pk in (5, 7, 9)], plan)}
     assert np.isclose(sum(chances.values()), 1)
@@ -69,7 +69,7 @@ def test_every_pair_of_candidates_keeps_a_tenth_of_its_even_chance_and_admin_wei
     assert unknown[5, 11] == unknown[7, 11] > unknown[5, 7] > 0
 
 
-def test_newcomers_are_known_sooner_than_under_even_drawing_and_as_honestly():
+def test_active_sampling_narrows_newcomer_intervals():
     design = {"models": 40, "newcomers": 5, "old_votes": 20_000, "new_votes": 3_000, "rounds": 4}
     even, _ = newcomers_half_width(np.random.default_rng(4), active=False, **design)
     active, held = newcomers_half_width(np.random.default_rng(4), active=True, **design)

@@ -21,7 +21,7 @@ def seats_of(rng, theta, votes, *, bias=0.0, left_first=0.5):
     return counts
 
 
-def test_a_true_bias_is_found_and_its_interval_holds_it():
+def test_bias_interval_covers_true_bias():
     rng = np.random.default_rng(1)
     held = []
     for _ in range(60):
@@ -30,14 +30,14 @@ def test_a_true_bias_is_found_and_its_interval_holds_it():
     assert np.mean(held) > 0.88
 
 
-def test_without_a_bias_scores_are_left_alone():
+def test_scores_without_bias_are_not_corrected():
     rng = np.random.default_rng(2)
     theta = strengths(rng, 6)
     corrected = [fit_side_counts(seats_of(rng, theta, 500)).corrected for _ in range(60)]
     assert sum(corrected) <= 1
 
 
-def test_a_correction_takes_out_what_the_seat_gave():
+def test_correction_removes_side_bias():
     """The first half always sit left: without correction they would stand 70 points too high against the others."""
     rng = np.random.default_rng(3)
     theta = np.zeros(8)
@@ -50,7 +50,7 @@ def test_a_correction_takes_out_what_the_seat_gave():
     assert np.ptp(uncorrected.board.score) > 2 * np.ptp(fit.board.score)
 
 
-def test_doubt_about_the_bias_is_doubt_about_a_model_that_always_sat_left():
+def test_bias_uncertainty_widens_model_always_on_left():
     counts = np.zeros((4, 3, 3))
     counts[0, 0, 1:], counts[1, 0, 1:] = 120, 60
     counts[0, 1, 2], counts[1, 1, 2] = counts[0, 2, 1], counts[1, 2, 1] = 60, 30
@@ -70,11 +70,11 @@ def test_doubt_about_the_bias_is_doubt_about_a_model_that_always_sat_left():
     ],
     ids=["no models", "no votes", "one side always won", "whoever sat left always won"],
 )
-def test_where_it_cannot_be_told_nothing_is_said(counts):
+def test_bias_without_finite_estimate_is_none(counts):
     assert estimate_side_bias(Tally.from_side_counts(np.array(counts, dtype=float))) is None
 
 
-def test_nothing_but_ties_is_no_bias_and_not_certainty():
+def test_ties_only_give_zero_bias_with_error():
     found = estimate_side_bias(
         Tally.from_side_counts(np.stack([np.zeros((2, 2))] * 2 + [np.eye(2)[::-1] * 20, np.zeros((2, 2))]))
     )
@@ -82,7 +82,7 @@ def test_nothing_but_ties_is_no_bias_and_not_certainty():
     assert found.se > 1
 
 
-def test_a_few_people_who_love_the_left_make_it_less_certain():
+def test_clustered_voters_widen_bias_error():
     rng = np.random.default_rng(4)
     left, right = random_pairs(rng, 6, 3000)
     voter = rng.integers(30, size=3000)

@@ -22,7 +22,7 @@ def by_definition(distance, draws, weights, level):
     [(1, 1), (2, 0), (2, 3), (3, 100), (12, 0), (12, 2), (12, 40), (60, 0.5), (60, 8), (60, 30)],
     ids=lambda value: str(value),
 )
-def test_it_is_what_the_definition_says_whatever_the_board(models: int, spread: float):
+def test_critical_distance_matches_definition(models: int, spread: float):
     random = np.random.default_rng([models, int(spread * 10)])
     score = np.sort(random.normal(0, spread, models))[::-1]
     mixing = random.normal(size=(models, models)) / np.sqrt(models) + np.eye(models)

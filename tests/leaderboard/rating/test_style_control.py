@@ -30,7 +30,7 @@ def fit(ballots, features, models, **options):
 
 
 @pytest.mark.parametrize("name", ["llmfao_crowd", "mtbench_human"])
-def test_controlled_scores_and_coefficients_equal_public_implementations(name):
+def test_style_fit_equals_public_implementations(name):
     results = reference_votes.reference(name)["style"]["arena_reg1e-12_unweighted"]
     place = {model: index for index, model in enumerate(reference_votes.reference(name)["models"])}
     with reference_votes.table_path(name).open() as lines:
@@ -54,7 +54,7 @@ def test_controlled_scores_and_coefficients_equal_public_implementations(name):
     assert np.abs(fitted.score - results["ours_ratings"]).max() < 1e-6
 
 
-def test_what_voters_feel_about_style_is_found_and_the_scores_are_freed_of_it():
+def test_style_fit_recovers_effects_and_strengths():
     rng = np.random.default_rng(5)
     held, slopes = [], []
     for _ in range(25):
@@ -67,7 +67,7 @@ def test_what_voters_feel_about_style_is_found_and_the_scores_are_freed_of_it():
     assert 0.88 <= np.mean(slopes) <= 1
 
 
-def test_without_a_word_about_style_the_scores_are_the_plain_ones():
+def test_constant_style_gives_plain_scores():
     rng = np.random.default_rng(6)
     ballots = simulations.arena(rng, simulations.strengths(rng, 8), 2000)
     fitted = fit(ballots, np.zeros((2000, 4)), 8)
@@ -77,7 +77,7 @@ def test_without_a_word_about_style_the_scores_are_the_plain_ones():
     assert (fitted.coefficients == 0).all()
 
 
-def test_features_that_do_not_vary_on_their_own_are_dropped_and_said_to_be():
+def test_collinear_features_are_dropped():
     rng = np.random.default_rng(7)
     _, ballots, features, _ = dressed_arena(rng, 8, 2000)
     of_the_model = np.linspace(-1, 1, 8)
@@ -91,7 +91,7 @@ def test_features_that_do_not_vary_on_their_own_are_dropped_and_said_to_be():
     assert np.isfinite(np.concatenate([fitted.low, fitted.high, fitted.coefficients, fitted.errors])).all()
 
 
-def test_a_feature_that_tells_every_winner_is_left_out_and_the_others_stay():
+def test_separating_feature_is_dropped_and_others_kept():
     rng = np.random.default_rng(8)
     ballots = simulations.arena(rng, simulations.strengths(rng, 5), 500, tie_share=0)
     others = rng.uniform(-1, 1, (500, 2))
@@ -106,7 +106,7 @@ def test_a_feature_that_tells_every_winner_is_left_out_and_the_others_stay():
 
 
 @pytest.mark.parametrize("votes", [20, 60, 500])
-def test_features_of_one_vote_alone_are_left_out_and_length_stays(votes: int):
+def test_features_of_single_votes_are_dropped(votes: int):
     rng = np.random.default_rng(9)
     ballots = simulations.arena(rng, simulations.strengths(rng, 3), votes)
     features = np.zeros((votes, 4))
@@ -119,7 +119,7 @@ def test_features_of_one_vote_alone_are_left_out_and_length_stays(votes: int):
     assert np.abs(fitted.score - fit(ballots, features[:, :1], 3).score).max() < 1e-6
 
 
-def test_of_features_that_tell_every_winner_only_together_the_first_stays():
+def test_first_of_jointly_separating_features_is_kept():
     rng = np.random.default_rng(13)
     ballots = simulations.arena(rng, simulations.strengths(rng, 4), 800, tie_share=0)
     noise = rng.uniform(-1, 1, 800)
@@ -130,7 +130,7 @@ def test_of_features_that_tell_every_winner_only_together_the_first_stays():
     assert list(reordered.separating) == [False, True, False]
 
 
-def test_a_feature_that_only_repeats_one_that_is_left_out_is_left_out_too():
+def test_copy_of_separating_feature_is_dropped():
     rng = np.random.default_rng(14)
     ballots = simulations.arena(rng, simulations.strengths(rng, 4), 800, tie_share=0)
     telling = 2 * ballots.share - 1
@@ -139,7 +139,7 @@ def test_a_feature_that_only_repeats_one_that_is_left_out_is_left_out_too():
     assert list(fitted.separating) == [True, True, False, True]
 
 
-def test_models_that_never_took_anything_from_each_other_have_no_controlled_scores():
+def test_unconnected_models_have_no_style_fit():
     with pytest.raises(NotConnected):
         fit_style(
             np.array([0, 0]), np.array([1, 1]), np.array([1.0, 1.0]), np.zeros((2, 4)),
@@ -147,7 +147,7 @@ def test_models_that_never_took_anything_from_each_other_have_no_controlled_scor
         )  # fmt: skip
 
 
-def test_the_names_of_models_and_the_sides_they_took_do_not_matter():
+def test_order_of_models_and_sides_do_not_change_style_fit():
     rng = np.random.default_rng(9)
     _, ballots, features, _ = dressed_arena(rng, 9, 1500)
     name, swapped = rng.permutation(9), rng.random(1500) < 0.5
@@ -163,7 +163,7 @@ def test_the_names_of_models_and_the_sides_they_took_do_not_matter():
     assert np.abs(told.coefficients - again.coefficients).max() < 1e-9
 
 
-def test_a_vote_that_counts_three_times_is_three_votes():
+def test_vote_with_multiplicity_equals_repeated_votes():
     rng = np.random.default_rng(10)
     _, ballots, features, scaling = dressed_arena(rng, 6, 900)
     times = rng.integers(1, 4, 900)
@@ -177,7 +177,7 @@ def test_a_vote_that_counts_three_times_is_three_votes():
     assert np.abs(counted.errors - said.errors).max() < 1e-12
 
 
-def test_only_votes_among_established_models_are_heard():
+def test_style_fit_uses_votes_among_established_models():
     rng = np.random.default_rng(11)
     _, ballots, features, scaling = dressed_arena(rng, 8, 2500)
     established = np.arange(8) < 6
@@ -191,14 +191,14 @@ def test_only_votes_among_established_models_are_heard():
     assert np.abs(fitted.score[:6] - alone.score).max() < 1e-9
 
 
-def test_voters_with_tastes_of_their_own_widen_the_controlled_intervals_too():
+def test_design_effects_widen_style_intervals():
     rng = np.random.default_rng(12)
     _, ballots, features, _ = dressed_arena(rng, 6, 900)
     plain, clustered = fit(ballots, features, 6), fit(ballots, features, 6, deff=np.full(6, 4.0))
     assert np.allclose(clustered.high - clustered.score, 2 * (plain.high - plain.score))
 
 
-def test_covariances_are_what_the_controlled_bounds_are_made_of_and_nothing_is_known_of_others():
+def test_style_covariance_matches_style_intervals():
     rng = np.random.default_rng(12)
     _, ballots, features, _ = dressed_arena(rng, 6, 900)
     established = np.array([True] * 5 + [False])

@@ -16,7 +16,7 @@ def rows(ballots, voter):
     return VoterVotes(voter, ballots.left, ballots.right, ballots.outcome, np.ones(len(voter), dtype=int))
 
 
-def test_one_vote_from_each_person_leaves_the_intervals_as_they_are():
+def test_one_vote_per_voter_has_no_design_effect():
     rng = np.random.default_rng(1)
     ballots = arena(rng, strengths(rng, 10), 500)
     left, right = newcomer_pairs(rng, newcomer=10, among=10, votes=9)
@@ -25,14 +25,14 @@ def test_one_vote_from_each_person_leaves_the_intervals_as_they_are():
     assert np.abs(board.design_effects - 1).max() < 1e-9
 
 
-def test_votes_of_many_people_who_think_alike_widen_little():
+def test_like_minded_voters_have_small_design_effect():
     rng = np.random.default_rng(7)
     ballots = arena(rng, strengths(rng, 10), 5000)
     board = board_of(ballots, 10, rows(ballots, rng.integers(500, size=5000)))
     assert board.design_effects.max() < 1.3
 
 
-def test_votes_cast_four_times_over_count_for_one():
+def test_repeated_votes_do_not_narrow_intervals():
     rng = np.random.default_rng(2)
     ballots = arena(rng, strengths(rng, 8), 2000)
     voter = np.arange(2000)
@@ -47,13 +47,13 @@ def test_votes_cast_four_times_over_count_for_one():
     assert np.abs(board_of(repeated, 8, counted).design_effects - four_times.design_effects).max() < 1e-9
 
 
-def test_tastes_are_seen_in_the_interval():
+def test_tastes_raise_design_effects():
     rng = np.random.default_rng(3)
     ballots = arena_with_tastes(rng, strengths(rng, 10), 20_000, voters=200, taste=0.5)
     assert board_of(ballots, 10, voters_of(ballots)).design_effects.min() > 1.5
 
 
-def test_one_person_alone_says_nothing_about_others():
+def test_single_voter_has_no_design_effect():
     rng = np.random.default_rng(4)
     ballots = arena(rng, strengths(rng, 6), 600)
     voters = rows(ballots, np.zeros(600, dtype=int))
@@ -61,7 +61,7 @@ def test_one_person_alone_says_nothing_about_others():
     assert list(board_of(ballots, 6, voters.where(ballots.left < 0)).design_effects) == [1] * 6
 
 
-def test_a_newcomers_voters_are_seen_too():
+def test_voters_of_newcomer_raise_its_design_effect():
     rng = np.random.default_rng(5)
     ballots = arena(rng, strengths(rng, 6), 3000)
     left, right = newcomer_pairs(rng, newcomer=6, among=6, votes=24)
@@ -76,7 +76,7 @@ def test_a_newcomers_voters_are_seen_too():
     assert np.abs(together.design_effects[:6] - apart.design_effects[:6]).max() < 1e-9
 
 
-def test_the_names_of_voters_do_not_matter():
+def test_numbers_of_voters_do_not_change_fit():
     rng = np.random.default_rng(6)
     ballots = arena_with_tastes(rng, strengths(rng, 6), 1500, voters=40)
     names = rng.permutation(1000)[:40]
