@@ -1,5 +1,3 @@
-"""What the scores are, and what they never are."""
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,7 @@ def board_of(wins, ties=None) -> Board:
 
 
 def assert_sound(board: Board) -> None:
-    """No NaN for anybody listed, no interval without width, and an open end only on a preliminary model."""
+    """Check that listed models have finite scores and wide intervals, open only on preliminary models."""
     listed = board.listed
     assert np.isfinite(board.score[listed]).all()
     assert not np.isnan(board.low[listed]).any()
@@ -42,7 +40,7 @@ def assert_sound(board: Board) -> None:
         ([[0, 1_000_000, 5], [1, 0, 0], [0, 0, 0]], np.zeros((3, 3))),
     ],
     ids=[
-        "nobody", "one model", "all ties, established", "all ties, preliminary", "five of five", "ninety of ninety",
+        "no models", "one model", "all ties, established", "all ties, preliminary", "five of five", "ninety of ninety",
         "a strict order", "two groups", "two groups, one of them one-sided", "a star", "a single vote",
         "a million to one",
     ],
@@ -96,7 +94,7 @@ def test_newcomers_move_no_established_score_or_rank():
     before = fit_board(*ballots.counts(12))
     for newcomer in range(12, 20):
         left, right = newcomer_pairs(rng, newcomer=newcomer, among=12, votes=9)
-        ballots = ballots.followed_by(cast(rng, left, right, np.zeros(9)))
+        ballots = ballots.extended_by(cast(rng, left, right, np.zeros(9)))
     after = fit_board(*ballots.counts(20))
     assert before.established.all()
     assert list(np.flatnonzero(after.established)) == list(range(12))
@@ -136,10 +134,8 @@ def test_swapped_sides_do_not_change_fit():
 def test_unconnected_groups_are_fitted_separately():
     rng = np.random.default_rng(13)
     (wins, ties), (other_wins, other_ties) = (arena(rng, strengths(rng, 5), n).counts(5) for n in (300, 500))
-    nobody = np.zeros((5, 5))
-    board = fit_board(
-        np.block([[wins, nobody], [nobody, other_wins]]), np.block([[ties, nobody], [nobody, other_ties]])
-    )
+    zeros = np.zeros((5, 5))
+    board = fit_board(np.block([[wins, zeros], [zeros, other_wins]]), np.block([[ties, zeros], [zeros, other_ties]]))
     assert list(board.group) == [1] * 5 + [0] * 5
     assert board.established.all()
     alone = fit_board(wins, ties)
@@ -160,7 +156,7 @@ def test_single_vote_between_groups_gives_open_intervals():
     board = board_of(wins)
     assert list(board.group) == [0] * 6
     assert list(board.established) == [True, True, True, False, False, False]
-    # Somebody of the second group lost once to a model at 1500, and that is all: σ(−t) = 0.025.
+    # The second group's only vote with the first is a loss to a model at 1500: σ(−t) = 0.025.
     at_most = 1500 + POINTS * np.log(0.975 / 0.025)
     assert board.high[3] == pytest.approx(at_most)
     assert (board.low[3:] == -np.inf).all()
@@ -169,7 +165,7 @@ def test_single_vote_between_groups_gives_open_intervals():
 def test_unplaced_model_has_no_score():
     wins = np.zeros((5, 5))
     wins[0, 1] = wins[1, 0] = 40
-    # 2 lost to everybody, 4 won from everybody, and 3 was only ever between the two.
+    # 2 lost every vote, 4 won every vote, and 3 met only these two.
     wins[0, 2] = wins[3, 2] = wins[4, 0] = wins[4, 3] = 6
     board = board_of(wins)
     assert list(board.listed) == [True, True, True, False, True]
@@ -181,7 +177,7 @@ def test_covariance_matches_intervals():
     rng = np.random.default_rng(14)
     ballots = arena(rng, strengths(rng, 8), 500)
     left, right = newcomer_pairs(rng, newcomer=8, among=8, votes=20)
-    ballots = ballots.followed_by(cast(rng, left, right, np.zeros(20)))
+    ballots = ballots.extended_by(cast(rng, left, right, np.zeros(20)))
     board = fit_board(*ballots.counts(9))
     assert np.abs((board.high - board.low) / 2 - Z * np.sqrt(np.diag(board.covariance))).max() < 1e-9
     assert np.linalg.eigvalsh(board.covariance).min() > -1e-9

@@ -1,5 +1,3 @@
-"""What a board is asked."""
-
 import numpy as np
 import pytest
 
@@ -13,8 +11,8 @@ def fitted(wins, ties):
     return Tally.from_wins(wins, ties), fit_board(wins, ties)
 
 
-def fewest_by_trying(wins, ties, *, at_most):
-    """The smallest number of votes, all of one kind, that change who is first: every kind, one vote at a time."""
+def min_votes_by_trying(wins, ties, *, at_most):
+    """Return the smallest number of votes of one kind that changes the leader, by exhaustive search."""
     first, others = None, range(len(wins))
     for i, j in ((i, j) for i in others for j in others if i != j):
         for votes in range(at_most + 1):
@@ -34,7 +32,7 @@ def test_flip_of_first_place_is_minimal(seed):
     wins, ties = arena(rng, strengths(rng, 5, spread=0.5), 300).counts(5)
     tally, board = fitted(wins, ties)
     flip = votes_to_flip_first(tally, board)
-    assert flip.votes == fewest_by_trying(wins, ties, at_most=flip.votes + 5)
+    assert flip.votes == min_votes_by_trying(wins, ties, at_most=flip.votes + 5)
     assert flip.first != board.score.argmax()
 
 

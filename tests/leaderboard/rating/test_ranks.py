@@ -1,5 +1,3 @@
-"""Ranks claim no more than the votes show."""
-
 import numpy as np
 
 from leaderboard.rating.board_fit import Board
@@ -7,15 +5,15 @@ from leaderboard.rating.ranks import rank_board, rank_established, significantly
 
 
 def board_of(score, half, *, established=None, group=None) -> Board:
-    """A board of independent scores with intervals of score ± half."""
+    """Return a board of independent scores with intervals of score ± half."""
     score, half = np.array(score, dtype=float), np.array(half, dtype=float)
-    everybody = np.ones(len(score), dtype=bool)
+    all_models = np.ones(len(score), dtype=bool)
     return Board(
         score=score,
         low=score - half,
         high=score + half,
-        listed=everybody,
-        established=everybody if established is None else np.array(established),
+        listed=all_models,
+        established=all_models if established is None else np.array(established),
         group=np.zeros(len(score), dtype=int) if group is None else np.array(group),
         covariance=np.diag((half / 1.96) ** 2),
         design_effects=np.ones(len(score)),
@@ -35,7 +33,7 @@ def test_range_spans_ranks_that_differences_allow():
 
 
 def test_range_contains_rank():
-    # Their intervals overlap, so that both are first; their difference alone is certain.
+    # The intervals overlap, so both are first, but the difference is significant.
     ranks = rank_board(board_of([1535, 1500], [20, 20]))
     assert (list(ranks.rank), list(ranks.best), list(ranks.worst)) == ([1, 1], [1, 1], [1, 2])
 
@@ -47,7 +45,7 @@ def test_many_models_need_larger_differences():
 
 
 def test_step_down_decides_more_differences():
-    # Alone among ten the last two could not be told apart; the eight others are out of question.
+    # The last two differ significantly only after the pairs with the eight others are decided.
     score = np.array([*np.arange(9, 1, -1) * 1000.0, 0, -45])
     above = significantly_above(score, np.diag([196.0] * 10))
     assert above[8, 9]

@@ -1,4 +1,4 @@
-"""Our scores beside those of public implementations, on the same votes."""
+"""Comparison with results of public implementations on the same votes."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_large_arena_is_established_with_reference_scores():
     board = fit_board(wins, ties)
     assert board.established.all()
     assert np.abs(board.score - 500 - expected["ratings"]).max() < 1e-6
-    # Our interval allows for what the plain sandwich leaves out; it is never narrower.
+    # Our interval adds corrections to the plain sandwich, so it is never narrower.
     assert ((board.high - board.low) / 2 >= Z * np.array(expected["se"])).all()
 
 
@@ -54,7 +54,7 @@ def test_unconnected_clusters_have_no_common_maximum():
     listed = board.listed
     assert np.isfinite(board.score[listed]).all()
     assert (board.high[listed] - board.low[listed] > 0.1).all()
-    # Four national teams never took a whole point from those who met everybody, and only they have an open end.
+    # Four national teams never won against the connected group; only they have open intervals.
     open_ended = listed & ~np.isfinite(board.high - board.low)
     assert not (open_ended & board.established).any()
     assert (board.low[open_ended] == -np.inf).all()

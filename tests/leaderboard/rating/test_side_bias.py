@@ -1,5 +1,3 @@
-"""What sitting left is worth is always said, and taken out of the scores where it is beyond doubt."""
-
 import numpy as np
 import pytest
 
@@ -10,10 +8,10 @@ from leaderboard.rating.side_bias import estimate_side_bias
 from tests.leaderboard.rating.simulations import cast, random_pairs, strengths
 
 
-def seats_of(rng, theta, votes, *, bias=0.0, left_first=0.5):
-    """Counts by seat; the model with the smaller number sits left with chance `left_first`."""
+def counts_by_side(rng, theta, votes, *, bias=0.0, left_probability=0.5):
+    """Return counts by side; the model with the smaller number is left with probability `left_probability`."""
     pairs = np.sort(np.stack(random_pairs(rng, len(theta), votes)), axis=0)
-    swapped = rng.random(votes) > left_first
+    swapped = rng.random(votes) > left_probability
     left, right = np.where(swapped, pairs[1], pairs[0]), np.where(swapped, pairs[0], pairs[1])
     ballots = cast(rng, left, right, theta[left] - theta[right] + bias)
     counts = np.zeros((4, len(theta), len(theta)))
@@ -25,7 +23,7 @@ def test_bias_interval_covers_true_bias():
     rng = np.random.default_rng(1)
     held = []
     for _ in range(60):
-        found = fit_side_counts(seats_of(rng, strengths(rng, 6), 500, bias=0.3)).side_bias
+        found = fit_side_counts(counts_by_side(rng, strengths(rng, 6), 500, bias=0.3)).side_bias
         held.append(found.low <= POINTS * 0.3 <= found.high)
     assert np.mean(held) > 0.88
 
@@ -33,15 +31,15 @@ def test_bias_interval_covers_true_bias():
 def test_scores_without_bias_are_not_corrected():
     rng = np.random.default_rng(2)
     theta = strengths(rng, 6)
-    corrected = [fit_side_counts(seats_of(rng, theta, 500)).corrected for _ in range(60)]
+    corrected = [fit_side_counts(counts_by_side(rng, theta, 500)).corrected for _ in range(60)]
     assert sum(corrected) <= 1
 
 
 def test_correction_removes_side_bias():
-    """The first half always sit left: without correction they would stand 70 points too high against the others."""
+    """Models with small numbers are mostly left: without correction their scores would be about 70 points too high."""
     rng = np.random.default_rng(3)
     theta = np.zeros(8)
-    counts = seats_of(rng, theta, 40_000, bias=0.4, left_first=0.9)
+    counts = counts_by_side(rng, theta, 40_000, bias=0.4, left_probability=0.9)
     fit = fit_side_counts(counts)
     assert fit.corrected
     assert ((fit.board.low <= 1500) & (fit.board.high >= 1500)).mean() > 0.7
@@ -56,7 +54,7 @@ def test_bias_uncertainty_widens_model_always_on_left():
     counts[0, 1, 2], counts[1, 1, 2] = counts[0, 2, 1], counts[1, 2, 1] = 60, 30
     fit = fit_side_counts(counts)
     assert fit.corrected
-    # Nobody else ever sat where 0 did, so that its score can be no more certain than the seat's worth.
+    # Model 0 was always left, so its score is at most as certain as the side bias.
     assert fit.board.high[0] - fit.board.low[0] > fit.side_bias.high - fit.side_bias.low - 40
 
 
@@ -68,7 +66,7 @@ def test_bias_uncertainty_widens_model_always_on_left():
         [[[0, 9], [0, 0]], [[0, 0], [0, 0]], np.zeros((2, 2)), np.zeros((2, 2))],
         [[[0, 9], [9, 0]], np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((2, 2))],
     ],
-    ids=["no models", "no votes", "one side always won", "whoever sat left always won"],
+    ids=["no models", "no votes", "one side always won", "left always won"],
 )
 def test_bias_without_finite_estimate_is_none(counts):
     assert estimate_side_bias(Tally.from_side_counts(np.array(counts, dtype=float))) is None

@@ -1,4 +1,4 @@
-"""What is certain by steps that are taken ring by ring is what the definition says."""
+"""Comparison of the batched step-down procedure with its definition."""
 
 import numpy as np
 import pytest

@@ -1,10 +1,8 @@
-"""People who vote a lot, each with a taste of their own, make a board less certain than its votes look."""
-
 import numpy as np
 
 from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.clustering import VoterVotes
-from tests.leaderboard.rating.interval_coverage import voters_of
+from tests.leaderboard.rating.interval_coverage import voter_votes_of
 from tests.leaderboard.rating.simulations import arena, arena_with_tastes, cast, newcomer_pairs, strengths
 
 
@@ -20,7 +18,7 @@ def test_one_vote_per_voter_has_no_design_effect():
     rng = np.random.default_rng(1)
     ballots = arena(rng, strengths(rng, 10), 500)
     left, right = newcomer_pairs(rng, newcomer=10, among=10, votes=9)
-    ballots = ballots.followed_by(cast(rng, left, right, np.zeros(9)))
+    ballots = ballots.extended_by(cast(rng, left, right, np.zeros(9)))
     board = board_of(ballots, 11, rows(ballots, np.arange(509)))
     assert np.abs(board.design_effects - 1).max() < 1e-9
 
@@ -38,7 +36,7 @@ def test_repeated_votes_do_not_narrow_intervals():
     voter = np.arange(2000)
     repeated = ballots
     for _ in range(3):
-        repeated = repeated.followed_by(ballots)
+        repeated = repeated.extended_by(ballots)
     once = board_of(ballots, 8, rows(ballots, voter))
     four_times = board_of(repeated, 8, rows(repeated, np.tile(voter, 4)))
     width = (four_times.high - four_times.low) / (once.high - once.low)
@@ -50,7 +48,7 @@ def test_repeated_votes_do_not_narrow_intervals():
 def test_tastes_raise_design_effects():
     rng = np.random.default_rng(3)
     ballots = arena_with_tastes(rng, strengths(rng, 10), 20_000, voters=200, taste=0.5)
-    assert board_of(ballots, 10, voters_of(ballots)).design_effects.min() > 1.5
+    assert board_of(ballots, 10, voter_votes_of(ballots)).design_effects.min() > 1.5
 
 
 def test_single_voter_has_no_design_effect():
@@ -65,10 +63,10 @@ def test_voters_of_newcomer_raise_its_design_effect():
     rng = np.random.default_rng(5)
     ballots = arena(rng, strengths(rng, 6), 3000)
     left, right = newcomer_pairs(rng, newcomer=6, among=6, votes=24)
-    ballots = ballots.followed_by(cast(rng, left, right, np.zeros(24)))
-    # Six people, four votes each, always of one mind.
-    mind = np.repeat([0, 1, 0, 1, 0, 1], 4)
-    ballots.outcome[3000:] = np.where((left == 6) == (mind == 0), 0, 1)
+    ballots = ballots.extended_by(cast(rng, left, right, np.zeros(24)))
+    # Six voters with four identical votes each.
+    preference = np.repeat([0, 1, 0, 1, 0, 1], 4)
+    ballots.outcome[3000:] = np.where((left == 6) == (preference == 0), 0, 1)
     alone, crowd = np.arange(3024), np.append(np.arange(3000), 3000 + np.repeat(np.arange(6), 4))
     apart, together = (board_of(ballots, 7, rows(ballots, voter)) for voter in (alone, crowd))
     assert not together.established[6]
@@ -80,5 +78,8 @@ def test_numbers_of_voters_do_not_change_fit():
     rng = np.random.default_rng(6)
     ballots = arena_with_tastes(rng, strengths(rng, 6), 1500, voters=40)
     names = rng.permutation(1000)[:40]
-    one, other = board_of(ballots, 6, voters_of(ballots)), board_of(ballots, 6, rows(ballots, names[ballots.voter]))
+    one, other = (
+        board_of(ballots, 6, voter_votes_of(ballots)),
+        board_of(ballots, 6, rows(ballots, names[ballots.voter])),
+    )
     assert np.abs(one.design_effects - other.design_effects).max() < 1e-9

@@ -1,4 +1,4 @@
-"""Boards with few voters, ties only or a constant style are fitted like any other."""
+"""Fits of boards with few voters, ties only or a constant style."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from leaderboard.rating.ballots import Ballots, BallotsBuilder
 from leaderboard.rating.ranks import significantly_above
 from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
-from tests.leaderboard.rating.tiny_boards import PARAMETERS, fit_tiny_board, intervals_of, random_ballots
+from tests.leaderboard.rating.tiny_boards import PARAMETERS, finite_intervals, fit_tiny_board, random_ballots
 
 
 def ballots_of(*votes: tuple[str, tuple[int, ...]], times: int) -> Ballots:
@@ -43,5 +43,5 @@ def test_ranks_of_a_singular_covariance_are_computed():
 @pytest.mark.parametrize("seed", range(150))
 def test_random_tiny_board_has_no_zero_width_interval(seed):
     ballots = random_ballots(np.random.default_rng(seed))
-    for low, high in intervals_of(fit_tiny_board(ballots)):
+    for low, high in finite_intervals(fit_tiny_board(ballots)):
         assert low < high

@@ -15,8 +15,8 @@ from leaderboard.rating.intervals import Z
 from leaderboard.rating.style_control import fit_style, scaling_of
 from tests.leaderboard.rating import simulations
 from tests.leaderboard.rating.interval_coverage import DESIGNS, Coverage, Design, coverage
-from tests.leaderboard.rating.newcomer_simulation import newcomers_half_width
-from tests.leaderboard.rating.tiny_boards import fit_tiny_board, intervals_of, random_ballots
+from tests.leaderboard.rating.newcomer_simulation import newcomer_half_width
+from tests.leaderboard.rating.tiny_boards import finite_intervals, fit_tiny_board, random_ballots
 from tests.leaderboard.rating.voter_verdicts import verdicts
 from tools.bench.ratings.report import Report
 
@@ -90,7 +90,7 @@ def _faults_of_tiny_boards(boards: int, seed: int) -> list[str]:
     for number in range(boards):
         ballots = random_ballots(np.random.default_rng([seed, number]))
         try:
-            widths = [high - low for low, high in intervals_of(fit_tiny_board(ballots))]
+            widths = [high - low for low, high in finite_intervals(fit_tiny_board(ballots))]
         except Exception as error:  # which errors there are is the question
             faults.append(f"seed [{seed}, {number}]: {type(error).__name__}: {error}")
         else:
@@ -115,7 +115,7 @@ class _StyleHeld:
     def __call__(self, repetitions: int, seed: int) -> tuple[list[bool], list[bool], list[bool]]:
         rng, scores, slopes, first = np.random.default_rng(seed), [], [], []
         for _ in range(repetitions):
-            theta, ballots, features = simulations.dressed_arena(
+            theta, ballots, features = simulations.styled_arena(
                 rng, models=self.models, votes=self.votes, effects=EFFECTS
             )
             fit = fit_style(
@@ -150,8 +150,8 @@ class _Newcomers:
 def _newcomers(repetitions: int, seed: int) -> _Newcomers:
     design = {"models": 100, "newcomers": 10, "old_votes": 100_000, "new_votes": 10_000, "rounds": 10}
     rng = np.random.default_rng(seed)
-    even = [newcomers_half_width(rng, active=False, **design)[0] for _ in range(repetitions)]
-    active = [newcomers_half_width(rng, active=True, **design) for _ in range(repetitions)]
+    even = [newcomer_half_width(rng, active=False, **design)[0] for _ in range(repetitions)]
+    active = [newcomer_half_width(rng, active=True, **design) for _ in range(repetitions)]
     return _Newcomers(
         float(np.mean(even)), float(np.mean([half for half, _ in active])), float(np.mean([held for _, held in active]))
     )
@@ -187,13 +187,13 @@ def _judged(repetitions: int, seed: int) -> dict[str, list[int]]:
         _, picky = simulations.crowd(rng, models=models, voters=500, each=100, taste=0.35)
         found["taste"].extend(verdicts(picky, models=models).crossed)
         # Few enough that the scores stay what honest voters make them; each model has its own two.
-        served = [simulations.servants(rng, target=one, models=models, voters=2, each=60) for one in range(models)]
+        served = [simulations.partisans(rng, target=one, models=models, voters=2, each=60) for one in range(models)]
         quarter = [_now_and_then(rng, theta, target=one, voters=2, each=200) for one in range(models)]
         left, right = simulations.random_pairs(rng, models, 20 * 200)
         pressed = rng.choice(3, p=[0.25, 0.25, 0.5], size=len(left))
         anybody = simulations.Ballots(left, right, pressed, np.repeat(np.arange(20), 200))
         for kind, strangers in (("served", served), ("quarter", quarter), ("any", [anybody])):
-            together = reduce(simulations.Ballots.joined_by, strangers, honest)
+            together = reduce(simulations.Ballots.joined_by_new_voters, strangers, honest)
             found[kind].extend(verdicts(together, models=models).crossed[2000:])
     return found
 
@@ -202,7 +202,7 @@ def _now_and_then(rng: np.random.Generator, theta: Any, *, target: int, voters: 
     """A quarter of their battles has `target` in it, and they prefer it; the others they judge."""
     left, right = simulations.random_pairs(rng, len(theta), voters * each)
     judged = simulations.cast(rng, left, right, theta[left] - theta[right], voter=np.repeat(np.arange(voters), each))
-    served = simulations.servants(rng, target=target, models=len(theta), voters=voters, each=each)
+    served = simulations.partisans(rng, target=target, models=len(theta), voters=voters, each=each)
     now = rng.random(voters * each) < 0.25
     return simulations.Ballots(
         *(np.where(now, getattr(served, name), getattr(judged, name)) for name in ("left", "right", "outcome", "voter"))

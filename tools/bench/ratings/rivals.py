@@ -31,7 +31,7 @@ def rivals(report: Report, seed: int) -> None:
     if not python:
         report.say("ARENA_BENCH_PYTHON names no Python that has them", "left out")
         return
-    _, ballots, features = simulations.dressed_arena(
+    _, ballots, features = simulations.styled_arena(
         np.random.default_rng(seed), models=MODELS, votes=VOTES, effects=np.array([0.25, -0.1, 0.05, 0.0])
     )
     begun = time.perf_counter()

@@ -66,15 +66,15 @@ def _votes_of_voters(report: Report, rng: np.random.Generator) -> None:
     report.say("a fit that allows for voters' tastes", _ms(clustered), "bar 1000 ms", held=clustered <= 1)
     board = fit_side_counts(counts).board
     begun = time.process_time()
-    chances = held_out_probabilities(
+    probabilities = held_out_probabilities(
         voter, left, right, outcome, theta=(board.score - 1500) / POINTS, placed=board.established
     )
-    judge(VoterLog(voter, left, right, outcome, chances), models=300)
-    report.say("everybody's e-process", f"{time.process_time() - begun:.1f} s")
+    judge(VoterLog(voter, left, right, outcome, probabilities), models=300)
+    report.say("e-processes of all voters", f"{time.process_time() - begun:.1f} s")
 
 
 def _style(report: Report, rng: np.random.Generator, models: int) -> None:
-    _, ballots, features = simulations.dressed_arena(
+    _, ballots, features = simulations.styled_arena(
         rng, models=models, votes=MILLION, effects=np.array([0.25, -0.1, 0.05, 0.0])
     )
     left, right, share, scaling = ballots.left, ballots.right, ballots.share, scaling_of(features)

@@ -54,11 +54,11 @@ def evalica(votes):
 
     winners = [(Winner.X, Winner.Y, Winner.Draw)[outcome] for outcome in votes["outcome"]]
     left, right = votes["left"].tolist(), votes["right"].tolist()
-    everybody = pd.Index(range(max(left + right) + 1))
+    all_models = pd.Index(range(max(left + right) + 1))
 
     def points(**options):
         scores = bradley_terry(left, right, winners, **options).scores
-        theta = np.log(scores.reindex(everybody).to_numpy())
+        theta = np.log(scores.reindex(all_models).to_numpy())
         return (1000 + 400 / np.log(10) * (theta - theta.mean())).tolist()
 
     yield "evalica", points
