@@ -1,5 +1,3 @@
-"""Foreign tables of votes: what can be read, what is refused, and that the fit agrees with other libraries."""
-
 import json
 from datetime import UTC, datetime
 
@@ -25,12 +23,12 @@ def test_line_is_read_with_all_columns(tmp_path):
         ("Ada", "Bob", "tie (bothbad)", "", "1723593600.0", "", "", "", ""),
     )
     midnight = datetime(2024, 8, 14, tzinfo=UTC)
-    dressed = {
+    style = {
         "left": {"tokens": 10, "headings": 2, "bold": 0, "lists": 0},
         "right": {"tokens": 7, "headings": 0, "bold": 0, "lists": 0},
     }
     assert read(path) == [
-        TableVote("Ada", "Bob", "left", 1, "w-1", midnight, "maths", dressed),
+        TableVote("Ada", "Bob", "left", 1, "w-1", midnight, "maths", style),
         TableVote("Ada", "Bob", "both_bad", 1, "", midnight, "", None),
     ]
 
@@ -93,28 +91,28 @@ SETS = ["arena_20240814_paircounts", "copilot_arena_examples", "football_intl", 
 def test_reference_fit_equals_public_implementations(name, capsys):
     expected = reference_votes.reference(name)
     call_command("import_votes", str(reference_votes.table_path(name)), "--reference")
-    got = json.loads(capsys.readouterr().out)
+    result = json.loads(capsys.readouterr().out)
     for fact in ("models", "votes", "weak_components", "strong_components", "separable"):
-        assert got[fact] == expected[fact]
+        assert result[fact] == expected[fact]
     for part in ("ratings", "lower", "upper", "se", "se_arena_compat"):
-        if got["ours"] is None:
-            assert got["strong_components"] > 1
+        if result["ours"] is None:
+            assert result["strong_components"] > 1
         else:
-            assert np.allclose(got["ours"][part], expected["ours"][part], rtol=0, atol=1e-6)
-    if got["elo_k32_1500"] is not None:
-        assert np.allclose(got["elo_k32_1500"], expected["elo_k32_1500"], rtol=0, atol=1e-6)
+            assert np.allclose(result["ours"][part], expected["ours"][part], rtol=0, atol=1e-6)
+    if result["elo_k32_1500"] is not None:
+        assert np.allclose(result["elo_k32_1500"], expected["elo_k32_1500"], rtol=0, atol=1e-6)
     if "style" in expected:
         others = expected["style"]["arena_reg1e-12_unweighted"]
-        assert np.allclose(got["style"]["ratings"], others["arena_ratings"], rtol=0, atol=1e-3)
-        assert np.allclose(got["style"]["coeffs"], others["arena_coeffs"], rtol=0, atol=1e-6)
+        assert np.allclose(result["style"]["ratings"], others["arena_ratings"], rtol=0, atol=1e-3)
+        assert np.allclose(result["style"]["coeffs"], others["arena_coeffs"], rtol=0, atol=1e-6)
 
 
 def test_chatbot_arena_fit_equals_other_libraries():
     expected = reference_votes.reference("arena_20240814_paircounts")
-    got = fit_table(reference_votes.CHATBOT_ARENA)
-    assert got["models"] == expected["models"]
+    result = fit_table(reference_votes.CHATBOT_ARENA)
+    assert result["models"] == expected["models"]
     for part in ("ratings", "se", "se_arena_compat"):
-        assert np.allclose(got["ours"][part], expected["ours"][part], rtol=0, atol=1e-6)
+        assert np.allclose(result["ours"][part], expected["ours"][part], rtol=0, atol=1e-6)
 
 
 def test_reference_fit_reports_bad_line(tmp_path):

@@ -1,5 +1,3 @@
-"""Boards made of somebody else's votes."""
-
 import json
 from io import StringIO
 from pathlib import Path
@@ -25,20 +23,22 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def small(tmp_path) -> Path:
-    """Ada above Bob above Cy."""
+def small_table(tmp_path) -> Path:
+    """Table of votes in which Ada beats Bob and Bob beats Cy."""
     lines = [("Ada", "Bob", "model_a")] * 30 + [("Bob", "Ada", "model_a")] * 10
     lines += [("Bob", "Cy", "model_a")] * 30 + [("Cy", "Bob", "model_a")] * 10 + [("Cy", "Ada", "tie")] * 5
     return table(tmp_path / "small.csv", SINGLE, *lines)
 
 
-def test_import_creates_separate_board(small, client):
-    run = import_votes(small, "--title", "A small table", "--source", "https://example.org", "--licence", "CC0-1.0")
+def test_import_creates_separate_board(small_table, client):
+    run = import_votes(
+        small_table, "--title", "A small table", "--source", "https://example.org", "--licence", "CC0-1.0"
+    )
     board = ImportedBoard.objects.get()
     assert (board.scope, board.title, board.licence) == ("imported:small", "A small table", "CC0-1.0")
     assert (run.scope, run.votes_counted) == ("imported:small", 85)
-    said = client.get("/api/v1/leaderboard/?board=imported:small").json()
-    assert [(line["model"]["name"], line["rank"], line["votes"]) for line in said["results"]] == [
+    payload = client.get("/api/v1/leaderboard/?board=imported:small").json()
+    assert [(line["model"]["name"], line["rank"], line["votes"]) for line in payload["results"]] == [
         ("Ada", 1, 45), ("Bob", 2, 80), ("Cy", 3, 45),
     ]  # fmt: skip
     assert "imported:small" in [board["board"] for board in client.get("/api/v1/boards/").json()["results"]]
@@ -47,17 +47,17 @@ def test_import_creates_separate_board(small, client):
     assert AuditEntry.objects.get().action == "votes.import"
 
 
-def test_imported_board_page_and_admin_are_readable(small, client, admin_client):
-    import_votes(small, "--title", "A small table")
+def test_imported_board_page_and_admin_are_readable(small_table, client, admin_client):
+    import_votes(small_table, "--title", "A small table")
     page = client.get("/leaderboard/?board=imported:small")
     assert page.status_code == 200
     assert all(words in page.content.decode() for words in ("A small table", "Ada", "Bob", "Cy", "have no pages here"))
-    for window in ("importedboard", "standing"):
-        assert admin_client.get(f"/admin/leaderboard/{window}/").status_code == 200
+    for section in ("importedboard", "standing"):
+        assert admin_client.get(f"/admin/leaderboard/{section}/").status_code == 200
 
 
-def test_changed_method_refits_imported_board(small, monkeypatch):
-    import_votes(small)
+def test_changed_method_refits_imported_board(small_table, monkeypatch):
+    import_votes(small_table)
     publish()
     assert AggregationRun.objects.snapshots("imported:small").count() == 1
     monkeypatch.setattr(method, "ESTABLISHED_FROM_VOTES", 1000)
@@ -67,12 +67,12 @@ def test_changed_method_refits_imported_board(small, monkeypatch):
     assert [run.standings.filter(preliminary=True).count() for run in (newest, first)] == [3, 0]
 
 
-def test_second_import_needs_replace(small, tmp_path):
-    first = import_votes(small)
+def test_second_import_needs_replace(small_table, tmp_path):
+    first = import_votes(small_table)
     with pytest.raises(CommandError, match="This board already exists"):
-        import_votes(small)
-    table(small, SINGLE, *[("Ada", "Dee", "tie")] * 6)
-    second = import_votes(small, "--replace")
+        import_votes(small_table)
+    table(small_table, SINGLE, *[("Ada", "Dee", "tie")] * 6)
+    second = import_votes(small_table, "--replace")
     assert (first.votes_counted, second.votes_counted) == (85, 6)
     assert [len(list(read_rows(export(tmp_path, "--snapshot", run.public_id)))) for run in (first, second)] == [85, 6]
     assert not second.standings.filter(contestant__name="Bob").exists()
@@ -83,22 +83,24 @@ def test_table_with_bad_lines_imports_nothing(tmp_path, monkeypatch):
     path = table(tmp_path / "votes.csv", SINGLE, *[("Ada", "Bob", "tie")] * 5, ("Ada", "Bob", "?"), ("Ada", "", "tie"))
     with pytest.raises(CommandError) as refusal:
         import_votes(path)
-    told = str(refusal.value).splitlines()
-    assert [line.partition(": ")[0] for line in told[:2]] == [f"{path}:7", f"{path}:8"]
-    assert told[-1] == "Nothing was imported."
+    message = str(refusal.value).splitlines()
+    assert [line.partition(": ")[0] for line in message[:2]] == [f"{path}:7", f"{path}:8"]
+    assert message[-1] == "Nothing was imported."
     assert [model.objects.count() for model in (ImportedBoard, Contestant, ImportedVote, AggregationRun)] == [0] * 4
 
 
-def test_mapping_links_names_to_registry_models(small, tmp_path, client):
+def test_mapping_links_names_to_registry_models(small_table, tmp_path, client):
     make.model(slug="ada-2", name="Ada 2", organization="Babbage")
     mapping = tmp_path / "names.yaml"
     mapping.write_text("Ada: ada-2\nNobody: ada-2\n")
-    call_command("import_votes", str(small), "--as-models", str(mapping), stderr=(tmp_path / "progress").open("a"))
+    call_command(
+        "import_votes", str(small_table), "--as-models", str(mapping), stderr=(tmp_path / "progress").open("a")
+    )
     first = client.get("/api/v1/leaderboard/?board=imported:small").json()["results"][0]["model"]
     assert (first["name"], first["organization"]) == ("Ada", "Babbage")
     mapping.write_text("Ada: unheard-of\n")
     with pytest.raises(CommandError, match="the registry has no “unheard-of”"):
-        call_command("import_votes", str(small), "--as-models", str(mapping), "--replace")
+        call_command("import_votes", str(small_table), "--as-models", str(mapping), "--replace")
 
 
 def test_formula_like_names_are_quoted_and_restored(tmp_path):
@@ -112,8 +114,8 @@ def test_formula_like_names_are_quoted_and_restored(tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
-def test_imported_board_is_recomputed_from_export(small, tmp_path, ending, client, capsys):
-    run = import_votes(small)
+def test_imported_board_is_recomputed_from_export(small_table, tmp_path, ending, client, capsys):
+    run = import_votes(small_table)
     standings = tmp_path / "snapshot.json"
     standings.write_text(json.dumps(client.get(f"/api/v1/leaderboard/snapshots/{run.public_id}/").json()))
     file = export(tmp_path, "--snapshot", run.public_id, ending=ending)
@@ -143,8 +145,8 @@ def test_chatbot_arena_table_becomes_established_board():
     assert set(run.standings.values_list("elo", flat=True)) == {None}
 
 
-def test_imported_votes_are_immutable(small):
-    import_votes(small)
+def test_imported_votes_are_immutable(small_table):
+    import_votes(small_table)
     for change in (lambda: ImportedVote.objects.update(n=2), lambda: ImportedVote.objects.all().delete()):
         with pytest.raises(ProgrammingError, match="Cannot"), transaction.atomic():
             change()

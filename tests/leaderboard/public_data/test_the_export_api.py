@@ -1,5 +1,3 @@
-"""Votes through the API: who may have them, and how they arrive."""
-
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,7 @@ from tests.site import Reader, serve
 API = "/api/v1/exports/votes."
 
 
-def token(*scopes: Scope) -> dict[str, str]:
+def token_headers(*scopes: Scope) -> dict[str, str]:
     _, secret = ApiToken.issue(user=make.user(), name="test", scopes=list(scopes))
     return {"Authorization": f"Bearer {secret}"}
 
@@ -26,8 +24,8 @@ def token(*scopes: Scope) -> dict[str, str]:
 def test_unpublished_votes_need_export_scope_or_login(client):
     refused = client.get(f"{API}jsonl")
     assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
-    assert client.get(f"{API}jsonl", headers=token(Scope.READ, Scope.VOTE)).status_code == 403
-    assert client.get(f"{API}jsonl", headers=token(Scope.EXPORT)).status_code == 200
+    assert client.get(f"{API}jsonl", headers=token_headers(Scope.READ, Scope.VOTE)).status_code == 403
+    assert client.get(f"{API}jsonl", headers=token_headers(Scope.EXPORT)).status_code == 200
     client.force_login(make.user())
     assert client.get(f"{API}jsonl").status_code == 200
 
@@ -35,16 +33,16 @@ def test_unpublished_votes_need_export_scope_or_login(client):
 @pytest.mark.django_db
 @override_settings(ARENA_PUBLISH_VOTES=True)
 def test_published_votes_are_public(client):
-    answer = client.get(f"{API}csv")
-    assert (answer.status_code, answer["Content-Type"]) == (200, "text/csv; charset=utf-8")
-    assert answer["Content-Disposition"] == 'attachment; filename="votes.csv"'
+    response = client.get(f"{API}csv")
+    assert (response.status_code, response["Content-Type"]) == (200, "text/csv; charset=utf-8")
+    assert response["Content-Disposition"] == 'attachment; filename="votes.csv"'
     assert client.get(f"{API}parquet", headers={"Accept": "application/vnd.apache.parquet"}).status_code == 200
 
 
 @pytest.mark.django_db
 @override_settings(ARENA_PUBLISH_VOTES=True)
 def test_invalid_export_request_is_refused(client):
-    for address, status, code in [
+    for url, status, code in [
         (f"{API}xlsx", 404, "not_found"),
         (f"{API}jsonl?snapshot=unheard-of", 404, "not_found"),
         (f"{API}jsonl?snapshot=%00", 400, "invalid"),
@@ -53,8 +51,8 @@ def test_invalid_export_request_is_refused(client):
         (f"{API}jsonl?since=%00", 400, "invalid"),
         (f"{API}jsonl?since=1&snapshot=x", 400, "invalid"),
     ]:
-        answer = client.get(address)
-        assert (answer.status_code, answer.json()["code"]) == (status, code)
+        response = client.get(url)
+        assert (response.status_code, response.json()["code"]) == (status, code)
 
 
 @pytest.mark.django_db(transaction=True)
