@@ -46,7 +46,7 @@ class Ballots:
 
 
 class BallotsBuilder:
-    """Collector of single votes, with about a hundred bytes per vote."""
+    """Collector of single votes in compact arrays."""
 
     def __init__(self) -> None:
         self._names: dict[str, int] = {}

@@ -16,9 +16,8 @@ from leaderboard.rating.side_bias import SideBias, estimate_side_bias
 class Board:
     """Fit of a board; arrays have shape (models,) unless noted; scores and bounds are in points.
 
-    A model that is not listed has NaN: too few votes, or votes that place it neither above nor below any other.
-    One that won (lost) everything has no upper (lower) bound: ±inf; its score then depends on the virtual ties alone,
-    and only the other bound is meaningful. Scores of different groups cannot be compared.
+    NaN for a model that is not listed: too few votes, or votes that place it nowhere. ±inf for the bound of a model that
+    won or lost everything; only its other bound is meaningful. Scores of different groups cannot be compared.
     """
 
     score: Floats
@@ -94,7 +93,7 @@ def fit_side_counts(
 ) -> SideBiasFit:
     """Fit counts[outcome, left, right] (left won, right won, tie, both bad), shape (4, models, models). See fit_tally.
 
-    The side bias is always estimated, and corrected where |z| > 3. `design_effects` are used where `voters` is None.
+    The side bias is corrected where |z| > 3. `design_effects` are used where `voters` is None.
     """
     tally, voters = Tally.from_side_counts(counts), voters and voters.renumbered()
     side_bias = estimate_side_bias(tally, voters, deff=design_effects.side_bias if design_effects else 1.0)
@@ -129,10 +128,9 @@ def fit_tally(
 ) -> Board:
     """Fit established models by maximum likelihood among themselves, then the others with those held fixed.
 
-    kappa: virtual ties with an average opponent, which keep a preliminary model's score finite. Votes of preliminary
-    models never move an established score. offset: mean score of each group's established models, or of all its
-    models where none is established. voters: widen the intervals for voters' tastes; without them `deff` does, shape
-    (models,). bias_variance: variance of tally.bias. start: initial strengths. Both in natural-log units.
+    kappa: virtual ties with an average opponent that keep preliminary scores finite. offset: mean score of a group's
+    established models, or of all where none is established. voters: give the design effects; without them `deff` does,
+    shape (models,). bias_variance, start: variance of tally.bias and initial strengths, in natural-log units.
     """
     counts = tally.votes.sum(axis=1)
     group = group_numbers(tally)

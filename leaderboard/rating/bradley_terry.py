@@ -46,7 +46,7 @@ class Tally:
 
     @classmethod
     def from_wins(cls, wins: Floats, ties: Floats) -> Self:
-        """Build from wins[i, j] of i over j, and ties, symmetric. Ignores sides."""
+        """Build from wins[i, j] of i over j and symmetric ties."""
         return cls(won=wins, lost=np.zeros_like(wins), tied=np.triu(ties))
 
     @classmethod
@@ -60,7 +60,6 @@ class Tally:
 
     @cached_property
     def votes(self) -> Floats:
-        """Votes of each pair, symmetric."""
         return symmetrized(self.cells)
 
     @cached_property
@@ -74,7 +73,6 @@ class Tally:
         return type(self)(self.won[inside], self.lost[inside], self.tied[inside], self.bias)
 
     def win_probabilities(self, theta: Floats) -> Floats:
-        """p, shape (models, models)."""
         p: Floats = expit(theta[:, None] - theta + self.bias)
         return p
 
@@ -147,13 +145,12 @@ def maximize(tally: Tally, *, free: Flags, start: Floats, kappa: float) -> Float
 
 
 def symmetrized(cells: Floats) -> Floats:
-    """Return cells + cellsᵀ."""
     both: Floats = cells + cells.T
     return both
 
 
 def reachable(links: Flags, start: int) -> Flags:
-    """Return the nodes reachable from `start` along links[i, j], itself included."""
+    """Return a mask of the nodes reachable from `start`, itself included, along links[i, j]."""
     found, before = np.zeros(len(links), dtype=bool), 0
     found[start] = True
     while found.sum() > before:

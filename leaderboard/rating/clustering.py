@@ -49,12 +49,10 @@ class VoterVotes:
         return type(self)(kept.voter, index[kept.left], index[kept.right], kept.outcome, kept.n)
 
     def residuals(self, p: Floats) -> Floats:
-        """Return y − p of one vote of each row."""
         residuals: Floats = LEFT_SHARES[self.outcome] - p[self.left, self.right]
         return residuals
 
     def information(self, p: Floats) -> Floats:
-        """Return n·p·q of each row."""
         weight: Floats = self.n * (p * (1 - p))[self.left, self.right]
         return weight
 
@@ -68,11 +66,10 @@ def design_effects(voters: VoterVotes, p: Floats, spread: Floats, *, free: Flags
     """Return DEFF, shape (models,): the variance clustered by voter over that of independent votes, at least 1.
 
     p: expected share of the left, shape (models, models); spread: inverse information of the free models, 0 elsewhere.
-    Clustered: the scores of one voter's votes are summed before they are squared (Liang, Zeger 1986), each divided by
-    1 − h, where h is the voter's share of a model's information: the cluster jackknife (CR3; Bell, McCaffrey 2002),
-    model by model. The variance is multiplied by t², t with G* − 1 degrees of freedom, where G* = 1 / Σ h² is the
-    effective number of voters (Carter, Schnepel, Steigerwald 2017): where a few voters cast most votes, G / (G − 1)
-    would be too small. Independent: the same formula with one voter per vote. With a single voter, 1.
+    Clustered: each voter's scores are summed and divided by 1 − h, h being the voter's share of a model's information
+    (cluster jackknife), then squared; times t² with 1 / Σ h² − 1 degrees of freedom, since G / (G − 1) is too small
+    where a few voters cast most votes. Independent: the same with one voter per vote.
+    Sources: Liang, Zeger (1986); Bell, McCaffrey (2002), CR3; Carter, Schnepel, Steigerwald (2017), effective clusters.
     """
     rows = voters.where(free[voters.left] | free[voters.right]).renumbered()
     if not len(rows.n):
@@ -116,7 +113,6 @@ def scalar_design_effect(voters: VoterVotes, p: Floats, influence: Floats) -> fl
 def _variance_ratio(
     clustered: Floats, concentration: Floats, independent: Floats, vote_concentration: Floats
 ) -> Floats:
-    """Return the ratio of the two variances, each multiplied by the t² of its concentration, at least 1."""
     above = clustered * _squared_t_quantile(concentration)
     below = independent * _squared_t_quantile(vote_concentration)
     return np.maximum(1, np.divide(above, below, out=np.ones_like(below), where=below > 0))
@@ -134,7 +130,6 @@ def _one_minus_leverage(share: Floats) -> Floats:
 
 
 def _sandwich_diagonal(spread: Floats, meat: Floats) -> Floats:
-    """Return the diagonal of spread · meat · spread."""
     variances: Floats = np.sum((spread @ meat) * spread, axis=1)
     return variances
 
@@ -146,7 +141,6 @@ def _sum_by_voter_and_model(rows: VoterVotes, left: Floats, right: Floats, model
 
 
 def _gram_matrix(scores: csr_array) -> Floats:
-    """Return scoresᵀ · scores, shape (models, models)."""
     # Voters with few models: a sparse product. Voters with many: a dense product is quicker, in batches.
     is_dense = np.diff(scores.indptr) > scores.shape[1] / 8
     meat: Floats = (scores[~is_dense].T @ scores[~is_dense]).toarray()

@@ -13,7 +13,7 @@ _MAX_CHALLENGERS = 5
 
 @dataclass(frozen=True)
 class Misfit:
-    """χ² of the pairs' win shares against the expected ones; about `df` where the scores explain the votes."""
+    """Pearson's χ² of the win shares; about `df` where the scores explain the votes."""
 
     chi2: float
     df: int
@@ -35,7 +35,7 @@ class Flip:
 
 @dataclass(frozen=True)
 class _VoteKind:
-    """Votes for one model over another, with a first-order estimate of the number needed."""
+    """Votes for one model over another; estimate: first-order number needed."""
 
     estimate: float
     winner: int
@@ -63,10 +63,10 @@ def misfit(tally: Tally, board: Board) -> Misfit:
 def votes_to_flip_first(tally: Tally, board: Board) -> Flip | None:
     """Return the smallest number of added votes, all of one kind, after which another model has the highest score.
 
-    Candidates for first place are the established models of the main group; a kind is “i is preferred to j” among
-    them, on either side equally often. One vote moves a challenger towards the leader by (z_i − z_j)·(1 − p_ij), where
-    z = H⁻¹(e_challenger − e_leader). For the nearest challengers, the kind with the largest effect and the direct one
-    are then refitted, so the number is exact for its kind. None with fewer than two models.
+    Considers established models of the main group; a kind is “i is preferred to j”, on either side equally often. One
+    vote moves a challenger towards the leader by (z_i − z_j)·(1 − p_ij), where z = H⁻¹(e_challenger − e_leader). For the
+    nearest challengers, the kind with the largest effect and the direct one are refitted, so the number is exact for
+    its kind. None with fewer than two models.
     """
     members = np.flatnonzero(board.established & (board.group == 0))
     if len(members) < 2:
@@ -107,7 +107,7 @@ def _min_votes_to_flip(tally: Tally, theta: Floats, kind: _VoteKind, *, below: i
     leader = int(theta.argmax())
 
     def lead_after(votes: int) -> tuple[float, int]:
-        """Return the lead of the best other model over the leader, and that model."""
+        """Return the lead of the best challenger, and that model."""
         fitted = fit_strengths(_with_added_votes(tally, kind, votes), start=theta)
         rivals = np.where(np.arange(len(fitted)) == leader, -np.inf, fitted)
         return float(rivals.max() - fitted[leader]), int(rivals.argmax())

@@ -69,9 +69,9 @@ class VoterLog:
 class Verdicts:
     """Results of shape (voters,).
 
-    log_e: ln E after the last vote. crossed: the number, from 1, of the vote at which E first reached 1/α; 0: never.
-    kind (an index in KINDS), model and tilt: the most valuable bet at that vote, or at the last where E did not cross;
-    log_wealth: ln of the product of its L. model is −1 for a bet on none, tilt 0 for CHANCE.
+    log_e: ln E after the last vote. crossed: number, from 1, of the vote at which E first reached 1/α; 0: never.
+    kind (index in KINDS), model (−1: none), tilt (0 for CHANCE), log_wealth (ln of the product of its L): the most
+    valuable bet when E crossed, or at the end.
     """
 
     log_e: Floats
@@ -83,7 +83,6 @@ class Verdicts:
 
 
 def judge(log: VoterLog, *, models: int, alpha: float = ALPHA) -> Verdicts:
-    """Return each voter's E, the vote at which it crossed 1/α, and the most valuable bet."""
     empty = Verdicts(*(np.zeros(0, dtype) for dtype in (float, int, int, int, float, float)))
     parts = [empty, *(_judge_block(block, models, alpha) for block in _blocks_of_voters(log))]
     return Verdicts(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Verdicts)))
@@ -138,7 +137,6 @@ class _Bets:
 
     @property
     def log_wealth(self) -> Floats:
-        """ln of the product of each bet's ratios up to each of its votes."""
         total = np.cumsum(self.log_ratio)
         log_wealth: Floats = total - (total - self.log_ratio)[self.begin]
         return log_wealth
@@ -219,7 +217,7 @@ class _FinalBets:
         return log_e
 
     def leading(self) -> tuple[Indices, Indices, Floats, Floats]:
-        """Return (kind, model, tilt, log_wealth) of each voter's most valuable bet."""
+        """Return (kind, model, tilt, log_wealth) of each voter's best bet."""
         order = np.lexsort((np.log(self.weight) + self.log_wealth, self.voter))
         first = order[np.flatnonzero(np.diff(self.voter[order], append=-1))]
         return self.kind[first], self.model[first], self.tilt[first], self.log_wealth[first]

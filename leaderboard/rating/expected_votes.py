@@ -24,8 +24,8 @@ def held_out_probabilities(
     voter, left, right, outcome: shape (votes,), numbered from 0 and grouped by voter. theta: shape (models,), fitted to
     these votes; placed: shape (models,), True where θ is reliable.
 
-    One Newton step removes a voter's votes from the fit, θ_others = θ − H⁻¹ Σ (y − p) x over these votes. Ties follow
-    t = ν · 4pq, as observed in real arenas, with ν from the other voters' votes; the rest of p and q are wins.
+    One Newton step removes a voter's votes from the fit: θ_others = θ − H⁻¹ Σ (y − p) x. Ties follow t = ν · 4pq, as in
+    real arenas, with ν from the other voters.
     """
     share = np.array([1.0, 0.0, 0.5])[outcome]
     p = expit(theta[left] - theta[right])

@@ -48,10 +48,7 @@ def fit_group(
     deff: Floats,
     start: Floats | None,
 ) -> GroupFit:
-    """Fit a group in which every model has a vote; the mean strength of the established (of all, where none is) is 0.
-
-    deff: shape (models,), the design effects used without `voters`.
-    """
+    """Fit a group in which every model has a vote. deff: the design effects used without `voters`."""
     size = len(tally.won)
     established = established_models(tally, min_votes=established_from)
     free = ~established
@@ -121,7 +118,7 @@ def _largest_component(tally: Tally) -> Flags:
 
 
 def _inverse_information(information: Floats, theta: Floats, *, free: Flags, kappa: float) -> Floats:
-    """Return the inverse information of the free models, shape (M, M); rows and columns of fixed models are 0."""
+    """Return the inverse information of the free models, 0 in rows and columns of fixed ones."""
     own = np.ix_(free, free)
     virtual = expit(theta[free])
     within = laplacian(information)[own] + np.diag(kappa * virtual * (1 - virtual))
@@ -131,7 +128,7 @@ def _inverse_information(information: Floats, theta: Floats, *, free: Flags, kap
 
 
 def _bias_cross_information(tally: Tally, p: Floats) -> Floats:
-    """Return the information of each strength with β, shape (models,): 0 for a model on either side equally often."""
+    """Return the cross information of the strengths and β, shape (models,)."""
     weight = tally.cells * p * (1 - p)
     cross: Floats = weight.sum(axis=1) - weight.sum(axis=0)
     return cross

@@ -21,9 +21,9 @@ class Uncertainty:
 def uncertainty(tally: Tally, p: Floats, spread: Floats, *, deff: Floats) -> Uncertainty:
     """Return variances DEFF · max(HC3, φ · H⁻¹) and their covariance.
 
-    p: shape (models, models); spread: H⁻¹, the inverse information; deff: shape (models,), the design effects. HC3 is
-    the sandwich with v / (1 − h)², h = p·q·xᵀH⁻¹x (MacKinnon, White 1985). The covariance is φ · H⁻¹ with rows and
-    columns scaled to these variances: unlike an element-wise maximum, it is positive semidefinite.
+    spread: H⁻¹, the inverse information; deff: design effects, shape (models,). HC3 is the sandwich with v / (1 − h)²,
+    h = p·q·xᵀH⁻¹x (MacKinnon, White 1985). The covariance is φ · H⁻¹ scaled to these variances: unlike an element-wise
+    maximum, it is positive semidefinite.
     """
     residuals, information = tally.squared_residuals(p), tally.information(p)
     deviation = np.diag(spread)
@@ -40,7 +40,6 @@ def uncertainty(tally: Tally, p: Floats, spread: Floats, *, deff: Floats) -> Unc
 def dispersion(squared_residuals: float, expected: float) -> float:
     """Return φ, the variance of the votes relative to votes without ties; above 0 and at most 1.
 
-    squared_residuals: Σ (y − p)²; expected: Σ p (1 − p), the binomial variance. Ties make φ less than 1. One virtual
-    decisive vote keeps it above 0.
+    squared_residuals: Σ (y − p)²; expected: Σ p (1 − p). One virtual decisive vote keeps φ above 0.
     """
     return min(1.0, (squared_residuals + 0.25) / (expected + 0.25))

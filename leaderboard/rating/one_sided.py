@@ -12,11 +12,10 @@ _LOG_LEVEL = np.log(0.025)
 def one_sided_bounds(wins: Floats, theta: Floats, *, anchor: Flags, free: Flags) -> tuple[Floats, Floats]:
     """Return (at_least, at_most), natural-log units, shape (models,): NaN where the strength is finite.
 
-    wins[i, j]: wins of i over j, ties ½. A model, or a set of models, that won every vote against the others has no
-    upper bound; its lower bound is where such a record has a probability of 2.5 %: Σ W log σ(θ_winner + t − θ_loser) =
-    ln 0.025 over the votes with the others, t being the shift of the whole set. Losing every vote: the mirror image.
-    `anchor` is the set that the others are measured against. A model connected to it in neither direction, that
-    neither won nor lost everything, has −∞ and ∞.
+    wins[i, j]: wins of i over j, ties ½. A set of models that won every vote against the others is shifted by t to
+    where such a record has a probability of 2.5 %: Σ W log σ(θ_winner + t − θ_loser) = ln 0.025; losing every vote is
+    the mirror image. anchor: the set that others are measured against; a model connected to it in neither direction
+    has −∞ and ∞.
     """
     won_all = free & (wins.sum(axis=0) == 0) & (wins.sum(axis=1) > 0)
     lost_all = free & (wins.sum(axis=1) == 0) & (wins.sum(axis=0) > 0)

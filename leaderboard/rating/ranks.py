@@ -27,10 +27,9 @@ class Ranks:
 def rank_board(board: Board) -> Ranks:
     """Return ranks: 1 + the number of models whose lower bound is above this model's upper bound.
 
-    Established models are compared with each other only, so newcomers cannot lower their rank; a preliminary one is
-    compared with all listed. The range of an established model goes from 1 + the number significantly above it (see
-    significantly_above) to the number not significantly below, widened to contain the rank; that of a preliminary one
-    uses the intervals instead.
+    Established models are compared with each other only, preliminary ones with all listed. Ranges go from 1 + the
+    number significantly above to the number not significantly below, widened to contain the rank; preliminary models
+    use the intervals instead of significantly_above.
     """
     same_group = board.group[:, None] == board.group
     compared = board.listed[:, None] & same_group & (board.established[:, None] | board.preliminary)
@@ -46,7 +45,7 @@ def rank_board(board: Board) -> Ranks:
 
 
 def rank_established(score: Floats, low: Floats, high: Floats, covariance: Floats) -> Ranks:
-    """Rank models that are all established and of one group, as rank_board does. covariance: shape (models, models)."""
+    """Rank established models of one group, as rank_board does. covariance: shape (models, models)."""
     rank = 1 + (low[:, None] > high).sum(axis=0)
     above = significantly_above(score, covariance)
     best = np.minimum(1 + above.sum(axis=0), rank)
@@ -58,9 +57,8 @@ def significantly_above(score: Floats, covariance: Floats) -> Flags:
     """Return above[i, j]: i is better than j, shape (models, models); familywise error rate 5 %.
 
     Step-down max-t over all pairwise differences: those larger than the 95 % quantile of the largest one under
-    N(0, covariance) are significant; the quantile is then taken over the remaining pairs, until none is added. It is
-    estimated from DRAWS draws of a fixed stream, with models in order of their scores, so that the ranks do not depend
-    on the order of models.
+    N(0, covariance) are significant; repeated with the remaining pairs until none is added. The quantile comes from
+    DRAWS draws of a fixed stream, with models in order of their scores, so that the order of models does not matter.
     Sources: Romano, Wolf, “Exact and approximate stepdown methods for multiple hypothesis testing” (2005);
     Mogstad, Romano, Shaikh, Wilhelm, “Inference for ranks” (2024).
     """

@@ -16,10 +16,8 @@ def pair_gains(theta: Floats, votes: Floats, *, dispersion: float = 1.0, kappa: 
 
         w |H⁻¹ x|² / (1 + w xᵀ H⁻¹ x),    x = e_i − e_j,  w = φ p q,  H = Σ n p q x xᵀ
 
-    theta: shape (M,), 0 for a model without a score; votes: n of each pair, symmetric; dispersion: φ, as in the
-    intervals. Every model has `kappa` virtual ties with an average opponent, so that H is invertible even with models
-    without votes or groups that have not met. The result is symmetric, positive off the diagonal and 0 on it, and
-    unchanged when all θ change sign.
+    theta: shape (M,), 0 for a model without a score; votes: n of each pair, symmetric; dispersion: φ. `kappa` virtual
+    ties of each model with an average opponent make H invertible. Positive off the diagonal, 0 on it.
     """
     spread = inverse_information(theta, votes, kappa=kappa)
     weight = dispersion * _outcome_variances(theta)
@@ -29,13 +27,11 @@ def pair_gains(theta: Floats, votes: Floats, *, dispersion: float = 1.0, kappa: 
 
 
 def inverse_information(theta: Floats, votes: Floats, *, kappa: float = 0.5) -> Floats:
-    """Return H⁻¹, shape (M, M), with `kappa` virtual ties for every model."""
     information = laplacian(votes * _outcome_variances(theta)) + kappa / 4 * np.eye(len(theta))
     return cho_solve(cho_factor(information), np.eye(len(theta)))
 
 
 def _outcome_variances(theta: Floats) -> Floats:
-    """Return p q of every pair, shape (M, M)."""
     p = expit(theta[:, None] - theta)
     even: Floats = p * (1 - p)
     return even

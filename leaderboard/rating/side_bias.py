@@ -50,17 +50,15 @@ class SideBias:
 
     @property
     def applies(self) -> bool:
-        """Whether scores are corrected for the bias: |z| > 3."""
+        """True where scores are to be corrected for the bias."""
         return abs(self.z) > MIN_Z
 
     @property
     def theta(self) -> float:
-        """β in natural-log units."""
         return float(self.points / POINTS)
 
     @property
     def variance(self) -> float:
-        """Variance of β, in squared natural-log units."""
         return float((self.se / POINTS) ** 2)
 
 

@@ -105,12 +105,9 @@ class StyleInput(NamedTuple):
 class SnapshotFit:
     """Fit of a snapshot: a line for each of counts.names, and facts of the board, in points unless noted.
 
-    Facts, ready for JSON:
-    phi: dispersion of each group. side_bias: advantage of the left side; None where it has no estimate.
-    flips_first (only `with_flip`): the smallest number of added votes, all for winner against loser, that put another
-    model first; None with fewer than two established models. largest_design_effect: of the established models.
-    style: coefficients in logit per standard deviation, scaling in the order of FEATURES, and the dropped features; of
-    those, `separating` predict every winner, missing where none does. Missing without `style` or established models.
+    phi: dispersion of each group. side_bias: None where it has no estimate. flips_first (only `with_flip`): see
+    votes_to_flip_first. largest_design_effect: of the established models. style: coefficients in logit per standard
+    deviation, scaling in the order of FEATURES; missing without `style` or established models.
     """
 
     lines: list[FitLine]
@@ -164,7 +161,6 @@ def fit_snapshot(
 
 
 def _corrected_bias(fitted: SideBiasFit) -> float:
-    """Return β in natural-log units, 0 where the scores are not corrected for it."""
     return fitted.side_bias.theta if fitted.side_bias and fitted.corrected else 0.0
 
 
@@ -284,5 +280,4 @@ def _add_style_columns(lines: list[FitLine], fit: StyleFit) -> None:
 
 
 def _finite(points: np.float64) -> float | None:
-    """Return None for NaN (not listed) and infinity (no bound on this side)."""
     return float(points) if np.isfinite(points) else None

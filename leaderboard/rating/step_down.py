@@ -21,11 +21,10 @@ PAIR_BATCH = 32
 
 
 def critical_distance(distance: Floats, draws: Draws, weights: Draws, *, level: float) -> float:
-    """Return the distance, in standard errors, beyond which all differences are significant together.
+    """Return the distance beyond which all differences are significant together.
 
-    distance: in standard errors, models in order of their scores, shape (models, models), 0 up to the diagonal; draws:
-    shape (models, draws), N(0, covariance of the scores); weights: 1 / standard error of each difference, 0 where it
-    has none; level: probability of no false statement.
+    distance: in standard errors, models in order of scores, shape (models, models), 0 up to the diagonal; draws: from
+    N(0, covariance), shape (models, draws); weights: 1 / standard error of each difference, 0 where it has none.
     """
     found = _step_down(distance, draws, weights, level, core=CORE_DISTANCE)
     return _step_down(distance, draws, weights, level, core=0.0) if found < CORE_DISTANCE else found
@@ -72,7 +71,6 @@ def _largest_within(draws: Draws, weights: Draws) -> Draws:
 
 
 def _largest_of(draws: Draws, first: Indices, second: Indices, weights: Draws) -> Draws:
-    """Return the largest |difference| · weight in each draw over the given pairs, shape (draws,)."""
     differences = draws[first]
     differences -= draws[second]
     np.abs(differences, out=differences)

@@ -75,10 +75,10 @@ def style_features(left: Ints, right: Ints) -> Floats:
 
 
 def scaling_of(features: Floats, *, times: Floats | None = None, mirrored: bool = True) -> Scaling:
-    """Return the scaling of features of shape (votes, k). times: how often each vote counts.
+    """Return the scaling of features of shape (votes, k).
 
-    mirrored: over each vote and its mirror image, so that swapping sides changes nothing; the mean is then 0 and the
-    standard deviation a root mean square. Other libraries do not mirror.
+    mirrored: add each vote's mirror image, so that the mean is 0 and swapping sides changes nothing. Other libraries do
+    not.
     """
     weights = np.ones(len(features)) if times is None else times
     total = max(float(weights.sum()), 1.0)
@@ -101,9 +101,8 @@ def fit_style(
 ) -> StyleFit:
     """Fit the votes among established models by maximum likelihood, mean θ 0, with sandwich errors.
 
-    left, right: indices of models, shape (votes,); share: of the left side, 1, 0 or ½, shape (votes,); features: shape
-    (votes, k); times: how often each vote counts, default once; deff: design effects, shape (models,). Raises
-    NotConnected.
+    left, right, share (of the left: 1, 0 or ½), times (how often a vote counts): shape (votes,); features: shape
+    (votes, k); deff: design effects, shape (models,). Raises NotConnected.
 
     With z = (e_i − e_j, x) and H = Σ n p q z zᵀ: se² = deff · max((H⁻¹ (Σ n r² z zᵀ) H⁻¹)_ii, φ · (H⁻¹)_ii), where
     r = (y − p) / (1 − h) and h = p q zᵀ H⁻¹ z (HC3), and φ is the dispersion as in rating.intervals. Without
@@ -138,7 +137,7 @@ def _established_votes(
     scaling: Scaling,
     times: Floats | None,
 ) -> tuple[StyledVotes, Flags]:
-    """Return the votes with both models established, renumbered, and a mask of the features that vary."""
+    """Return the votes among established models, renumbered, and a mask of the features that vary."""
     rows = np.flatnonzero(established[left] & established[right])
     number = np.cumsum(established) - 1
     varies = scaling.sd > MIN_OWN_VARIATION
@@ -177,9 +176,9 @@ class _FiniteFit(NamedTuple):
 
 
 def _fit_finite_features(votes: StyledVotes) -> _FiniteFit:
-    """Fit with all linearly independent features; where that has no maximum, add them one at a time.
+    """Fit with all linearly independent features, or where that has no maximum, with those that can be added in order.
 
-    A separating set stays separating with more features, so the kept set cannot be extended; earlier features win.
+    A separating set stays separating with more features, so no dropped feature could be added later.
     """
     models = votes.models
     start = np.append(_strengths_without_style(votes), np.zeros(len(votes.x)))
@@ -241,7 +240,6 @@ def _newton(votes: StyledVotes, solution: Floats, information: Floats, gradient:
 
 
 def _derivatives(votes: StyledVotes, solution: Floats) -> tuple[Floats, Floats]:
-    """Return (H, gradient) at (θ, β)."""
     size = len(solution)
     information, gradient = np.zeros((size, size)), np.zeros(size)
     for block in votes.blocks():
@@ -280,10 +278,9 @@ def _sandwich(votes: StyledVotes, solution: Floats, information: Floats, *, leve
 
 
 def _with_min_variances(sandwich: Floats, least: Floats) -> Floats:
-    """Return `sandwich` with variances raised to at least those of `least`; both are covariances.
+    """Return `sandwich` with variances raised to at least those of `least`; both are covariances, and so is the result.
 
-    The added term, `least` with rows and columns scaled down, is a covariance, and therefore so is the sum. Where every
-    vote is a tie, all residuals and the sandwich are 0, and the result is `least`.
+    Where every vote is a tie, the sandwich is 0 and the result is `least`.
     """
     floor = np.diag(least)
     missing = np.maximum(floor - np.diag(sandwich), 0)
