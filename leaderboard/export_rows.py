@@ -25,7 +25,7 @@ class Style(msgspec.Struct, frozen=True):
 
 
 class VoteRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Row of an export. Unknown values are null; `n` is the number of equal votes, from an imported table of counts."""
+    """Row of an export. Unknown values are null; `n` counts equal votes of an imported table."""
 
     order: int
     voter: str
@@ -47,7 +47,6 @@ class VoteRow(msgspec.Struct, frozen=True, kw_only=True):
         return self.excluded_reason is None
 
     def is_on(self, scope: str) -> bool:
-        """Whether the vote belongs to the board: a category or language of the blind votes, or the board itself."""
         kind, _, name = scope.partition(":")
         match kind:
             case "category":

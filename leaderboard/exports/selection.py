@@ -78,10 +78,7 @@ def _prompts_refused(reason: str) -> InvalidInput:
 
 
 def open_star_export(*, snapshot: str = "", since: str = "") -> StarExport:
-    """Return the stars of a snapshot of the board Compare, those since a time or after a number, or by default all.
-
-    Raises NoSuchSnapshot and InvalidInput.
-    """
+    """Return the stars of a snapshot, as open_export does. Raises NoSuchSnapshot and InvalidInput."""
     if snapshot and since:
         raise InvalidInput(_("Choose either a snapshot or a start, not both."))
     if snapshot:
@@ -94,7 +91,7 @@ def open_star_export(*, snapshot: str = "", since: str = "") -> StarExport:
 
 
 def get_run(snapshot: str) -> AggregationRun:
-    """Return the finished run. Raises NoSuchSnapshot."""
+    """Raise NoSuchSnapshot unless the run exists and is done."""
     done = AggregationRun.objects.filter(state=AggregationRun.State.DONE)
     run = None if "\x00" in snapshot else done.filter(public_id=snapshot).first()
     if run is None:

@@ -59,7 +59,7 @@ class PublishedSnapshot(msgspec.Struct):
 
     @property
     def has_unchanged_voters(self) -> bool:
-        """Whether design effects come from the snapshot's own votes, and these still have the same voters."""
+        """True if the design effects come from the snapshot's votes, and these still have the same voters."""
         return self.facts.get("design_effects_of") == self.id and not self.votes_renamed_since
 
     @property
@@ -68,7 +68,6 @@ class PublishedSnapshot(msgspec.Struct):
         return self.board == "overall" or self.board.startswith(IMPORTED)
 
     def contestant_name(self, line: JsonObject) -> str:
-        """Return the export's name of the line's model."""
         return str(line["model"]["name" if self.board.startswith(IMPORTED) else "id"])
 
 

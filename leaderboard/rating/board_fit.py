@@ -16,7 +16,7 @@ from leaderboard.rating.side_bias import SideBias, estimate_side_bias
 class Board:
     """Fit of a board; arrays have shape (models,) unless noted; scores and bounds are in points.
 
-    NaN for a model that is not listed: too few votes, or votes that place it nowhere. ±inf for the bound of a model that
+    NaN for a model that is not listed: too few votes, or votes that place it nowhere. ±inf for a bound of a model that
     won or lost everything; only its other bound is meaningful. Scores of different groups cannot be compared.
     """
 

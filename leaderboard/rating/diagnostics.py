@@ -64,7 +64,7 @@ def votes_to_flip_first(tally: Tally, board: Board) -> Flip | None:
     """Return the smallest number of added votes, all of one kind, after which another model has the highest score.
 
     Considers established models of the main group; a kind is “i is preferred to j”, on either side equally often. One
-    vote moves a challenger towards the leader by (z_i − z_j)·(1 − p_ij), where z = H⁻¹(e_challenger − e_leader). For the
+    vote moves a challenger towards the leader by (z_i − z_j)·(1 − p_ij), z = H⁻¹(e_challenger − e_leader). For the
     nearest challengers, the kind with the largest effect and the direct one are refitted, so the number is exact for
     its kind. None with fewer than two models.
     """

@@ -1,4 +1,4 @@
-"""Estimate of the side bias: the advantage of the left answer, whatever the model."""
+"""Estimate of the side bias: the advantage of the left answer."""
 
 from dataclasses import dataclass, field, replace
 

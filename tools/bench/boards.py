@@ -20,9 +20,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 for path in {paths}:
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         assert Client(SERVER_NAME="127.0.0.1").get(path).status_code == 200
-    print("QUERIES", path, len(asked))
+    print("QUERIES", path, len(queries))
 """
 RETRACT = """
 import time

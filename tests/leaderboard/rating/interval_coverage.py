@@ -45,7 +45,7 @@ DESIGNS = [
     Design("small", 10, 400),
     Design("small, votes on some models only", 12, 600, pairs=uneven_pairs),
     Design("one model meets all", 8, 400, pairs=star_pairs),
-    Design("nobody established", 10, 100),
+    Design("none established", 10, 100),
     Design("far apart", 12, 600, spread=1.6),
     Design("no ties", 12, 600, tie_share=0),
     Design("mostly ties", 12, 600, tie_share=0.8),
