@@ -18,25 +18,25 @@ from concurrent.futures import ProcessPoolExecutor  # noqa: E402
 
 import numpy as np  # noqa: E402
 
-from tools.bench.ratings import honesty  # noqa: E402
+from tools.bench.ratings import calibration  # noqa: E402
+from tools.bench.ratings.other_libraries import compare_libraries  # noqa: E402
 from tools.bench.ratings.report import Report  # noqa: E402
-from tools.bench.ratings.rivals import rivals  # noqa: E402
 from tools.bench.ratings.speed import speed  # noqa: E402
 
-HONESTY = {
-    "intervals": honesty.intervals,
-    "tiny": honesty.tiny,
-    "style": honesty.style,
-    "sampling": honesty.sampling,
-    "anomalies": honesty.anomalies,
+CALIBRATION = {
+    "intervals": calibration.intervals,
+    "tiny": calibration.tiny,
+    "style": calibration.style,
+    "sampling": calibration.sampling,
+    "anomalies": calibration.anomalies,
 }
-COSTS = {"speed": speed, "rivals": rivals}
+COSTS = {"speed": speed, "rivals": compare_libraries}
 QUICK = 0.05
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", nargs="+", choices=[*HONESTY, *COSTS], default=[*HONESTY, *COSTS])
+    parser.add_argument("--only", nargs="+", choices=[*CALIBRATION, *COSTS], default=[*CALIBRATION, *COSTS])
     parser.add_argument(
         "--quick", action="store_true", help="a minute instead of a quarter of an hour; wide of the bars"
     )
@@ -49,10 +49,10 @@ def main() -> None:
         if name in args.only:
             COSTS[name](report, args.seed)
     with ProcessPoolExecutor() as pool:
-        simulator = honesty.Simulator(pool, np.random.SeedSequence(args.seed), QUICK if args.quick else 1)
-        for name in HONESTY:
+        simulator = calibration.Simulator(pool, np.random.SeedSequence(args.seed), QUICK if args.quick else 1)
+        for name in CALIBRATION:
             if name in args.only:
-                HONESTY[name](simulator, report)
+                CALIBRATION[name](simulator, report)
     report.end()
     sys.exit(bool(report.missed))
 

@@ -25,7 +25,7 @@ from tools.bench.ratings.report import Report
 MODELS, VOTES = 100, 1_000_000
 
 
-def rivals(report: Report, seed: int) -> None:
+def compare_libraries(report: Report, seed: int) -> None:
     python = os.environ.get("ARENA_BENCH_PYTHON", "")
     report.heading(f"Beside other libraries: {VOTES:,} votes, {MODELS} models, from votes to scores with intervals")
     if not python:
@@ -67,6 +67,6 @@ def _other_runs(python: str, ballots: simulations.Ballots, features: np.ndarray)
     with tempfile.TemporaryDirectory() as folder:
         votes = Path(folder) / "votes.npz"
         np.savez(votes, left=ballots.left, right=ballots.right, outcome=ballots.outcome, features=features)
-        script = Path(__file__).with_name("their_runs.py")
+        script = Path(__file__).with_name("other_library_runs.py")
         done = subprocess.run([python, str(script), str(votes)], stdout=subprocess.PIPE, stderr=sys.stderr, check=True)
     return json.loads(done.stdout)

@@ -1,6 +1,6 @@
 """Timings of the other libraries on the votes of one file; runs in their Python, without the arena.
 
-their_runs.py votes.npz: left, right, outcome (0 left, 1 right, 2 tie) and style features. Prints JSON:
+other_library_runs.py votes.npz: left, right, outcome (0 left, 1 right, 2 tie) and style features. Prints JSON:
 {library and task: {"cold": seconds, "warm": seconds, "ratings": [points or null]}}.
 """
 
