@@ -64,7 +64,7 @@ def open_export(*, snapshot: str = "", since: str = "", prompts: bool = False) -
     if prompts and not settings.ARENA_PUBLISH_PROMPTS:
         raise _prompts_refused(_("This arena does not publish prompts."))
     if snapshot:
-        export = run_export(get_run(snapshot))
+        export = snapshot_export(get_run(snapshot))
     else:
         current = votes.current_moment()
         export = Export("votes", _moment_since(current, since) if since else current)
@@ -99,7 +99,7 @@ def get_run(snapshot: str) -> AggregationRun:
     return run
 
 
-def run_export(run: AggregationRun) -> Export:
+def snapshot_export(run: AggregationRun) -> Export:
     return Export(f"votes-{run.public_id}", votes.snapshot_moment(run))
 
 

@@ -46,8 +46,8 @@ def import_board(
     replace: store the table as the next edition of an existing board; snapshots of earlier editions stay.
     Raises BoardExists, BadTable, NotATable and OSError.
     """
-    created, is_new = ImportedBoard.objects.get_or_create(slug=details.slug)
-    board = ImportedBoard.objects.select_for_update().get(pk=created.pk)
+    row, is_new = ImportedBoard.objects.get_or_create(slug=details.slug)
+    board = ImportedBoard.objects.select_for_update().get(pk=row.pk)
     if not is_new and not replace:
         raise BoardExists
     board.title = details.title or board.title or details.slug
