@@ -1,4 +1,4 @@
-"""One vote as an export says it: what was decided about which models, and by whom under a name of this export only."""
+"""Row of an export: one vote, its models, and its voter under a pseudonym of this export only."""
 
 from datetime import datetime
 from typing import Literal
@@ -18,14 +18,14 @@ class StyleCounts(msgspec.Struct, frozen=True):
 
 
 class Style(msgspec.Struct, frozen=True):
-    """How the answers of either side were dressed, over all turns that were voted on."""
+    """Style counts of each side's answers, summed over the turns that were voted on."""
 
     left: StyleCounts
     right: StyleCounts
 
 
 class VoteRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of an export. What is not known is null; an imported table of counts says in `n` how many alike."""
+    """Row of an export. Unknown values are null; `n` counts equal votes of an imported table."""
 
     order: int
     voter: str
@@ -47,7 +47,6 @@ class VoteRow(msgspec.Struct, frozen=True, kw_only=True):
         return self.excluded_reason is None
 
     def is_on(self, scope: str) -> bool:
-        """Whether the vote belongs to that board: a category or language of the blind votes, or the board itself."""
         kind, _, name = scope.partition(":")
         match kind:
             case "category":

@@ -10,9 +10,9 @@ from leaderboard.counting import method, reviews
 from leaderboard.counting.vote_arrays import BoardVotes, OrderedVotes, read_board, read_in_order
 from leaderboard.models import OVERALL, AnomalyReview
 from leaderboard.rating.bradley_terry import POINTS, Flags, Floats
-from leaderboard.rating.counts import OUTCOMES, Counts, counted
+from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
 from leaderboard.rating.eprocess import KINDS, Anomaly, VoterLog, judge
-from leaderboard.rating.expected_votes import LEFT, RIGHT, TIE, chances_by_others
+from leaderboard.rating.expected_votes import LEFT, RIGHT, TIE, held_out_probabilities
 from leaderboard.rating.snapshot_fit import fit_snapshot
 
 MOST_SHOWN = 10
@@ -33,16 +33,17 @@ def look_for_anomalies() -> int:
 
 def _suspects(board: BoardVotes) -> Iterator[reviews.Suspect]:
     votes = read_in_order(board)
-    log = VoterLog(votes.voter, votes.left, votes.right, np.minimum(votes.outcome, TIE), _chances(board, votes))
+    log = VoterLog(votes.voter, votes.left, votes.right, np.minimum(votes.outcome, TIE), _probabilities(board, votes))
     fresh = _not_found_fine(votes)
-    log, orders, outcome = log.part(fresh), votes.order[fresh], votes.outcome[fresh]
+    log, orders, outcome = log.subset(fresh), votes.order[fresh], votes.outcome[fresh]
     known, voter = np.unique(log.voter, return_inverse=True)
-    verdicts = judge(VoterLog(voter, log.left, log.right, log.outcome, log.chances), models=len(board.models))
+    verdicts = judge(VoterLog(voter, log.left, log.right, log.outcome, log.probabilities), models=len(board.models))
     for one in np.flatnonzero(verdicts.crossed):
         own = log.voter == known[one]
         kind, model = KINDS[verdicts.kind[one]], int(verdicts.model[one])
         name = board.counts.names[model] if model >= 0 else None
-        counts = counted(board.counts.names, log.left[own], log.right[own], outcome[own], np.ones(own.sum(), dtype=int))
+        ones = np.ones(own.sum(), dtype=int)
+        counts = count_votes(board.counts.names, log.left[own], log.right[own], outcome[own], ones)
         yield reviews.Suspect(
             last_order=int(orders[own].max()),
             log_e=float(verdicts.log_e[one]),
@@ -51,15 +52,15 @@ def _suspects(board: BoardVotes) -> Iterator[reviews.Suspect]:
                 "kind": kind,
                 "model": name,
                 "tilt": float(verdicts.tilt[one]),
-                **_seen(log.part(own), kind, model),
+                **_seen(log.subset(own), kind, model),
             },
-            effect=_effect(board.counts, board.counts.without(counts)),
+            effect=_effect(board.counts, board.counts.minus(counts)),
         )
 
 
-def _chances(board: BoardVotes, votes: OrderedVotes) -> Floats:
+def _probabilities(board: BoardVotes, votes: OrderedVotes) -> Floats:
     fit = fit_snapshot(board.counts, method.parameters()).board
-    return chances_by_others(
+    return held_out_probabilities(
         votes.voter,
         votes.left,
         votes.right,
@@ -86,11 +87,11 @@ def _not_found_fine(votes: OrderedVotes) -> Flags:
 
 def _seen(log: VoterLog, kind: Anomaly, model: int) -> dict[str, float]:
     """How often what the bet was on happened, how often it was to be expected, and of how many votes."""
-    log = log.part(~np.isnan(log.chances[:, 0]))
-    likelier_left = log.chances[:, LEFT] >= log.chances[:, RIGHT]
+    log = log.subset(~np.isnan(log.probabilities[:, 0]))
+    likelier_left = log.probabilities[:, LEFT] >= log.probabilities[:, RIGHT]
     match kind:
         case Anomaly.MODEL:
-            log = log.part((log.left == model) | (log.right == model))
+            log = log.subset((log.left == model) | (log.right == model))
             is_left = log.left == model
         case Anomaly.FAVOURITE:
             is_left = likelier_left
@@ -98,10 +99,11 @@ def _seen(log: VoterLog, kind: Anomaly, model: int) -> dict[str, float]:
             return {
                 "votes": len(log.outcome),
                 "observed": int((log.outcome == TIE).sum()),
-                "expected": float(log.chances[:, TIE].sum()),
+                "expected": float(log.probabilities[:, TIE].sum()),
             }
     won = np.where(is_left, log.outcome == LEFT, log.outcome == RIGHT) + (log.outcome == TIE) / 2
-    expected = np.where(is_left, log.chances[:, LEFT], log.chances[:, RIGHT]) + log.chances[:, TIE] / 2
+    left, right, tie = log.probabilities[:, [LEFT, RIGHT, TIE]].T
+    expected = np.where(is_left, left, right) + tie / 2
     return {"votes": len(won), "observed": float(won.sum()), "expected": float(expected.sum())}
 
 
@@ -114,8 +116,8 @@ def _refresh(board: BoardVotes) -> None:
         places = [(place[left], place[right], OUTCOMES.index(choice)) for left, right, choice in rows]
         table = np.array(places, dtype=np.int64).reshape(-1, 3)
         left, right, outcome = table.T
-        own = counted(board.counts.names, left, right, outcome, np.ones(len(table), dtype=np.int64))
-        review.effect = _effect(board.counts.and_also(own), board.counts)
+        own = count_votes(board.counts.names, left, right, outcome, np.ones(len(table), dtype=np.int64))
+        review.effect = _effect(board.counts.plus(own), board.counts)
         review.save(update_fields=["effect"])
 
 

@@ -25,11 +25,11 @@ from leaderboard.counting.board_keys import is_blind
 from leaderboard.counting.vote_arrays import BoardVotes, read_ballots, read_voters
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing
 from leaderboard.rating.ballots import Ballots
-from leaderboard.rating.board_fit import Tastes
-from leaderboard.rating.bradley_terry import mirrored
+from leaderboard.rating.board_fit import DesignEffects
+from leaderboard.rating.bradley_terry import symmetrized
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.elo import START
-from leaderboard.rating.snapshot_fit import SnapshotFit, StyleColumns, Styled, fit_snapshot
+from leaderboard.rating.snapshot_fit import SnapshotFit, StyleColumns, StyleInput, fit_snapshot
 from leaderboard.rating.style_control import Scaling
 
 logger = logging.getLogger(__name__)
@@ -170,7 +170,7 @@ class _Reading:
     @classmethod
     def of(cls, due: Due) -> Self:
         ballots = read_ballots(due.board) if due.effort.style else None
-        voters = None if not due.effort.voters else ballots.of_voters if ballots else read_voters(due.board)
+        voters = None if not due.effort.voters else ballots.voter_votes if ballots else read_voters(due.board)
         return cls(due, _lines_of(due.earlier) if due.earlier else {}, voters, ballots)
 
     def fit(self) -> SnapshotFit:
@@ -180,8 +180,8 @@ class _Reading:
             board.counts,
             method.parameters(),
             voters=self.voters,
-            tastes=None if self.voters or not earlier else _tastes(board, earlier, self.before),
-            styled=Styled(self.ballots, _frozen_scaling(earlier)) if self.ballots else None,
+            design_effects=None if self.voters or not earlier else _tastes(board, earlier, self.before),
+            style=StyleInput(self.ballots, _frozen_scaling(earlier)) if self.ballots else None,
             with_flip=self.due.effort.style or board.scope == OVERALL,
         )
 
@@ -193,7 +193,7 @@ class _Reading:
             run.facts["stars"] = stars.means(board.last_star)
         plan = None
         if board.scope == OVERALL:
-            plan = sampling_plan.new_plan(board.models, fit.board, mirrored(board.counts.n.sum(axis=0)))
+            plan = sampling_plan.new_plan(board.models, fit.board, symmetrized(board.counts.n.sum(axis=0)))
             run.facts["sampling_shares"] = sampling_plan.sampling_shares(plan)
         standings = [_standing(run, place, board, fit, self.before, live) for place in range(len(board.models))]
         return Published(run, standings, plan)
@@ -205,12 +205,12 @@ def _lines_of(earlier: AggregationRun) -> Lines:
     return {line.pop("model_id"): EarlierLine(line.pop("design_effect"), cast(StyleColumns, line)) for line in lines}
 
 
-def _tastes(board: BoardVotes, earlier: AggregationRun, before: Lines) -> Tastes:
+def _tastes(board: BoardVotes, earlier: AggregationRun, before: Lines) -> DesignEffects:
     """Of a model that has none yet: the median."""
     known = {model: line.design_effect for model, line in before.items()}
     usual = float(np.median(list(known.values()))) if known else 1.0
     of_bias = (earlier.facts.get("side_bias") or {}).get("design_effect", 1.0)
-    return Tastes(np.array([known.get(model.pk, usual) for model in board.models]), of_bias)
+    return DesignEffects(np.array([known.get(model.pk, usual) for model in board.models]), of_bias)
 
 
 def _frozen_scaling(earlier: AggregationRun | None) -> Scaling | None:

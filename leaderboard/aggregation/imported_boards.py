@@ -17,9 +17,9 @@ from leaderboard.models import AggregationRun, Contestant, ImportedBoard, Standi
 from leaderboard.models.imported import SCOPE
 from leaderboard.notify import announce_snapshot
 from leaderboard.rating.ballots import Ballots
-from leaderboard.rating.counts import counted
+from leaderboard.rating.counts import count_votes
 from leaderboard.rating.elo_replay import Replay
-from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
+from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
 from leaderboard.rating.style_control import Scaling
 
 logger = logging.getLogger(__name__)
@@ -79,8 +79,8 @@ def publish(board: ImportedBoard) -> AggregationRun:
     started_at = schedule.database_now()
     table = _read(board)
     counts, parameters = table.ballots.counts, method.parameters()
-    styled = Styled(table.ballots, _frozen_scaling(board)) if table.has_style else None
-    fit = fit_snapshot(counts, parameters, voters=table.ballots.of_voters, styled=styled, with_flip=True)
+    style = StyleInput(table.ballots, _frozen_scaling(board)) if table.has_style else None
+    fit = fit_snapshot(counts, parameters, voters=table.ballots.voter_votes, style=style, with_flip=True)
     public_id = new_public_id()
     run = new_run(
         f"imported: {public_id}",
@@ -118,7 +118,7 @@ def _read(board: ImportedBoard) -> _Table:
     left, right = (places_of(rows[side], contestants) for side in ("left", "right"))
     n = rows["n"].astype(np.int64)
     ballots = Ballots(
-        counts=counted(names, left, right, rows["outcome"], n),
+        counts=count_votes(names, left, right, rows["outcome"], n),
         left=left,
         right=right,
         outcome=rows["outcome"].astype(np.int64),

@@ -17,9 +17,9 @@ from leaderboard.payload_types import (
 from leaderboard.rating.differences import (
     Z,
     expected_share,
-    growth_until_apart,
+    growth_until_significant,
     observed_share,
-    variances_for_differences,
+    quasi_variances,
 )
 from models_registry.models import LanguageModel
 from models_registry.payloads import model_summary
@@ -77,7 +77,7 @@ def _compare(board: LeaderboardPayload, a: str, b: str) -> tuple[SharePayload, S
         return None, None
     difference, variance = score - other_score, variances[a] + variances[b]
     share = expected_share(difference, variance)
-    growth = growth_until_apart(difference, variance)
+    growth = growth_until_significant(difference, variance)
     more = (growth - 1) * board["votes_counted"]
     expected: SharePayload = {"share_a": share.share, "ci_low": share.low, "ci_high": share.high}
     separation: SeparationPayload = {
@@ -101,5 +101,5 @@ def difference_variances(lines: list[ResultPayload]) -> dict[str, float]:
     fitted_together = [
         line["model"]["id"] for line in lines if not line["preliminary"] and line["model"]["id"] in own
     ] or list(own)
-    shared = variances_for_differences([own[slug] for slug in fitted_together])
+    shared = quasi_variances([own[slug] for slug in fitted_together])
     return own | dict(zip(fitted_together, shared, strict=True))

@@ -9,9 +9,9 @@ from leaderboard.counting.columns import Column, Integers, outcome_column, read_
 from leaderboard.counting.vote_columns import STYLE, features_of, ids_in, places_of
 from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE
 from leaderboard.rating.ballots import Ballots
-from leaderboard.rating.bradley_terry import Places
+from leaderboard.rating.bradley_terry import Indices
 from leaderboard.rating.clustering import VoterVotes
-from leaderboard.rating.counts import OUTCOMES, Counts, counted
+from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
 from models_registry.models import LanguageModel
 
 _PAIR = {"left": Column("left_id"), "right": Column("right_id"), "outcome": outcome_column("outcome"), "n": Column("n")}
@@ -57,7 +57,7 @@ def _board(scope: str, models: list[LanguageModel], rows: dict[str, Integers]) -
     models = sorted(models, key=lambda model: model.slug)
     left, right = (places_of(rows[side], models) for side in ("left", "right"))
     names = [model.slug for model in models]
-    return BoardVotes(scope, models, counted(names, left, right, rows["outcome"], rows["n"]))
+    return BoardVotes(scope, models, count_votes(names, left, right, rows["outcome"], rows["n"]))
 
 
 def read_voters(board: BoardVotes) -> VoterVotes:
@@ -102,12 +102,12 @@ class OrderedVotes:
     voter: 0, 0, …, 1, …; key: what hashtextextended makes of the voter's name; order: the votes' numbers.
     """
 
-    voter: Places
+    voter: Indices
     key: Integers
     order: Integers
-    left: Places
-    right: Places
-    outcome: Places
+    left: Indices
+    right: Indices
+    outcome: Indices
 
 
 def read_in_order(board: BoardVotes) -> OrderedVotes:

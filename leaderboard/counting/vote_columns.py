@@ -6,7 +6,7 @@ import numpy as np
 from django.db.models import Model
 
 from leaderboard.counting.columns import Column, Integers
-from leaderboard.rating.bradley_terry import Floats, Places
+from leaderboard.rating.bradley_terry import Floats, Indices
 from leaderboard.rating.style_control import FEATURES, style_features
 
 _SIDES = ("left", "right")
@@ -23,12 +23,12 @@ def features_of(rows: Mapping[str, Integers]) -> Floats:
     return style_features(*(np.stack([rows[f"{side} {feature}"] for feature in FEATURES], axis=1) for side in _SIDES))
 
 
-def places_of(ids: Integers, among: Sequence[Model]) -> Places:
+def places_of(ids: Integers, among: Sequence[Model]) -> Indices:
     """Where in `among` the rows with these ids are."""
     known = [row.pk for row in among]
     place = np.zeros(max(known, default=0) + 1, dtype=np.int64)
     place[known] = np.arange(len(known))
-    places: Places = place[ids]
+    places: Indices = place[ids]
     return places
 
 

@@ -1,1 +1,1 @@
-"""Votes as files anybody may keep, and may compute the board from."""
+"""Exports of votes and stars: JSON lines, CSV and Parquet, and the recomputation of snapshots from them."""

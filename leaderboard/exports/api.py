@@ -1,4 +1,4 @@
-"""Votes as files through the API, sent as they are read."""
+"""API views that stream exports of votes and stars as files."""
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator
@@ -21,8 +21,8 @@ from leaderboard.exports.writers import CONTENT_TYPES, WRITERS
 
 class _FileView(APIView, ABC):
     @abstractmethod
-    def opened(self, asked: QueryDict) -> selection.Export | selection.StarExport:
-        """What the query asks for."""
+    def open_export(self, params: QueryDict) -> selection.Export | selection.StarExport:
+        """Return the export that the query selects."""
 
     @property
     def scopes(self) -> dict[str, Scope]:
@@ -37,10 +37,9 @@ class _FileView(APIView, ABC):
                 _("This arena does not publish its votes. A member's token with the scope “export” reads them.")
             )
         limits.count("export", actor.limit_keys, fail_open=True)
-        asked = request.query_params
-        export = self.opened(asked)
+        export = self.open_export(request.query_params)
         return StreamingHttpResponse(
-            _sent_on(WRITERS[ending](export.batches(), export.table)),
+            _stream(WRITERS[ending](export.batches(), export.table)),
             content_type=CONTENT_TYPES[ending],
             headers={"Content-Disposition": f'attachment; filename="{export.name}.{ending}"'},
         )
@@ -49,19 +48,21 @@ class _FileView(APIView, ABC):
 class VoteExport(_FileView):
     """Pseudonymous votes: all that were cast, those since a time or a number, or those of a snapshot."""
 
-    def opened(self, asked: QueryDict) -> selection.Export:
-        prompts = asked.get("prompts", "").lower() in ("1", "true")
-        return selection.open_export(snapshot=asked.get("snapshot", ""), since=asked.get("since", ""), prompts=prompts)
+    def open_export(self, params: QueryDict) -> selection.Export:
+        prompts = params.get("prompts", "").lower() in ("1", "true")
+        return selection.open_export(
+            snapshot=params.get("snapshot", ""), since=params.get("since", ""), prompts=prompts
+        )
 
 
 class StarExport(_FileView):
     """Pseudonymous stars: all that were given, those since a time or a number, or those that a snapshot knew."""
 
-    def opened(self, asked: QueryDict) -> selection.StarExport:
-        return selection.open_star_export(snapshot=asked.get("snapshot", ""), since=asked.get("since", ""))
+    def open_export(self, params: QueryDict) -> selection.StarExport:
+        return selection.open_star_export(snapshot=params.get("snapshot", ""), since=params.get("since", ""))
 
 
-async def _sent_on(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Each piece is made when the one before it is on its way, and holds a connection only while it is made."""
-    while (piece := await run_in_db(next, pieces, None)) is not None:
-        yield piece
+async def _stream(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield each chunk when the one before was sent; a database connection is held only while it is made."""
+    while (chunk := await run_in_db(next, chunks, None)) is not None:
+        yield chunk

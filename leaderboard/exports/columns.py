@@ -1,4 +1,4 @@
-"""An export's rows as the flat columns of CSV and Parquet: a style count is a column, `style_left_tokens`."""
+"""Flat columns of an export in CSV and Parquet; each style count is a column such as `style_left_tokens`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ COLUMNS = (*_FACTS, *STYLE)
 
 @dataclass(frozen=True)
 class Table:
-    """What a file's columns are called, and a row's cells in their order."""
+    """Column names of a file, and a function that returns a row's cells in their order."""
 
     columns: tuple[str, ...]
     flat: Callable[[Any], tuple[object, ...]]
 
 
 def flat(row: VoteRow) -> tuple[object, ...]:
-    """The row's cells in the order of COLUMNS; None where the style is not known."""
+    """Return the row's cells in the order of COLUMNS; None where the style is unknown."""
     facts = tuple([getattr(row, name) for name in _FACTS])
     if row.style is None:
         return (*facts, *[None] * len(STYLE))
@@ -33,17 +33,17 @@ def flat(row: VoteRow) -> tuple[object, ...]:
 
 
 def flat_with_prompts(row: VoteWithPrompts) -> tuple[object, ...]:
-    """The same, then the consent and the turns, these as JSON."""
+    """Return the row's cells, then the consent and the turns as JSON."""
     turns = None if row.turns is None else msgspec.json.encode(row.turns).decode()
     return (*flat(row), row.consent, turns)
 
 
 def nested(cells: Mapping[str, object]) -> dict[str, object]:
-    """The mirror of `flat`, as the JSON object of a row: its cells may still be text."""
+    """Return a row's JSON object from its cells, which may still be text: the inverse of `flat`."""
     row = {name: cells[name] for name in _FACTS if name in cells}
     sides = {side: {count: cells.get(f"style_{side}_{count}") for count in STYLE_COUNTS} for side in SIDES}
-    known = all(count is not None for counts in sides.values() for count in counts.values())
-    return {**row, "style": sides if known else None}
+    has_style = all(count is not None for counts in sides.values() for count in counts.values())
+    return {**row, "style": sides if has_style else None}
 
 
 VOTES = Table(COLUMNS, flat)

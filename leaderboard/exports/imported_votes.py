@@ -1,4 +1,4 @@
-"""The votes of an imported board as rows of an export: lines of the table it came from, under other voters' names."""
+"""Votes of an imported board as rows of an export: the imported lines with new pseudonyms."""
 
 from collections.abc import Iterator
 
@@ -15,8 +15,8 @@ _FACTS = (
 
 
 def batches(moment: Moment) -> Iterator[list[VoteRow]]:
-    """As leaderboard.exports.votes.batches. The moment's last change is the edition that the snapshot is of."""
-    name_of = new_pseudonyms()
+    """Yield rows like leaderboard.exports.votes.batches. moment.last_change: the snapshot's edition."""
+    pseudonym = new_pseudonyms()
     edition = ImportedVote.objects.filter(board__slug=moment.scope.removeprefix(SCOPE), edition=moment.last_change)
     votes, after = edition.order_by("order"), 0
     while found := list(votes.filter(order__gt=after).values_list(*_FACTS)[:BATCH]):
@@ -24,7 +24,7 @@ def batches(moment: Moment) -> Iterator[list[VoteRow]]:
         yield [
             VoteRow(
                 order=order,
-                voter=name_of(voter) if voter else "",
+                voter=pseudonym(voter) if voter else "",
                 model_left=left,
                 model_right=right,
                 choice=outcome,

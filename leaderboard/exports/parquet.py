@@ -1,4 +1,4 @@
-"""Rows of an export as Arrow's columns, and back."""
+"""Conversion between rows of an export and Arrow columns."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -11,13 +11,13 @@ from arro3.io import read_parquet
 
 from leaderboard.exports.columns import STYLE, Table
 
-_WORDS = DataType.list(Field("item", DataType.string(), nullable=False))
+_TEXT_LIST = DataType.list(Field("item", DataType.string(), nullable=False))
 _TIME = DataType.timestamp("us", tz="UTC")
 _TYPES = {
     "order": DataType.int64(),
     "created_at": _TIME,
     "excluded_at": _TIME,
-    "categories": _WORDS,
+    "categories": _TEXT_LIST,
     "turn_count": DataType.int32(),
     "n": DataType.int64(),
     "stars": DataType.int32(),
@@ -30,7 +30,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class NotParquet(ValueError):
-    """The file is something else, or damaged."""
+    """Raised when the file has another format or is damaged."""
 
 
 def schema_of(table: Table) -> Schema:
@@ -44,7 +44,7 @@ def record_batch(rows: Sequence[object], table: Table) -> RecordBatch:
 
 
 def read_rows(path: Path) -> Iterator[dict[str, object]]:
-    """Each row's cells by column. Raises NotParquet and OSError."""
+    """Yield each row's cells by column. Raises NotParquet and OSError."""
     with path.open("rb") as file:
         if file.read(4) != _MAGIC:
             raise NotParquet("it does not begin like Parquet")
@@ -59,7 +59,7 @@ def _batches(path: Path) -> Iterator[RecordBatch]:
     try:
         yield from read_parquet(path, batch_size=10_000)
     except BaseException as error:
-        # A damaged file is an Exception or, from this library, a panic, which is none.
+        # For a damaged file this library raises an Exception or a PanicException, which is only a BaseException.
         if isinstance(error, Exception) or type(error).__name__ == "PanicException":
             raise NotParquet(str(error)) from error
         raise
@@ -67,9 +67,9 @@ def _batches(path: Path) -> Iterator[RecordBatch]:
 
 def _array(column: list[Any], name: str) -> Array:
     kind = _TYPES.get(name, DataType.string())
-    if kind == _WORDS:
+    if kind == _TEXT_LIST:
         ends = Array([0, *accumulate(map(len, column))], type=DataType.int32())
-        return list_array(ends, Array([word for words in column for word in words], type=DataType.string()), type=kind)
+        return list_array(ends, Array([text for texts in column for text in texts], type=DataType.string()), type=kind)
     if kind == _TIME:
         moments = [None if moment is None else (moment - _EPOCH) // _MICROSECOND for moment in column]
         return Array(moments, type=DataType.int64()).cast(kind)

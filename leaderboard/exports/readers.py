@@ -1,4 +1,4 @@
-"""Reading an export back: JSON lines, CSV or Parquet, by the file's ending."""
+"""Readers of exports: JSON lines, CSV or Parquet, by the file's suffix."""
 
 import csv
 from collections.abc import Callable, Iterator
@@ -8,21 +8,21 @@ import msgspec
 
 from leaderboard.export_rows import VoteRow
 from leaderboard.exports.columns import nested
-from leaderboard.exports.writers import without_quote
+from leaderboard.exports.writers import unquote
 
 
 class NotAnExport(ValueError):
-    """The file is not an export; says which row is wrong, and how."""
+    """Raised with a message for people that names the invalid row."""
 
 
 def read_rows(path: Path) -> Iterator[VoteRow]:
-    """Every row in the file's order. Raises NotAnExport, also in the middle, and OSError."""
+    """Yield rows in the file's order. Raises NotAnExport, also after some rows, and OSError."""
     read = _READERS.get(path.suffix)
     if read is None:
         raise NotAnExport(f"An export ends in {', '.join(_READERS)}; this is {path.name}.")
     number = 0
     try:
-        for number, row in enumerate(read(path), start=1):  # noqa: B007 (said when a row is refused)
+        for number, row in enumerate(read(path), start=1):  # noqa: B007 (used in the error)
             yield row
     except (msgspec.MsgspecError, KeyError, UnicodeDecodeError, csv.Error) as error:
         raise NotAnExport(f"{path.name}, row {number + 1}: {error}.") from error
@@ -44,10 +44,10 @@ def _from_csv(path: Path) -> Iterator[VoteRow]:
 
 
 def _value(name: str, cell: str | None) -> str | list[str] | None:
-    text = without_quote(cell or "")
+    text = unquote(cell or "")
     if name == "categories":
         return text.split(";") if text else []
-    # Only these two are texts that may be empty.
+    # Only these two columns may hold empty texts; elsewhere an empty cell is null.
     return text if text or name in ("voter", "language") else None
 
 

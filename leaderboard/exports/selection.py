@@ -1,4 +1,4 @@
-"""Which votes an export is of."""
+"""Choice of the votes in an export: a snapshot's, those since a start, or all."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from leaderboard.models.imported import SCOPE
 
 @dataclass(frozen=True)
 class StarExport:
-    """As Export, of stars."""
+    """Rows of stars, and the file's name without suffix."""
 
     name: str
     moment: votes.Moment
@@ -34,7 +34,7 @@ class StarExport:
 
 @dataclass(frozen=True)
 class Export:
-    """Its file's name, without the ending, and its rows."""
+    """Rows of votes, and the file's name without suffix."""
 
     name: str
     moment: votes.Moment
@@ -45,7 +45,7 @@ class Export:
         return VOTES_WITH_PROMPTS if self.prompts else VOTES
 
     def batches(self) -> Iterator[list[VoteRow]] | Iterator[list[VoteWithPrompts]]:
-        """Afresh with every call: with other pseudonyms."""
+        """Yield the rows; pseudonyms differ in each call."""
         if self.prompts:
             return with_prompts(votes.batches(self.moment))
         if self.moment.scope == COMPARE:
@@ -55,46 +55,43 @@ class Export:
 
 
 def open_export(*, snapshot: str = "", since: str = "", prompts: bool = False) -> Export:
-    """The votes of a snapshot; those since a time or after a number; without either, every blind vote as it stands now.
+    """Return the votes of a snapshot, those since a time or after a number, or by default all blind votes as of now.
 
-    prompts: with what was asked and answered, where there is consent. Raises NoSuchSnapshot and InvalidInput.
+    prompts: include prompts and answers where there is consent. Raises NoSuchSnapshot and InvalidInput.
     """
     if snapshot and since:
         raise InvalidInput(_("Choose either a snapshot or a start, not both."))
     if prompts and not settings.ARENA_PUBLISH_PROMPTS:
-        raise _no_prompts(_("This arena does not publish prompts."))
+        raise _prompts_refused(_("This arena does not publish prompts."))
     if snapshot:
-        export = export_of(run_of(snapshot))
+        export = snapshot_export(get_run(snapshot))
     else:
-        now = votes.moment_now()
-        export = Export("votes", _since(now, since) if since else now)
+        current = votes.current_moment()
+        export = Export("votes", _moment_since(current, since) if since else current)
     if prompts and (export.moment.scope == COMPARE or export.moment.scope.startswith(SCOPE)):
-        raise _no_prompts(_("Only votes on battles between two models come with prompts."))
+        raise _prompts_refused(_("Only votes on battles between two models come with prompts."))
     return replace(export, prompts=prompts)
 
 
-def _no_prompts(why: str) -> InvalidInput:
-    return InvalidInput(why, fields={"prompts": [why]})
+def _prompts_refused(reason: str) -> InvalidInput:
+    return InvalidInput(reason, fields={"prompts": [reason]})
 
 
 def open_star_export(*, snapshot: str = "", since: str = "") -> StarExport:
-    """The stars that a snapshot of the board Compare knew; those since a time or after a number; or all.
-
-    Raises NoSuchSnapshot and InvalidInput.
-    """
+    """Return the stars of a snapshot, as open_export does. Raises NoSuchSnapshot and InvalidInput."""
     if snapshot and since:
         raise InvalidInput(_("Choose either a snapshot or a start, not both."))
     if snapshot:
-        run = run_of(snapshot)
+        run = get_run(snapshot)
         if run.scope != COMPARE:
             raise NoSuchSnapshot
-        return StarExport(f"stars-{run.public_id}", votes.moment_of(run))
-    now = votes.Moment(COMPARE, last_order=0, last_change=stars.last_star())
-    return StarExport("stars", _since(now, since) if since else now)
+        return StarExport(f"stars-{run.public_id}", votes.snapshot_moment(run))
+    current = votes.Moment(COMPARE, last_order=0, last_change=stars.last_star())
+    return StarExport("stars", _moment_since(current, since) if since else current)
 
 
-def run_of(snapshot: str) -> AggregationRun:
-    """Raises NoSuchSnapshot."""
+def get_run(snapshot: str) -> AggregationRun:
+    """Raise NoSuchSnapshot unless the run exists and is done."""
     done = AggregationRun.objects.filter(state=AggregationRun.State.DONE)
     run = None if "\x00" in snapshot else done.filter(public_id=snapshot).first()
     if run is None:
@@ -102,16 +99,16 @@ def run_of(snapshot: str) -> AggregationRun:
     return run
 
 
-def export_of(run: AggregationRun) -> Export:
-    return Export(f"votes-{run.public_id}", votes.moment_of(run))
+def snapshot_export(run: AggregationRun) -> Export:
+    return Export(f"votes-{run.public_id}", votes.snapshot_moment(run))
 
 
-def _since(moment: votes.Moment, said: str) -> votes.Moment:
-    """A number is that of the last vote somebody has; anything else is a time. Raises InvalidInput."""
-    if said.isascii() and said.isdecimal() and len(said) <= 18:
-        return replace(moment, after_order=int(said))
+def _moment_since(moment: votes.Moment, start: str) -> votes.Moment:
+    """Return the moment limited to votes after a number or since an ISO 8601 time. Raises InvalidInput."""
+    if start.isascii() and start.isdecimal() and len(start) <= 18:
+        return replace(moment, after_order=int(start))
     try:
-        time = datetime.fromisoformat(said)
+        time = datetime.fromisoformat(start)
     except ValueError:
         message = _("A time, as 2026-01-31T12:00:00Z, or the number of the last vote you have.")
         raise InvalidInput(message, fields={"since": [message]}) from None

@@ -1,4 +1,4 @@
-"""Stars as rows of an export: all that were ever given, under pseudonyms, and which of an answer are the latest."""
+"""Stars as rows of an export, under pseudonyms, with a mark for the latest of each answer."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,7 +10,7 @@ from leaderboard.exports.votes import BATCH, Moment, new_pseudonyms
 
 
 class StarRow(msgspec.Struct, frozen=True):
-    """`turn` and `answer` are pseudonyms, as `voter` is: answers of one turn were compared with each other."""
+    """Stars of an answer; turn and answer are pseudonyms like voter. Answers of one turn were compared."""
 
     order: int
     voter: str
@@ -39,18 +39,18 @@ ORDER BY 1 LIMIT %(batch)s
 
 
 def batches(moment: Moment) -> Iterator[list[StarRow]]:
-    """The rows in order, some thousands at a time, with a query for each piece. `moment.last_change`: the last star."""
-    name_of = new_pseudonyms()
+    """Yield the rows in order, in batches with one query each. moment.last_change: number of the last star."""
+    pseudonym = new_pseudonyms()
     after = moment.after_order
     while True:
-        asked = {"after": after, "last": moment.last_change, "since": moment.since, "batch": BATCH}
+        parameters = {"after": after, "last": moment.last_change, "since": moment.since, "batch": BATCH}
         with connection.cursor() as cursor:
-            cursor.execute(_ROWS, asked)
+            cursor.execute(_ROWS, parameters)
             found = cursor.fetchall()
         if not found:
             return
         after = found[-1][0]
         yield [
-            StarRow(order, name_of(voter), name_of(f"turn:{turn}"), name_of(f"answer:{answer}"), *said)
-            for order, voter, turn, answer, *said in found
+            StarRow(order, pseudonym(voter), pseudonym(f"turn:{turn}"), pseudonym(f"answer:{answer}"), *rest)
+            for order, voter, turn, answer, *rest in found
         ]

@@ -1,4 +1,4 @@
-"""A snapshot fitted again from its export alone, and compared with what was published. Asks no database."""
+"""Recomputation of a snapshot from its export alone, and comparison with the published numbers. Uses no database."""
 
 import math
 from collections import Counter, defaultdict
@@ -13,13 +13,13 @@ from common.payload_types import JsonObject
 from leaderboard.counting import method
 from leaderboard.export_rows import STYLE_COUNTS, VoteRow
 from leaderboard.models.imported import SCOPE as IMPORTED
-from leaderboard.rating.ballots import Ballots, Gathering
-from leaderboard.rating.board_fit import Tastes
+from leaderboard.rating.ballots import Ballots, BallotsBuilder
+from leaderboard.rating.board_fit import DesignEffects
 from leaderboard.rating.elo import START, after_vote
-from leaderboard.rating.snapshot_fit import FitLine, SnapshotFit, Styled, fit_snapshot
+from leaderboard.rating.snapshot_fit import FitLine, SnapshotFit, StyleInput, fit_snapshot
 from leaderboard.rating.style_control import Scaling
 
-AGREES_TO = 1e-6
+TOLERANCE = 1e-6
 
 _LINE = (
     "score", "ci_low", "ci_high", "rank", "rank_best", "rank_worst", "votes", "wins", "losses", "ties", "both_bad",
@@ -30,7 +30,7 @@ _STYLE = ("score", "ci_low", "ci_high", "rank", "rank_best", "rank_worst")
 
 
 class CannotRecompute(ValueError):
-    """Says why, for a person."""
+    """Raised with a message for people."""
 
 
 class PublishedMethod(msgspec.Struct):
@@ -38,8 +38,8 @@ class PublishedMethod(msgspec.Struct):
     parameters: JsonObject
 
 
-class Published(msgspec.Struct):
-    """The part of the API's snapshot that follows from votes."""
+class PublishedSnapshot(msgspec.Struct):
+    """Part of the API's snapshot that follows from votes."""
 
     id: str
     board: str
@@ -54,98 +54,94 @@ class Published(msgspec.Struct):
     votes_renamed_since: int
 
     @property
-    def is_styled_afresh(self) -> bool:
+    def has_own_style_fit(self) -> bool:
         return self.facts.get("style_of") == self.id
 
     @property
-    def has_its_voters(self) -> bool:
-        """Whether design effects were made of the snapshot's own votes, and those are still the same voters'."""
+    def has_unchanged_voters(self) -> bool:
+        """True if the design effects come from the snapshot's votes, and these still have the same voters."""
         return self.facts.get("design_effects_of") == self.id and not self.votes_renamed_since
 
     @property
-    def has_an_elo(self) -> bool:
-        """A category's or a language's Elo is that of Overall, and moved by votes that are not in its export."""
+    def has_own_elo(self) -> bool:
+        """False for categories and languages: their Elo is that of Overall, with votes missing from their export."""
         return self.board == "overall" or self.board.startswith(IMPORTED)
 
-    def name_of(self, line: JsonObject) -> str:
-        """What the export calls the line's model."""
+    def contestant_name(self, line: JsonObject) -> str:
         return str(line["model"]["name" if self.board.startswith(IMPORTED) else "id"])
 
 
 @dataclass(frozen=True)
-class Votes:
-    """What an export says: the counted votes, the excluded ones by reason, and who has which Elo after them.
-
-    No Elo for a table of counts, whose votes have no order.
-    """
+class ExportedVotes:
+    """Counted votes, number of excluded votes by reason, and final Elo by model; no Elo for a table of counts."""
 
     ballots: Ballots
     excluded: dict[str, int]
     elo: dict[str, float]
 
 
-def read_published(text: bytes) -> Published:
-    """From the API's JSON. Raises CannotRecompute."""
+def read_published(text: bytes) -> PublishedSnapshot:
+    """Decode the API's JSON. Raises CannotRecompute."""
     try:
-        return msgspec.json.decode(text, type=Published)
+        return msgspec.json.decode(text, type=PublishedSnapshot)
     except msgspec.MsgspecError as error:
         raise CannotRecompute(f"This is not a snapshot as the API gives it: {error}.") from error
 
 
-def recompute(published: Published, rows: Iterable[VoteRow]) -> list[str]:
-    """What does not agree, a sentence each; nothing when every number follows from the votes.
+def recompute(published: PublishedSnapshot, rows: Iterable[VoteRow]) -> list[str]:
+    """Return one sentence per difference; an empty list when every number follows from the votes.
 
-    Scores and bounds agree to a millionth of a point. What a snapshot took over from an earlier one, as its facts say,
-    is believed and not compared: style and design effects; these also where votes were filed under other voters since.
-    Raises CannotRecompute for another version's method.
+    Scores and bounds are compared with a tolerance of a millionth of a point. Style and design effects that the
+    snapshot took from an earlier one (see its facts) are used without comparison; design effects also where votes have
+    changed voters since. Raises CannotRecompute for another version's method.
     """
     if published.method.name not in (method.NAME, method.WITH_SIDES):
         raise CannotRecompute(
             f"The snapshot was computed by {published.method.name}, and this version computes {method.NAME}: "
             "use the version of that time."
         )
-    disorder: list[str] = []
-    votes = _gather(published, rows, disorder)
+    row_errors: list[str] = []
+    votes = _collect_votes(published, rows, row_errors)
     counts = votes.ballots.counts
-    lines = {published.name_of(line): line for line in published.results}
+    lines = {published.contestant_name(line): line for line in published.results}
     fit = _fit(published, votes.ballots, lines)
     differences = [
-        *disorder,
-        *_unequal("the board", "votes_counted", published.votes_counted, counts.total),
-        *_unequal("the board", "votes_excluded", published.votes_excluded, votes.excluded),
-        *_unequal("the board", "tallies_checksum", published.tallies_checksum, counts.checksum),
-        *_unequal("the board", "collecting", _collecting(published), _unscored(counts.names, fit)),
+        *row_errors,
+        *_differences("the board", "votes_counted", published.votes_counted, counts.total),
+        *_differences("the board", "votes_excluded", published.votes_excluded, votes.excluded),
+        *_differences("the board", "tallies_checksum", published.tallies_checksum, counts.checksum),
+        *_differences("the board", "collecting", _collecting(published), _unscored(counts.names, fit)),
         *(f"{name}: has no vote." for name in sorted(lines.keys() - set(counts.names))),
     ]
     for fact, found in fit.facts.items():
-        differences += _unequal("the board", fact, published.facts.get(fact), found)
+        differences += _differences("the board", fact, published.facts.get(fact), found)
     for name, computed in zip(counts.names, fit.lines, strict=True):
-        differences += _compare_line(name, lines.get(name), computed, with_style=published.is_styled_afresh)
+        differences += _compare_line(name, lines.get(name), computed, with_style=published.has_own_style_fit)
         if name in lines and name in votes.elo:
-            differences += _unequal(name, "elo", lines[name]["elo"], votes.elo[name])
+            differences += _differences(name, "elo", lines[name]["elo"], votes.elo[name])
     return differences
 
 
-def _gather(published: Published, rows: Iterable[VoteRow], disorder: list[str]) -> Votes:
-    gathering, excluded, last = Gathering(), Counter[str](), 0
+def _collect_votes(published: PublishedSnapshot, rows: Iterable[VoteRow], row_errors: list[str]) -> ExportedVotes:
+    builder, excluded, last = BallotsBuilder(), Counter[str](), 0
     elo: defaultdict[str, float] = defaultdict(lambda: START)
-    has_an_order = True
+    is_ordered = True
     for row in rows:
         if not last < row.order <= published.last_order:
-            disorder.append(f"vote {row.order}: follows {last} on a board that ends with {published.last_order}.")
+            row_errors.append(f"vote {row.order}: follows {last} on a board that ends with {published.last_order}.")
         last = max(last, row.order)
         if not row.is_on(published.board):
-            disorder.append(f"vote {row.order}: is not on the board {published.board}.")
+            row_errors.append(f"vote {row.order}: is not on the board {published.board}.")
         left, right = row.model_left, row.model_right
         if row.counts:
-            gathering.add(left, right, row.choice, n=row.n, voter=row.voter, style=_style_of(row))
+            builder.add(left, right, row.choice, n=row.n, voter=row.voter, style=_style_of(row))
         else:
             excluded[row.excluded_reason or ""] += row.n
-        if row.excluded_reason in (None, "anomaly"):  # Elo goes on while a vote is under review
+        if row.excluded_reason in (None, "anomaly"):  # votes under review count for Elo
             elo[left], elo[right] = after_vote(elo[left], elo[right], left_share=_LEFT_SHARE[row.choice])
-            has_an_order = has_an_order and row.n == 1
-    has_an_order = has_an_order and published.has_an_elo
-    return Votes(gathering.ballots(), dict(excluded), dict(elo) if has_an_order else {})
+            is_ordered = is_ordered and row.n == 1
+    is_ordered = is_ordered and published.has_own_elo
+    return ExportedVotes(builder.build(), dict(excluded), dict(elo) if is_ordered else {})
 
 
 def _style_of(row: VoteRow) -> list[int] | None:
@@ -154,27 +150,30 @@ def _style_of(row: VoteRow) -> list[int] | None:
     return [getattr(side, count) for side in (row.style.left, row.style.right) for count in STYLE_COUNTS]
 
 
-def _fit(published: Published, ballots: Ballots, lines: Mapping[str, JsonObject]) -> SnapshotFit:
-    style = published.facts.get("style") if published.is_styled_afresh else None
+def _fit(published: PublishedSnapshot, ballots: Ballots, lines: Mapping[str, JsonObject]) -> SnapshotFit:
+    style = published.facts.get("style") if published.has_own_style_fit else None
     scaling = style and Scaling(np.array(style["scaling"]["mean"]), np.array(style["scaling"]["sd"]))
+    has_voters = published.has_unchanged_voters
     return fit_snapshot(
         ballots.counts,
         published.method.parameters,
-        voters=ballots.of_voters if published.has_its_voters else None,
-        tastes=None if published.has_its_voters else _published_tastes(published, ballots.counts.names, lines),
-        styled=Styled(ballots, scaling) if style else None,
+        voters=ballots.voter_votes if has_voters else None,
+        design_effects=None if has_voters else _published_design_effects(published, ballots.counts.names, lines),
+        style=StyleInput(ballots, scaling) if style else None,
     )
 
 
-def _published_tastes(published: Published, names: list[str], lines: Mapping[str, JsonObject]) -> Tastes:
-    """Nobody's score or bound depends on the design effect of a model without a score."""
+def _published_design_effects(
+    published: PublishedSnapshot, names: list[str], lines: Mapping[str, JsonObject]
+) -> DesignEffects:
+    # Models without a published design effect have no score, and no other number depends on theirs.
     effects = [lines[name]["design_effect"] if name in lines else 1.0 for name in names]
-    of_bias = (published.facts.get("side_bias") or {}).get("design_effect", 1.0)
-    return Tastes(np.array(effects, dtype=np.float64), of_bias)
+    side_bias = (published.facts.get("side_bias") or {}).get("design_effect", 1.0)
+    return DesignEffects(np.array(effects, dtype=np.float64), side_bias)
 
 
-def _collecting(published: Published) -> dict[str, int]:
-    return {published.name_of(line): line["votes"] for line in published.collecting}
+def _collecting(published: PublishedSnapshot) -> dict[str, int]:
+    return {published.contestant_name(line): line["votes"] for line in published.collecting}
 
 
 def _unscored(names: list[str], fit: SnapshotFit) -> dict[str, int]:
@@ -187,29 +186,30 @@ def _compare_line(name: str, published: JsonObject | None, computed: FitLine, *,
             yield f"{name}: is not on the board, and the votes give it {computed['score']}."
         return
     for column in _LINE:
-        yield from _unequal(name, column, published.get(column), computed.get(column))
+        yield from _differences(name, column, published.get(column), computed.get(column))
     if with_style:
-        said = published.get("style") or dict.fromkeys(_STYLE)
-        is_rank_alone = said["rank"] is not None and said.get("rank_best") is None  # as before there were ranges
-        for column in _STYLE[:4] if is_rank_alone else _STYLE:
-            yield from _unequal(name, f"style {column}", said[column], computed.get(f"style_{column}"))
+        style = published.get("style") or dict.fromkeys(_STYLE)
+        # Snapshots of earlier versions have a rank without a range.
+        has_rank_only = style["rank"] is not None and style.get("rank_best") is None
+        for column in _STYLE[:4] if has_rank_only else _STYLE:
+            yield from _differences(name, f"style {column}", style[column], computed.get(f"style_{column}"))
 
 
-def _unequal(whose: str, what: str, published: object, computed: object) -> Iterator[str]:
-    """One sentence for each number, of nested ones too, that is not the same to AGREES_TO."""
+def _differences(subject: str, fact: str, published: object, computed: object) -> Iterator[str]:
+    """Yield one sentence for each number, also nested, that differs by more than TOLERANCE."""
     if isinstance(published, Mapping) and isinstance(computed, Mapping):
         for name in sorted(published.keys() | computed.keys()):
-            yield from _unequal(whose, f"{what} {name}", published.get(name), computed.get(name))
+            yield from _differences(subject, f"{fact} {name}", published.get(name), computed.get(name))
     elif isinstance(published, list) and isinstance(computed, list) and len(published) == len(computed):
-        for place, (one, other) in enumerate(zip(published, computed, strict=True)):
-            yield from _unequal(whose, f"{what} {place}", one, other)
-    elif not _agree(published, computed):
-        yield f"{whose}: {what} was published as {published}, and the votes give {computed}."
+        for index, (left, right) in enumerate(zip(published, computed, strict=True)):
+            yield from _differences(subject, f"{fact} {index}", left, right)
+    elif not _are_equal(published, computed):
+        yield f"{subject}: {fact} was published as {published}, and the votes give {computed}."
 
 
-def _agree(published: object, computed: object) -> bool:
+def _are_equal(published: object, computed: object) -> bool:
     if _is_number(published) and _is_number(computed):
-        return math.isclose(published, computed, rel_tol=0, abs_tol=AGREES_TO)
+        return math.isclose(published, computed, rel_tol=0, abs_tol=TOLERANCE)
     return bool(published == computed)
 
 

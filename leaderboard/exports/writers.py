@@ -1,4 +1,4 @@
-"""Rows of an export as the bytes of a file, piece by piece: a million rows take no more memory than a thousand."""
+"""Writers of exports: rows to chunks of bytes, in constant memory."""
 
 import csv
 import io
@@ -14,21 +14,22 @@ from leaderboard.exports.columns import VOTES, Table
 
 Batches = Iterable[Sequence[object]]
 
-_PIECE = 1 << 16
+_CHUNK_BYTES = 1 << 16
 _QUOTED = re.compile(r"'+")
 
 
 def as_jsonl(batches: Batches, table: Table = VOTES) -> Iterator[bytes]:
-    """One JSON object per line."""
+    """Yield one JSON object per line."""
     encoder = msgspec.json.Encoder()
     for rows in batches:
         yield encoder.encode_lines(rows)
 
 
 def as_csv(batches: Batches, table: Table = VOTES) -> Iterator[bytes]:
-    """Columns as the table names them; categories are separated by semicolons, what is not known is empty.
+    """Yield CSV; categories are separated by semicolons, null is empty.
 
-    A text that a spreadsheet would run has a quote before it, and so has one that began with such a quote.
+    Texts that a spreadsheet would run as a formula get a leading quote, as do texts that already start with quotes and
+    such a formula.
     """
     text = io.StringIO()
     writer = csv.writer(text)
@@ -41,8 +42,8 @@ def as_csv(batches: Batches, table: Table = VOTES) -> Iterator[bytes]:
     yield text.getvalue().encode()
 
 
-def without_quote(cell: str) -> str:
-    """A cell of our CSV as it was before it was made harmless."""
+def unquote(cell: str) -> str:
+    """Return the original text of a cell: the inverse of the quoting in as_csv."""
     return cell[1:] if cell.startswith("'") and _is_formula(cell) else cell
 
 
@@ -63,7 +64,7 @@ def _is_formula(text: str) -> bool:
 
 
 def as_parquet(batches: Batches, table: Table = VOTES) -> Iterator[bytes]:
-    """Columns as the table names them, compressed. The whole file is on disk before its first piece is given."""
+    """Yield compressed Parquet. The whole file is written to disk before the first chunk."""
     from arro3.core import RecordBatchReader
     from arro3.io import write_parquet
 
@@ -73,8 +74,8 @@ def as_parquet(batches: Batches, table: Table = VOTES) -> Iterator[bytes]:
         reader = RecordBatchReader.from_batches(schema_of(table), (record_batch(rows, table) for rows in batches))
         write_parquet(reader, file, compression="zstd(3)", max_row_group_size=100_000)
         file.seek(0)
-        while piece := file.read(_PIECE):
-            yield piece
+        while chunk := file.read(_CHUNK_BYTES):
+            yield chunk
 
 
 WRITERS: dict[str, Callable[[Batches, Table], Iterator[bytes]]] = {

@@ -1,1 +1,1 @@
-"""Votes that were cast elsewhere, made into boards of their own."""
+"""Imports of foreign tables of votes as boards of their own."""

@@ -1,4 +1,4 @@
-"""Making a board of a foreign table of votes."""
+"""Import of a foreign table of votes as a board."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class BoardExists(ArenaError):
 
 
 @dataclass(frozen=True)
-class About:
-    """What people read of an imported board. A slug names it in addresses: `imported:<slug>`."""
+class BoardDetails:
+    """Texts of an imported board; its key is `imported:<slug>`."""
 
     slug: str
     title: str = ""
@@ -35,38 +35,38 @@ class About:
 @transaction.atomic
 def import_board(
     path: Path,
-    about: About,
+    details: BoardDetails,
     *,
     models: Mapping[str, LanguageModel],
     replace: bool = False,
     on_progress: Callable[[int], None] = lambda votes: None,
 ) -> AggregationRun:
-    """Store the table's votes and publish the board; all of it or nothing. `models`: by contestants' names.
+    """Store the table's votes and publish the board, in one transaction. models: by contestants' names.
 
-    With `replace` the table becomes the next edition of a board that exists; snapshots of earlier ones stay.
+    replace: store the table as the next edition of an existing board; snapshots of earlier editions stay.
     Raises BoardExists, BadTable, NotATable and OSError.
     """
-    made, is_new = ImportedBoard.objects.get_or_create(slug=about.slug)
-    board = ImportedBoard.objects.select_for_update().get(pk=made.pk)
+    row, is_new = ImportedBoard.objects.get_or_create(slug=details.slug)
+    board = ImportedBoard.objects.select_for_update().get(pk=row.pk)
     if not is_new and not replace:
         raise BoardExists
-    board.title = about.title or board.title or about.slug
-    board.source, board.licence = about.source or board.source, about.licence or board.licence
+    board.title = details.title or board.title or details.slug
+    board.source, board.licence = details.source or board.source, details.licence or board.licence
     board.edition += 1
     board.save()
     rows = store_votes(board, path, on_progress=on_progress)
-    _link(board, models)
+    _link_models(board, models)
     audit.record(None, "votes.import", board.scope, file=path.name, edition=board.edition, rows=rows)
     return imported_boards.publish(board)
 
 
-def slug_of(path: Path) -> str:
-    """What a board is called when nobody says."""
+def default_slug(path: Path) -> str:
+    """Return the default slug of a file's board."""
     return slugify(path.stem)[:60]
 
 
-def _link(board: ImportedBoard, models: Mapping[str, LanguageModel]) -> None:
-    known = list(Contestant.objects.filter(board=board, name__in=models))
-    for contestant in known:
+def _link_models(board: ImportedBoard, models: Mapping[str, LanguageModel]) -> None:
+    contestants = list(Contestant.objects.filter(board=board, name__in=models))
+    for contestant in contestants:
         contestant.model = models[contestant.name]
-    Contestant.objects.bulk_update(known, ["model"])
+    Contestant.objects.bulk_update(contestants, ["model"])

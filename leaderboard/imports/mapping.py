@@ -1,4 +1,4 @@
-"""Which names in a foreign table are models of the registry: `name: slug` in YAML, or a CSV with name and model."""
+"""Mapping from names in a foreign table to models of the registry: YAML `name: slug`, or CSV with name and model."""
 
 import csv
 from collections.abc import Iterable
@@ -10,16 +10,16 @@ from models_registry.models import LanguageModel
 
 
 class BadMapping(ValueError):
-    """Says what is wrong with it, for a person."""
+    """Raised with a message for people."""
 
 
 def read_mapping(path: Path) -> dict[str, LanguageModel]:
-    """By the name in the table. Raises BadMapping and OSError."""
+    """Return models by their name in the table. Raises BadMapping and OSError."""
     slugs = _csv_pairs(path) if path.suffix == ".csv" else _yaml_pairs(path)
     models = LanguageModel.objects.in_bulk(set(slugs.values()), field_name="slug")
     unknown = sorted(set(slugs.values()) - models.keys())
     if unknown:
-        raise BadMapping(f"{path.name}: the registry has no {_listed(unknown)}.")
+        raise BadMapping(f"{path.name}: the registry has no {_quoted(unknown)}.")
     return {name: models[slug] for name, slug in slugs.items()}
 
 
@@ -41,5 +41,5 @@ def _yaml_pairs(path: Path) -> dict[str, str]:
     return {str(name): slug for name, slug in pairs.items()}
 
 
-def _listed(words: Iterable[str]) -> str:
+def _quoted(words: Iterable[str]) -> str:
     return ", ".join(f"“{word}”" for word in words)

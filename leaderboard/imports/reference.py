@@ -1,4 +1,4 @@
-"""A foreign table fitted as other libraries fit it, in the words they are compared in."""
+"""Fit of a foreign table as other libraries define it, for comparison with their results."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from leaderboard.export_rows import STYLE_COUNTS
 from leaderboard.imports.tables import BadLine, TableVote, read_table
-from leaderboard.rating.ballots import Ballots, Gathering
+from leaderboard.rating.ballots import Ballots, BallotsBuilder
 from leaderboard.rating.bradley_terry import Floats
 from leaderboard.rating.elo import START, after_vote
 from leaderboard.rating.intervals import Z
@@ -19,19 +19,19 @@ OFFSET = 1000.0
 
 
 def fit_table(path: Path) -> dict[str, Any]:
-    """Scores of plain maximum likelihood, mean 1000, with plain sandwich errors; lists are in the order of `models`.
+    """Return scores of plain maximum likelihood, mean 1000, with plain sandwich errors, in the order of `models`.
 
-    `ours` is None when some model has no finite score; `elo_k32_1500`, by the lines' order, and `style` when the table
-    has no single votes or no style counts. Raises the first BadLine as ValueError, NotATable and OSError.
+    `ours` is None when some model has no finite score; `elo_k32_1500`, in the order of lines, without single votes;
+    `style` without style counts. Raises the first BadLine as ValueError, NotATable and OSError.
     """
-    gathering, is_dressed = Gathering(), False
+    builder, has_style = BallotsBuilder(), False
     for line in read_table(path):
         if isinstance(line, BadLine):
             raise ValueError(f"{path.name}:{line.line}: {line.sentence}")
         for vote in line:
-            is_dressed = is_dressed or vote.style is not None
-            gathering.add(vote.left, vote.right, vote.outcome, n=vote.n, style=flat_style(vote))
-    ballots = gathering.ballots()
+            has_style = has_style or vote.style is not None
+            builder.add(vote.left, vote.right, vote.outcome, n=vote.n, style=_style_counts(vote))
+    ballots = builder.build()
     wins, ties = ballots.counts.wins, ballots.counts.ties + ballots.counts.both_bad
     weak, strong = (
         int(connected_components(wins + ties / 2 > 0, directed=True, connection=kind)[0]) for kind in ("weak", "strong")
@@ -43,19 +43,19 @@ def fit_table(path: Path) -> dict[str, Any]:
         "weak_components": weak,
         "strong_components": strong,
         "separable": strong > 1,
-        "ours": _plain(wins, ties) if strong == 1 else None,
-        "elo_k32_1500": _elo(ballots) if (ballots.n == 1).all() else None,
-        "style": _with_style(ballots) if is_dressed and strong == 1 else None,
+        "ours": _fit_plain(wins, ties) if strong == 1 else None,
+        "elo_k32_1500": _replay_elo(ballots) if (ballots.n == 1).all() else None,
+        "style": _fit_style(ballots) if has_style and strong == 1 else None,
     }
 
 
-def flat_style(vote: TableVote) -> list[int] | None:
+def _style_counts(vote: TableVote) -> list[int] | None:
     if vote.style is None:
         return None
     return [vote.style[side][count] for side in ("left", "right") for count in STYLE_COUNTS]
 
 
-def _plain(wins: Floats, ties: Floats) -> dict[str, list[float]]:
+def _fit_plain(wins: Floats, ties: Floats) -> dict[str, list[float]]:
     score, error = fit_reference(wins, ties, offset=OFFSET)
     _, ridged = fit_reference(wins, ties, offset=OFFSET, ridge_per_vote=ARENA_RANK_RIDGE)
     return {
@@ -67,7 +67,7 @@ def _plain(wins: Floats, ties: Floats) -> dict[str, list[float]]:
     }
 
 
-def _elo(ballots: Ballots) -> list[float]:
+def _replay_elo(ballots: Ballots) -> list[float]:
     ratings = [START] * len(ballots.counts.names)
     rows = zip(ballots.left.tolist(), ballots.right.tolist(), ballots.share.tolist(), strict=True)
     for left, right, share in rows:
@@ -75,13 +75,13 @@ def _elo(ballots: Ballots) -> list[float]:
     return ratings
 
 
-def _with_style(ballots: Ballots) -> dict[str, Any] | None:
+def _fit_style(ballots: Ballots) -> dict[str, Any] | None:
     fit = fit_style(
         ballots.left, ballots.right, ballots.share, ballots.features,
         established=np.ones(len(ballots.counts.names), dtype=bool),
         scaling=scaling_of(ballots.features, mirrored=False), leverages=False, offset=OFFSET,
     )  # fmt: skip
-    if fit.separating.any():  # others have no finite scores there
+    if fit.separating.any():  # other libraries keep separating features and have no finite scores then
         return None
     return {
         "features": list(FEATURES),

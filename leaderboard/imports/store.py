@@ -1,4 +1,4 @@
-"""Putting a table's votes into the database: a batch at a time, all of them or none."""
+"""Storage of a table's votes: in batches, all of them or none."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from leaderboard.imports.tables import BadLine, TableVote, read_table
 from leaderboard.models import Contestant, ImportedBoard
 
 BATCH = 20_000
-MOST_BAD_LINES = 1_000  # to tell of; a file with more is another kind of file
+MAX_BAD_LINES = 1_000  # reported; reading stops there
 
 _COPY = """
 COPY leaderboard_importedvote
@@ -20,7 +20,7 @@ COPY leaderboard_importedvote
 
 
 class BadTable(ValueError):
-    """Some lines cannot be imported. `lines` has the first thousand of them."""
+    """Raised when lines cannot be imported; `lines` has the first MAX_BAD_LINES of them."""
 
     def __init__(self, lines: list[BadLine]) -> None:
         super().__init__(f"{len(lines)} lines cannot be imported")
@@ -28,15 +28,15 @@ class BadTable(ValueError):
 
 
 def store_votes(board: ImportedBoard, path: Path, *, on_progress: Callable[[int], None]) -> int:
-    """Store the file's votes as the board's present edition, inside a transaction; returns how many rows that made.
+    """Store the file's votes as the board's current edition and return the number of rows. Needs a transaction.
 
-    `on_progress` is told after each batch how many there are. Raises BadTable, NotATable and OSError.
+    on_progress: called with the number of rows after each batch. Raises BadTable, NotATable and OSError.
     """
     contestants = dict(board.contestants.values_list("name", "pk"))
     order = 0
     bad: list[BadLine] = []
     for votes in _batches(path, bad):
-        if not bad:  # otherwise the rest is read only for what else is wrong
+        if not bad:  # otherwise the rest is read only to find the other bad lines
             _add_contestants(board, votes, contestants)
             _copy(board, votes, contestants, after=order)
             order += len(votes)
@@ -51,7 +51,7 @@ def _batches(path: Path, bad: list[BadLine]) -> Iterator[list[TableVote]]:
     for line in read_table(path):
         if isinstance(line, BadLine):
             bad.append(line)
-            if len(bad) == MOST_BAD_LINES:
+            if len(bad) == MAX_BAD_LINES:
                 return
             continue
         batch += line

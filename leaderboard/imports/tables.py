@@ -1,4 +1,4 @@
-"""Reading a foreign table of votes: one vote per line, or counts per pair; CSV or JSON lines."""
+"""Reader of foreign tables of votes: one vote per line, or counts per pair; CSV or JSON lines."""
 
 import csv
 import json
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from leaderboard.export_rows import STYLE_COUNTS
 
-# What others call the same: the left side is their model_a.
+# Values of the column `winner`; model_a is the left side.
 OUTCOMES = {
     "model_a": "left",
     "model_b": "right",
@@ -19,19 +19,19 @@ OUTCOMES = {
     "tie (bothbad)": "both_bad",
 }
 COUNTS = {"wins_a": "left", "wins_b": "right", "ties": "tie", "both_bad": "both_bad"}
-# A style count's column is this and the side: tokens_a, headers_b.
+# Prefixes of the columns of style counts; the side follows: tokens_a, headers_b.
 STYLE_COLUMNS = dict(zip(STYLE_COUNTS, ("tokens", "headers", "bold", "lists"), strict=True))
 
-LONGEST_NAME = 200
-LONGEST_WORD = 100
-MOST_OF_ONE_KIND = 2**31 - 1
+MAX_NAME_LENGTH = 200
+MAX_WORD_LENGTH = 100
+MAX_COUNT = 2**31 - 1
 
 Cells = Mapping[str, Any]
 Style = dict[str, dict[str, int]]
 
 
 class TableVote(NamedTuple):
-    """`n` equal votes of one line. What the table does not say is "" or None."""
+    """Equal votes of one line, `n` of them. Missing values are "" or None."""
 
     left: str
     right: str
@@ -45,33 +45,33 @@ class TableVote(NamedTuple):
 
 @dataclass(frozen=True)
 class BadLine:
-    """Why a line of the file cannot be imported; lines are counted from 1, with the heading."""
+    """Line that cannot be imported, with the reason; lines are counted from 1, including the header."""
 
     line: int
     sentence: str
 
 
 class NotATable(ValueError):
-    """The file as a whole cannot be read as votes."""
+    """Raised when the file as a whole cannot be read as votes."""
 
 
-class _Refused(ValueError):
+class _InvalidLine(ValueError):
     pass
 
 
 def read_table(path: Path) -> Iterator[list[TableVote] | BadLine]:
-    """What each line of the file says, in order: its votes, or what is wrong with it. Raises NotATable and OSError."""
+    """Yield the votes of each line, or its error, in order. Raises NotATable and OSError."""
     rows = {".csv": _csv_rows, ".jsonl": _json_rows}.get(path.suffix)
     if rows is None:
         raise NotATable(f"A table of votes ends in .csv or .jsonl; this is {path.name}.")
     read: Callable[[Cells], list[TableVote]] | None = None
     for line, cells in rows(path):
         try:
-            if isinstance(cells, _Refused):
+            if isinstance(cells, _InvalidLine):
                 raise cells
-            read = read or _reader_for(cells)
+            read = read or _line_reader(cells)
             yield read(cells)
-        except _Refused as refusal:
+        except _InvalidLine as refusal:
             yield BadLine(line, str(refusal))
 
 
@@ -85,7 +85,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Cells]]:
         raise NotATable(f"{path.name} cannot be read as CSV: {error}.") from error
 
 
-def _json_rows(path: Path) -> Iterator[tuple[int, Cells | _Refused]]:
+def _json_rows(path: Path) -> Iterator[tuple[int, Cells | _InvalidLine]]:
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             if line.isspace():
@@ -93,13 +93,13 @@ def _json_rows(path: Path) -> Iterator[tuple[int, Cells | _Refused]]:
             try:
                 cells = json.loads(line)
             except (ValueError, RecursionError) as error:
-                yield number, _Refused(f"not JSON: {error}.")
+                yield number, _InvalidLine(f"not JSON: {error}.")
                 continue
-            yield number, cells if isinstance(cells, dict) else _Refused("not an object.")
+            yield number, cells if isinstance(cells, dict) else _InvalidLine("not an object.")
 
 
-def _reader_for(cells: Cells) -> Callable[[Cells], list[TableVote]]:
-    """By the columns of the first line. Raises NotATable."""
+def _line_reader(cells: Cells) -> Callable[[Cells], list[TableVote]]:
+    """Return the reader for the columns of the first line. Raises NotATable."""
     if not {"model_a", "model_b"} <= cells.keys():
         raise NotATable("A table of votes has the columns model_a and model_b.")
     if "winner" in cells:
@@ -114,10 +114,10 @@ def _single_vote(cells: Cells) -> list[TableVote]:
     winner = cells.get("winner")
     outcome = OUTCOMES.get(winner) if isinstance(winner, str) else None
     if outcome is None:
-        raise _Refused(f"winner is one of {', '.join(OUTCOMES)}; not {winner!r}.")
+        raise _InvalidLine(f"winner is one of {', '.join(OUTCOMES)}; not {winner!r}.")
     voter, category = _word(cells, "judge"), _word(cells, "category")
     if ";" in category:
-        raise _Refused("a category has no semicolon.")
+        raise _InvalidLine("a category has no semicolon.")
     return [TableVote(left, right, outcome, 1, voter, _time(cells.get("tstamp")), category, _style(cells))]
 
 
@@ -128,39 +128,39 @@ def _counts(cells: Cells) -> list[TableVote]:
 
 
 def _names(cells: Cells) -> tuple[str, str]:
-    left, right = (_word(cells, column, LONGEST_NAME) for column in ("model_a", "model_b"))
+    left, right = (_word(cells, column, MAX_NAME_LENGTH) for column in ("model_a", "model_b"))
     if not left or not right:
-        raise _Refused("model_a and model_b need a name.")
+        raise _InvalidLine("model_a and model_b need a name.")
     if left == right:
-        raise _Refused(f"{left} against itself.")
+        raise _InvalidLine(f"{left} against itself.")
     return left, right
 
 
-def _word(cells: Cells, column: str, longest: int = LONGEST_WORD) -> str:
+def _word(cells: Cells, column: str, max_length: int = MAX_WORD_LENGTH) -> str:
     value = cells.get(column)
     word = "" if value is None else str(value).strip()
-    if len(word) > longest:
-        raise _Refused(f"{column} has {len(word)} characters; {longest} is the most.")
+    if len(word) > max_length:
+        raise _InvalidLine(f"{column} has {len(word)} characters; {max_length} is the most.")
     if not word.isprintable():
-        raise _Refused(f"{column} has characters that cannot be shown.")
+        raise _InvalidLine(f"{column} has characters that cannot be shown.")
     return word
 
 
 def _number(value: Any, column: str) -> int:
-    """A count; nothing is 0."""
+    """Return a count; an empty value is 0."""
     if value is None or value == "":
         return 0
     try:
         number = int(value) if isinstance(value, str) and value.isdecimal() else float(value)
-        if number != int(number) or not 0 <= number <= MOST_OF_ONE_KIND:
+        if number != int(number) or not 0 <= number <= MAX_COUNT:
             raise ValueError
     except (TypeError, ValueError, OverflowError):
-        raise _Refused(f"{column} is a count; not {value!r}.") from None
+        raise _InvalidLine(f"{column} is a count; not {value!r}.") from None
     return int(number)
 
 
 def _time(value: Any) -> datetime | None:
-    """ISO 8601, or seconds since 1970; without a zone it is UTC."""
+    """Parse ISO 8601 or seconds since 1970; UTC without a zone."""
     if value is None or value == "":
         return None
     try:
@@ -169,16 +169,19 @@ def _time(value: Any) -> datetime | None:
         try:
             moment = datetime.fromtimestamp(float(value), UTC)
         except (TypeError, ValueError, OverflowError, OSError):
-            raise _Refused(f"tstamp is a date, a time or seconds since 1970; not {value!r}.") from None
+            raise _InvalidLine(f"tstamp is a date, a time or seconds since 1970; not {value!r}.") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _style(cells: Cells) -> Style | None:
-    """None for a line that says nothing of either side's style."""
-    said = {
+    """Return the style counts, None where all are missing."""
+    sides = {
         side: {count: cells.get(f"{column}_{letter}") for count, column in STYLE_COLUMNS.items()}
         for side, letter in (("left", "a"), ("right", "b"))
     }
-    if all(value in (None, "") for counts in said.values() for value in counts.values()):
+    if all(value in (None, "") for counts in sides.values() for value in counts.values()):
         return None
-    return {side: {count: _number(value, count) for count, value in counts.items()} for side, counts in said.items()}
+    return {
+        side: {count: _number(value, count) for count, value in counts.items()}
+        for side, counts in sides.items()
+    }

@@ -1,4 +1,4 @@
-"""Votes taken one at a time, gathered into the arrays that fits are made of."""
+"""Single votes as the arrays that fits need."""
 
 from array import array
 from collections.abc import Sequence
@@ -7,78 +7,78 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.rating.bradley_terry import Floats, Places
+from leaderboard.rating.bradley_terry import Floats, Indices
 from leaderboard.rating.clustering import LEFT_SHARES, VoterVotes
-from leaderboard.rating.counts import OUTCOMES, Counts, counted
+from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
 from leaderboard.rating.style_control import FEATURES, style_features
 
-_PLACE = {outcome: place for place, outcome in enumerate(OUTCOMES)}
+_OUTCOME_INDEX = {outcome: index for index, outcome in enumerate(OUTCOMES)}
 _NO_STYLE = (0,) * (2 * len(FEATURES))
 
 
 @dataclass(frozen=True)
 class Ballots:
-    """Every vote, in the order it came; arrays have shape (votes,) where nothing else is said.
+    """Votes in order of arrival; arrays have shape (rows,) unless noted.
 
-    left, right: places in counts.names; outcome: places in OUTCOMES; n: how many such votes; voter: any numbers, −1
-    where nobody knows; features: shape (votes, k), as style_features gives them, 0 where the style is not known.
+    left, right: indices in counts.names; outcome: indices in OUTCOMES; n: equal votes of a row; voter: any numbers, −1
+    if unknown; features: shape (rows, k), see style_features, 0 where the style is unknown.
     """
 
     counts: Counts
-    left: Places
-    right: Places
-    outcome: Places
-    n: Places
-    voter: Places
+    left: Indices
+    right: Indices
+    outcome: Indices
+    n: Indices
+    voter: Indices
     features: Floats
 
     @property
     def share(self) -> Floats:
-        """What the left side took: 1, 0 or ½."""
+        """Share of the left side: 1, 0 or ½."""
         shares: Floats = LEFT_SHARES[self.outcome]
         return shares
 
     @property
-    def of_voters(self) -> VoterVotes:
-        """The votes whose voter is known."""
+    def voter_votes(self) -> VoterVotes:
+        """Votes with a known voter."""
         known = self.voter >= 0
         return VoterVotes(self.voter[known], self.left[known], self.right[known], self.outcome[known], self.n[known])
 
 
-class Gathering:
-    """What `add` was told of, in a few bytes for each vote."""
+class BallotsBuilder:
+    """Collector of single votes in compact arrays."""
 
     def __init__(self) -> None:
         self._names: dict[str, int] = {}
         self._voters: dict[str, int] = {"": -1}
-        self._votes = array("q")  # five numbers for each vote
+        self._votes = array("q")  # left, right, outcome, n and voter of each vote
         self._styles = array("q")
 
     def add(
         self, left: str, right: str, outcome: str, *, n: int = 1, voter: str = "", style: Sequence[int] | None = None
     ) -> None:
-        """style: the left side's counts of FEATURES, then the right side's."""
+        """Add `n` equal votes. style: the left side's counts of FEATURES, then the right side's."""
         names, voters = self._names, self._voters
         self._votes.extend(
             (
                 names.setdefault(left, len(names)),
                 names.setdefault(right, len(names)),
-                _PLACE[outcome],
+                _OUTCOME_INDEX[outcome],
                 n,
                 voters.setdefault(voter, len(voters)),
             )
         )
         self._styles.extend(_NO_STYLE if style is None else style)
 
-    def ballots(self) -> Ballots:
+    def build(self) -> Ballots:
         names = sorted(self._names)
-        place = np.empty(len(names), dtype=np.int64)
-        place[[self._names[name] for name in names]] = np.arange(len(names))
+        index = np.empty(len(names), dtype=np.int64)
+        index[[self._names[name] for name in names]] = np.arange(len(names))
         votes = _table(self._votes, 5)
-        left, right, outcome, n, voter = place[votes[:, 0]], place[votes[:, 1]], *votes[:, 2:].T
+        left, right, outcome, n, voter = index[votes[:, 0]], index[votes[:, 1]], *votes[:, 2:].T
         styles = _table(self._styles, len(_NO_STYLE))
         features = style_features(styles[:, : len(FEATURES)], styles[:, len(FEATURES) :])
-        return Ballots(counted(names, left, right, outcome, n), left, right, outcome, n, voter, features)
+        return Ballots(count_votes(names, left, right, outcome, n), left, right, outcome, n, voter, features)
 
 
 def _table(numbers: "array[int]", columns: int) -> NDArray[np.int64]:

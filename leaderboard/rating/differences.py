@@ -1,4 +1,4 @@
-"""Two contestants compared, from what a board publishes: their scores, intervals and what they took from each other."""
+"""Comparison of two contestants from published numbers: scores, intervals and their votes against each other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ class Share:
     high: float
 
 
-def variances_for_differences(variances: Sequence[float]) -> list[float]:
-    """q such that the variance of a difference is about q_i + q_j, from the variances of scores with a fixed mean.
+def quasi_variances(variances: Sequence[float]) -> list[float]:
+    """Return q such that the variance of a difference is about q_i + q_j, from variances of scores with a fixed mean.
 
-    Scores whose mean is fixed pull on each other, so that their own variances do not add up: with two models the
-    variance of the difference is four times one's own. Were the scores x_i independent with variances q_i before their
-    mean was taken off, then var_i = q_i (1 − 2/M) + Σq/M² and Σvar = Σq (1 − 1/M); this solves for q. Exact for two
-    models and for even schedules; Firth and de Menezes, “Quasi-variances”, Biometrika 91 (2004), say why it is close
-    otherwise. A negative q becomes 0.
+    Scores with a fixed mean are correlated, so their variances do not add up: with two models, the variance of the
+    difference is four times that of a score. If x_i are independent with variances q_i before centring, then
+    var_i = q_i (1 − 2/M) + Σq/M² and Σvar = Σq (1 − 1/M); this solves for q. Exact for two models and for even
+    schedules, approximate otherwise. A negative q becomes 0.
+    Source: Firth, de Menezes, “Quasi-variances”, Biometrika 91 (2004).
     """
     count = len(variances)
     if count < 2:
@@ -37,26 +37,27 @@ def variances_for_differences(variances: Sequence[float]) -> list[float]:
 
 
 def expected_share(difference: float, variance: float) -> Share:
-    """What the first is expected to take from the second. In points and points²: difference of scores, its variance."""
+    """Return the expected share of the first. difference: of scores, in points; variance: of it, in points²."""
     half = Z * sqrt(variance)
-    return Share(_chance(difference), _chance(difference - half), _chance(difference + half))
+    low, high = _win_probability(difference - half), _win_probability(difference + half)
+    return Share(_win_probability(difference), low, high)
 
 
-def observed_share(taken: float, votes: int) -> Share:
-    """`taken` of `votes` (ties as halves), with Wilson's score interval; halves make it a little too wide."""
-    share, squared = taken / votes, Z * Z
+def observed_share(wins: float, votes: int) -> Share:
+    """Return wins / votes with Wilson's score interval; ties count ½, which makes it slightly too wide."""
+    share, squared = wins / votes, Z * Z
     centre = (share + squared / (2 * votes)) / (1 + squared / votes)
     half = Z / (1 + squared / votes) * sqrt(share * (1 - share) / votes + squared / (4 * votes**2))
     return Share(share, max(0.0, centre - half), min(1.0, centre + half))
 
 
-def growth_until_apart(difference: float, variance: float) -> float:
-    """By which factor a board's votes must grow, cast as until now, until 0 leaves the difference's 95 % interval.
+def growth_until_significant(difference: float, variance: float) -> float:
+    """Return the factor by which the votes must grow until the 95 % interval of the difference excludes 0.
 
-    At most 1 when it has left it already; inf for equal scores. The variance falls with the number of votes.
+    At most 1 if it already does; inf for equal scores. Assumes a variance inversely proportional to the votes.
     """
     return inf if difference == 0 else Z * Z * variance / difference**2
 
 
-def _chance(points: float) -> float:
+def _win_probability(points: float) -> float:
     return 1 / (1 + 10 ** (-points / SCALE))

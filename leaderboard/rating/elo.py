@@ -1,27 +1,27 @@
-"""Sequential Elo, the figure that moves with every vote; leaderboard/sql/elo.sql computes the same."""
+"""Sequential Elo, updated with every vote; leaderboard/sql/elo.sql computes the same."""
 
 START = 1500.0
 K = 32.0
-# A lead of so many points makes the odds ten to one.
+# Points of a lead with odds of ten to one.
 SCALE = 400.0
 
 
 def expected_share(left: float, right: float) -> float:
-    """The share of points the left one should take, between 0 and 1."""
+    """Return the expected share of the left, between 0 and 1."""
     return float(1 / (1 + 10 ** ((right - left) / SCALE)))
 
 
 def after_vote(left: float, right: float, *, left_share: float) -> tuple[float, float]:
-    """(left, right) after one vote; left_share is 1, 0, or ½ for a tie of either kind."""
+    """Return (left, right) after one vote. left_share: 1, 0, or ½ for a tie of either kind."""
     change = K * (left_share - expected_share(left, right))
     return left + change, right - change
 
 
 def before_vote(left: float, right: float, *, left_share: float) -> tuple[float, float]:
-    """What `after_vote` made these two of.
+    """Return (left, right) before one vote: the inverse of after_vote.
 
-    The gap before solves gap = gap_after - 2K (left_share - expected_share(gap)), whose right side moves by at most
-    2K ln(10)/1600 < 0.1 of what gap does: each round is ten times closer.
+    Fixed-point iteration of gap = gap_after - 2K (left_share - expected_share(gap)). The right side is a contraction
+    with factor 2K ln(10)/1600 < 0.1, so each iteration gains a decimal digit.
     """
     gap = left - right
     for _ in range(16):

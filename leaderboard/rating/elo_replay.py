@@ -1,4 +1,4 @@
-"""Sequential Elo over a whole log, as fast as plain Python goes."""
+"""Sequential Elo over a whole log of votes."""
 
 from dataclasses import dataclass, field
 
@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from leaderboard.rating.elo import SCALE, START, K
 
-SHARES = np.array([1.0, 0.0, 0.5, 0.5])  # of the left side, by place in counts.OUTCOMES
+SHARES = np.array([1.0, 0.0, 0.5, 0.5])  # of the left side, by index in counts.OUTCOMES
 
 
 @dataclass
 class Replay:
-    """By model: its rating, its votes and its last vote's order, after the votes added so far."""
+    """Ratings, votes and the order of the last vote by model, after the votes added so far."""
 
     rating: dict[int, float] = field(default_factory=dict)
     votes: dict[int, int] = field(default_factory=dict)
@@ -25,19 +25,22 @@ class Replay:
         right: NDArray[np.integer],
         outcome: NDArray[np.integer],
     ) -> None:
-        """Later votes, in any order; arrays of shape (votes,). The same bits as elo.after_vote gives vote by vote."""
-        now = np.argsort(order)
-        order, left, right = order[now], left[now], right[now]
-        models, places = np.unique(np.concatenate([left, right]), return_inverse=True)
+        """Add votes later than those before; arrays of shape (votes,), in any order.
+
+        The result is bit-identical to elo.after_vote applied vote by vote.
+        """
+        by_order = np.argsort(order)
+        order, left, right = order[by_order], left[by_order], right[by_order]
+        models, indices = np.unique(np.concatenate([left, right]), return_inverse=True)
         ratings = [self.rating.get(model, START) for model in models.tolist()]
-        first, second = places[: len(left)].tolist(), places[len(left) :].tolist()
-        for a, b, share in zip(first, second, SHARES[outcome[now]].tolist(), strict=True):
+        first, second = indices[: len(left)].tolist(), indices[len(left) :].tolist()
+        for a, b, share in zip(first, second, SHARES[outcome[by_order]].tolist(), strict=True):
             change = K * (share - 1 / (1 + 10 ** ((ratings[b] - ratings[a]) / SCALE)))
             ratings[a] += change
             ratings[b] -= change
         self.rating |= zip(models.tolist(), ratings, strict=True)
-        votes, last = np.bincount(places, minlength=len(models)), np.zeros(len(models), dtype=np.int64)
-        np.maximum.at(last, places, np.concatenate([order, order]))
+        votes, last = np.bincount(indices, minlength=len(models)), np.zeros(len(models), dtype=np.int64)
+        np.maximum.at(last, indices, np.concatenate([order, order]))
         for model, n, latest in zip(models.tolist(), votes.tolist(), last.tolist(), strict=True):
             self.votes[model] = self.votes.get(model, 0) + n
             self.last_order[model] = latest

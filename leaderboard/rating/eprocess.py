@@ -1,22 +1,22 @@
-"""Voters whose votes do not look like anyone's: one e-process each, which may be looked at as often as one likes.
+"""Detection of anomalous voters: one e-process per voter, valid however often it is inspected.
 
-The null hypothesis: a voter's vote t on (i, j) falls left, right or tied with the chances π_t, which come from other
-people's votes alone (leaderboard.rating.expected_votes) and so do not depend on what this voter does. A bet against
-it tilts each outcome o by how much of it goes the suspected way, s(o) = 0, ½ or 1:
+Null hypothesis: a voter's vote t on (i, j) falls left, right or tied with the probabilities π_t, which are estimated
+from the other voters' votes (leaderboard.rating.expected_votes) and so do not depend on this voter. A bet against it
+tilts each outcome o by its share s(o) = 0, ½ or 1 in the suspected direction:
 
     L_t = exp(η s(o_t)) / Σ_o π_t(o) exp(η s(o))
 
-Under the null E[L_t | the votes before] = 1 whatever η and s were fixed beforehand. So the product of L over a
-voter's votes is a nonnegative martingale that starts at 1, and so is a mean of such products with fixed weights: E.
-By Ville's inequality P(E ever reaches 1/α) ≤ α: who crosses is flagged, no matter when and how often one looks.
+Under the null, E[L_t | earlier votes] = 1 for any η and s fixed beforehand. So the product of L over a voter's votes
+is a nonnegative martingale that starts at 1, and so is a mean of such products with fixed weights: E. By Ville's
+inequality, P(E ever reaches 1/α) ≤ α: a voter whose E crosses 1/α is flagged, at any time of inspection.
 
-The bets: toward and away from each model (½ of the weight; s is what the model got), with and against the favourite
-(¼; s is what the likelier winner got), toward ties (⅛; s = 1 for a tie of either kind; not away from them, because
-honest people differ in how readily they decide), and pressing the four buttons by chance (⅛; L is the ratio of ¼, ¼
-and ½ to π). Tilts η are ± 0.75 and ± 1.5 with equal weights, and ± 3 for models: who serves one that mostly wins anyway
-is otherwise found late. Of what is for models, one half is split evenly over all of them, and of the other the k-th
-model a voter meets gets 1 / (k (k + 1)): whoever looks for one model meets it soon, and money for models not yet met
-is still in hand, so that the order of meeting may decide about it.
+Bets: for and against each model (½ of the weight; s is the model's share), for and against the favourite (¼; s is the
+share of the likelier winner), for ties (⅛; s = 1 for a tie of either kind; not against them, because honest voters
+differ in their rate of ties), and random choice among the four buttons (⅛; L is the ratio of ¼, ¼ and ½ to π). Tilts η
+are ± 0.75 and ± 1.5 with equal weights, and for models also ± 3: support of a model that mostly wins is otherwise
+detected late. Of the weight for models, one half is split evenly over all of them, and of the other the k-th model that
+a voter meets gets 1 / (k (k + 1)): a voter who seeks one model meets it early. The weight of models not yet met is
+unused until then, so the order of meeting may determine it.
 Sources: Ville (1939); Ramdas, Grünwald, Vovk, Shafer, "Game-theoretic statistics and safe anytime-valid inference",
 Statistical Science 38 (2023).
 """
@@ -27,13 +27,13 @@ from enum import StrEnum
 
 import numpy as np
 
-from leaderboard.rating.bradley_terry import Flags, Floats, Places
+from leaderboard.rating.bradley_terry import Flags, Floats, Indices
 from leaderboard.rating.expected_votes import BUTTONS, LEFT, RIGHT
 
 ALPHA = 1e-4
 TILTS = (-1.5, -0.75, 0.75, 1.5)
 MODEL_TILTS = (-3.0, *TILTS, 3.0)
-BLOCK = 1 << 17  # votes worked on at once
+BLOCK_VOTES = 1 << 17  # votes processed at a time
 
 
 class Anomaly(StrEnum):
@@ -49,67 +49,64 @@ WEIGHTS = {Anomaly.MODEL: 1 / 2, Anomaly.FAVOURITE: 1 / 4, Anomaly.TIES: 1 / 8, 
 
 @dataclass(frozen=True)
 class VoterLog:
-    """Votes grouped by voter, each voter's in the order they were cast. Every array has shape (votes, …).
+    """Votes grouped by voter, each voter's in order of casting. Every array has shape (votes, …).
 
-    voter: 0, 0, …, 1, …, every number at least once; left, right: models' places; outcome: LEFT, RIGHT or TIE;
-    chances: (votes, 3), π of each outcome; NaN where nothing is known, a vote that then proves nothing.
+    voter: 0, 0, …, 1, …, without gaps; left, right: indices of models; outcome: LEFT, RIGHT or TIE; probabilities:
+    shape (votes, 3), π of each outcome, NaN where unknown: such a vote is no evidence.
     """
 
-    voter: Places
-    left: Places
-    right: Places
-    outcome: Places
-    chances: Floats
+    voter: Indices
+    left: Indices
+    right: Indices
+    outcome: Indices
+    probabilities: Floats
 
-    def part(self, which: slice | Flags) -> "VoterLog":
+    def subset(self, which: slice | Flags) -> "VoterLog":
         return VoterLog(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """One line per voter, shape (voters,).
+    """Results of shape (voters,).
 
-    log_e: ln E after the last vote. crossed: the number, from 1, of the vote at which E first reached 1/α; 0: never.
-    kind (a place in KINDS), model and tilt: the bet that had won most by that vote, or by the last where E did not
-    cross, and gained: ln of what it had made of 1. model is −1 for a bet on none, tilt 0 for CHANCE.
+    log_e: ln E after the last vote. crossed: number, from 1, of the vote at which E first reached 1/α; 0: never.
+    kind (index in KINDS), model (−1: none), tilt (0 for CHANCE), log_wealth (ln of the product of its L): the most
+    valuable bet when E crossed, or at the end.
     """
 
     log_e: Floats
-    crossed: Places
-    kind: Places
-    model: Places
+    crossed: Indices
+    kind: Indices
+    model: Indices
     tilt: Floats
-    gained: Floats
+    log_wealth: Floats
 
 
 def judge(log: VoterLog, *, models: int, alpha: float = ALPHA) -> Verdicts:
-    """Each voter's E, where it crossed 1/α, and the bet that carries it."""
-    judged = [_judge_block(block, models, alpha) for block in _whole_voters(log)]
-    nobody = Verdicts(*(np.zeros(0, dtype) for dtype in (float, int, int, int, float, float)))
-    return Verdicts(
-        *(np.concatenate([getattr(one, field.name) for one in [nobody, *judged]]) for field in fields(Verdicts))
-    )
+    empty = Verdicts(*(np.zeros(0, dtype) for dtype in (float, int, int, int, float, float)))
+    parts = [empty, *(_judge_block(block, models, alpha) for block in _blocks_of_voters(log))]
+    return Verdicts(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Verdicts)))
 
 
-def _whole_voters(log: VoterLog) -> Iterator[VoterLog]:
-    """Blocks of about BLOCK votes, never only some of a voter's; voters are numbered from 0 in each."""
+def _blocks_of_voters(log: VoterLog) -> Iterator[VoterLog]:
+    """Yield blocks of about BLOCK_VOTES votes, each voter in one block; voters are numbered from 0 in each."""
     begin = np.append(np.flatnonzero(np.diff(log.voter, prepend=-1)), len(log.voter))
     voter = 0
     while voter < len(begin) - 1:
-        after = max(voter + 1, int(np.searchsorted(begin, begin[voter] + BLOCK, side="right")) - 1)
-        block = log.part(slice(begin[voter], begin[after]))
-        yield VoterLog(block.voter - voter, block.left, block.right, block.outcome, block.chances)
+        after = max(voter + 1, int(np.searchsorted(begin, begin[voter] + BLOCK_VOTES, side="right")) - 1)
+        block = log.subset(slice(begin[voter], begin[after]))
+        yield VoterLog(block.voter - voter, block.left, block.right, block.outcome, block.probabilities)
         voter = after
 
 
 def _judge_block(log: VoterLog, models: int, alpha: float) -> Verdicts:
     begin = np.flatnonzero(np.diff(log.voter, prepend=-1))
-    # A bet that alone is worth e/α has crossed before; with this ceiling no voter's riches cost the others in the
-    # running sum their digits.
+    # A bet worth e/α alone has crossed before. The ceiling keeps one voter's large values from costing the other voters
+    # precision in the cumulative sum.
     ceiling = 1 - np.log(alpha)
     growth = np.zeros(len(log.voter))
     for bets in _all_bets(log, models):
-        worth = np.log(bets.weight) + bets.gained
+        worth = np.log(bets.weight) + bets.log_wealth
         growth += np.bincount(
             bets.vote,
             np.exp(np.minimum(worth, ceiling)) - np.exp(np.minimum(worth - bets.log_ratio, ceiling)),
@@ -118,115 +115,115 @@ def _judge_block(log: VoterLog, models: int, alpha: float) -> Verdicts:
     total = np.cumsum(growth)
     wealth = 1 + total - (total - growth)[begin][log.voter]
     over = np.flatnonzero(wealth >= 1 / alpha)
-    who, soonest = np.unique(log.voter[over], return_index=True)
+    flagged, first = np.unique(log.voter[over], return_index=True)
     number = np.arange(len(log.voter)) - begin[log.voter] + 1
     crossed = np.zeros(len(begin), dtype=np.int64)
-    crossed[who] = number[over[soonest]]
-    by_then = log.part((crossed == 0)[log.voter] | (number <= crossed[log.voter]))
-    return Verdicts(_ends(log, models).log_e(), crossed, *_ends(by_then, models).leading())
+    crossed[flagged] = number[over[first]]
+    until_crossing = log.subset((crossed == 0)[log.voter] | (number <= crossed[log.voter]))
+    return Verdicts(_final_bets(log, models).log_e(), crossed, *_final_bets(until_crossing, models).leading())
 
 
 @dataclass(frozen=True)
 class _Bets:
-    """Bets of one kind and tilt, votes sorted by bet and time; begin: where in these arrays a vote's bet began."""
+    """Bets of one kind and tilt, votes sorted by bet and time; begin: index of the first vote of a vote's bet."""
 
     kind: Anomaly
     tilt: float
     weight: Floats
-    vote: Places
-    model: Places
-    begin: Places
+    vote: Indices
+    model: Indices
+    begin: Indices
     log_ratio: Floats
 
     @property
-    def gained(self) -> Floats:
-        """ln of what each bet has made of 1 after each of its votes."""
+    def log_wealth(self) -> Floats:
         total = np.cumsum(self.log_ratio)
-        gained: Floats = total - (total - self.log_ratio)[self.begin]
-        return gained
+        log_wealth: Floats = total - (total - self.log_ratio)[self.begin]
+        return log_wealth
 
 
 def _all_bets(log: VoterLog, models: int) -> Iterator[_Bets]:
-    known = np.isfinite(log.chances[:, LEFT])
-    chances = np.where(known[:, None], log.chances, BUTTONS)
-    favoured = np.sign(chances[:, LEFT] - chances[:, RIGHT])
+    known = np.isfinite(log.probabilities[:, LEFT])
+    probabilities = np.where(known[:, None], log.probabilities, BUTTONS)
+    favoured = np.sign(probabilities[:, LEFT] - probabilities[:, RIGHT])
 
-    def log_ratios(tilt: float, got: list[float]) -> Floats:
-        tilted = tilt * np.array(got)
-        return np.where(known, tilted[log.outcome] - np.log(chances @ np.exp(tilted)), 0)
+    def log_ratios(tilt: float, shares: list[float]) -> Floats:
+        tilted = tilt * np.array(shares)
+        return np.where(known, tilted[log.outcome] - np.log(probabilities @ np.exp(tilted)), 0)
 
-    every, nobody, one = np.arange(len(known)), np.full(len(known), -1), np.ones(len(known))
-    on_voters = (every, nobody, _begin(log.voter))
-    # Each vote twice, in time: the left model's and the right one's.
+    all_votes, no_model, ones = np.arange(len(known)), np.full(len(known), -1), np.ones(len(known))
+    on_voters = (all_votes, no_model, _group_starts(log.voter))
+    # Each vote twice, in order of time: for the left model and for the right one.
     model = np.column_stack([log.left, log.right]).ravel()
     order = np.argsort(np.repeat(log.voter, 2) * models + model, kind="stable")
     vote, model = order // 2, model[order]
-    on_models = (vote, model, _begin(log.voter[vote] * models + model))
-    of_model = _part_of_model(log.voter[vote], order, on_models[-1], models)
+    on_models = (vote, model, _group_starts(log.voter[vote] * models + model))
+    model_weights = _model_weights(log.voter[vote], order, on_models[-1], models)
     for tilt in MODEL_TILTS:
         left, right = log_ratios(tilt, [1, 0, 0.5]), log_ratios(tilt, [0, 1, 0.5])
-        took = np.column_stack([left, right]).ravel()[order]
-        yield _Bets(Anomaly.MODEL, tilt, WEIGHTS[Anomaly.MODEL] / len(MODEL_TILTS) * of_model, *on_models, took)
+        ratios = np.column_stack([left, right]).ravel()[order]
+        weights = WEIGHTS[Anomaly.MODEL] / len(MODEL_TILTS) * model_weights
+        yield _Bets(Anomaly.MODEL, tilt, weights, *on_models, ratios)
         if tilt not in TILTS:
             continue
         won = np.where(favoured > 0, left, np.where(favoured < 0, right, 0))
-        yield _Bets(Anomaly.FAVOURITE, tilt, WEIGHTS[Anomaly.FAVOURITE] / len(TILTS) * one, *on_voters, won)
+        yield _Bets(Anomaly.FAVOURITE, tilt, WEIGHTS[Anomaly.FAVOURITE] / len(TILTS) * ones, *on_voters, won)
         if tilt > 0:
             tied = log_ratios(tilt, [0, 0, 1])
-            yield _Bets(Anomaly.TIES, tilt, WEIGHTS[Anomaly.TIES] * 2 / len(TILTS) * one, *on_voters, tied)
-    by_chance = np.where(known, np.log(BUTTONS[log.outcome] / chances[every, log.outcome]), 0)
-    yield _Bets(Anomaly.CHANCE, 0, WEIGHTS[Anomaly.CHANCE] * one, *on_voters, by_chance)
+            yield _Bets(Anomaly.TIES, tilt, WEIGHTS[Anomaly.TIES] * 2 / len(TILTS) * ones, *on_voters, tied)
+    random = np.where(known, np.log(BUTTONS[log.outcome] / probabilities[all_votes, log.outcome]), 0)
+    yield _Bets(Anomaly.CHANCE, 0, WEIGHTS[Anomaly.CHANCE] * ones, *on_voters, random)
 
 
-def _part_of_model(voter: Places, moment: Places, begin: Places, models: int) -> Floats:
-    """What each bet on a model gets of all that is for models: (1 / models + 1 / (k (k + 1))) / 2.
+def _model_weights(voter: Indices, moment: Indices, begin: Indices, models: int) -> Floats:
+    """Return each bet's share of the weight for models: (1 / models + 1 / (k (k + 1))) / 2.
 
     Arrays are sorted by bet, and by moment within each.
     """
-    met = np.unique(begin)
-    soonest = met[np.lexsort((moment[met], voter[met]))]
+    first_votes = np.unique(begin)
+    in_order_of_meeting = first_votes[np.lexsort((moment[first_votes], voter[first_votes]))]
     k = np.zeros(len(begin))
-    k[soonest] = 1 + np.arange(len(met)) - _begin(voter[soonest])
+    k[in_order_of_meeting] = 1 + np.arange(len(first_votes)) - _group_starts(voter[in_order_of_meeting])
     k = k[begin]
     return (1 / models + 1 / (k * (k + 1))) / 2
 
 
-def _begin(bet: Places) -> Places:
-    """For each place of a sorted array, where its value begins."""
+def _group_starts(bet: Indices) -> Indices:
+    """Return, for each element of a sorted array, the index of the first equal one."""
     begin = np.flatnonzero(np.diff(bet, prepend=-1))
     return np.repeat(begin, np.diff(np.append(begin, len(bet))))
 
 
 @dataclass(frozen=True)
-class _Ends:
-    """What bets had made at their voter's last vote; shape (bets,)."""
+class _FinalBets:
+    """Values of bets after their voter's last vote; shape (bets,)."""
 
-    voter: Places
-    kind: Places
-    model: Places
+    voter: Indices
+    kind: Indices
+    model: Indices
     tilt: Floats
     weight: Floats
-    gained: Floats
+    log_wealth: Floats
 
     def log_e(self) -> Floats:
-        worth = np.log(self.weight) + self.gained
-        most = np.zeros(int(self.voter.max()) + 1)
-        np.maximum.at(most, self.voter, worth)
+        worth = np.log(self.weight) + self.log_wealth
+        largest = np.zeros(int(self.voter.max()) + 1)
+        np.maximum.at(largest, self.voter, worth)
         # Bets on models that a voter has not met are still worth their weight.
-        unopened = np.maximum(1 - np.bincount(self.voter, self.weight), 0)
-        log_e: Floats = most + np.log(
-            np.bincount(self.voter, np.exp(worth - most[self.voter])) + unopened * np.exp(-most)
+        unused = np.maximum(1 - np.bincount(self.voter, self.weight), 0)
+        log_e: Floats = largest + np.log(
+            np.bincount(self.voter, np.exp(worth - largest[self.voter])) + unused * np.exp(-largest)
         )
         return log_e
 
-    def leading(self) -> tuple[Places, Places, Floats, Floats]:
-        """(kind, model, tilt, gained) of each voter's most valuable bet."""
-        order = np.lexsort((np.log(self.weight) + self.gained, self.voter))
+    def leading(self) -> tuple[Indices, Indices, Floats, Floats]:
+        """Return (kind, model, tilt, log_wealth) of each voter's best bet."""
+        order = np.lexsort((np.log(self.weight) + self.log_wealth, self.voter))
         first = order[np.flatnonzero(np.diff(self.voter[order], append=-1))]
-        return self.kind[first], self.model[first], self.tilt[first], self.gained[first]
+        return self.kind[first], self.model[first], self.tilt[first], self.log_wealth[first]
 
 
-def _ends(log: VoterLog, models: int) -> _Ends:
+def _final_bets(log: VoterLog, models: int) -> _FinalBets:
     columns = []
     for bets in _all_bets(log, models):
         last = np.flatnonzero(np.diff(bets.begin, append=-1))
@@ -237,7 +234,7 @@ def _ends(log: VoterLog, models: int) -> _Ends:
                 bets.model[last],
                 np.full(len(last), bets.tilt),
                 bets.weight[last],
-                bets.gained[last],
+                bets.log_wealth[last],
             )
         )
-    return _Ends(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+    return _FinalBets(*(np.concatenate(column) for column in zip(*columns, strict=True)))

@@ -1,4 +1,4 @@
-"""The fit of models that met each other: established ones among themselves, then the others beside them."""
+"""Fit of one connected group: established models among themselves, then the others against them."""
 
 from dataclasses import dataclass
 
@@ -10,22 +10,23 @@ from leaderboard.rating.bradley_terry import (
     Flags,
     Floats,
     Tally,
-    climb,
+    fit_strengths,
     inverse_on_contrasts,
     laplacian,
-    likeliest,
-    strong_pieces,
+    maximize,
+    strong_components,
 )
-from leaderboard.rating.clustering import VoterVotes, inflation
+from leaderboard.rating.clustering import VoterVotes, design_effects
 from leaderboard.rating.intervals import uncertainty
-from leaderboard.rating.one_sided import open_ends
+from leaderboard.rating.one_sided import one_sided_bounds
 
 
 @dataclass(frozen=True)
 class GroupFit:
-    """Arrays of shape (models,), natural-log units; covariance: shape (models, models).
+    """Fit of a group; arrays of shape (models,), natural-log units; covariance: shape (models, models).
 
-    at_least, at_most: NaN where the end is finite (see open_ends). phi: of the votes between established models.
+    at_least, at_most: one-sided bounds, NaN where the interval is finite (see one_sided_bounds). phi: dispersion of the
+    votes between established models.
     """
 
     theta: Floats
@@ -34,7 +35,7 @@ class GroupFit:
     at_least: Floats
     at_most: Floats
     phi: float
-    inflation: Floats
+    design_effects: Floats
 
 
 def fit_group(
@@ -47,81 +48,77 @@ def fit_group(
     deff: Floats,
     start: Floats | None,
 ) -> GroupFit:
-    """Every model must have a vote. The mean strength of the established (of all, where none is) is 0.
-
-    deff: shape (models,), what is believed of voters' tastes where there are no `voters` to tell.
-    """
+    """Fit a group in which every model has a vote. deff: the design effects used without `voters`."""
     size = len(tally.won)
-    established = established_models(tally, at_least=established_from)
+    established = established_models(tally, min_votes=established_from)
     free = ~established
-    theta, covariance, follows = np.zeros(size), np.zeros((size, size)), np.zeros(size)
+    theta, covariance, bias_response = np.zeros(size), np.zeros((size, size)), np.zeros(size)
     deff, phi = deff.copy(), 1.0
     if established.any():
-        inner = tally if established.all() else tally.among(established)
-        theta[established] = likeliest(inner, start=None if start is None else start[established])
-        p = inner.chances(theta[established])
+        inner = tally if established.all() else tally.subset(established)
+        theta[established] = fit_strengths(inner, start=None if start is None else start[established])
+        p = inner.win_probabilities(theta[established])
         spread = inverse_on_contrasts(laplacian(inner.information(p)))
         if voters:
-            everybody = np.ones(len(p), dtype=bool)
-            deff[established] = inflation(
-                voters.among(np.flatnonzero(established), size=size), p, spread, free=everybody
-            )
-        known = uncertainty(inner, p, spread, inflation=deff[established])
-        covariance[np.ix_(established, established)], phi = known.covariance, known.phi
-        follows[established] = -spread @ _pull_of_bias(inner, p)
+            votes = voters.among_models(np.flatnonzero(established), size=size)
+            deff[established] = design_effects(votes, p, spread, free=np.ones(len(p), dtype=bool))
+        inner_uncertainty = uncertainty(inner, p, spread, deff=deff[established])
+        covariance[np.ix_(established, established)] = inner_uncertainty.covariance
+        phi = inner_uncertainty.phi
+        bias_response[established] = -spread @ _bias_cross_information(inner, p)
     if free.any():
-        theta = climb(tally, free=free, start=theta, kappa=kappa)
-        p = tally.chances(theta)
+        theta = maximize(tally, free=free, start=theta, kappa=kappa)
+        p = tally.win_probabilities(theta)
         information = tally.information(p)
-        spread = _spread_beside(information, theta, free=free, kappa=kappa)
-        if not established.any():  # only differences are known: without this, the level's doubt would be everyone's
+        spread = _inverse_information(information, theta, free=free, kappa=kappa)
+        if not established.any():
+            # Only differences are identified: centring keeps the variance of the common level out of each score.
             centring = np.eye(size) - 1 / size
             theta, spread = centring @ theta, centring @ spread @ centring
         if voters:
-            deff[free] = inflation(voters, p, spread, free=free)[free]
-        own = uncertainty(tally, p, spread, inflation=deff)
+            deff[free] = design_effects(voters, p, spread, free=free)[free]
+        own = uncertainty(tally, p, spread, deff=deff)
         if not established.any():
             phi = own.phi
-        moves = spread @ information  # how a free score follows the established ones
-        moved = moves @ covariance
-        covariance += own.covariance + moved + moved.T + moved @ moves.T
-        follows += moves @ follows - spread @ _pull_of_bias(tally, p)
-    covariance += bias_variance * np.outer(follows, follows)
-    anchor = established if established.any() else _largest_of_one_piece(tally)
-    at_least, at_most = open_ends(tally.taken, theta, anchor=anchor, free=free)
+        response = spread @ information  # derivative of the free scores with respect to the established ones
+        moved = response @ covariance
+        covariance += own.covariance + moved + moved.T + moved @ response.T
+        bias_response += response @ bias_response - spread @ _bias_cross_information(tally, p)
+    covariance += bias_variance * np.outer(bias_response, bias_response)
+    anchor = established if established.any() else _largest_component(tally)
+    at_least, at_most = one_sided_bounds(tally.effective_wins, theta, anchor=anchor, free=free)
     return GroupFit(theta, covariance, established, at_least, at_most, phi, deff)
 
 
-def established_models(tally: Tally, *, at_least: int) -> Flags:
-    """The largest group in which everybody has `at_least` votes and can be reached from everybody.
+def established_models(tally: Tally, *, min_votes: int) -> Flags:
+    """Return the largest strongly connected set in which each model has `min_votes` votes.
 
-    Votes are counted inside the group and an edge is "i took something from j" inside the group, so that
-    leaving out one model can cost another its place: repeated until nobody leaves. Groups of equal size:
-    the one with more votes.
+    Votes and edges ("i won or tied against j") count inside the set only, so removing one model can disqualify
+    another: repeated until the set is stable. Of components of equal size, the one with more votes.
     """
-    places, inner = np.arange(len(tally.won)), tally
-    while len(places):
-        stays = inner.votes.sum(axis=1) >= at_least
-        # Few votes first: a crowd of newcomers that beat each other must not outnumber the established.
-        if stays.all():
-            stays = _largest_of_one_piece(inner)
-            if stays.all():
+    indices, inner = np.arange(len(tally.won)), tally
+    while len(indices):
+        kept = inner.votes.sum(axis=1) >= min_votes
+        # Models with few votes go first: many newcomers that beat each other must not outnumber the established.
+        if kept.all():
+            kept = _largest_component(inner)
+            if kept.all():
                 break
-        places, inner = places[stays], inner.among(stays)
+        indices, inner = indices[kept], inner.subset(kept)
     established = np.zeros(len(tally.won), dtype=bool)
-    established[places] = len(places) > 1
+    established[indices] = len(indices) > 1
     return established
 
 
-def _largest_of_one_piece(tally: Tally) -> Flags:
-    piece = strong_pieces(tally.taken)
-    sizes, weight = np.bincount(piece), np.bincount(piece, weights=tally.votes.sum(axis=1))
-    flags: Flags = piece == max(range(len(sizes)), key=lambda one: (sizes[one], weight[one]))
-    return flags
+def _largest_component(tally: Tally) -> Flags:
+    component = strong_components(tally.effective_wins)
+    sizes, votes = np.bincount(component), np.bincount(component, weights=tally.votes.sum(axis=1))
+    is_largest: Flags = component == max(range(len(sizes)), key=lambda number: (sizes[number], votes[number]))
+    return is_largest
 
 
-def _spread_beside(information: Floats, theta: Floats, *, free: Flags, kappa: float) -> Floats:
-    """Inverse information of the free models, shape (M, M); a fixed opponent's rows and columns are zero."""
+def _inverse_information(information: Floats, theta: Floats, *, free: Flags, kappa: float) -> Floats:
+    """Return the inverse information of the free models, 0 in rows and columns of fixed ones."""
     own = np.ix_(free, free)
     virtual = expit(theta[free])
     within = laplacian(information)[own] + np.diag(kappa * virtual * (1 - virtual))
@@ -130,8 +127,8 @@ def _spread_beside(information: Floats, theta: Floats, *, free: Flags, kappa: fl
     return spread
 
 
-def _pull_of_bias(tally: Tally, p: Floats) -> Floats:
-    """The cross information of each strength and β: zero where everybody sat left as often as right."""
+def _bias_cross_information(tally: Tally, p: Floats) -> Floats:
+    """Return the cross information of the strengths and β, shape (models,)."""
     weight = tally.cells * p * (1 - p)
-    pull: Floats = weight.sum(axis=1) - weight.sum(axis=0)
-    return pull
+    cross: Floats = weight.sum(axis=1) - weight.sum(axis=0)
+    return cross

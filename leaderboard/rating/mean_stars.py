@@ -1,4 +1,4 @@
-"""How many stars a model's answers get on average, and how sure that is."""
+"""Mean stars of a model's answers, with an interval."""
 
 from collections.abc import Iterable, Sequence
 from math import sqrt
@@ -8,7 +8,7 @@ from leaderboard.rating.differences import Z
 
 
 class MeanStars(NamedTuple):
-    """`low` and `high` are the 95 % interval, None where fewer than two people gave stars."""
+    """Mean with its 95 % interval; low and high are None with fewer than two voters."""
 
     mean: float
     low: float | None
@@ -17,10 +17,10 @@ class MeanStars(NamedTuple):
 
 
 def mean_stars(by_voter: Iterable[Sequence[int]]) -> MeanStars:
-    """by_voter: the stars (1 to 5) that each person gave the model's answers, at least one of them.
+    """Return the mean over all stars, 1 to 5. by_voter: each voter's stars; at least one star in all.
 
-    The interval allows for people who give more stars than others: each person's deviations from the mean are summed
-    before they are squared, and the sum is scaled by people / (people − 1). It never leaves 1 to 5.
+    The interval is clustered by voter: each voter's deviations from the mean are summed before they are squared, and
+    the sum is multiplied by voters / (voters − 1). It is clipped to 1 to 5.
     Source: Liang and Zeger (1986), "Longitudinal data analysis using generalized linear models".
     """
     groups = [list(stars) for stars in by_voter]

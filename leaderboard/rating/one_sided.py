@@ -1,44 +1,42 @@
-"""“At least” and “at most”: what can be said of models whose best fit has no finite place."""
+"""One-sided bounds for models whose maximum-likelihood strength is infinite."""
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_expit
 
-from leaderboard.rating.bradley_terry import Flags, Floats, reached
+from leaderboard.rating.bradley_terry import Flags, Floats, reachable
 
-_CHANCE = np.log(0.025)
+_LOG_LEVEL = np.log(0.025)
 
 
-def open_ends(taken: Floats, theta: Floats, *, anchor: Flags, free: Flags) -> tuple[Floats, Floats]:
-    """(at_least, at_most), natural-log units, shape (models,): NaN where that end is finite.
+def one_sided_bounds(wins: Floats, theta: Floats, *, anchor: Flags, free: Flags) -> tuple[Floats, Floats]:
+    """Return (at_least, at_most), natural-log units, shape (models,): NaN where the strength is finite.
 
-    taken[i, j]: what i took from j. Nobody outside took anything from a model that won everything, nor from a
-    group that did (one model of it may have lost to another): its place has no upper end, and it is at least
-    where such a record would have a chance of 2.5 %: Σ W log σ(θ_winner + t − θ_loser) = ln 0.025 over the votes
-    with outsiders, t being the shift of all that nobody outside took from. Losing everything: the mirror.
-    `anchor` is the group that the others are measured against. A model that the anchor can measure from neither
-    side, though it neither won nor lost everything, has −∞ and ∞.
+    wins[i, j]: wins of i over j, ties ½. A set of models that won every vote against the others is shifted by t to
+    where such a record has a probability of 2.5 %: Σ W log σ(θ_winner + t − θ_loser) = ln 0.025; losing every vote is
+    the mirror image. anchor: the set that others are measured against; a model connected to it in neither direction
+    has −∞ and ∞.
     """
-    won_all = free & (taken.sum(axis=0) == 0) & (taken.sum(axis=1) > 0)
-    lost_all = free & (taken.sum(axis=1) == 0) & (taken.sum(axis=0) > 0)
-    links, somebody = taken > 0, int(np.argmax(anchor))
-    no_top = free & ~reached(links, somebody)
-    no_floor = free & ~reached(links.T, somebody)
-    nowhere = no_top & no_floor & ~won_all & ~lost_all
-    at_least, at_most = np.where(nowhere, -np.inf, np.nan), np.where(nowhere, np.inf, np.nan)
-    for model in np.flatnonzero(won_all | (no_top & ~no_floor)):
-        at_least[model] = _least(int(model), taken, theta)
-    for model in np.flatnonzero(lost_all | (no_floor & ~no_top)):
-        at_most[model] = -_least(int(model), taken.T, -theta)
+    won_all = free & (wins.sum(axis=0) == 0) & (wins.sum(axis=1) > 0)
+    lost_all = free & (wins.sum(axis=1) == 0) & (wins.sum(axis=0) > 0)
+    links, reference = wins > 0, int(np.argmax(anchor))
+    is_unbounded_above = free & ~reachable(links, reference)
+    is_unbounded_below = free & ~reachable(links.T, reference)
+    is_unplaced = is_unbounded_above & is_unbounded_below & ~won_all & ~lost_all
+    at_least, at_most = np.where(is_unplaced, -np.inf, np.nan), np.where(is_unplaced, np.inf, np.nan)
+    for model in np.flatnonzero(won_all | (is_unbounded_above & ~is_unbounded_below)):
+        at_least[model] = _lower_bound(int(model), wins, theta)
+    for model in np.flatnonzero(lost_all | (is_unbounded_below & ~is_unbounded_above)):
+        at_most[model] = -_lower_bound(int(model), wins.T, -theta)
     return at_least, at_most
 
 
-def _least(model: int, taken: Floats, theta: Floats) -> float:
-    above = reached(taken.T > 0, model)
-    won = taken[np.ix_(above, ~above)]
-    ahead = (theta[above][:, None] - theta[~above])[won > 0]
+def _lower_bound(model: int, wins: Floats, theta: Floats) -> float:
+    winners = reachable(wins.T > 0, model)
+    won = wins[np.ix_(winners, ~winners)]
+    ahead = (theta[winners][:, None] - theta[~winners])[won > 0]
     won = won[won > 0]
     shift = brentq(
-        lambda t: won @ log_expit(ahead + t) - _CHANCE, -ahead.max() - 10, -ahead.min() + 10 + np.log(won.sum())
+        lambda t: won @ log_expit(ahead + t) - _LOG_LEVEL, -ahead.max() - 10, -ahead.min() + 10 + np.log(won.sum())
     )
     return float(theta[model] + shift)

@@ -1,4 +1,4 @@
-"""Scores and standard errors as other libraries define them, for recomputation against those."""
+"""Scores and standard errors as other libraries define them, for comparison."""
 
 import numpy as np
 
@@ -9,28 +9,27 @@ from leaderboard.rating.bradley_terry import (
     inverse_on_contrasts,
     laplacian,
     maximum_likelihood,
-    mirrored,
+    symmetrized,
 )
 
-# What arena-rank 0.1 adds to the information's diagonal for each vote, "for numerical stability".
+# arena-rank 0.1 adds this per vote to the information's diagonal, "for numerical stability".
 ARENA_RANK_RIDGE = 1e-5
 
 
 def fit_reference(
     wins: Floats, ties: Floats, *, offset: float = 1000, ridge_per_vote: float = 0
 ) -> tuple[Floats, Floats]:
-    """(scores, standard errors) in points, shape (M,): plain sandwich, nothing virtual, nobody preliminary.
+    """Return (scores, standard errors) in points, shape (M,): plain sandwich, no virtual ties, all models established.
 
-    wins[i, j]: of i over j; ties: symmetric. The ridge narrows the errors only, as arena-rank does it.
-    Raises NotConnected.
+    wins[i, j]: of i over j; ties: symmetric. The ridge changes the errors only, as in arena-rank. Raises NotConnected.
     """
     theta = maximum_likelihood(wins, ties)
-    tally = Tally.without_seats(wins, ties)
-    p = tally.chances(theta)
+    tally = Tally.from_wins(wins, ties)
+    p = tally.win_probabilities(theta)
     information = laplacian(tally.information(p))
     if ridge_per_vote:
         spread = np.linalg.inv(information + ridge_per_vote * tally.cells.sum() * np.eye(len(theta)))
     else:
         spread = inverse_on_contrasts(information)
-    sandwich = spread @ laplacian(mirrored(tally.squared_residuals(p))) @ spread
+    sandwich = spread @ laplacian(symmetrized(tally.squared_residuals(p))) @ spread
     return offset + POINTS * theta, POINTS * np.sqrt(np.diag(sandwich))

@@ -1,4 +1,4 @@
-"""All that a snapshot says of a board, from the board's votes as numbers and the method's parameters alone."""
+"""Fit of a snapshot: standings and facts of a board, from its votes and the method's parameters alone."""
 
 from dataclasses import astuple, dataclass
 from typing import NamedTuple, NotRequired, TypedDict
@@ -7,12 +7,12 @@ import numpy as np
 
 from common.payload_types import JsonObject
 from leaderboard.rating.ballots import Ballots
-from leaderboard.rating.board_fit import Board, SeatedFit, Tastes, fit_seats
+from leaderboard.rating.board_fit import Board, DesignEffects, SideBiasFit, fit_side_counts
 from leaderboard.rating.bradley_terry import Flags, NotConnected, Tally
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.counts import Counts
+from leaderboard.rating.diagnostics import misfit, votes_to_flip_first
 from leaderboard.rating.intervals import Z
-from leaderboard.rating.questions import misfit, votes_to_flip_first
 from leaderboard.rating.ranks import rank_board, rank_established
 from leaderboard.rating.style_control import FEATURES, Scaling, StyleFit, fit_style, scaling_of
 
@@ -76,7 +76,7 @@ class StyleColumns(TypedDict, total=False):
 
 
 class FitLine(StyleColumns):
-    """Columns of a standing that follow from the votes."""
+    """Columns of a standing that the fit computes."""
 
     score: float | None
     ci_low: float | None
@@ -94,8 +94,8 @@ class FitLine(StyleColumns):
     preliminary: bool
 
 
-class Styled(NamedTuple):
-    """Votes one by one, and the scaling that was frozen for their board; None freezes theirs."""
+class StyleInput(NamedTuple):
+    """Votes with styles, and the board's frozen scaling; None computes it from the votes."""
 
     votes: Ballots
     scaling: Scaling | None
@@ -103,16 +103,11 @@ class Styled(NamedTuple):
 
 @dataclass(frozen=True)
 class SnapshotFit:
-    """A line for each of counts.names: the columns of a standing. `facts` are ready for JSON; points unless said.
+    """Fit of a snapshot: a line for each of counts.names, and facts of the board, in points unless noted.
 
-    phi: dispersion of each group. side_bias: what sitting left is worth, with its interval and z, and whether the
-    scores are corrected for it; null where it cannot be told. misfit: {"chi2", "df", "ratio"}.
-    flips_first (only `with_flip`): {"votes", "winner", "loser", "first"}, the fewest added votes, all for winner
-    against loser, that put another model first; null where nothing is first.
-    largest_design_effect: of the established models.
-    style: {"coefficients": {feature: {"value", "low", "high"}} in logit per standard deviation, "scaling": {"mean",
-    "sd"} in the order of the features, "dropped": [feature], "separating": [feature]}; missing where no style was asked
-    for, or nobody is established. "separating": which of the dropped tell every winner; missing where none does.
+    phi: dispersion of each group. side_bias: None where it has no estimate. flips_first (only `with_flip`): see
+    votes_to_flip_first. largest_design_effect: of the established models. style: coefficients in logit per standard
+    deviation, scaling in the order of FEATURES; missing without `style` or established models.
     """
 
     lines: list[FitLine]
@@ -130,44 +125,43 @@ def fit_snapshot(
     parameters: JsonObject,
     *,
     voters: VoterVotes | None = None,
-    tastes: Tastes | None = None,
-    styled: Styled | None = None,
+    design_effects: DesignEffects | None = None,
+    style: StyleInput | None = None,
     with_flip: bool = False,
 ) -> SnapshotFit:
     """Fit the standings of one snapshot.
 
-    parameters: as leaderboard.counting.method names them.
-    voters: votes by voter, from which the voters' tastes are estimated; without them `tastes` are used.
+    parameters: of the method, see leaderboard.counting.method.
+    voters: used to estimate design effects; without them `design_effects` are used.
     """
-    seated = fit_seats(
+    fitted = fit_side_counts(
         counts.n.astype(np.float64),
         voters=voters,
-        tastes=tastes,
+        design_effects=design_effects,
         listed_from=parameters["listed_from_votes"],
         established_from=parameters["established_from_votes"],
         kappa=parameters["virtual_ties"],
         offset=parameters["offset"],
     )
-    board = seated.board
-    tally = Tally.of_seats(counts.n.astype(np.float64), bias=_corrected_bias(seated))
+    board = fitted.board
+    tally = Tally.from_side_counts(counts.n.astype(np.float64), bias=_corrected_bias(fitted))
     facts: FitFacts = {
         "phi": board.phi.tolist(),
         "misfit": _misfit(tally, board),
-        "side_bias": _side_bias(seated),
-        "largest_design_effect": float(board.inflation[board.established].max(initial=1.0)),
+        "side_bias": _side_bias(fitted),
+        "largest_design_effect": float(board.design_effects[board.established].max(initial=1.0)),
     }
     if with_flip:
         facts["flips_first"] = _flip(tally, board, counts.names)
     lines = _lines(counts, board)
-    if styled is not None and (fit := _fit_style(styled, board, parameters)):
-        _dress(lines, fit.of_board)
-        facts["style"] = fit.facts
+    if style is not None and (style_result := _fit_style(style, board, parameters)):
+        _add_style_columns(lines, style_result.fit)
+        facts["style"] = style_result.facts
     return SnapshotFit(lines, facts, board)
 
 
-def _corrected_bias(seated: SeatedFit) -> float:
-    """β in natural-log units, 0 where the scores do not allow for it."""
-    return seated.side_bias.theta if seated.side_bias and seated.corrected else 0.0
+def _corrected_bias(fitted: SideBiasFit) -> float:
+    return fitted.side_bias.theta if fitted.side_bias and fitted.corrected else 0.0
 
 
 def _misfit(tally: Tally, board: Board) -> MisfitFacts:
@@ -187,8 +181,8 @@ def _flip(tally: Tally, board: Board, names: list[str]) -> FlipFacts | None:
     }
 
 
-def _side_bias(seated: SeatedFit) -> SideBiasFacts | None:
-    found = seated.side_bias
+def _side_bias(fitted: SideBiasFit) -> SideBiasFacts | None:
+    found = fitted.side_bias
     if found is None:
         return None
     return {
@@ -196,21 +190,21 @@ def _side_bias(seated: SeatedFit) -> SideBiasFacts | None:
         "low": found.low,
         "high": found.high,
         "z": found.z,
-        "design_effect": found.inflation,
-        "applied": seated.corrected,
+        "design_effect": found.design_effect,
+        "applied": fitted.corrected,
     }
 
 
 def _lines(counts: Counts, board: Board) -> list[FitLine]:
     ranks = rank_board(board)
     won, ties, both_bad = counts.wins, counts.ties.sum(axis=1), counts.both_bad.sum(axis=1)
-    wins, losses, votes = won.sum(axis=1), won.sum(axis=0), counts.votes_of_each
+    wins, losses, votes = won.sum(axis=1), won.sum(axis=0), counts.votes_per_model
     return [
         {
             "score": _finite(board.score[i]),
             "ci_low": _finite(board.low[i]),
             "ci_high": _finite(board.high[i]),
-            "design_effect": float(board.inflation[i]),
+            "design_effect": float(board.design_effects[i]),
             "group": int(board.group[i]),
             "rank": int(ranks.rank[i]) or None,
             "rank_best": int(ranks.best[i]) or None,
@@ -226,15 +220,15 @@ def _lines(counts: Counts, board: Board) -> list[FitLine]:
     ]
 
 
-class _Style(NamedTuple):
-    of_board: StyleFit
+class _StyleResult(NamedTuple):
+    fit: StyleFit
     facts: StyleFacts
 
 
-def _fit_style(styled: Styled, board: Board, parameters: JsonObject) -> _Style | None:
-    """Of the largest group. None where nobody is established."""
-    votes = styled.votes
-    scaling = styled.scaling or scaling_of(votes.features, times=votes.n.astype(np.float64))
+def _fit_style(style: StyleInput, board: Board, parameters: JsonObject) -> _StyleResult | None:
+    """Fit the largest group. None where no model is established."""
+    votes = style.votes
+    scaling = style.scaling or scaling_of(votes.features, times=votes.n.astype(np.float64))
     try:
         fit = fit_style(
             votes.left,
@@ -244,7 +238,7 @@ def _fit_style(styled: Styled, board: Board, parameters: JsonObject) -> _Style |
             established=board.established & (board.group == 0),
             scaling=scaling,
             times=votes.n.astype(np.float64),
-            deff=board.inflation,
+            deff=board.design_effects,
             offset=parameters["offset"],
         )
     except NotConnected:
@@ -256,20 +250,20 @@ def _fit_style(styled: Styled, board: Board, parameters: JsonObject) -> _Style |
     }
     facts: StyleFacts = {
         "coefficients": coefficients,
-        "dropped": _which(fit.dropped),
+        "dropped": _feature_names(fit.dropped),
         "scaling": {"mean": scaling.mean.tolist(), "sd": scaling.sd.tolist()},
     }
     if fit.separating.any():
-        facts["separating"] = _which(fit.separating)
-    return _Style(fit, facts)
+        facts["separating"] = _feature_names(fit.separating)
+    return _StyleResult(fit, facts)
 
 
-def _which(features: Flags) -> list[str]:
-    return [feature for feature, is_one in zip(FEATURES, features, strict=True) if is_one]
+def _feature_names(features: Flags) -> list[str]:
+    return [feature for feature, is_included in zip(FEATURES, features, strict=True) if is_included]
 
 
-def _dress(lines: list[FitLine], fit: StyleFit) -> None:
-    """Write the style columns; ranked among those that have a score."""
+def _add_style_columns(lines: list[FitLine], fit: StyleFit) -> None:
+    """Add the style columns; ranks are among the models with a style score."""
     scored = np.flatnonzero(np.isfinite(fit.score))
     inside = np.ix_(scored, scored)
     ranks = rank_established(fit.score[scored], fit.low[scored], fit.high[scored], fit.covariance[inside])
@@ -286,5 +280,4 @@ def _dress(lines: list[FitLine], fit: StyleFit) -> None:
 
 
 def _finite(points: np.float64) -> float | None:
-    """NaN (not listed) and infinity (no bound on this side) are null in the database."""
     return float(points) if np.isfinite(points) else None

@@ -1,12 +1,12 @@
-"""Scores with the answers' dress held equal: Bradley–Terry with length and formatting as covariates.
+"""Style-controlled Bradley–Terry: length and formatting as covariates.
 
 For a vote on models i (left) and j (right) with features f, shape (k,):
 
     logit P(left preferred) = θ[i] − θ[j] + β · x,    x = (f − mean) / sd,    f = (a − b) / (a + b), 0 where a = b = 0
 
 a and b are the two answers' tokens, headings, bold runs and list items. Ties of both kinds count ½. There is no
-penalty: a ridge on β would shrink the very effect that is to be taken out. A feature has no finite β where, with the
-models and the features before it, it tells who wins every vote it is in: it is left out, and the others are fitted.
+penalty: a ridge on β would shrink the effect to be controlled for. A feature that, with the models and the features
+before it, separates the winners of its votes has no finite β: it is dropped, and the others are fitted.
 Sources: Li, Angelopoulos, Chiang, "Does style matter? Disentangling style and substance in Chatbot Arena" (2024);
 the sandwich with leverages: MacKinnon, White, Journal of Econometrics 29 (1985).
 """
@@ -26,22 +26,22 @@ from leaderboard.rating.bradley_terry import (
     NotConnected,
     maximum_likelihood,
 )
-from leaderboard.rating.dressed_votes import DressedVotes, Ints, gathered
 from leaderboard.rating.intervals import Z, dispersion
+from leaderboard.rating.style_design_matrix import Ints, StyledVotes, sum_by_index
 
 FEATURES = ("tokens", "headings", "bold", "lists")
-MOST_STEPS = 40
-# The part of a feature's variation that the models and the features before it must leave unexplained.
-OWN_VARIATION = 1e-6
+MAX_STEPS = 40
+# Share of a feature's variation that must not be explained by the models and the features before it.
+MIN_OWN_VARIATION = 1e-6
 
 
 class _NoFiniteFit(ValueError):
-    """Features and models together tell the winner of votes: some coefficient has no finite maximum."""
+    """Raised when features and models separate the winners: some coefficient has no finite maximum."""
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """Mean and standard deviation of the features, shape (k,): frozen once per board and method version."""
+    """Mean and standard deviation of the features, shape (k,); frozen per board and method version."""
 
     mean: Floats
     sd: Floats
@@ -52,9 +52,9 @@ class StyleFit:
     """Scores and 95 % bounds in points, shape (models,), NaN for a model that is not established.
 
     coefficients, errors: shape (k,), β and its standard error, in logit per standard deviation of the feature.
-    dropped: shape (k,), features that do not vary, or not on their own, or that separate; their β and error are 0.
-    separating: shape (k,), features that tell who wins every vote they are in; they are among the dropped.
-    covariance: shape (models, models), points²: what the bounds are made of; 0 where a model is not established.
+    dropped: shape (k,), features that are constant, collinear or separating; their β and error are 0.
+    separating: shape (k,), dropped features that predict the winner of every vote they are in.
+    covariance: of the scores, shape (models, models), points²; 0 where a model is not established.
     """
 
     score: Floats
@@ -68,16 +68,17 @@ class StyleFit:
 
 
 def style_features(left: Ints, right: Ints) -> Floats:
-    """f of the two sides' counts, shapes (votes, k): from −1, all of it on the right, to 1."""
-    both = left + right
-    leaning: Floats = np.divide(left - right, both, out=np.zeros(both.shape), where=both > 0)
-    return leaning
+    """Return f of the two sides' counts, shapes (votes, k), from −1 (all on the right) to 1."""
+    total = left + right
+    features: Floats = np.divide(left - right, total, out=np.zeros(total.shape), where=total > 0)
+    return features
 
 
 def scaling_of(features: Floats, *, times: Floats | None = None, mirrored: bool = True) -> Scaling:
-    """What to freeze. `mirrored`: over each vote and its mirror image, so that changing sides changes nothing.
+    """Return the scaling of features of shape (votes, k).
 
-    The mean is then 0 and the standard deviation a root mean square. Other libraries do not mirror.
+    mirrored: add each vote's mirror image, so that the mean is 0 and swapping sides changes nothing. Other libraries do
+    not.
     """
     weights = np.ones(len(features)) if times is None else times
     total = max(float(weights.sum()), 1.0)
@@ -98,37 +99,36 @@ def fit_style(
     leverages: bool = True,
     offset: float = 1500,
 ) -> StyleFit:
-    """The exact maximum-likelihood fit to the votes among the established models, mean θ zero, and its sandwich.
+    """Fit the votes among established models by maximum likelihood, mean θ 0, with sandwich errors.
 
-    left, right, share: shape (votes,): indices into `established`, and what the left side took: 1, 0 or ½. features:
-    shape (votes, k). times: how often each vote counts, default once. deff: shape (models,), by how much voters with
-    tastes of their own inflate a score's variance. Raises NotConnected.
+    left, right, share (of the left: 1, 0 or ½), times (how often a vote counts): shape (votes,); features: shape
+    (votes, k); deff: design effects, shape (models,). Raises NotConnected.
 
     With z = (e_i − e_j, x) and H = Σ n p q z zᵀ: se² = deff · max((H⁻¹ (Σ n r² z zᵀ) H⁻¹)_ii, φ · (H⁻¹)_ii), where
     r = (y − p) / (1 − h) and h = p q zᵀ H⁻¹ z (HC3), and φ is the dispersion as in rating.intervals. Without
-    `leverages` h = 0 and φ = 0, as other libraries have it.
+    `leverages`, h = 0 and φ = 0, as in other libraries.
     """
-    votes, varies = _among(established, left, right, share, features, scaling, times)
-    found = _fit_what_is_finite(votes)
+    votes, varies = _established_votes(established, left, right, share, features, scaling, times)
+    fit = _fit_finite_features(votes)
     kept, separating = np.zeros((2, len(varies)), dtype=bool)
-    kept[varies], separating[varies] = found.kept, found.separating
-    votes, solution, information = votes.with_features(found.kept), found.solution, found.information
+    kept[varies], separating[varies] = fit.kept, fit.separating
+    votes, solution, information = votes.with_features(fit.kept), fit.solution, fit.information
     sandwich = _sandwich(votes, solution, information, leverages=leverages)
     theta, beta = np.split(solution, [votes.models])
     inflation = np.sqrt(np.ones(votes.models) if deff is None else deff[established])
-    of_strengths = sandwich[: votes.models, : votes.models] * np.outer(inflation, inflation)
-    half = Z * np.sqrt(np.diag(of_strengths))
+    strength_covariance = sandwich[: votes.models, : votes.models] * np.outer(inflation, inflation)
+    half = Z * np.sqrt(np.diag(strength_covariance))
     score, low, high = np.full((3, len(established)), np.nan)
     score[established] = offset + POINTS * theta
     low[established], high[established] = offset + POINTS * (theta - half), offset + POINTS * (theta + half)
     coefficients, errors = np.zeros((2, len(kept)))
     coefficients[kept], errors[kept] = beta, np.sqrt(np.diag(sandwich)[votes.models :])
     covariance = np.zeros((len(established), len(established)))
-    covariance[np.ix_(established, established)] = POINTS**2 * of_strengths
+    covariance[np.ix_(established, established)] = POINTS**2 * strength_covariance
     return StyleFit(score, low, high, coefficients, errors, ~kept, separating, covariance)
 
 
-def _among(
+def _established_votes(
     established: Flags,
     left: Ints,
     right: Ints,
@@ -136,17 +136,17 @@ def _among(
     features: Floats,
     scaling: Scaling,
     times: Floats | None,
-) -> tuple[DressedVotes, Flags]:
-    """The votes with both models established, renumbered, and which features vary at all."""
+) -> tuple[StyledVotes, Flags]:
+    """Return the votes among established models, renumbered, and a mask of the features that vary."""
     rows = np.flatnonzero(established[left] & established[right])
     number = np.cumsum(established) - 1
-    varies = scaling.sd > OWN_VARIATION
+    varies = scaling.sd > MIN_OWN_VARIATION
     x = np.empty((int(varies.sum()), len(rows)))
     for row, feature in zip(x, np.flatnonzero(varies), strict=True):
         row[:] = features[rows, feature]
         row -= scaling.mean[feature]
         row /= scaling.sd[feature]
-    votes = DressedVotes(
+    votes = StyledVotes(
         models=int(established.sum()),
         left=number[left[rows]],
         right=number[right[rows]],
@@ -157,17 +157,17 @@ def _among(
     return votes, varies
 
 
-def _strengths_without_style(votes: DressedVotes) -> Floats:
+def _strengths_without_style(votes: StyledVotes) -> Floats:
     if votes.models < 2:
         raise NotConnected
     shape = (votes.models, votes.models)
-    taken = gathered(votes.pairs, votes.times * votes.share, votes.models**2).reshape(shape)
-    given = gathered(votes.pairs, votes.times * (1 - votes.share), votes.models**2).reshape(shape)
-    return maximum_likelihood(taken + given.T, np.zeros(shape))
+    left_wins = sum_by_index(votes.pairs, votes.times * votes.share, votes.models**2).reshape(shape)
+    right_wins = sum_by_index(votes.pairs, votes.times * (1 - votes.share), votes.models**2).reshape(shape)
+    return maximum_likelihood(left_wins + right_wins.T, np.zeros(shape))
 
 
-class _Found(NamedTuple):
-    """The maximum with the features that are `kept`, shape (k,); `separating` are those that have none."""
+class _FiniteFit(NamedTuple):
+    """Maximum with the `kept` features, shape (k,); with a `separating` one, there is none."""
 
     kept: Flags
     separating: Flags
@@ -175,61 +175,63 @@ class _Found(NamedTuple):
     information: Floats
 
 
-def _fit_what_is_finite(votes: DressedVotes) -> _Found:
-    """With every feature that varies on its own. Where that has no maximum, they are taken up one at a time.
+def _fit_finite_features(votes: StyledVotes) -> _FiniteFit:
+    """Fit with all linearly independent features, or where that has no maximum, with those that can be added in order.
 
-    What separates does so with more features, too: those that are kept are as many as can be, the first ones first.
+    A separating set stays separating with more features, so no dropped feature could be added later.
     """
     models = votes.models
     start = np.append(_strengths_without_style(votes), np.zeros(len(votes.x)))
     information, gradient = _derivatives(votes, start)
 
-    def fit(which: Flags) -> tuple[Floats, Floats]:
-        stay = np.append(np.ones(models, dtype=bool), which)
-        return _newton(votes.with_features(which), start[stay], information[np.ix_(stay, stay)], gradient[stay])
+    def fit(features: Flags) -> tuple[Floats, Floats]:
+        selected = np.append(np.ones(models, dtype=bool), features)
+        return _newton(
+            votes.with_features(features), start[selected], information[np.ix_(selected, selected)], gradient[selected]
+        )
 
-    kept, separating = _vary_on_their_own(information, models), np.zeros(len(votes.x), dtype=bool)
+    kept, separating = _independent_features(information, models), np.zeros(len(votes.x), dtype=bool)
     with suppress(_NoFiniteFit):
-        return _Found(kept, separating, *fit(kept))
+        return _FiniteFit(kept, separating, *fit(kept))
     kept = np.zeros(len(votes.x), dtype=bool)
     maximum = fit(kept)
-    for one in range(len(votes.x)):
-        kept[one] = True
-        stay = np.append(np.ones(models, dtype=bool), kept)
-        if not _vary_on_their_own(information[np.ix_(stay, stay)], models).all():
-            kept[one] = False
+    for feature in range(len(votes.x)):
+        kept[feature] = True
+        selected = np.append(np.ones(models, dtype=bool), kept)
+        if not _independent_features(information[np.ix_(selected, selected)], models).all():
+            kept[feature] = False
             continue
         try:
             maximum = fit(kept)
         except _NoFiniteFit:
-            kept[one], separating[one] = False, True
-    return _Found(kept, separating, *maximum)
+            kept[feature], separating[feature] = False, True
+    return _FiniteFit(kept, separating, *maximum)
 
 
-def _vary_on_their_own(information: Floats, models: int) -> Flags:
-    """Which features leave something once the models and the features before them are taken out (Schur complement)."""
-    among, across = _level(information, models)[:models, :models], information[:models, models:]
+def _independent_features(information: Floats, models: int) -> Flags:
+    """Return the features with variation left after the models and the features before them (Schur complement)."""
+    among, across = _with_fixed_mean(information, models)[:models, :models], information[:models, models:]
     features = information[models:, models:]
     rest = features - across.T @ cho_solve(cho_factor(among), across)
-    own = np.zeros(len(rest), dtype=bool)
-    for one in range(len(rest)):
-        left = rest[one, one]
-        if own.any():
-            left -= rest[one, own] @ np.linalg.solve(rest[np.ix_(own, own)], rest[own, one])
-        own[one] = left > OWN_VARIATION * features[one, one]
-    return own
+    kept = np.zeros(len(rest), dtype=bool)
+    for feature in range(len(rest)):
+        unexplained = rest[feature, feature]
+        if kept.any():
+            unexplained -= rest[feature, kept] @ np.linalg.solve(rest[np.ix_(kept, kept)], rest[kept, feature])
+        kept[feature] = unexplained > MIN_OWN_VARIATION * features[feature, feature]
+    return kept
 
 
-def _newton(votes: DressedVotes, solution: Floats, information: Floats, gradient: Floats) -> tuple[Floats, Floats]:
-    """((θ, β), H) at the maximum, from a start and its derivatives."""
-    reach = np.abs(votes.x).max(axis=1, initial=0)
-    for _ in range(MOST_STEPS):
+def _newton(votes: StyledVotes, solution: Floats, information: Floats, gradient: Floats) -> tuple[Floats, Floats]:
+    """Return ((θ, β), H) at the maximum, from a start and its derivatives. Raises _NoFiniteFit."""
+    largest = np.abs(votes.x).max(axis=1, initial=0)
+    for _ in range(MAX_STEPS):
         try:
-            step = cho_solve(cho_factor(_level(information, votes.models)), gradient)
-        except LinAlgError as error:  # far out, where every chance is 0 or 1, nothing is left to go by
+            step = cho_solve(cho_factor(_with_fixed_mean(information, votes.models)), gradient)
+        except LinAlgError as error:  # the information vanishes where every probability is 0 or 1
             raise _NoFiniteFit from error
-        # A step that changes no logit by more than 1 always climbs (Bach 2010, self-concordant analysis).
-        step /= max(1.0, np.ptp(step[: votes.models]) + np.abs(step[votes.models :]) @ reach)
+        # A step that changes no logit by more than 1 always ascends (Bach 2010, self-concordant analysis).
+        step /= max(1.0, np.ptp(step[: votes.models]) + np.abs(step[votes.models :]) @ largest)
         solution = solution + step
         if np.abs(step).max() <= CONVERGED:
             return solution, information
@@ -237,63 +239,61 @@ def _newton(votes: DressedVotes, solution: Floats, information: Floats, gradient
     raise _NoFiniteFit
 
 
-def _derivatives(votes: DressedVotes, solution: Floats) -> tuple[Floats, Floats]:
-    """(H, gradient)."""
+def _derivatives(votes: StyledVotes, solution: Floats) -> tuple[Floats, Floats]:
     size = len(solution)
     information, gradient = np.zeros((size, size)), np.zeros(size)
     for block in votes.blocks():
-        p = block.chances(solution)
+        p = block.win_probabilities(solution)
         gradient += block.sums(block.times * (block.share - p))
         information += block.products(block.times * p * (1 - p))
     return information, gradient
 
 
-def _sandwich(votes: DressedVotes, solution: Floats, information: Floats, *, leverages: bool) -> Floats:
+def _sandwich(votes: StyledVotes, solution: Floats, information: Floats, *, leverages: bool) -> Floats:
     """Return H⁻¹ (Σ n r² z zᵀ) H⁻¹, for strengths with mean zero; with `leverages` no variance is below φ · H⁻¹."""
     models, size = votes.models, len(solution)
-    spread = cho_solve(cho_factor(_level(information, models)), np.eye(size))
-    spread[:models, :models] -= 1 / (_level_of(information, models) * models**2)
+    spread = cho_solve(cho_factor(_with_fixed_mean(information, models)), np.eye(size))
+    spread[:models, :models] -= 1 / (_mean_information(information, models) * models**2)
     variance = np.diag(spread)[:models]
-    # zᵀ H⁻¹ z in three parts: among the pair, of the pair with each feature, among the features.
-    of_pair = (variance[:, None] + variance - 2 * spread[:models, :models]).ravel()
-    with_feature = 2 * (spread[models:, :models, None] - spread[models:, None, :models]).reshape(-1, models**2)
+    # zᵀ H⁻¹ z is a sum of three parts: pair with pair, pair with each feature, features with features.
+    pair_part = (variance[:, None] + variance - 2 * spread[:models, :models]).ravel()
+    feature_parts = 2 * (spread[models:, :models, None] - spread[models:, None, :models]).reshape(-1, models**2)
     meat = np.zeros((size, size))
     squared_residuals = expected = 0.0
     for block in votes.blocks():
-        p = block.chances(solution)
+        p = block.win_probabilities(solution)
         residual = block.share - p
         squared_residuals += float(block.times @ residual**2)
         expected += float(block.times @ (p * (1 - p)))
         if leverages:
-            reach = of_pair[block.pairs] + (block.x * (spread[models:, models:] @ block.x)).sum(axis=0)
-            for table, values in zip(with_feature, block.x, strict=True):
-                reach += table[block.pairs] * values
-            residual /= np.maximum(1 - p * (1 - p) * reach, 1e-6)
+            form = pair_part[block.pairs] + (block.x * (spread[models:, models:] @ block.x)).sum(axis=0)
+            for part, values in zip(feature_parts, block.x, strict=True):
+                form += part[block.pairs] * values
+            residual /= np.maximum(1 - p * (1 - p) * form, 1e-6)
         meat += block.products(block.times * residual**2)
     sandwich = spread @ meat @ spread
     if not leverages:
         return sandwich
-    return _with_least_variances(sandwich, dispersion(squared_residuals, expected) * spread)
+    return _with_min_variances(sandwich, dispersion(squared_residuals, expected) * spread)
 
 
-def _with_least_variances(sandwich: Floats, least: Floats) -> Floats:
-    """Raise variances of `sandwich` to those of `least`, both covariances, and leave the others as they are.
+def _with_min_variances(sandwich: Floats, least: Floats) -> Floats:
+    """Return `sandwich` with variances raised to at least those of `least`; both are covariances, and so is the result.
 
-    What is added is a covariance too, so the sum is one: `least` with its rows and columns shrunk. Where every vote is
-    a tie, all residuals and with them the sandwich are 0, and the result is `least`.
+    Where every vote is a tie, the sandwich is 0 and the result is `least`.
     """
     floor = np.diag(least)
     missing = np.maximum(floor - np.diag(sandwich), 0)
-    shrink = np.sqrt(np.divide(missing, floor, out=np.zeros_like(floor), where=floor > 0))
-    return sandwich + shrink[:, None] * least * shrink
+    scale = np.sqrt(np.divide(missing, floor, out=np.zeros_like(floor), where=floor > 0))
+    return sandwich + scale[:, None] * least * scale
 
 
-def _level_of(information: Floats, models: int) -> float:
+def _mean_information(information: Floats, models: int) -> float:
     return float(information[:models, :models].trace()) / models**2
 
 
-def _level(information: Floats, models: int) -> Floats:
-    """Only differences of θ are known: information about their mean makes the matrix invertible and fixes it at 0."""
-    levelled = information.copy()
-    levelled[:models, :models] += _level_of(information, models)
-    return levelled
+def _with_fixed_mean(information: Floats, models: int) -> Floats:
+    """Return the information plus a term for the mean of θ, which makes it invertible and fixes the mean at 0."""
+    result = information.copy()
+    result[:models, :models] += _mean_information(information, models)
+    return result

@@ -9,9 +9,9 @@ from leaderboard.aggregation import job
 from leaderboard.counting import schedule
 from leaderboard.rating.differences import (
     expected_share,
-    growth_until_apart,
+    growth_until_significant,
     observed_share,
-    variances_for_differences,
+    quasi_variances,
 )
 from models_registry.models import LanguageModel
 from tests import make
@@ -163,15 +163,15 @@ def test_these_pages_ask_the_database_no_more_when_the_arena_grows(client, addre
 
 
 def test_with_two_models_the_difference_varies_four_times_as_much_as_each():
-    assert variances_for_differences([9.0, 9.0]) == [18.0, 18.0]
-    assert sum(variances_for_differences([4.0, 9.0])) == 26.0
+    assert quasi_variances([9.0, 9.0]) == [18.0, 18.0]
+    assert sum(quasi_variances([4.0, 9.0])) == 26.0
 
 
 def test_an_even_schedule_of_many_gives_variances_back():
     true = [4.0, 9.0, 16.0, 25.0]
     count, total = len(true), sum(true)
     published = [q * (1 - 2 / count) + total / count**2 for q in true]
-    assert variances_for_differences(published) == pytest.approx(true)
+    assert quasi_variances(published) == pytest.approx(true)
 
 
 def test_shares_and_votes_needed():
@@ -181,5 +181,5 @@ def test_shares_and_votes_needed():
     assert observed_share(0, 10).low == 0
     assert observed_share(10, 10).high == pytest.approx(1)
     assert (observed_share(5, 10).low, observed_share(5, 10).high) == pytest.approx((0.2366, 0.7634), abs=1e-4)
-    assert growth_until_apart(1.959963984540054, 1) == pytest.approx(1)
-    assert growth_until_apart(0, 1) == float("inf")
+    assert growth_until_significant(1.959963984540054, 1) == pytest.approx(1)
+    assert growth_until_significant(0, 1) == float("inf")

@@ -1,1 +1,1 @@
-"""How fast the arena is: `make bench`. Figures are printed beside their bars and as ratios; nothing here fails."""
+"""Benchmarks of a running arena: `make bench`. Figures are printed beside their bars; nothing here fails."""

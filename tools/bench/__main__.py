@@ -1,4 +1,4 @@
-"""`make bench`: start an arena and a fast provider, measure, print each figure beside its bar."""
+"""`make bench`: start an arena and a fast provider, measure, and print each figure beside its bar."""
 
 import argparse
 import os
@@ -30,7 +30,7 @@ SCENARIOS = {
     "pages": pages.pages,
     "soak": scenarios.soak,
 }
-BY_DEFAULT = [name for name in SCENARIOS if name != "soak"]
+DEFAULT_SCENARIOS = [name for name in SCENARIOS if name != "soak"]
 
 
 @contextmanager
@@ -46,14 +46,14 @@ def program(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", nargs="+", choices=SCENARIOS, default=BY_DEFAULT)
+    parser.add_argument("--only", nargs="+", choices=SCENARIOS, default=DEFAULT_SCENARIOS)
     parser.add_argument("--battles", type=int, default=40, help="at once, for the CPU figures")
     parser.add_argument("--minutes", type=float, default=10, help="of soak")
     parser.add_argument("--votes", type=int, default=1_000_000, help="behind the board")
-    given = parser.parse_args()
+    args = parser.parse_args()
     directory = Path(tempfile.mkdtemp(prefix="arena-bench-", dir="/tmp"))
-    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
-    bench = Bench(directory, at_once=given.battles, minutes=given.minutes, votes=given.votes)
+    directory.chmod(0o711)  # started by root, PostgreSQL runs as an unprivileged user that must reach its files
+    bench = Bench(directory, at_once=args.battles, minutes=args.minutes, votes=args.votes)
     try:
         with (
             program("tools.bench.provider", str(bench.provider_port)),
@@ -61,7 +61,7 @@ def main() -> None:
         ):
             bench.start(relay)
             scenarios.memory(bench, "idle")
-            for name in given.only:
+            for name in args.only:
                 SCENARIOS[name](bench)
             scenarios.memory(bench, "afterwards")
     finally:

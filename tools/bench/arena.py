@@ -1,4 +1,4 @@
-"""The arena that is measured, its provider, and the crowd that uses it."""
+"""Arena under measurement, with its provider and simulated users."""
 
 import asyncio
 import subprocess
@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from tests.faults.running import Arena, free_port
-from tools.bench.load import Crowd, Played
+from tools.bench.load import BattleTiming, Crowd
 from tools.bench.meter import Meter
 
 MODELS = """
@@ -16,15 +16,15 @@ MODELS = """
 """
 MAKE_USER = "from accounts.models import User; User.objects.create_user('bench@example.org')"
 NO_LIMITS = {
-    f"ARENA_LIMIT_{action}_{who}": "off" for action in ("BATTLE", "TURN", "VOTE") for who in ("VISITOR", "MEMBER")
+    f"ARENA_LIMIT_{action}_{role}": "off" for action in ("BATTLE", "TURN", "VOTE") for role in ("VISITOR", "MEMBER")
 }
-NO_LIMITS |= {f"ARENA_STREAMS_{whose}": "10000" for whose in ("PERSON", "NETWORK", "PROCESS")}
-# The parts whose CPU the promises bound.
-COUNTED = ("web", "answers", "rendering", "valkey")
+NO_LIMITS |= {f"ARENA_STREAMS_{scope}": "10000" for scope in ("PERSON", "NETWORK", "PROCESS")}
+# Parts whose CPU has a bar.
+MEASURED_PARTS = ("web", "answers", "rendering", "valkey")
 
 
 class Bench:
-    """`at_once` battles for the CPU figures, `minutes` for the soak, `votes` behind the board."""
+    """Arena, provider and users. at_once: battles for the CPU figures; minutes: of the soak; votes: of the board."""
 
     def __init__(self, directory: Path, *, at_once: int, minutes: float, votes: int) -> None:
         self.at_once, self.minutes, self.votes = at_once, minutes, votes
@@ -50,16 +50,16 @@ class Bench:
             "--scopes",
             "read,battle,vote",
         ]
-        said = self.arena.run(sys.executable, *command).stdout.split()
-        self.crowd = Crowd(self.arena.url, next(word for word in said if word.startswith("arena_")))
+        output = self.arena.run(sys.executable, *command).stdout.split()
+        self.crowd = Crowd(self.arena.url, next(word for word in output if word.startswith("arena_")))
         self.meter = Meter(self.arena)
 
-    def speak(self, tokens: int, rate: int) -> str:
-        """Both models say so many tokens at that rate from now on; returns the model's name."""
+    def use_token_model(self, tokens: int, rate: int) -> str:
+        """Let both models answer with `tokens` tokens at `rate` tokens/s; return the model's name."""
         return self._use(f"tokens-{tokens}-at-{rate}")
 
-    def speak_slowly(self, name: str) -> str:
-        """Both models give an answer that is slow to render from now on."""
+    def use_hostile_model(self, name: str) -> str:
+        """Let both models give an answer that is slow to render."""
         return self._use(f"hostile-{name}")
 
     def _use(self, model: str) -> str:
@@ -71,11 +71,11 @@ class Bench:
     def _write_models(self, model: str) -> None:
         self.models.write_text(MODELS.format(provider=self.provider, model=model))
 
-    def battles(self, number: int, *, over_s: float = 0.0) -> tuple[list[Played], dict[str, float], float]:
-        """(battles, CPU seconds by part, wall seconds)."""
+    def battles(self, number: int, *, over_s: float = 0.0) -> tuple[list[BattleTiming], dict[str, float], float]:
+        """Run battles; return (timings, CPU seconds by part, wall seconds)."""
         before, began = self.meter.cpu(), time.perf_counter()
-        played = asyncio.run(self.crowd.battles(number, over_s=over_s))
-        took = time.perf_counter() - began
+        timings = asyncio.run(self.crowd.battles(number, over_s=over_s))
+        seconds = time.perf_counter() - began
         time.sleep(0.3)
         after = self.meter.cpu()
-        return played, {part: after[part] - before[part] for part in after}, took
+        return timings, {part: after[part] - before[part] for part in after}, seconds

@@ -1,4 +1,4 @@
-"""What a board of 300 models and a million votes costs: `make bench BENCH="--only board"`."""
+"""Cost of a board of 300 models and a million votes: `make bench BENCH="--only board"`."""
 
 import asyncio
 import re
@@ -8,21 +8,21 @@ from statistics import median
 
 from tools.bench.arena import Bench
 from tools.bench.load import percentile
-from tools.bench.scenarios import say
+from tools.bench.scenarios import print_row
 from tools.bench.vote_files import vote_files
 
 BATCH = 10_000
-MONTH = 30  # days over which the votes behind the board came
-AT_ONCE = 200_000  # more pending votes than this are not waited for in one go
+DAYS = 30  # over which the votes of the board are spread
+MAX_PENDING = 200_000  # votes cast before an aggregation
 
 QUERIES = """
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 for path in {paths}:
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         assert Client(SERVER_NAME="127.0.0.1").get(path).status_code == 200
-    print("QUERIES", path, len(asked))
+    print("QUERIES", path, len(queries))
 """
 RETRACT = """
 import time
@@ -48,38 +48,40 @@ PAGES = ["/leaderboard/", "/leaderboard/?board=language:en&sort_by=votes", "/api
 def board(bench: Bench) -> None:
     print(f"300 models and {bench.votes:,} votes, on Overall and 15 boards of categories and languages")
     last = cast_and_count(bench)
-    say(f"a run that takes {AT_ONCE:,} votes", f"{last:.1f} s")
-    taken = []
+    print_row(f"a run that takes {MAX_PENDING:,} votes", f"{last:.1f} s")
+    seconds = []
     for _ in range(3):
         _cast(bench, BATCH)
-        taken.append(_aggregate(bench))
-    say("aggregation of 10,000 more, voters on Overall", f"{median(taken):.2f} s", "bar 3 s")
+        seconds.append(_aggregate(bench))
+    print_row("aggregation of 10,000 more, voters on Overall", f"{median(seconds):.2f} s", "bar 3 s")
     _rebuild(bench, "rebuild of sound tallies")
     _shell(bench, FORGET)
     _rebuild(bench, "rebuild from nothing")
     for number in (1, 1000):
-        away, back = re.findall(r"TOOK (\S+)", _shell(bench, RETRACT.format(number=number)))
-        say(f"{number:,} votes set aside, put back, Elo replayed", f"{float(away):.2f} s, {float(back):.2f} s")
+        retract_s, restore_s = re.findall(r"TOOK (\S+)", _shell(bench, RETRACT.format(number=number)))
+        print_row(
+            f"{number:,} votes set aside, put back, Elo replayed", f"{float(retract_s):.2f} s, {float(restore_s):.2f} s"
+        )
     for path, queries in re.findall(r"QUERIES (\S+) (\d+)", _shell(bench, QUERIES.format(paths=PAGES))):
-        say(f"queries of {path}", queries)
+        print_row(f"queries of {path}", queries)
     for path in PAGES:
-        answered = asyncio.run(_page(bench, path))
-        p50, p95 = (percentile(answered, share) * 1000 for share in (0.5, 0.95))
-        say(f"{path}: p50, p95", f"{p50:.0f} ms, {p95:.0f} ms", "bar 100 ms at p95")
+        page_seconds = asyncio.run(_page(bench, path))
+        p50, p95 = (percentile(page_seconds, share) * 1000 for share in (0.5, 0.95))
+        print_row(f"{path}: p50, p95", f"{p50:.0f} ms, {p95:.0f} ms", "bar 100 ms at p95")
     vote_files(bench)
 
 
 def cast_and_count(bench: Bench) -> float:
-    """All of the bench's votes, if they are not there yet; returns the seconds of the last run."""
+    """Cast and count the bench's votes unless they exist; return the seconds of the last aggregation."""
     last = 0.0
     while bench.cast < bench.votes:
-        _cast(bench, min(AT_ONCE, bench.votes - bench.cast))
+        _cast(bench, min(MAX_PENDING, bench.votes - bench.cast))
         last = _aggregate(bench)
     return last
 
 
 def _cast(bench: Bench, number: int) -> None:
-    days_ago = [str(max(0, MONTH * (1 - cast / bench.votes))) for cast in (bench.cast, bench.cast + number)]
+    days_ago = [str(max(0, DAYS * (1 - cast / bench.votes))) for cast in (bench.cast, bench.cast + number)]
     command = [sys.executable, "-m", "tools.bench.synthetic_votes", "--votes", str(number), "--days-ago", *days_ago]
     done = bench.arena.run(*command, within=300)
     assert done.returncode == 0, done.stderr
@@ -87,18 +89,18 @@ def _cast(bench: Bench, number: int) -> None:
 
 
 def _aggregate(bench: Bench) -> float:
-    """Seconds that the run took by its own account."""
+    """Aggregate; return the seconds that the run reports."""
     while "Another run" in (done := bench.arena.run(sys.executable, "manage.py", "aggregate_votes", within=600)).stderr:
         time.sleep(1)
     assert done.returncode == 0, done.stderr
     return int(re.search(r"(\d+) ms", done.stdout)[1]) / 1000
 
 
-def _rebuild(bench: Bench, what: str) -> None:
+def _rebuild(bench: Bench, label: str) -> None:
     began = time.perf_counter()
     done = bench.arena.run(sys.executable, "manage.py", "rebuild_tallies", within=600)
     assert done.returncode == 0, done.stderr
-    say(what, f"{time.perf_counter() - began:.1f} s", "bar 30 s")
+    print_row(label, f"{time.perf_counter() - began:.1f} s", "bar 30 s")
 
 
 def _shell(bench: Bench, code: str) -> str:
@@ -108,8 +110,8 @@ def _shell(bench: Bench, code: str) -> str:
 
 
 async def _page(bench: Bench, path: str) -> list[float]:
-    """Seconds of 200 requests, two at a time."""
-    taken = []
+    """Return the seconds of each of 200 requests, two at a time."""
+    seconds = []
     async with bench.crowd.client() as client:
 
         async def get() -> None:
@@ -117,8 +119,8 @@ async def _page(bench: Bench, path: str) -> list[float]:
             async with client.get(path) as response:
                 assert response.status == 200
                 await response.read()
-            taken.append(time.perf_counter() - began)
+            seconds.append(time.perf_counter() - began)
 
         for _ in range(100):
             await asyncio.gather(get(), get())
-    return taken
+    return seconds

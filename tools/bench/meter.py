@@ -1,4 +1,4 @@
-"""What each part of a running arena costs: CPU seconds and memory, read from /proc."""
+"""CPU seconds and memory of each part of a running arena, from /proc."""
 
 import os
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.faults.running import Arena
 
 TICK = os.sysconf("SC_CLK_TCK")
-# A part is known by what stands in its command line.
+# Parts are identified by this text in their command line.
 PARTS = {
     "web": "embedded.web",
     "answers": "-Q answers",
@@ -26,7 +26,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def pss_mb(pid: int) -> float:
-    """Proportional set size: what is shared is divided among its sharers."""
+    """Return the proportional set size: shared pages are divided among the processes that share them."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
 
@@ -44,16 +44,16 @@ class Meter:
         return found
 
     def cpu(self) -> dict[str, float]:
-        """Seconds since each part started."""
-        return {part: sum(_safely(cpu_seconds, pid) for pid in pids) for part, pids in self._pids().items()}
+        """Return the CPU seconds of each part since its start."""
+        return {part: sum(_value_or_zero(cpu_seconds, pid) for pid in pids) for part, pids in self._pids().items()}
 
     def memory(self) -> dict[str, float]:
-        """Megabytes of PSS."""
-        return {part: sum(_safely(pss_mb, pid) for pid in pids) for part, pids in self._pids().items()}
+        """Return the megabytes of PSS of each part."""
+        return {part: sum(_value_or_zero(pss_mb, pid) for pid in pids) for part, pids in self._pids().items()}
 
 
-def _safely(read: object, pid: int) -> float:
+def _value_or_zero(read: object, pid: int) -> float:
     try:
         return read(pid)  # type: ignore[operator]
-    except OSError:  # it ended meanwhile
+    except OSError:  # the process has ended
         return 0.0

@@ -1,4 +1,4 @@
-"""How long every page takes that a person can open: `make bench BENCH="--only pages"`."""
+"""Response times of all pages: `make bench BENCH="--only pages"`."""
 
 import json
 import sys
@@ -9,17 +9,17 @@ from urllib.request import Request, urlopen
 
 from tools.bench.arena import Bench
 from tools.bench.boards import cast_and_count
-from tools.bench.scenarios import say
+from tools.bench.scenarios import print_row
 
 SESSIONS = 10_000
-SLOWEST = 12
-BATTLES_OF_EVERYBODY = """
+MAX_SHOWN = 12
+MAKE_BATTLES = """
 from battles.models import *
 from accounts.models import User, Visitor
 from models_registry.models import LanguageModel
 left, right = LanguageModel.objects.order_by("pk")[:2]
 owners = [dict(owner_user=User.objects.get(email="everything@example.org"))]
-owners += [dict(owner_visitor=visitor) for visitor in Visitor.objects.order_by("pk")[:1]]
+owners += [dict(owner_visitor=role) for visitor in Visitor.objects.order_by("pk")[:1]]
 sessions = Session.objects.bulk_create(
     [Session(title=f"Question {{n}}", **owners[n % len(owners)]) for n in range({sessions})], batch_size=1000
 )
@@ -42,20 +42,22 @@ def pages(bench: Bench) -> None:
     cast_and_count(bench)
     _run(bench, "-m", "tests.browser.votes")
     everything = json.loads(_run(bench, "-m", "tests.browser.everything"))
-    _run(bench, "manage.py", "shell", "-c", BATTLES_OF_EVERYBODY.format(sessions=SESSIONS))
-    taken = {}
-    for who, paths in everything["pages"].items():
+    _run(bench, "manage.py", "shell", "-c", MAKE_BATTLES.format(sessions=SESSIONS))
+    milliseconds = {}
+    for role, paths in everything["pages"].items():
         for path in paths:
             try:
-                taken[f"{who}: {path}"] = _milliseconds(bench.arena.url + path, everything["cookies"].get(who, ""))
+                milliseconds[f"{role}: {path}"] = _milliseconds(
+                    bench.arena.url + path, everything["cookies"].get(role, "")
+                )
             except HTTPError as error:
-                say(f"{who}: {path}"[:66], f"answers {error.code}", "bar 200")
-    slowest = sorted(taken, key=lambda page: -taken[page])
-    say("pages", str(len(taken)))
-    say("median page", f"{median(taken.values()):.0f} ms")
-    say("pages over 200 ms", str(sum(ms > 200 for ms in taken.values())), "bar 0")
-    for page in slowest[:SLOWEST]:
-        say(page[:66], f"{taken[page]:.0f} ms")
+                print_row(f"{role}: {path}"[:66], f"answers {error.code}", "bar 200")
+    slowest = sorted(milliseconds, key=lambda page: -milliseconds[page])
+    print_row("pages", str(len(milliseconds)))
+    print_row("median page", f"{median(milliseconds.values()):.0f} ms")
+    print_row("pages over 200 ms", str(sum(ms > 200 for ms in milliseconds.values())), "bar 0")
+    for page in slowest[:MAX_SHOWN]:
+        print_row(page[:66], f"{milliseconds[page]:.0f} ms")
 
 
 def _run(bench: Bench, *arguments: str) -> str:
@@ -65,11 +67,11 @@ def _run(bench: Bench, *arguments: str) -> str:
 
 
 def _milliseconds(url: str, cookie: str) -> float:
-    """The median of five, after one that is not counted."""
-    request, taken = Request(url, headers={"Cookie": f"sessionid={cookie}"} if cookie else {}), []
+    """Return the median of five requests, after one that is not counted."""
+    request, milliseconds = Request(url, headers={"Cookie": f"sessionid={cookie}"} if cookie else {}), []
     for _ in range(6):
         began = time.perf_counter()
         with urlopen(request, timeout=60) as answer:
             answer.read()
-        taken.append((time.perf_counter() - began) * 1000)
-    return median(taken[1:])
+        milliseconds.append((time.perf_counter() - began) * 1000)
+    return median(milliseconds[1:])

@@ -1,7 +1,7 @@
-"""A provider that costs next to nothing: `python -m tools.bench.provider PORT`.
+"""Fake provider with minimal CPU cost: `python -m tools.bench.provider PORT`.
 
-A model called `tokens-<n>-at-<r>` says n tokens, r a second (0: all at once), each in a write of its own.
-One called `hostile-<name>` says the text of that name in tests.provider_streams.SLOW_TO_RENDER at once.
+A model named `tokens-<n>-at-<r>` answers n tokens at r per second (0: all at once), each in a separate write.
+One named `hostile-<name>` answers the text of that name in tests.provider_streams.SLOW_TO_RENDER at once.
 """
 
 import asyncio
@@ -73,18 +73,20 @@ class Connection(asyncio.Protocol):
         self._transport.write(HEAD)
         if rate:
             loop = asyncio.get_running_loop()
-            self._say(loop, loop.time(), tokens, 1 / rate, 0)
+            self._write_tokens(loop, loop.time(), tokens, 1 / rate, 0)
         else:
             self._transport.write(b"".join(self._word(n) for n in range(tokens)) + _end(tokens))
 
-    def _say(self, loop: asyncio.AbstractEventLoop, began: float, tokens: int, pause: float, said: int) -> None:
+    def _write_tokens(
+        self, loop: asyncio.AbstractEventLoop, began: float, tokens: int, pause: float, sent: int
+    ) -> None:
         if self._transport is None:
             return
-        if said == tokens:
+        if sent == tokens:
             self._transport.write(_end(tokens))
             return
-        self._transport.write(self._word(said))
-        loop.call_at(began + (said + 1) * pause, self._say, loop, began, tokens, pause, said + 1)
+        self._transport.write(self._word(sent))
+        loop.call_at(began + (sent + 1) * pause, self._write_tokens, loop, began, tokens, pause, sent + 1)
 
     @staticmethod
     def _word(number: int) -> bytes:

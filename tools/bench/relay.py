@@ -1,9 +1,7 @@
-"""The baseline: the least that can stand between a provider and two readers.
+"""Minimal relay between a provider and a reader, as a baseline: `python -m tools.bench.relay PORT PROVIDER`.
 
-`python -m tools.bench.relay PORT PROVIDER`
-
-`GET /?model=…` asks the provider twice and writes each piece as a server-sent event at once: no queue, no database,
-no blindness, no resume. What the arena costs is printed as a ratio to this.
+`GET /?model=…` calls the provider twice and forwards each chunk as a server-sent event, without queue, database,
+blinding or resume. The arena's costs are printed as ratios to it.
 """
 
 import asyncio

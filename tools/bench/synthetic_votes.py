@@ -1,7 +1,7 @@
-"""Many votes of a known truth, straight into PostgreSQL: `python -m tools.bench.synthetic_votes --votes 1000`.
+"""Synthetic votes, copied into PostgreSQL: `python -m tools.bench.synthetic_votes --votes 1000`.
 
-Run again, it adds votes after those that are there. Models differ in strength and in style, which people like a
-little; voters are a few eager ones and many who came once; categories and languages are as uneven as real ones.
+Each run adds votes after the existing ones. Models differ in strength and in style, which has a small effect; votes per
+voter, categories and languages are about as uneven as in real arenas.
 """
 
 import argparse
@@ -31,18 +31,18 @@ CATEGORIES = {
     "long-prompt": 0.1, "hard-prompt": 0.25, "images": 0.03,
 }  # fmt: skip
 LANGUAGES = {"en": 0.55, "fr": 0.15, "de": 0.08, "es": 0.08, "zh": 0.06, "ru": 0.04, "und": 0.04}
-LIKES_HEADINGS = 0.25
-TIES = 0.25
+HEADINGS_EFFECT = 0.25
+TIE_SHARE = 0.25
 VOTES_PER_SESSION = 20
-ROWS_AT_ONCE = 20_000
+BATCH_ROWS = 20_000
 
 
 def fill(
     *, votes: int, days_ago: tuple[float, float] = (0, 0), models: int = 300, voters: int = 150_000, seed: int = 1
 ) -> None:
-    """Add `votes` pending votes among the first `models` models, making what is missing.
+    """Add `votes` pending votes among the first `models` models, which are created where missing.
 
-    days_ago: of the first vote and of the last; those between come at even intervals.
+    days_ago: of the first and of the last vote; the others are spaced evenly between them.
     """
     with transaction.atomic():
         contestants = _contestants(models)
@@ -66,8 +66,8 @@ _VOTE_COLUMNS = (
 
 
 def _contestants(number: int) -> list[int]:
-    known = LanguageModel.objects.filter(slug__startswith="synthetic-").count()
-    for index in range(known, number):
+    existing = LanguageModel.objects.filter(slug__startswith="synthetic-").count()
+    for index in range(existing, number):
         make.model(
             slug=f"synthetic-{index:03d}", name=f"Synthetic {index:03d}", organization=f"Organization {index % 25}",
             license="MIT" if index % 3 else "proprietary", has_votes=True,
@@ -95,29 +95,33 @@ def _battles(sessions: list[int], times: list[datetime]) -> list[int]:
 def _votes(
     rng: np.random.Generator, models: list[int], voters: int, battles: list[tuple[int, datetime]], first_order: int
 ) -> Iterator[tuple[object, ...]]:
-    truth = np.random.default_rng(0)  # the same arena, however often votes are added
+    truth = np.random.default_rng(0)  # a fixed seed: every run adds votes on the same models and voters
     strength = truth.normal(0, 0.8, len(models))
-    words, dress = truth.lognormal(5.5, 0.5, len(models)), truth.gamma(2, 1.5, len(models))
+    words, formatting = truth.lognormal(5.5, 0.5, len(models)), truth.gamma(2, 1.5, len(models))
     popularity = truth.dirichlet(np.full(len(models), 4.0))
-    eagerness = 1 / np.arange(1, voters + 1) ** 0.8
-    eagerness /= eagerness.sum()
-    language_chances = np.array(list(LANGUAGES.values()))
-    for start in range(0, len(battles), ROWS_AT_ONCE):
-        number = min(ROWS_AT_ONCE, len(battles) - start)
+    voter_rates = 1 / np.arange(1, voters + 1) ** 0.8
+    voter_rates /= voter_rates.sum()
+    language_shares = np.array(list(LANGUAGES.values()))
+    for start in range(0, len(battles), BATCH_ROWS):
+        number = min(BATCH_ROWS, len(battles) - start)
         left = rng.choice(len(models), number, p=popularity)
         right = (left + rng.integers(1, len(models), number)) % len(models)
-        styles = [_style(rng, words[side], dress[side]) for side in (left, right)]
+        styles = [_style(rng, words[side], formatting[side]) for side in (left, right)]
         headings = [style[:, 1].astype(float) for style in styles]
         contrast = (headings[0] - headings[1]) / np.maximum(headings[0] + headings[1], 1)
-        chance = 1 / (1 + np.exp(strength[right] - strength[left] - LIKES_HEADINGS * contrast))
-        outcome = np.where(rng.random(number) < chance, "left", "right")
-        outcome = np.where(rng.random(number) < TIES, rng.choice(["tie", "both_bad"], number, p=[0.7, 0.3]), outcome)
-        voter = rng.choice(voters, number, p=eagerness)
-        language = rng.choice(list(LANGUAGES), number, p=language_chances)
-        filed = rng.random((number, len(CATEGORIES))) < np.array(list(CATEGORIES.values()))
+        p = 1 / (1 + np.exp(strength[right] - strength[left] - HEADINGS_EFFECT * contrast))
+        outcome = np.where(rng.random(number) < p, "left", "right")
+        outcome = np.where(
+            rng.random(number) < TIE_SHARE, rng.choice(["tie", "both_bad"], number, p=[0.7, 0.3]), outcome
+        )
+        voter = rng.choice(voters, number, p=voter_rates)
+        language = rng.choice(list(LANGUAGES), number, p=language_shares)
+        has_category = rng.random((number, len(CATEGORIES))) < np.array(list(CATEGORIES.values()))
         leaked = rng.random(number) < 0.01
         for i in range(number):
-            categories = ",".join(name for name, is_in in zip(sorted(CATEGORIES), filed[i], strict=True) if is_in)
+            categories = ",".join(
+                name for name, is_in in zip(sorted(CATEGORIES), has_category[i], strict=True) if is_in
+            )
             style = {
                 side: dict(zip(("tokens", "headings", "bold", "lists"), counts[i].tolist(), strict=True))
                 for side, counts in zip(("left", "right"), styles, strict=True)
@@ -131,13 +135,16 @@ def _votes(
             )  # fmt: skip
 
 
-def _style(rng: np.random.Generator, words: np.ndarray, dress: np.ndarray) -> np.ndarray:
-    """Shape (votes, 4): tokens, headings, bold runs, list items."""
-    return np.stack([rng.poisson(words), rng.poisson(dress), rng.poisson(2 * dress), rng.poisson(1.5 * dress)], axis=1)
+def _style(rng: np.random.Generator, words: np.ndarray, formatting: np.ndarray) -> np.ndarray:
+    """Return tokens, headings, bold runs and list items, shape (votes, 4)."""
+    return np.stack(
+        [rng.poisson(words), rng.poisson(formatting), rng.poisson(2 * formatting), rng.poisson(1.5 * formatting)],
+        axis=1,
+    )
 
 
 def _copy(table: str, columns: Iterable[str], rows: Iterable[tuple[object, ...]]) -> list[int]:
-    """Write the rows; returns their ids, which follow each other."""
+    """Write the rows and return their ids, which are consecutive."""
     with connection.cursor() as cursor:
         with cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN") as copy:
             written = sum(copy.write_row(row) is None for row in rows)
@@ -151,8 +158,8 @@ def main() -> None:
     parser.add_argument("--votes", type=int, required=True)
     parser.add_argument("--models", type=int, default=300)
     parser.add_argument("--days-ago", type=float, nargs=2, default=(0, 0), metavar=("FIRST", "LAST"))
-    given = parser.parse_args()
-    fill(votes=given.votes, days_ago=tuple(given.days_ago), models=given.models)
+    args = parser.parse_args()
+    fill(votes=args.votes, days_ago=tuple(args.days_ago), models=args.models)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What exports, recomputation and imports cost, on the votes that `tools.bench.boards` has cast."""
+"""Cost of exports, recomputation and imports, on the votes that tools.bench.boards has cast."""
 
 import re
 import sys
@@ -9,10 +9,10 @@ from pathlib import Path
 from tests.leaderboard import reference_votes
 from tests.leaderboard.public_data.tables import SINGLE, table
 from tools.bench.arena import Bench
-from tools.bench.scenarios import say
+from tools.bench.scenarios import print_row
 
 IMPORTED = 200_000
-# A command in a process that tells its own peak of memory.
+# Runs a command and prints the peak memory of its process.
 MEASURED = """
 import sys
 from django.core.management import call_command
@@ -28,24 +28,24 @@ def vote_files(bench: Bench) -> None:
             file = folder / f"votes.{ending}"
             took, peak, _ = _run(bench, "export_votes", str(file))
             size = file.stat().st_size / 1e6
-            say(f"export of all votes as {ending}", f"{took:.0f} s, {size:.0f} MB", f"{peak} MB of memory")
+            print_row(f"export of all votes as {ending}", f"{took:.0f} s, {size:.0f} MB", f"{peak} MB of memory")
         snapshot = _shell(bench, "print(AggregationRun.objects.snapshots('overall')[0].public_id)").split()[-1]
-        took, peak, said = _run(bench, "recompute_snapshot", snapshot)
-        say("newest snapshot exported and recomputed", f"{took:.0f} s", f"{peak} MB of memory")
-        assert "agrees" in said, said
-        took, _, said = _run(bench, "import_votes", str(reference_votes.CHATBOT_ARENA), "--slug", "chatbot-arena")
-        say("Chatbot Arena imported, 1.67 million votes as counts", f"{took:.1f} s")
+        took, peak, output = _run(bench, "recompute_snapshot", snapshot)
+        print_row("newest snapshot exported and recomputed", f"{took:.0f} s", f"{peak} MB of memory")
+        assert "agrees" in output, output
+        took, _, output = _run(bench, "import_votes", str(reference_votes.CHATBOT_ARENA), "--slug", "chatbot-arena")
+        print_row("Chatbot Arena imported, 1.67 million votes as counts", f"{took:.1f} s")
         lines = [(f"model {i % 97}", f"model {(i * 7 + 1) % 97 + 100}", "model_a") for i in range(IMPORTED)]
         took, peak, _ = _run(bench, "import_votes", str(table(folder / "single.csv", SINGLE, *lines)))
-        say(f"{IMPORTED:,} single votes imported", f"{took:.1f} s", f"{peak} MB of memory")
+        print_row(f"{IMPORTED:,} single votes imported", f"{took:.1f} s", f"{peak} MB of memory")
 
 
 def _run(bench: Bench, *arguments: str) -> tuple[float, int, str]:
-    """(seconds with the start of the process, its peak of memory in MB, what it said)."""
+    """Run a command; return (seconds including process start, peak memory in MB, output)."""
     began = time.perf_counter()
-    said = _shell(bench, MEASURED.format(arguments=", ".join(map(repr, arguments))))
+    output = _shell(bench, MEASURED.format(arguments=", ".join(map(repr, arguments))))
     took = time.perf_counter() - began
-    return took, int(re.search(r"PEAK (\d+)", said)[1]) // 1024, said
+    return took, int(re.search(r"PEAK (\d+)", output)[1]) // 1024, output
 
 
 def _shell(bench: Bench, code: str) -> str:

@@ -1,4 +1,4 @@
-"""`manage.py aggregate_votes`: bring the board up to date now."""
+"""`manage.py aggregate_votes`: publish a snapshot now."""
 
 from django.core.management.base import BaseCommand, CommandError
 

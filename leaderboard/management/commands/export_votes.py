@@ -1,4 +1,4 @@
-"""`manage.py export_votes [FILE]`: the votes under pseudonyms, as anybody may keep them."""
+"""`manage.py export_votes FILE`: write votes under pseudonyms."""
 
 import sys
 from pathlib import Path
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         if str(file) == "-":
             self._write(export, ending, sys.stdout.buffer)
             return
-        # Under another name until it is whole.
+        # Written under another name, so that a file with the final name is always complete.
         unfinished = file.with_name(f"{file.name}.part")
         try:
             with unfinished.open("wb") as out:
@@ -51,13 +51,13 @@ class Command(BaseCommand):
     def _write(self, export: selection.Export, ending: str, out: IO[bytes]) -> int:
         rows = 0
 
-        def counted() -> Any:
+        def counting_batches() -> Any:
             nonlocal rows
             for batch in export.batches():
                 rows += len(batch)
                 self.stderr.write(f"{rows:,} rows", ending="\r")
                 yield batch
 
-        for piece in WRITERS[ending](counted(), export.table):
-            out.write(piece)
+        for chunk in WRITERS[ending](counting_batches(), export.table):
+            out.write(chunk)
         return rows

@@ -1,4 +1,4 @@
-"""`manage.py import_votes FILE`: a foreign table of votes becomes a board of its own."""
+"""`manage.py import_votes FILE`: import a foreign table of votes as a board of its own."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from common.errors import ArenaError
-from leaderboard.imports.actions import About, import_board, slug_of
+from leaderboard.imports.actions import BoardDetails, default_slug, import_board
 from leaderboard.imports.mapping import BadMapping, read_mapping
 from leaderboard.imports.store import BadTable
 from leaderboard.imports.tables import NotATable
@@ -66,12 +66,12 @@ class Command(BaseCommand):
         self, file: Path, *, as_models: Path | None, slug: str, title: str, source: str, licence: str, replace: bool,
         **options: object,
     ) -> None:  # fmt: skip
-        about = About(slug or slug_of(file), title[:120], source[:300], licence[:120])
-        if not re.fullmatch(r"[-a-z0-9_]{1,60}", about.slug):
+        details = BoardDetails(slug or default_slug(file), title[:120], source[:300], licence[:120])
+        if not re.fullmatch(r"[-a-z0-9_]{1,60}", details.slug):
             raise CommandError("A slug has up to 60 small letters, digits, hyphens and underscores: say --slug.")
         run = import_board(
             file,
-            about,
+            details,
             models=read_mapping(as_models) if as_models else {},
             replace=replace,
             on_progress=lambda rows: self.stderr.write(f"{rows:,} lines", ending="\r"),

@@ -1,4 +1,4 @@
-"""`manage.py rebuild_tallies`: count again from the log of votes."""
+"""`manage.py rebuild_tallies`: recount all tallies from the votes."""
 
 from django.core.management.base import BaseCommand
 

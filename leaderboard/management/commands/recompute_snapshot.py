@@ -1,4 +1,4 @@
-"""`manage.py recompute_snapshot ID`: whether a snapshot's numbers follow from its votes."""
+"""`manage.py recompute_snapshot ID`: check that a snapshot's numbers follow from its votes."""
 
 import tempfile
 from pathlib import Path
@@ -12,7 +12,7 @@ from leaderboard.exports import selection, verification
 from leaderboard.exports.readers import NotAnExport, read_rows
 from leaderboard.exports.writers import as_jsonl
 
-MOST_SHOWN = 100
+MAX_SHOWN = 100
 
 
 class Command(BaseCommand):
@@ -37,12 +37,13 @@ class Command(BaseCommand):
         if standings is not None and export is None:
             raise CommandError("A snapshot from a file needs its votes from a file: --export.")
         try:
-            said = (
-                standings.read_bytes() if standings else JSONRenderer().render(snapshots.read_snapshot(snapshot or ""))
-            )
-            published = verification.read_published(said)
+            if standings:
+                text = standings.read_bytes()
+            else:
+                text = JSONRenderer().render(snapshots.read_snapshot(snapshot or ""))
+            published = verification.read_published(text)
             with tempfile.TemporaryDirectory() as folder:
-                file = export or _exported(published.id, Path(folder))
+                file = export or _export_to(published.id, Path(folder))
                 differences = verification.recompute(published, read_rows(file))
         except (NotAnExport, verification.CannotRecompute) as error:
             raise CommandError(str(error)) from error
@@ -51,10 +52,8 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from error
         if differences:
-            more = [f"… and {len(differences) - MOST_SHOWN} more."] if len(differences) > MOST_SHOWN else []
-            raise CommandError(
-                "\n".join([f"Snapshot {published.id} does not agree:", *differences[:MOST_SHOWN], *more])
-            )
+            more = [f"… and {len(differences) - MAX_SHOWN} more."] if len(differences) > MAX_SHOWN else []
+            raise CommandError("\n".join([f"Snapshot {published.id} does not agree:", *differences[:MAX_SHOWN], *more]))
         self.stdout.write(
             f"Snapshot {published.id} agrees: {published.board}, {published.votes_counted:,} votes, "
             f"{len(published.results)} models."
@@ -66,7 +65,7 @@ class Command(BaseCommand):
             )
 
 
-def _exported(snapshot: str, folder: Path) -> Path:
+def _export_to(snapshot: str, folder: Path) -> Path:
     file = folder / "votes.jsonl"
     with file.open("wb") as out:
         out.writelines(as_jsonl(selection.open_export(snapshot=snapshot).batches()))

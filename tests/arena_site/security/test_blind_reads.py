@@ -137,7 +137,7 @@ def _the_clock_stands(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _exports_are_sent_from_this_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Others do not see what the test has not committed."""
-    monkeypatch.setattr(api, "_sent_on", lambda pieces: pieces)
+    monkeypatch.setattr(api, "_stream", lambda chunks: chunks)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Exports made and read back in tests."""
+"""Helpers that make exports and read them back."""
 
 from pathlib import Path
 
@@ -12,13 +12,13 @@ from leaderboard.models import AggregationRun
 
 
 def publish(scope: str = "overall") -> AggregationRun:
-    """Count what is pending; the newest snapshot of that board."""
+    """Count the pending votes and return the newest snapshot of the board."""
     assert job.aggregate(slot=schedule.new_slot()) is not None
     return AggregationRun.objects.snapshots(scope)[0]
 
 
 def export(folder: Path, *options: str, ending: str = "jsonl") -> Path:
-    """A new file in `folder`."""
+    """Export to a new file in `folder`."""
     file = folder / f"{len(list(folder.iterdir()))}.{ending}"
     call_command("export_votes", str(file), *options, stderr=(folder / "progress").open("a"))
     return file

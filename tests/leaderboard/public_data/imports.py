@@ -1,4 +1,4 @@
-"""Imports of tables of votes in tests."""
+"""Helper that imports tables of votes."""
 
 from io import StringIO
 from pathlib import Path

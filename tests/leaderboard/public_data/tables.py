@@ -1,4 +1,4 @@
-"""Vote tables in files, made by tests."""
+"""Helper that writes tables of votes."""
 
 import csv
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How often intervals and rank ranges hold the truth, in arenas whose truth is known."""
+"""Coverage of intervals and rank ranges in simulated arenas."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ TASTE = 0.35
 
 @dataclass(frozen=True)
 class Design:
-    """`votes` among `models`; then as many votes as `newcomers` says for one newcomer each. voters: with tastes."""
+    """Simulation design. newcomers: votes of each newcomer; voters: number of voters with own tastes."""
 
     name: str
     models: int
@@ -44,8 +44,8 @@ class Design:
 DESIGNS = [
     Design("small", 10, 400),
     Design("small, votes on some models only", 12, 600, pairs=uneven_pairs),
-    Design("everybody meets one", 8, 400, pairs=star_pairs),
-    Design("nobody established", 10, 100),
+    Design("one model meets all", 8, 400, pairs=star_pairs),
+    Design("none established", 10, 100),
     Design("far apart", 12, 600, spread=1.6),
     Design("no ties", 12, 600, tie_share=0),
     Design("mostly ties", 12, 600, tie_share=0.8),
@@ -61,9 +61,9 @@ DESIGNS = [
 
 @dataclass
 class Coverage:
-    """held: by kind of model ("established", or a newcomer's votes), whether each interval held the truth.
+    """Coverage by kind of model ("established", or a newcomer's votes): whether each interval covers the truth.
 
-    ranges: whether all rank ranges of an arena held the true ranks at once.
+    ranges: whether all rank ranges of an arena cover the true ranks simultaneously.
     """
 
     held: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
@@ -78,7 +78,7 @@ def coverage(design: Design, *, repetitions: int, seed: int) -> Coverage:
     for _ in range(repetitions):
         theta = strengths(rng, design.models + len(design.newcomers), spread=design.spread)
         theta -= theta[: design.models].mean()
-        board, truth = _fitted(rng, design, theta), _what_many_votes_say(theta, design)
+        board, truth = _fit_design(rng, design, theta), _limit_of_many_votes(theta, design)
         anchors = board.established if board.established.any() else board.listed
         points = 1500 + POINTS * (truth - truth[anchors].mean())
         for kind, model in _kinds(design, board):
@@ -89,7 +89,7 @@ def coverage(design: Design, *, repetitions: int, seed: int) -> Coverage:
     return result
 
 
-def _fitted(rng: Generator, design: Design, theta: Floats) -> Board:
+def _fit_design(rng: Generator, design: Design, theta: Floats) -> Board:
     if design.voters:
         ballots = arena_with_tastes(rng, theta[: design.models], design.votes, voters=design.voters, taste=TASTE)
     else:
@@ -98,18 +98,18 @@ def _fitted(rng: Generator, design: Design, theta: Floats) -> Board:
         left, right = newcomer_pairs(rng, newcomer=newcomer, among=design.models, votes=votes)
         own = rng.integers(design.voters, size=votes) if design.voters else None
         logit = theta[left] - theta[right]
-        ballots = ballots.followed_by(cast(rng, left, right, logit, tie_share=design.tie_share, voter=own))
-    return fit_board(*ballots.counts(len(theta)), voters=voters_of(ballots) if design.voters else None)
+        ballots = ballots.extended_by(cast(rng, left, right, logit, tie_share=design.tie_share, voter=own))
+    return fit_board(*ballots.counts(len(theta)), voters=voter_votes_of(ballots) if design.voters else None)
 
 
-def voters_of(ballots: Ballots) -> VoterVotes:
+def voter_votes_of(ballots: Ballots) -> VoterVotes:
     return VoterVotes(
         ballots.voter, ballots.left, ballots.right, ballots.outcome, np.ones(len(ballots.left), dtype=int)
     )
 
 
-def _what_many_votes_say(theta: Floats, design: Design) -> Floats:
-    """Tastes average out a little flatter than nobody's: the scores that endless votes would lead to."""
+def _limit_of_many_votes(theta: Floats, design: Design) -> Floats:
+    """Return the strengths that infinitely many votes would give: tastes flatten the average shares slightly."""
     if not design.voters:
         return theta
     node, weight = np.polynomial.hermite_e.hermegauss(31)

@@ -1,4 +1,4 @@
-"""How soon newcomers are known, with pairs drawn evenly or actively."""
+"""Widths of newcomers' intervals with uniform or active sampling of pairs."""
 
 import numpy as np
 from numpy.random import Generator
@@ -11,12 +11,12 @@ from leaderboard.rating.sampling import pair_gains
 from tests.leaderboard.rating.simulations import cast, random_pairs, strengths
 
 
-def newcomers_half_width(
+def newcomer_half_width(
     rng: Generator, *, active: bool, models: int, newcomers: int, old_votes: int, new_votes: int, rounds: int
 ) -> tuple[float, float]:
-    """(median half width of the newcomers' intervals in points, share of all intervals that hold the truth).
+    """Return (median half width of the newcomers' intervals in points, coverage of all intervals).
 
-    `rounds` snapshots: after each, the pairs of the next new_votes / rounds votes are drawn by its plan.
+    rounds: number of snapshots; the plan of each draws the pairs of the next new_votes / rounds votes.
     """
     size, first, second = models + newcomers, *np.triu_indices(models + newcomers, 1)
     theta = np.append(strengths(rng, models), rng.normal(0, 0.8, newcomers))
@@ -28,8 +28,8 @@ def newcomers_half_width(
             known = np.nan_to_num((fit_board(wins, ties).score - 1500) / POINTS)
             gains = pair_gains(known, wins + wins.T + ties)[first, second]
         weighted = weigh([Candidate(model, 1.0) for model in range(size)], Plan.of(range(size), gains.tolist()))
-        chances = np.array([weight for *_, weight in weighted])
-        drawn = rng.choice(len(weighted), size=new_votes // rounds, p=chances / chances.sum())
+        probabilities = np.array([weight for *_, weight in weighted])
+        drawn = rng.choice(len(weighted), size=new_votes // rounds, p=probabilities / probabilities.sum())
         left, right = rng.permuted(np.column_stack([first[drawn], second[drawn]]), axis=1).T
         more = cast(rng, left, right, theta[left] - theta[right]).counts(size)
         wins, ties = wins + more[0], ties + more[1]

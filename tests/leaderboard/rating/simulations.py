@@ -1,4 +1,4 @@
-"""Arenas whose truth is known: votes drawn from given strengths, by voters with or without a taste of their own."""
+"""Simulated arenas: votes drawn from given strengths, by voters with or without own tastes."""
 
 from dataclasses import dataclass, replace
 
@@ -16,7 +16,7 @@ TIE_SHARE = 0.3
 
 @dataclass(frozen=True)
 class Ballots:
-    """Votes in the order they were cast; every array has shape (votes,). outcome: LEFT, RIGHT or TIE."""
+    """Votes in order of casting; every array has shape (votes,). outcome: LEFT, RIGHT or TIE."""
 
     left: Ints
     right: Ints
@@ -25,41 +25,41 @@ class Ballots:
 
     @property
     def share(self) -> Floats:
-        """What the left side took: 1, 0 or ½."""
+        """Share of the left side: 1, 0 or ½."""
         return np.array([1.0, 0.0, 0.5])[self.outcome]
 
     def counts(self, models: int) -> tuple[Floats, Floats]:
-        """(wins, ties), shape (models, models) each."""
+        """Return (wins, ties), shape (models, models) each."""
         by_outcome = np.bincount(
             (self.outcome * models + self.left) * models + self.right, minlength=3 * models * models
         ).reshape(3, models, models)
         wins, ties = by_outcome[LEFT] + by_outcome[RIGHT].T, by_outcome[TIE]
         return wins.astype(float), (ties + ties.T).astype(float)
 
-    def followed_by(self, other: "Ballots") -> "Ballots":
+    def extended_by(self, other: "Ballots") -> "Ballots":
         return Ballots(
             *(np.concatenate([getattr(self, name), getattr(other, name)]) for name in self.__dataclass_fields__)
         )
 
-    def joined_by(self, other: "Ballots") -> "Ballots":
-        """`other`'s voters are new people."""
-        return self.followed_by(replace(other, voter=self.voter.max() + 1 + other.voter))
+    def joined_by_new_voters(self, other: "Ballots") -> "Ballots":
+        """Return these votes and those of `other`, whose voters get new numbers."""
+        return self.extended_by(replace(other, voter=self.voter.max() + 1 + other.voter))
 
 
 def strengths(rng: Generator, models: int, *, spread: float = 0.8) -> Floats:
-    """θ, natural-log units, mean 0."""
+    """Return normal θ, natural-log units, mean 0, shape (models,)."""
     theta = rng.normal(0, spread, models)
     return theta - theta.mean()
 
 
 def random_pairs(rng: Generator, models: int, votes: int) -> tuple[Ints, Ints]:
-    """(left, right): every ordered pair alike."""
+    """Return (left, right), uniform over ordered pairs."""
     left = rng.integers(models, size=votes)
     return left, (left + rng.integers(1, models, size=votes)) % models
 
 
 def uneven_pairs(rng: Generator, models: int, votes: int) -> tuple[Ints, Ints]:
-    """(left, right): some models meet thirty times as often as others, as where models come and go."""
+    """Return (left, right), where some models are drawn thirty times as often as others."""
     popularity = rng.permutation(np.geomspace(1, 30, models))
     left, right = rng.choice(models, size=(2, 2 * votes), p=popularity / popularity.sum())
     different = np.flatnonzero(left != right)
@@ -71,21 +71,21 @@ def uneven_pairs(rng: Generator, models: int, votes: int) -> tuple[Ints, Ints]:
 
 
 def star_pairs(rng: Generator, models: int, votes: int) -> tuple[Ints, Ints]:
-    """(left, right): everybody meets only model 0, on either side."""
+    """Return (left, right): each of the other models against model 0, on either side."""
     other, swapped = rng.integers(1, models, size=votes), rng.random(votes) < 0.5
     return np.where(swapped, other, 0), np.where(swapped, 0, other)
 
 
 def newcomer_pairs(rng: Generator, *, newcomer: int, among: int, votes: int) -> tuple[Ints, Ints]:
-    """(left, right): `newcomer` against random ones of the first `among` models, on either side."""
+    """Return (left, right): `newcomer` against random ones of the first `among` models, on either side."""
     other, swapped = rng.integers(among, size=votes), rng.random(votes) < 0.5
     return np.where(swapped, other, newcomer), np.where(swapped, newcomer, other)
 
 
 def heavy_tailed_voters(rng: Generator, *, voters: int, votes: int) -> Ints:
-    """Who cast each vote: a few cast many, most cast few (Pareto, exponent 1.2)."""
-    zeal = rng.pareto(1.2, voters) + 1
-    return rng.choice(voters, size=votes, p=zeal / zeal.sum())
+    """Return the voter of each vote; votes per voter follow a Pareto distribution with exponent 1.2."""
+    rate = rng.pareto(1.2, voters) + 1
+    return rng.choice(voters, size=votes, p=rate / rate.sum())
 
 
 def cast(
@@ -97,10 +97,9 @@ def cast(
     tie_share: float = TIE_SHARE,
     voter: Ints | None = None,
 ) -> Ballots:
-    """Outcomes with E[share of the left] = σ(logit) exactly; a tie takes from both sides alike.
+    """Return votes with E[share of the left] = σ(logit) and P(tie) = tie_share · 2 min(p, q).
 
-    The chance of a tie is tie_share · 2 min(p, q): evenly matched pairs tie most. Without `voter`, everybody
-    votes once.
+    Without `voter`, each vote has its own voter.
     """
     p = 1 / (1 + np.exp(-logit))
     tied = tie_share * 2 * np.minimum(p, 1 - p)
@@ -110,13 +109,13 @@ def cast(
 
 
 def arena(rng: Generator, theta: Floats, votes: int, *, pairs=random_pairs, tie_share: float = TIE_SHARE) -> Ballots:
-    """An arena whose voters all judge alike."""
+    """Return votes of voters without own tastes."""
     left, right = pairs(rng, len(theta), votes)
     return cast(rng, left, right, theta[left] - theta[right], tie_share=tie_share)
 
 
 def arena_with_tastes(rng: Generator, theta: Floats, votes: int, *, voters: int, taste: float = 0.35) -> Ballots:
-    """Each voter adds a taste N(0, taste²) of their own to each model's strength, and some vote a lot."""
+    """Return votes of heavy-tailed voters who add a taste N(0, taste²) to each model's strength."""
     left, right = random_pairs(rng, len(theta), votes)
     voter = heavy_tailed_voters(rng, voters=voters, votes=votes)
     own = rng.normal(0, taste, (voters, len(theta)))
@@ -125,7 +124,7 @@ def arena_with_tastes(rng: Generator, theta: Floats, votes: int, *, voters: int,
 
 
 def crowd(rng: Generator, *, models: int, voters: int, each: int, taste: float = 0.0) -> tuple[Floats, Ballots]:
-    """(θ, ballots grouped by voter) of people who vote equally often, with a taste N(0, taste²) for each model."""
+    """Return (θ, ballots grouped by voter) of voters with equal numbers of votes and a taste N(0, taste²) per model."""
     theta, own = strengths(rng, models), rng.normal(0, taste, (voters, models))
     left, right = random_pairs(rng, models, voters * each)
     voter = np.repeat(np.arange(voters), each)
@@ -133,8 +132,8 @@ def crowd(rng: Generator, *, models: int, voters: int, each: int, taste: float =
     return theta, cast(rng, left, right, logit, voter=voter)
 
 
-def servants(rng: Generator, *, target: int, models: int, voters: int, each: int) -> Ballots:
-    """Voters who only ever meet `target`, against anybody and on either side, and always prefer it."""
+def partisans(rng: Generator, *, target: int, models: int, voters: int, each: int) -> Ballots:
+    """Return votes on `target` against random models, on either side, all in its favour."""
     other = (target + rng.integers(1, models, size=voters * each)) % models
     on_the_left = rng.random(voters * each) < 0.5
     return Ballots(
@@ -145,21 +144,18 @@ def servants(rng: Generator, *, target: int, models: int, voters: int, each: int
     )
 
 
-def dressed_arena(rng: Generator, *, models: int, votes: int, effects: Floats) -> tuple[Floats, Ballots, Floats]:
-    """(θ, ballots, features (votes, 4)) of voters who like dress: `effects`, in logit per standard deviation.
-
-    Which models write long is chance.
-    """
+def styled_arena(rng: Generator, *, models: int, votes: int, effects: Floats) -> tuple[Floats, Ballots, Floats]:
+    """Return (θ, ballots, features of shape (votes, 4)). effects: of the style, in logit per standard deviation."""
     theta, verbosity = strengths(rng, models), rng.normal(0, 0.3, models)
     left, right = random_pairs(rng, models, votes)
     features = style_features(*(style_counts(rng, side, verbosity=verbosity) for side in (left, right)))
-    liked = features / scaling_of(features).sd @ effects
-    return theta, cast(rng, left, right, theta[left] - theta[right] + liked), features
+    style_logit = features / scaling_of(features).sd @ effects
+    return theta, cast(rng, left, right, theta[left] - theta[right] + style_logit), features
 
 
 def style_counts(rng: Generator, models: Ints, *, verbosity: Floats) -> Ints:
-    """(votes, 4) tokens, headings, bold runs and list items of one side's answers; verbose models write more."""
+    """Return tokens, headings, bold runs and list items of one side's answers, shape (votes, 4)."""
     tokens = rng.lognormal(5 + verbosity[models], 0.6)
-    dressed = rng.random(len(models)) < 0.6
-    dress = rng.poisson(np.outer(tokens / 400 * dressed, [1.0, 2.0, 3.0]))
-    return np.column_stack([tokens.astype(int) + 1, dress])
+    is_formatted = rng.random(len(models)) < 0.6
+    formatting = rng.poisson(np.outer(tokens / 400 * is_formatted, [1.0, 2.0, 3.0]))
+    return np.column_stack([tokens.astype(int) + 1, formatting])

@@ -1,5 +1,3 @@
-"""What the scores are, and what they never are."""
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,7 @@ def board_of(wins, ties=None) -> Board:
 
 
 def assert_sound(board: Board) -> None:
-    """No NaN for anybody listed, no interval without width, and an open end only on a preliminary model."""
+    """Check that listed models have finite scores and wide intervals, open only on preliminary models."""
     listed = board.listed
     assert np.isfinite(board.score[listed]).all()
     assert not np.isnan(board.low[listed]).any()
@@ -42,12 +40,12 @@ def assert_sound(board: Board) -> None:
         ([[0, 1_000_000, 5], [1, 0, 0], [0, 0, 0]], np.zeros((3, 3))),
     ],
     ids=[
-        "nobody", "one model", "all ties, established", "all ties, preliminary", "five of five", "ninety of ninety",
+        "no models", "one model", "all ties, established", "all ties, preliminary", "five of five", "ninety of ninety",
         "a strict order", "two groups", "two groups, one of them one-sided", "a star", "a single vote",
         "a million to one",
     ],
 )  # fmt: skip
-def test_odd_boards_stay_sound(wins, ties):
+def test_degenerate_board_stays_sound(wins, ties):
     board = board_of(wins, ties)
     assert_sound(board)
     ranks = rank_board(board)
@@ -55,7 +53,7 @@ def test_odd_boards_stay_sound(wins, ties):
     assert (ranks.best <= ranks.worst).all()
 
 
-def test_winning_everything_means_at_least_and_losing_everything_at_most():
+def test_undefeated_model_has_only_a_lower_bound():
     wins = np.zeros((4, 4))
     wins[0, 1] = wins[1, 0] = 50
     wins[2, [0, 1]] = 4
@@ -70,7 +68,7 @@ def test_winning_everything_means_at_least_and_losing_everything_at_most():
     assert board.low[3] == -np.inf
 
 
-def test_a_model_is_listed_from_five_votes_and_established_from_thirty():
+def test_models_are_listed_and_established_by_votes():
     wins = np.zeros((4, 4))
     wins[0, 1], wins[1, 0] = 30, 20
     wins[2, 0] = wins[0, 2] = 2
@@ -84,19 +82,19 @@ def test_a_model_is_listed_from_five_votes_and_established_from_thirty():
     assert list(board_of(wins).established) == [True, True, False, True]
 
 
-def test_a_board_of_newcomers_is_preliminary_as_a_whole():
+def test_board_of_newcomers_is_preliminary():
     board = board_of([[0, 8, 5], [4, 0, 6], [3, 5, 0]])
     assert list(board.preliminary) == [True, True, True]
     assert board.score.mean() == pytest.approx(1500)
 
 
-def test_newcomers_move_no_established_score_and_no_established_rank():
+def test_newcomers_move_no_established_score_or_rank():
     rng = np.random.default_rng(7)
     ballots = arena(rng, strengths(rng, 12), 900)
     before = fit_board(*ballots.counts(12))
     for newcomer in range(12, 20):
         left, right = newcomer_pairs(rng, newcomer=newcomer, among=12, votes=9)
-        ballots = ballots.followed_by(cast(rng, left, right, np.zeros(9)))
+        ballots = ballots.extended_by(cast(rng, left, right, np.zeros(9)))
     after = fit_board(*ballots.counts(20))
     assert before.established.all()
     assert list(np.flatnonzero(after.established)) == list(range(12))
@@ -107,7 +105,7 @@ def test_newcomers_move_no_established_score_and_no_established_rank():
         assert list(getattr(ranks, name)[:12]) == list(getattr(earlier, name))
 
 
-def test_the_names_of_models_do_not_matter():
+def test_order_of_models_does_not_change_fit():
     rng = np.random.default_rng(11)
     ballots = arena(rng, strengths(rng, 9), 300)
     wins, ties = ballots.counts(9)
@@ -122,24 +120,22 @@ def test_the_names_of_models_do_not_matter():
     assert list(ranks.worst[shuffle]) == list(ranks_shuffled.worst)
 
 
-def test_the_sides_of_models_do_not_matter():
+def test_swapped_sides_do_not_change_fit():
     rng = np.random.default_rng(12)
     counts = np.zeros((4, 7, 7))
     ballots = arena(rng, strengths(rng, 7), 400)
     np.add.at(counts, (ballots.outcome, ballots.left, ballots.right), 1)
     swapped = counts[[1, 0, 2, 3]].transpose(0, 2, 1)
-    board, mirror = (fit_tally(Tally.of_seats(seats)) for seats in (counts, swapped))
+    board, mirror = (fit_tally(Tally.from_side_counts(seats)) for seats in (counts, swapped))
     assert np.abs(board.score - mirror.score).max() < 1e-9
     assert np.abs(board.score - fit_board(*ballots.counts(7)).score).max() < 1e-9
 
 
-def test_groups_that_never_met_are_boards_of_their_own():
+def test_unconnected_groups_are_fitted_separately():
     rng = np.random.default_rng(13)
     (wins, ties), (other_wins, other_ties) = (arena(rng, strengths(rng, 5), n).counts(5) for n in (300, 500))
-    nobody = np.zeros((5, 5))
-    board = fit_board(
-        np.block([[wins, nobody], [nobody, other_wins]]), np.block([[ties, nobody], [nobody, other_ties]])
-    )
+    zeros = np.zeros((5, 5))
+    board = fit_board(np.block([[wins, zeros], [zeros, other_wins]]), np.block([[ties, zeros], [zeros, other_ties]]))
     assert list(board.group) == [1] * 5 + [0] * 5
     assert board.established.all()
     alone = fit_board(wins, ties)
@@ -151,7 +147,7 @@ def test_groups_that_never_met_are_boards_of_their_own():
     assert ranks.worst.max() == 5
 
 
-def test_a_single_vote_does_not_place_one_group_above_another():
+def test_single_vote_between_groups_gives_open_intervals():
     wins = np.zeros((6, 6))
     for i, j in ((0, 1), (1, 2), (2, 0)):
         wins[i, j], wins[j, i] = 40, 30
@@ -160,16 +156,16 @@ def test_a_single_vote_does_not_place_one_group_above_another():
     board = board_of(wins)
     assert list(board.group) == [0] * 6
     assert list(board.established) == [True, True, True, False, False, False]
-    # Somebody of the second group lost once to a model at 1500, and that is all: σ(−t) = 0.025.
+    # The second group's only vote with the first is a loss to a model at 1500: σ(−t) = 0.025.
     at_most = 1500 + POINTS * np.log(0.975 / 0.025)
     assert board.high[3] == pytest.approx(at_most)
     assert (board.low[3:] == -np.inf).all()
 
 
-def test_votes_that_place_a_model_nowhere_give_it_no_score():
+def test_unplaced_model_has_no_score():
     wins = np.zeros((5, 5))
     wins[0, 1] = wins[1, 0] = 40
-    # 2 lost to everybody, 4 won from everybody, and 3 was only ever between the two.
+    # 2 lost every vote, 4 won every vote, and 3 met only these two.
     wins[0, 2] = wins[3, 2] = wins[4, 0] = wins[4, 3] = 6
     board = board_of(wins)
     assert list(board.listed) == [True, True, True, False, True]
@@ -177,11 +173,11 @@ def test_votes_that_place_a_model_nowhere_give_it_no_score():
     assert board.high[2] < 1500 < board.low[4]
 
 
-def test_covariances_are_what_the_intervals_are_made_of():
+def test_covariance_matches_intervals():
     rng = np.random.default_rng(14)
     ballots = arena(rng, strengths(rng, 8), 500)
     left, right = newcomer_pairs(rng, newcomer=8, among=8, votes=20)
-    ballots = ballots.followed_by(cast(rng, left, right, np.zeros(20)))
+    ballots = ballots.extended_by(cast(rng, left, right, np.zeros(20)))
     board = fit_board(*ballots.counts(9))
     assert np.abs((board.high - board.low) / 2 - Z * np.sqrt(np.diag(board.covariance))).max() < 1e-9
     assert np.linalg.eigvalsh(board.covariance).min() > -1e-9

@@ -1,18 +1,18 @@
-"""Intervals and rank ranges hold the truth as often as they say; `make bench-ratings` asks longer."""
+"""Coverage of intervals and rank ranges, short; `make bench-ratings` runs more repetitions."""
 
 import pytest
 
 from tests.leaderboard.rating.interval_coverage import DESIGNS, coverage
 
-# Repetitions of each that a short honest look takes; together a few seconds.
+# Repetitions of each design; together they take a few seconds.
 SHORT = {design.name: 4 if design.votes > 100_000 else 20 if design.votes > 10_000 else 60 for design in DESIGNS}
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
-def test_intervals_hold_the_truth_about_as_often_as_they_say(design):
+def test_intervals_cover_truth_at_nominal_rate(design):
     result = coverage(design, repetitions=SHORT[design.name], seed=20)
     for kind, held in result.held.items():
-        # Models of one arena err together: not as many independent cases as it looks.
+        # Errors of models in one arena are correlated, so there are fewer independent cases.
         if len(held) >= 200:
             assert 0.925 <= result.share(kind) <= 0.995, kind
         assert result.share(kind) >= 0.88, kind

@@ -1,12 +1,10 @@
-"""Whose votes look like nobody else's, and who is left alone."""
-
 import numpy as np
 import pytest
 
 from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import POINTS
 from leaderboard.rating.eprocess import KINDS, Anomaly, VoterLog, judge
-from leaderboard.rating.expected_votes import BUTTONS, chances_by_others
+from leaderboard.rating.expected_votes import BUTTONS, held_out_probabilities
 from tests.leaderboard.rating import simulations
 from tests.leaderboard.rating.simulations import LEFT, RIGHT, TIE, Ballots
 from tests.leaderboard.rating.voter_verdicts import verdicts
@@ -18,43 +16,43 @@ def crowd(rng, *, voters=200, each=60, models=MODELS):
     return simulations.crowd(rng, models=models, voters=voters, each=each)
 
 
-def test_hardly_any_of_two_thousand_honest_voters_is_flagged():
+def test_honest_voters_are_rarely_flagged():
     rng = np.random.default_rng(1)
     found = [verdicts(crowd(rng, voters=500, each=60)[1], models=MODELS) for _ in range(4)]
     assert sum((one.crossed > 0).sum() for one in found) <= 2 * 1e-4 * 2000
-    # Not because nothing ever moves: at a level of one half, a part of them would be looked at.
+    # The test has power: at a level of one half, some voters are flagged.
     assert 0.02 < np.mean(verdicts(crowd(rng)[1], models=MODELS, alpha=0.5).crossed > 0) <= 0.5
 
 
-def test_honest_voters_of_a_small_arena_are_left_alone_though_each_is_a_large_part_of_it():
+def test_honest_voters_of_small_arena_are_not_flagged():
     rng = np.random.default_rng(2)
     found = [verdicts(crowd(rng, voters=5, each=100, models=8)[1], models=8) for _ in range(40)]
     assert sum((one.crossed > 0).sum() for one in found) == 0
 
 
-def test_voters_who_only_serve_one_model_are_found_within_sixty_votes_and_the_model_is_named():
-    """A model that wins nearly always is left out: serving it changes little, and looks like judging it."""
+def test_voters_for_one_model_are_flagged_with_the_model():
+    """Models that nearly always win are left out: votes for them look like honest votes."""
     rng = np.random.default_rng(3)
     theta, honest = crowd(rng, voters=300)
-    crossed, named, wronged = [], [], 0
+    crossed, named, false_alarms = [], [], 0
     for target in np.flatnonzero(theta < 1.5):
-        served = simulations.servants(rng, target=target, models=MODELS, voters=3, each=60)
-        found = verdicts(honest.joined_by(served), models=MODELS)
+        partisans = simulations.partisans(rng, target=target, models=MODELS, voters=3, each=60)
+        found = verdicts(honest.joined_by_new_voters(partisans), models=MODELS)
         crossed.extend(found.crossed[300:])
         named.extend((found.model[300:] == target) & (found.tilt[300:] > 0))
-        wronged += (found.crossed[:300] > 0).sum()
+        false_alarms += (found.crossed[:300] > 0).sum()
     assert np.mean(np.array(crossed) > 0) >= 0.95
     assert np.median(crossed) <= 25
-    assert np.mean(named) >= 0.8  # whoever serves the weakest model votes against the favourite
-    assert wronged == 0
+    assert np.mean(named) >= 0.8  # for the weakest models the bet against the favourite may lead
+    assert false_alarms == 0
 
 
-def strangers_verdicts(rng, outcome_of, *, each):
-    """Verdicts on 30 voters among 300 others; outcome_of(θ, left, right): how they vote."""
+def verdicts_on_others(rng, outcome_of, *, each):
+    """Return the verdicts on 30 voters among 300 honest ones; outcome_of(θ, left, right) returns their votes."""
     theta, ballots = crowd(rng, voters=300)
     left, right = simulations.random_pairs(rng, MODELS, 30 * each)
-    strangers = Ballots(left, right, outcome_of(theta, left, right), np.repeat(np.arange(30), each))
-    found = verdicts(ballots.joined_by(strangers), models=MODELS)
+    others = Ballots(left, right, outcome_of(theta, left, right), np.repeat(np.arange(30), each))
+    found = verdicts(ballots.joined_by_new_voters(others), models=MODELS)
     return found.crossed[300:], [KINDS[kind] for kind in found.kind[300:]]
 
 
@@ -72,31 +70,31 @@ def strangers_verdicts(rng, outcome_of, *, each):
     ],
     ids=["always the favourite", "never the favourite", "always a tie", "any button"],
 )
-def test_other_ways_of_not_judging_are_found_too(each, outcome_of, kind):
-    crossed, kinds = strangers_verdicts(np.random.default_rng(4), outcome_of, each=each)
+def test_other_anomalies_are_flagged(each, outcome_of, kind):
+    crossed, kinds = verdicts_on_others(np.random.default_rng(4), outcome_of, each=each)
     assert np.mean(crossed > 0) >= 0.9
     assert kind in kinds
 
 
-def test_people_who_never_call_a_tie_are_nobodys_concern():
+def test_voters_without_ties_are_not_flagged():
     def decided(theta, left, right):
         p = 1 / (1 + np.exp(theta[right] - theta[left]))
         return np.where(np.random.default_rng(0).random(len(left)) < p, LEFT, RIGHT)
 
-    crossed, _ = strangers_verdicts(np.random.default_rng(5), decided, each=200)
+    crossed, _ = verdicts_on_others(np.random.default_rng(5), decided, each=200)
     assert (crossed > 0).mean() <= 0.05
 
 
-def test_the_verdict_is_the_product_of_the_likelihood_ratios_one_by_one():
+def test_verdict_is_product_of_likelihood_ratios():
     rng = np.random.default_rng(6)
     left, right = simulations.random_pairs(rng, 4, 30)
-    outcome, chances = rng.integers(3, size=30), rng.dirichlet([4, 4, 3], size=30)
-    found = judge(VoterLog(np.zeros(30, dtype=int), left, right, outcome, chances), models=4, alpha=0.2)
+    outcome, probabilities = rng.integers(3, size=30), rng.dirichlet([4, 4, 3], size=30)
+    found = judge(VoterLog(np.zeros(30, dtype=int), left, right, outcome, probabilities), models=4, alpha=0.2)
     order_met = list(dict.fromkeys(np.column_stack([left, right]).ravel()))
     tilts, steep, wealth = (-1.5, -0.75, 0.75, 1.5), (-3, -1.5, -0.75, 0.75, 1.5, 3), []
 
     def gain(tilt, gets, t):
-        return np.exp(tilt * gets[outcome[t]]) / (chances[t] @ np.exp(tilt * np.array(gets)))
+        return np.exp(tilt * gets[outcome[t]]) / (probabilities[t] @ np.exp(tilt * np.array(gets)))
 
     bets = [1 / 8]
     bets += [1 / 16] * 2 + [1 / 16] * 4
@@ -104,8 +102,8 @@ def test_the_verdict_is_the_product_of_the_likelihood_ratios_one_by_one():
     spare = 1 - sum(bets)
     bets = np.array(bets)
     for t in range(30):
-        favoured = (1, 0, 0.5) if chances[t, LEFT] > chances[t, RIGHT] else (0, 1, 0.5)
-        ratios = [BUTTONS[outcome[t]] / chances[t, outcome[t]]]
+        favoured = (1, 0, 0.5) if probabilities[t, LEFT] > probabilities[t, RIGHT] else (0, 1, 0.5)
+        ratios = [BUTTONS[outcome[t]] / probabilities[t, outcome[t]]]
         ratios += [gain(tilt, (0, 0, 1), t) for tilt in tilts[2:]] + [gain(tilt, favoured, t) for tilt in tilts]
         for tilt in steep:
             got = {left[t]: (1, 0, 0.5), right[t]: (0, 1, 0.5)}
@@ -117,19 +115,19 @@ def test_the_verdict_is_the_product_of_the_likelihood_ratios_one_by_one():
     assert found.crossed[0] == (over[0] + 1 if len(over) else 0)
 
 
-def test_voters_are_judged_alone_however_many_there_are(monkeypatch):
+def test_verdicts_do_not_depend_on_batches(monkeypatch):
     rng = np.random.default_rng(7)
     _, ballots = crowd(rng, voters=30)
     together = verdicts(ballots, models=MODELS)
-    monkeypatch.setattr("leaderboard.rating.eprocess.BLOCK", 130)
-    monkeypatch.setattr("leaderboard.rating.expected_votes.VOTERS_AT_ONCE", 7)
+    monkeypatch.setattr("leaderboard.rating.eprocess.BLOCK_VOTES", 130)
+    monkeypatch.setattr("leaderboard.rating.expected_votes.VOTER_BATCH", 7)
     apart = verdicts(ballots, models=MODELS)
     assert np.allclose(together.log_e, apart.log_e, atol=1e-9)
     assert (together.crossed == apart.crossed).all()
     assert (together.model == apart.model).all()
 
 
-def test_votes_on_models_that_are_not_placed_prove_nothing():
+def test_votes_on_unplaced_models_are_no_evidence():
     unknown = VoterLog(
         np.zeros(50, dtype=int), np.zeros(50, dtype=int), np.ones(50, dtype=int), np.zeros(50, dtype=int),
         np.full((50, 3), np.nan),
@@ -139,20 +137,19 @@ def test_votes_on_models_that_are_not_placed_prove_nothing():
     assert found.crossed[0] == 0
 
 
-def test_where_nobody_voted_nobody_is_judged():
-    nobody = np.zeros(0, dtype=int)
-    assert len(judge(VoterLog(nobody, nobody, nobody, nobody, np.zeros((0, 3))), models=3).log_e) == 0
-    assert chances_by_others(nobody, nobody, nobody, nobody, theta=np.zeros(3), placed=np.ones(3, bool)).shape == (0, 3)
+def test_empty_log_has_no_verdicts():
+    none = np.zeros(0, dtype=int)
+    assert len(judge(VoterLog(none, none, none, none, np.zeros((0, 3))), models=3).log_e) == 0
+    assert held_out_probabilities(none, none, none, none, theta=np.zeros(3), placed=np.ones(3, bool)).shape == (0, 3)
 
 
-def test_a_voters_own_votes_do_not_make_them_look_ordinary():
-    """Chances without the voter are those of a fit without the voter's votes."""
+def test_held_out_probabilities_match_refit_without_voter():
     rng = np.random.default_rng(8)
     _, ballots = crowd(rng, voters=40, each=50)
     board = fit_board(*ballots.counts(MODELS))
     arrays = ballots.voter, ballots.left, ballots.right, ballots.outcome
     theta = (board.score - 1500) / POINTS
-    without = chances_by_others(*arrays, theta=theta, placed=board.established)
+    without = held_out_probabilities(*arrays, theta=theta, placed=board.established)
     mine = ballots.voter == 3
     others = Ballots(*(array[~mine] for array in (ballots.left, ballots.right, ballots.outcome, ballots.voter)))
     refit = (fit_board(*others.counts(MODELS)).score - 1500) / POINTS

@@ -1,78 +1,76 @@
-"""Ranks claim no more than the votes show."""
-
 import numpy as np
 
 from leaderboard.rating.board_fit import Board
-from leaderboard.rating.ranks import rank_board, rank_established, surely_above
+from leaderboard.rating.ranks import rank_board, rank_established, significantly_above
 
 
 def board_of(score, half, *, established=None, group=None) -> Board:
-    """A board of independent scores with intervals of score ± half."""
+    """Return a board of independent scores with intervals of score ± half."""
     score, half = np.array(score, dtype=float), np.array(half, dtype=float)
-    everybody = np.ones(len(score), dtype=bool)
+    all_models = np.ones(len(score), dtype=bool)
     return Board(
         score=score,
         low=score - half,
         high=score + half,
-        listed=everybody,
-        established=everybody if established is None else np.array(established),
+        listed=all_models,
+        established=all_models if established is None else np.array(established),
         group=np.zeros(len(score), dtype=int) if group is None else np.array(group),
         covariance=np.diag((half / 1.96) ** 2),
-        inflation=np.ones(len(score)),
+        design_effects=np.ones(len(score)),
         phi=np.ones(1),
     )
 
 
-def test_a_rank_counts_only_who_is_clearly_above():
+def test_rank_counts_models_clearly_above():
     ranks = rank_board(board_of([1650, 1540, 1525, 1350], [50, 40, 35, 50]))
     assert list(ranks.rank) == [1, 2, 2, 4]
 
 
-def test_a_range_holds_the_places_that_all_differences_together_allow():
+def test_range_spans_ranks_that_differences_allow():
     ranks = rank_board(board_of([1650, 1540, 1525, 1350], [30, 30, 30, 30]))
     assert list(ranks.best) == [1, 2, 2, 4]
     assert list(ranks.worst) == [1, 3, 3, 4]
 
 
-def test_a_range_contains_the_rank():
-    # Their intervals overlap, so that both are first; their difference alone is certain.
+def test_range_contains_rank():
+    # The intervals overlap, so both are first, but the difference is significant.
     ranks = rank_board(board_of([1535, 1500], [20, 20]))
     assert (list(ranks.rank), list(ranks.best), list(ranks.worst)) == ([1, 1], [1, 1], [1, 2])
 
 
-def test_many_models_need_a_larger_difference_than_two():
+def test_many_models_need_larger_differences():
     two, many = np.array([40.0, 0]), np.array([40.0, *[0.0] * 49])
-    assert surely_above(two, np.diag([196.0] * 2))[0, 1]  # two standard errors
-    assert not surely_above(many, np.diag([196.0] * 50)).any()
+    assert significantly_above(two, np.diag([196.0] * 2))[0, 1]  # two standard errors
+    assert not significantly_above(many, np.diag([196.0] * 50)).any()
 
 
-def test_what_is_certain_step_by_step_leaves_fewer_differences_to_doubt():
-    # Alone among ten the last two could not be told apart; the eight others are out of question.
+def test_step_down_decides_more_differences():
+    # The last two differ significantly only after the pairs with the eight others are decided.
     score = np.array([*np.arange(9, 1, -1) * 1000.0, 0, -45])
-    above = surely_above(score, np.diag([196.0] * 10))
+    above = significantly_above(score, np.diag([196.0] * 10))
     assert above[8, 9]
-    assert not surely_above(np.array([*[1000.0] * 8, 0, -45]), np.diag([196.0] * 10))[8, 9]
+    assert not significantly_above(np.array([*[1000.0] * 8, 0, -45]), np.diag([196.0] * 10))[8, 9]
 
 
-def test_correlated_scores_are_told_apart_by_their_difference():
+def test_correlated_scores_are_compared_by_difference():
     together = np.full((2, 2), 10_000.0) + np.diag([50.0, 50.0])
-    assert surely_above(np.array([40.0, 0]), together)[0, 1]
-    assert not surely_above(np.array([40.0, 0]), np.diag([10_050.0] * 2))[0, 1]
+    assert significantly_above(np.array([40.0, 0]), together)[0, 1]
+    assert not significantly_above(np.array([40.0, 0]), np.diag([10_050.0] * 2))[0, 1]
 
 
-def test_a_newcomer_has_a_rank_among_all_and_pushes_nobody_down():
+def test_newcomer_rank_does_not_lower_other_ranks():
     ranks = rank_board(board_of([1650, 1540, 1950], [50, 40, 50], established=[True, True, False]))
     assert list(ranks.rank) == [1, 2, 1]
     assert list(ranks.worst) == [1, 2, 1]
 
 
-def test_every_group_has_a_first_place():
+def test_each_group_has_its_own_ranks():
     ranks = rank_board(board_of([1650, 1540, 1950, 1900], [20, 20, 20, 20], group=[0, 0, 1, 1]))
     assert list(ranks.rank) == [1, 2, 1, 2]
     assert list(ranks.worst) == [1, 2, 1, 2]
 
 
-def test_established_models_alone_are_ranked_as_they_are_on_a_board():
+def test_rank_established_equals_rank_board():
     board = board_of([1535, 1500, 1650, 1525, 1350], [20, 20, 50, 35, 50])
     alone, there = rank_established(board.score, board.low, board.high, board.covariance), rank_board(board)
     for places in ("rank", "best", "worst"):

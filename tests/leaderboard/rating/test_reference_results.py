@@ -1,4 +1,4 @@
-"""Our scores beside those of public implementations, on the same votes."""
+"""Comparison with results of public implementations on the same votes."""
 
 import numpy as np
 import pytest
@@ -28,24 +28,24 @@ def test_scores_equal_public_implementations(name):
 
 
 @pytest.mark.parametrize("name", CONNECTED_SETS)
-def test_standard_errors_equal_those_of_arena_rank_when_its_ridge_is_copied(name):
+def test_standard_errors_with_ridge_equal_arena_rank(name):
     theirs = reference_votes.reference(name)["arena_rank_tight"]
     _, errors = fit_reference(*reference_votes.counts(name), ridge_per_vote=ARENA_RANK_RIDGE)
     expected = (np.array(theirs["upper"]) - theirs["lower"]) / (2 * Z)
     assert np.abs(errors - expected).max() < 1e-4
 
 
-def test_a_large_human_arena_is_established_and_keeps_its_reference_scores():
+def test_large_arena_is_established_with_reference_scores():
     wins, ties = reference_votes.counts("arena_20240814_paircounts")
     expected = reference_votes.reference("arena_20240814_paircounts")["ours"]
     board = fit_board(wins, ties)
     assert board.established.all()
     assert np.abs(board.score - 500 - expected["ratings"]).max() < 1e-6
-    # Our interval allows for what the plain sandwich leaves out; it is never narrower.
+    # Our interval adds corrections to the plain sandwich, so it is never narrower.
     assert ((board.high - board.low) / 2 >= Z * np.array(expected["se"])).all()
 
 
-def test_clusters_that_never_met_or_never_lost_have_no_common_maximum():
+def test_unconnected_clusters_have_no_common_maximum():
     wins, ties = reference_votes.counts("football_intl")
     with pytest.raises(NotConnected):
         fit_reference(wins, ties)
@@ -54,7 +54,7 @@ def test_clusters_that_never_met_or_never_lost_have_no_common_maximum():
     listed = board.listed
     assert np.isfinite(board.score[listed]).all()
     assert (board.high[listed] - board.low[listed] > 0.1).all()
-    # Four national teams never took a whole point from those who met everybody, and only they have an open end.
+    # Four national teams never won against the connected group; only they have open intervals.
     open_ended = listed & ~np.isfinite(board.high - board.low)
     assert not (open_ended & board.established).any()
     assert (board.low[open_ended] == -np.inf).all()

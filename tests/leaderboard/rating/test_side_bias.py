@@ -1,19 +1,17 @@
-"""What sitting left is worth is always said, and taken out of the scores where it is beyond doubt."""
-
 import numpy as np
 import pytest
 
-from leaderboard.rating.board_fit import fit_seats
+from leaderboard.rating.board_fit import fit_side_counts
 from leaderboard.rating.bradley_terry import POINTS, Tally
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.side_bias import estimate_side_bias
 from tests.leaderboard.rating.simulations import cast, random_pairs, strengths
 
 
-def seats_of(rng, theta, votes, *, bias=0.0, left_first=0.5):
-    """Counts by seat; the model with the smaller number sits left with chance `left_first`."""
+def counts_by_side(rng, theta, votes, *, bias=0.0, left_probability=0.5):
+    """Return counts by side; the model with the smaller number is left with probability `left_probability`."""
     pairs = np.sort(np.stack(random_pairs(rng, len(theta), votes)), axis=0)
-    swapped = rng.random(votes) > left_first
+    swapped = rng.random(votes) > left_probability
     left, right = np.where(swapped, pairs[1], pairs[0]), np.where(swapped, pairs[0], pairs[1])
     ballots = cast(rng, left, right, theta[left] - theta[right] + bias)
     counts = np.zeros((4, len(theta), len(theta)))
@@ -21,42 +19,42 @@ def seats_of(rng, theta, votes, *, bias=0.0, left_first=0.5):
     return counts
 
 
-def test_a_true_bias_is_found_and_its_interval_holds_it():
+def test_bias_interval_covers_true_bias():
     rng = np.random.default_rng(1)
     held = []
     for _ in range(60):
-        found = fit_seats(seats_of(rng, strengths(rng, 6), 500, bias=0.3)).side_bias
+        found = fit_side_counts(counts_by_side(rng, strengths(rng, 6), 500, bias=0.3)).side_bias
         held.append(found.low <= POINTS * 0.3 <= found.high)
     assert np.mean(held) > 0.88
 
 
-def test_without_a_bias_scores_are_left_alone():
+def test_scores_without_bias_are_not_corrected():
     rng = np.random.default_rng(2)
     theta = strengths(rng, 6)
-    corrected = [fit_seats(seats_of(rng, theta, 500)).corrected for _ in range(60)]
+    corrected = [fit_side_counts(counts_by_side(rng, theta, 500)).corrected for _ in range(60)]
     assert sum(corrected) <= 1
 
 
-def test_a_correction_takes_out_what_the_seat_gave():
-    """The first half always sit left: without correction they would stand 70 points too high against the others."""
+def test_correction_removes_side_bias():
+    """Models with small numbers are mostly left: without correction their scores would be about 70 points too high."""
     rng = np.random.default_rng(3)
     theta = np.zeros(8)
-    counts = seats_of(rng, theta, 40_000, bias=0.4, left_first=0.9)
-    fit = fit_seats(counts)
+    counts = counts_by_side(rng, theta, 40_000, bias=0.4, left_probability=0.9)
+    fit = fit_side_counts(counts)
     assert fit.corrected
     assert ((fit.board.low <= 1500) & (fit.board.high >= 1500)).mean() > 0.7
-    uncorrected = fit_seats(counts + counts[[1, 0, 2, 3]].transpose(0, 2, 1))
+    uncorrected = fit_side_counts(counts + counts[[1, 0, 2, 3]].transpose(0, 2, 1))
     assert not uncorrected.corrected
     assert np.ptp(uncorrected.board.score) > 2 * np.ptp(fit.board.score)
 
 
-def test_doubt_about_the_bias_is_doubt_about_a_model_that_always_sat_left():
+def test_bias_uncertainty_widens_model_always_on_left():
     counts = np.zeros((4, 3, 3))
     counts[0, 0, 1:], counts[1, 0, 1:] = 120, 60
     counts[0, 1, 2], counts[1, 1, 2] = counts[0, 2, 1], counts[1, 2, 1] = 60, 30
-    fit = fit_seats(counts)
+    fit = fit_side_counts(counts)
     assert fit.corrected
-    # Nobody else ever sat where 0 did, so that its score can be no more certain than the seat's worth.
+    # Model 0 was always left, so its score is at most as certain as the side bias.
     assert fit.board.high[0] - fit.board.low[0] > fit.side_bias.high - fit.side_bias.low - 40
 
 
@@ -68,21 +66,21 @@ def test_doubt_about_the_bias_is_doubt_about_a_model_that_always_sat_left():
         [[[0, 9], [0, 0]], [[0, 0], [0, 0]], np.zeros((2, 2)), np.zeros((2, 2))],
         [[[0, 9], [9, 0]], np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((2, 2))],
     ],
-    ids=["no models", "no votes", "one side always won", "whoever sat left always won"],
+    ids=["no models", "no votes", "one side always won", "left always won"],
 )
-def test_where_it_cannot_be_told_nothing_is_said(counts):
-    assert estimate_side_bias(Tally.of_seats(np.array(counts, dtype=float))) is None
+def test_bias_without_finite_estimate_is_none(counts):
+    assert estimate_side_bias(Tally.from_side_counts(np.array(counts, dtype=float))) is None
 
 
-def test_nothing_but_ties_is_no_bias_and_not_certainty():
+def test_ties_only_give_zero_bias_with_error():
     found = estimate_side_bias(
-        Tally.of_seats(np.stack([np.zeros((2, 2))] * 2 + [np.eye(2)[::-1] * 20, np.zeros((2, 2))]))
+        Tally.from_side_counts(np.stack([np.zeros((2, 2))] * 2 + [np.eye(2)[::-1] * 20, np.zeros((2, 2))]))
     )
     assert found.points == pytest.approx(0)
     assert found.se > 1
 
 
-def test_a_few_people_who_love_the_left_make_it_less_certain():
+def test_clustered_voters_widen_bias_error():
     rng = np.random.default_rng(4)
     left, right = random_pairs(rng, 6, 3000)
     voter = rng.integers(30, size=3000)
@@ -90,7 +88,8 @@ def test_a_few_people_who_love_the_left_make_it_less_certain():
     counts = np.zeros((4, 6, 6))
     np.add.at(counts, (ballots.outcome, left, right), 1)
     voters = VoterVotes(voter, left, right, ballots.outcome, np.ones(3000, dtype=int))
-    alone, together = estimate_side_bias(Tally.of_seats(counts)), estimate_side_bias(Tally.of_seats(counts), voters)
+    tally = Tally.from_side_counts(counts)
+    alone, together = estimate_side_bias(tally), estimate_side_bias(tally, voters)
     assert together.points == alone.points
     assert together.se > 2 * alone.se
-    assert together.inflation == pytest.approx((together.se / alone.se) ** 2)
+    assert together.design_effect == pytest.approx((together.se / alone.se) ** 2)

@@ -1,13 +1,13 @@
-"""What is certain by steps that are taken ring by ring is what the definition says."""
+"""Comparison of the batched step-down procedure with its definition."""
 
 import numpy as np
 import pytest
 
-from leaderboard.rating.step_down import BEYOND_DOUBT, certain_beyond
+from leaderboard.rating.step_down import MAX_CRITICAL_DISTANCE, critical_distance
 
 
 def by_definition(distance, draws, weights, level):
-    doubtful = np.triu(distance <= BEYOND_DOUBT, 1)
+    doubtful = np.triu(distance <= MAX_CRITICAL_DISTANCE, 1)
     while doubtful.any():
         largest = [np.abs((draw[:, None] - draw) * weights)[doubtful].max() for draw in draws.T]
         certain = doubtful & (distance > np.quantile(np.array(largest, dtype=np.float32), level))
@@ -22,7 +22,7 @@ def by_definition(distance, draws, weights, level):
     [(1, 1), (2, 0), (2, 3), (3, 100), (12, 0), (12, 2), (12, 40), (60, 0.5), (60, 8), (60, 30)],
     ids=lambda value: str(value),
 )
-def test_it_is_what_the_definition_says_whatever_the_board(models: int, spread: float):
+def test_critical_distance_matches_definition(models: int, spread: float):
     random = np.random.default_rng([models, int(spread * 10)])
     score = np.sort(random.normal(0, spread, models))[::-1]
     mixing = random.normal(size=(models, models)) / np.sqrt(models) + np.eye(models)
@@ -33,5 +33,5 @@ def test_it_is_what_the_definition_says_whatever_the_board(models: int, spread: 
     distance = np.triu((score[:, None] - score) * weights, 1)
     draws = (mixing @ random.normal(size=(models, 400))).astype(np.float32)
     weights = weights.astype(np.float32)
-    bound = certain_beyond(distance, draws, weights, level=0.95)
+    bound = critical_distance(distance, draws, weights, level=0.95)
     assert ((distance > bound) == by_definition(distance, draws, weights, 0.95)).all()

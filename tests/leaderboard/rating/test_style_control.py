@@ -1,5 +1,3 @@
-"""What style control takes out of the scores, and what it leaves alone."""
-
 import csv
 
 import numpy as np
@@ -14,23 +12,23 @@ from tests.leaderboard.rating import simulations
 EFFECTS = np.array([0.25, -0.1, 0.05, 0.0])
 
 
-def everybody(models):
+def all_models(models):
     return np.ones(models, dtype=bool)
 
 
-def dressed_arena(rng, models, votes):
-    """(θ, ballots, features, scaling)"""
-    theta, ballots, features = simulations.dressed_arena(rng, models=models, votes=votes, effects=EFFECTS)
+def styled_arena(rng, models, votes):
+    """Return (θ, ballots, features, scaling)."""
+    theta, ballots, features = simulations.styled_arena(rng, models=models, votes=votes, effects=EFFECTS)
     return theta, ballots, features, scaling_of(features)
 
 
 def fit(ballots, features, models, **options):
-    options = {"established": everybody(models), "scaling": scaling_of(features), **options}
+    options = {"established": all_models(models), "scaling": scaling_of(features), **options}
     return fit_style(ballots.left, ballots.right, ballots.share, features, **options)
 
 
 @pytest.mark.parametrize("name", ["llmfao_crowd", "mtbench_human"])
-def test_controlled_scores_and_coefficients_equal_public_implementations(name):
+def test_style_fit_equals_public_implementations(name):
     results = reference_votes.reference(name)["style"]["arena_reg1e-12_unweighted"]
     place = {model: index for index, model in enumerate(reference_votes.reference(name)["models"])}
     with reference_votes.table_path(name).open() as lines:
@@ -46,7 +44,7 @@ def test_controlled_scores_and_coefficients_equal_public_implementations(name):
     )
     fitted = fit_style(
         left, right, np.array([{"model_a": 1.0, "model_b": 0.0}.get(row["winner"], 0.5) for row in rows]), features,
-        established=everybody(len(place)), scaling=scaling_of(features, mirrored=False), leverages=False, offset=1000,
+        established=all_models(len(place)), scaling=scaling_of(features, mirrored=False), leverages=False, offset=1000,
     )  # fmt: skip
     assert np.abs(fitted.score - results["arena_ratings"]).max() < 1e-3
     assert np.abs(fitted.coefficients - results["arena_coeffs"]).max() < 1e-6
@@ -54,11 +52,11 @@ def test_controlled_scores_and_coefficients_equal_public_implementations(name):
     assert np.abs(fitted.score - results["ours_ratings"]).max() < 1e-6
 
 
-def test_what_voters_feel_about_style_is_found_and_the_scores_are_freed_of_it():
+def test_style_fit_recovers_effects_and_strengths():
     rng = np.random.default_rng(5)
     held, slopes = [], []
     for _ in range(25):
-        theta, ballots, features, scaling = dressed_arena(rng, 12, 3000)
+        theta, ballots, features, scaling = styled_arena(rng, 12, 3000)
         fitted = fit(ballots, features, 12, scaling=scaling)
         truth = 1500 + POINTS * theta
         held.extend((fitted.low <= truth) & (truth <= fitted.high))
@@ -67,7 +65,7 @@ def test_what_voters_feel_about_style_is_found_and_the_scores_are_freed_of_it():
     assert 0.88 <= np.mean(slopes) <= 1
 
 
-def test_without_a_word_about_style_the_scores_are_the_plain_ones():
+def test_constant_style_gives_plain_scores():
     rng = np.random.default_rng(6)
     ballots = simulations.arena(rng, simulations.strengths(rng, 8), 2000)
     fitted = fit(ballots, np.zeros((2000, 4)), 8)
@@ -77,12 +75,12 @@ def test_without_a_word_about_style_the_scores_are_the_plain_ones():
     assert (fitted.coefficients == 0).all()
 
 
-def test_features_that_do_not_vary_on_their_own_are_dropped_and_said_to_be():
+def test_collinear_features_are_dropped():
     rng = np.random.default_rng(7)
-    _, ballots, features, _ = dressed_arena(rng, 8, 2000)
-    of_the_model = np.linspace(-1, 1, 8)
+    _, ballots, features, _ = styled_arena(rng, 8, 2000)
+    model_level = np.linspace(-1, 1, 8)
     doubled = np.column_stack(
-        [features[:, 0], np.zeros(2000), features[:, 0] * -2, of_the_model[ballots.left] - of_the_model[ballots.right]]
+        [features[:, 0], np.zeros(2000), features[:, 0] * -2, model_level[ballots.left] - model_level[ballots.right]]
     )
     fitted = fit(ballots, doubled, 8)
     alone = fit(ballots, features[:, :1], 8)
@@ -91,7 +89,7 @@ def test_features_that_do_not_vary_on_their_own_are_dropped_and_said_to_be():
     assert np.isfinite(np.concatenate([fitted.low, fitted.high, fitted.coefficients, fitted.errors])).all()
 
 
-def test_a_feature_that_tells_every_winner_is_left_out_and_the_others_stay():
+def test_separating_feature_is_dropped_and_others_kept():
     rng = np.random.default_rng(8)
     ballots = simulations.arena(rng, simulations.strengths(rng, 5), 500, tie_share=0)
     others = rng.uniform(-1, 1, (500, 2))
@@ -106,7 +104,7 @@ def test_a_feature_that_tells_every_winner_is_left_out_and_the_others_stay():
 
 
 @pytest.mark.parametrize("votes", [20, 60, 500])
-def test_features_of_one_vote_alone_are_left_out_and_length_stays(votes: int):
+def test_features_of_single_votes_are_dropped(votes: int):
     rng = np.random.default_rng(9)
     ballots = simulations.arena(rng, simulations.strengths(rng, 3), votes)
     features = np.zeros((votes, 4))
@@ -119,7 +117,7 @@ def test_features_of_one_vote_alone_are_left_out_and_length_stays(votes: int):
     assert np.abs(fitted.score - fit(ballots, features[:, :1], 3).score).max() < 1e-6
 
 
-def test_of_features_that_tell_every_winner_only_together_the_first_stays():
+def test_first_of_jointly_separating_features_is_kept():
     rng = np.random.default_rng(13)
     ballots = simulations.arena(rng, simulations.strengths(rng, 4), 800, tie_share=0)
     noise = rng.uniform(-1, 1, 800)
@@ -130,77 +128,77 @@ def test_of_features_that_tell_every_winner_only_together_the_first_stays():
     assert list(reordered.separating) == [False, True, False]
 
 
-def test_a_feature_that_only_repeats_one_that_is_left_out_is_left_out_too():
+def test_copy_of_separating_feature_is_dropped():
     rng = np.random.default_rng(14)
     ballots = simulations.arena(rng, simulations.strengths(rng, 4), 800, tie_share=0)
-    telling = 2 * ballots.share - 1
+    separating = 2 * ballots.share - 1
     noise = rng.uniform(-1, 1, 800)
-    fitted = fit(ballots, np.column_stack([telling, telling / 2, 3 * noise + telling, noise]), 4)
+    fitted = fit(ballots, np.column_stack([separating, separating / 2, 3 * noise + separating, noise]), 4)
     assert list(fitted.separating) == [True, True, False, True]
 
 
-def test_models_that_never_took_anything_from_each_other_have_no_controlled_scores():
+def test_unconnected_models_have_no_style_fit():
     with pytest.raises(NotConnected):
         fit_style(
             np.array([0, 0]), np.array([1, 1]), np.array([1.0, 1.0]), np.zeros((2, 4)),
-            established=everybody(2), scaling=Scaling(np.zeros(4), np.ones(4)),
+            established=all_models(2), scaling=Scaling(np.zeros(4), np.ones(4)),
         )  # fmt: skip
 
 
-def test_the_names_of_models_and_the_sides_they_took_do_not_matter():
+def test_order_of_models_and_sides_do_not_change_style_fit():
     rng = np.random.default_rng(9)
-    _, ballots, features, _ = dressed_arena(rng, 9, 1500)
+    _, ballots, features, _ = styled_arena(rng, 9, 1500)
     name, swapped = rng.permutation(9), rng.random(1500) < 0.5
     left, right = np.where(swapped, [ballots.right, ballots.left], [ballots.left, ballots.right])
-    told = fit(ballots, features, 9)
+    original = fit(ballots, features, 9)
     mirrored = np.where(swapped[:, None], -features, features)
     again = fit_style(
         name[left], name[right], np.where(swapped, 1 - ballots.share, ballots.share), mirrored,
-        established=everybody(9), scaling=scaling_of(mirrored),
+        established=all_models(9), scaling=scaling_of(mirrored),
     )  # fmt: skip
     for bound in ("score", "low", "high"):
-        assert np.abs(getattr(told, bound) - getattr(again, bound)[name]).max() < 1e-9
-    assert np.abs(told.coefficients - again.coefficients).max() < 1e-9
+        assert np.abs(getattr(original, bound) - getattr(again, bound)[name]).max() < 1e-9
+    assert np.abs(original.coefficients - again.coefficients).max() < 1e-9
 
 
-def test_a_vote_that_counts_three_times_is_three_votes():
+def test_vote_with_multiplicity_equals_repeated_votes():
     rng = np.random.default_rng(10)
-    _, ballots, features, scaling = dressed_arena(rng, 6, 900)
+    _, ballots, features, scaling = styled_arena(rng, 6, 900)
     times = rng.integers(1, 4, 900)
     counted = fit(ballots, features, 6, scaling=scaling, times=times.astype(float))
     repeated = np.repeat(np.arange(900), times)
-    said = fit_style(
+    expected = fit_style(
         ballots.left[repeated], ballots.right[repeated], ballots.share[repeated], features[repeated],
-        established=everybody(6), scaling=scaling,
+        established=all_models(6), scaling=scaling,
     )  # fmt: skip
-    assert np.abs(counted.low - said.low).max() < 1e-9
-    assert np.abs(counted.errors - said.errors).max() < 1e-12
+    assert np.abs(counted.low - expected.low).max() < 1e-9
+    assert np.abs(counted.errors - expected.errors).max() < 1e-12
 
 
-def test_only_votes_among_established_models_are_heard():
+def test_style_fit_uses_votes_among_established_models():
     rng = np.random.default_rng(11)
-    _, ballots, features, scaling = dressed_arena(rng, 8, 2500)
+    _, ballots, features, scaling = styled_arena(rng, 8, 2500)
     established = np.arange(8) < 6
-    heard = np.flatnonzero(established[ballots.left] & established[ballots.right])
+    used = np.flatnonzero(established[ballots.left] & established[ballots.right])
     fitted = fit(ballots, features, 8, established=established, scaling=scaling)
     alone = fit_style(
-        ballots.left[heard], ballots.right[heard], ballots.share[heard], features[heard],
-        established=everybody(6), scaling=scaling,
+        ballots.left[used], ballots.right[used], ballots.share[used], features[used],
+        established=all_models(6), scaling=scaling,
     )  # fmt: skip
     assert np.isnan(fitted.score[6:]).all()
     assert np.abs(fitted.score[:6] - alone.score).max() < 1e-9
 
 
-def test_voters_with_tastes_of_their_own_widen_the_controlled_intervals_too():
+def test_design_effects_widen_style_intervals():
     rng = np.random.default_rng(12)
-    _, ballots, features, _ = dressed_arena(rng, 6, 900)
+    _, ballots, features, _ = styled_arena(rng, 6, 900)
     plain, clustered = fit(ballots, features, 6), fit(ballots, features, 6, deff=np.full(6, 4.0))
     assert np.allclose(clustered.high - clustered.score, 2 * (plain.high - plain.score))
 
 
-def test_covariances_are_what_the_controlled_bounds_are_made_of_and_nothing_is_known_of_others():
+def test_style_covariance_matches_style_intervals():
     rng = np.random.default_rng(12)
-    _, ballots, features, _ = dressed_arena(rng, 6, 900)
+    _, ballots, features, _ = styled_arena(rng, 6, 900)
     established = np.array([True] * 5 + [False])
     found = fit(ballots, features, 6, established=established, deff=np.array([4.0, 1, 1, 2, 1, 1]))
     half = Z * np.sqrt(np.diag(found.covariance))

@@ -1,26 +1,26 @@
-"""Boards with few voters, ties only or a constant style are fitted like any other."""
+"""Fits of boards with few voters, ties only or a constant style."""
 
 import numpy as np
 import pytest
 
-from leaderboard.rating.ballots import Ballots, Gathering
-from leaderboard.rating.ranks import surely_above
-from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
-from tests.leaderboard.rating.tiny_boards import PARAMETERS, fit_tiny_board, intervals_of, random_ballots
+from leaderboard.rating.ballots import Ballots, BallotsBuilder
+from leaderboard.rating.ranks import significantly_above
+from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
+from tests.leaderboard.rating.tiny_boards import PARAMETERS, finite_intervals, fit_tiny_board, random_ballots
 
 
 def ballots_of(*votes: tuple[str, tuple[int, ...]], times: int) -> Ballots:
     """Return `times` copies of (outcome, style counts) votes between two models, each by its own voter."""
-    gathering = Gathering()
+    builder = BallotsBuilder()
     for number in range(times):
         for outcome, style in votes:
-            gathering.add("a", "b", outcome, voter=f"{outcome} {number}", style=style)
-    return gathering.ballots()
+            builder.add("a", "b", outcome, voter=f"{outcome} {number}", style=style)
+    return builder.build()
 
 
 def fit(ballots: Ballots) -> SnapshotFit:
     return fit_snapshot(
-        ballots.counts, PARAMETERS, voters=ballots.of_voters, styled=Styled(ballots, None), with_flip=True
+        ballots.counts, PARAMETERS, voters=ballots.voter_votes, style=StyleInput(ballots, None), with_flip=True
     )
 
 
@@ -35,13 +35,13 @@ def test_ties_with_styles_are_fitted_with_intervals():
 
 def test_ranks_of_a_singular_covariance_are_computed():
     score = np.array([40.0, 10, 0])
-    assert not surely_above(score, np.zeros((3, 3))).any()
+    assert not significantly_above(score, np.zeros((3, 3))).any()
     without_spread = np.array([[50.0, -50, 0], [-50, 50, 0], [0, 0, 0]])
-    assert surely_above(score * 100, without_spread).sum() == 3
+    assert significantly_above(score * 100, without_spread).sum() == 3
 
 
 @pytest.mark.parametrize("seed", range(150))
 def test_random_tiny_board_has_no_zero_width_interval(seed):
     ballots = random_ballots(np.random.default_rng(seed))
-    for low, high in intervals_of(fit_tiny_board(ballots)):
+    for low, high in finite_intervals(fit_tiny_board(ballots)):
         assert low < high

@@ -4,27 +4,27 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from leaderboard.rating.ballots import Ballots, Gathering
+from leaderboard.rating.ballots import Ballots, BallotsBuilder
 from leaderboard.rating.counts import OUTCOMES
-from leaderboard.rating.snapshot_fit import SnapshotFit, Styled, fit_snapshot
+from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
 
 PARAMETERS = {"listed_from_votes": 5, "established_from_votes": 30, "virtual_ties": 0.5, "offset": 1500}
 # Votes: only ties, only wins of the left, only wins of the better model, or any.
-KINDS_OF_VOTES = ("ties", "left", "better", "any")
+VOTE_KINDS = ("ties", "left", "better", "any")
 # Style counts: none, the same on both sides, higher for the winner in every vote, or any.
-KINDS_OF_STYLE = ("none", "constant", "separating", "any")
+STYLE_KINDS = ("none", "constant", "separating", "any")
 
 
 def random_ballots(rng: np.random.Generator) -> Ballots:
     models, voters = int(rng.integers(2, 7)), int(rng.integers(1, 6))
-    of_votes, of_style = rng.choice(KINDS_OF_VOTES), rng.choice(KINDS_OF_STYLE)
-    gathering = Gathering()
+    vote_kind, style_kind = rng.choice(VOTE_KINDS), rng.choice(STYLE_KINDS)
+    builder = BallotsBuilder()
     for _ in range(int(rng.integers(1, 130))):
         left, right = rng.choice(models, 2, replace=False)
-        outcome = _outcome(rng, of_votes, left_is_better=left < right)
-        style = _style(rng, of_style, outcome)
-        gathering.add(f"m{left}", f"m{right}", outcome, voter=f"v{rng.integers(voters)}", style=style)
-    return gathering.ballots()
+        outcome = _outcome(rng, vote_kind, left_is_better=left < right)
+        style = _style(rng, style_kind, outcome)
+        builder.add(f"m{left}", f"m{right}", outcome, voter=f"v{rng.integers(voters)}", style=style)
+    return builder.build()
 
 
 def _outcome(rng: np.random.Generator, kind: str, *, left_is_better: bool) -> str:
@@ -51,17 +51,17 @@ def _style(rng: np.random.Generator, kind: str, outcome: str) -> tuple[int, ...]
 
 
 def fit_tiny_board(ballots: Ballots) -> SnapshotFit:
-    """Fit as an aggregation does. Established from few votes, since the boards are tiny."""
+    """Fit like an aggregation, but with models established from ten votes."""
     return fit_snapshot(
         ballots.counts,
         PARAMETERS | {"established_from_votes": 10},
-        voters=ballots.of_voters,
-        styled=Styled(ballots, None),
+        voters=ballots.voter_votes,
+        style=StyleInput(ballots, None),
         with_flip=True,
     )
 
 
-def intervals_of(fitted: SnapshotFit) -> Iterator[tuple[float, float]]:
+def finite_intervals(fitted: SnapshotFit) -> Iterator[tuple[float, float]]:
     """Yield the (low, high) of every score, plain and styled, that has both bounds."""
     for line in fitted.lines:
         for score, low, high in (("score", "ci_low", "ci_high"), ("style_score", "style_ci_low", "style_ci_high")):

@@ -1,20 +1,20 @@
-"""Voters of a simulated arena, judged as those of a real one are."""
+"""Verdicts on the voters of a simulated arena."""
 
 import numpy as np
 
 from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import POINTS
 from leaderboard.rating.eprocess import ALPHA, Verdicts, VoterLog, judge
-from leaderboard.rating.expected_votes import chances_by_others
+from leaderboard.rating.expected_votes import held_out_probabilities
 from tests.leaderboard.rating.simulations import Ballots
 
 
 def verdicts(ballots: Ballots, *, models: int, alpha: float = ALPHA) -> Verdicts:
-    """`ballots` are grouped by voter."""
+    """Return verdicts on ballots grouped by voter."""
     board = fit_board(*ballots.counts(models))
-    chances = chances_by_others(
+    probabilities = held_out_probabilities(
         ballots.voter, ballots.left, ballots.right, ballots.outcome,
         theta=np.nan_to_num((board.score - 1500) / POINTS), placed=board.established,
     )  # fmt: skip
-    log = VoterLog(ballots.voter, ballots.left, ballots.right, ballots.outcome, chances)
+    log = VoterLog(ballots.voter, ballots.left, ballots.right, ballots.outcome, probabilities)
     return judge(log, models=models, alpha=alpha)

@@ -1,11 +1,11 @@
-"""`make bench-ratings`: whether the board's numbers are honest, and what they cost; each figure beside its bar."""
+"""`make bench-ratings`: check the calibration of the ratings and measure their cost; each figure beside its bar."""
 
 import argparse
 import os
 import sys
 import time
 
-# Before numpy is there: processes that share a machine are slower with threads than without.
+# Set before numpy is imported: parallel processes are slower with BLAS threads than without.
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
@@ -18,41 +18,41 @@ from concurrent.futures import ProcessPoolExecutor  # noqa: E402
 
 import numpy as np  # noqa: E402
 
-from tools.bench.ratings import honesty  # noqa: E402
+from tools.bench.ratings import calibration  # noqa: E402
+from tools.bench.ratings.other_libraries import compare_libraries  # noqa: E402
 from tools.bench.ratings.report import Report  # noqa: E402
-from tools.bench.ratings.rivals import rivals  # noqa: E402
 from tools.bench.ratings.speed import speed  # noqa: E402
 
-HONESTY = {
-    "intervals": honesty.intervals,
-    "tiny": honesty.tiny,
-    "style": honesty.style,
-    "sampling": honesty.sampling,
-    "anomalies": honesty.anomalies,
+CALIBRATION = {
+    "intervals": calibration.intervals,
+    "tiny": calibration.tiny,
+    "style": calibration.style,
+    "sampling": calibration.sampling,
+    "anomalies": calibration.anomalies,
 }
-COSTS = {"speed": speed, "rivals": rivals}
+COSTS = {"speed": speed, "rivals": compare_libraries}
 QUICK = 0.05
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", nargs="+", choices=[*HONESTY, *COSTS], default=[*HONESTY, *COSTS])
+    parser.add_argument("--only", nargs="+", choices=[*CALIBRATION, *COSTS], default=[*CALIBRATION, *COSTS])
     parser.add_argument(
         "--quick", action="store_true", help="a minute instead of a quarter of an hour; wide of the bars"
     )
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000_000)
-    given = parser.parse_args()
+    args = parser.parse_args()
     report = Report()
-    print(f"Seed {given.seed}")
-    # Costs first and alone: they need the machine to themselves.
+    print(f"Seed {args.seed}")
+    # Costs are measured first, while no other process of the bench runs.
     for name in COSTS:
-        if name in given.only:
-            COSTS[name](report, given.seed)
+        if name in args.only:
+            COSTS[name](report, args.seed)
     with ProcessPoolExecutor() as pool:
-        effort = honesty.Effort(pool, np.random.SeedSequence(given.seed), QUICK if given.quick else 1)
-        for name in HONESTY:
-            if name in given.only:
-                HONESTY[name](effort, report)
+        simulator = calibration.Simulator(pool, np.random.SeedSequence(args.seed), QUICK if args.quick else 1)
+        for name in CALIBRATION:
+            if name in args.only:
+                CALIBRATION[name](simulator, report)
     report.end()
     sys.exit(bool(report.missed))
 

@@ -1,4 +1,4 @@
-"""The table that is printed: each figure beside its bar."""
+"""Printed table of figures beside their bars."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,22 +10,22 @@ import numpy as np
 class Report:
     missed: int = 0
 
-    def head(self, text: str) -> None:
+    def heading(self, text: str) -> None:
         print(f"\n{text}", flush=True)
 
-    def say(self, what: str, value: str, bar: str = "", *, held: bool = True, verdict: str = "MISSED") -> None:
-        """`held`: whether the figure keeps to its bar; `verdict`: what is printed where it does not."""
+    def row(self, label: str, value: str, bar: str = "", *, held: bool = True, verdict: str = "MISSED") -> None:
+        """Print a row. held: whether the figure meets its bar; verdict: text printed otherwise."""
         self.missed += not held and verdict == "MISSED"
-        print(f"  {what:<66}{value:>22}   {bar}{'' if held else f'   {verdict}'}", flush=True)
+        print(f"  {label:<66}{value:>22}   {bar}{'' if held else f'   {verdict}'}", flush=True)
 
-    def share(self, what: str, held: Sequence[bool], *, low: float, high: float = 1.0) -> None:
-        """How often something held, out of how many cases, with two standard errors: a bar missed by less is chance."""
+    def share(self, label: str, held: Sequence[bool], *, low: float, high: float = 1.0) -> None:
+        """Print a share with two standard errors; a bar missed by less is not counted as missed."""
         share = float(np.mean(held))
-        doubt = 2 * np.sqrt(max(share * (1 - share), low * (1 - low)) / len(held))
-        verdict = "within chance" if low - doubt <= share <= high + doubt else "MISSED"
+        margin = 2 * np.sqrt(max(share * (1 - share), low * (1 - low)) / len(held))
+        verdict = "within chance" if low - margin <= share <= high + margin else "MISSED"
         bar = f"bar {low} – {high}" if high < 1 else f"bar {low}"
-        value = f"{share:.4f} ± {doubt:.4f}"
-        self.say(f"{what} ({len(held):,})", value, bar, held=low <= share <= high, verdict=verdict)
+        value = f"{share:.4f} ± {margin:.4f}"
+        self.row(f"{label} ({len(held):,})", value, bar, held=low <= share <= high, verdict=verdict)
 
     def end(self) -> None:
         print(f"\n{self.missed} bars missed" if self.missed else "\nNo bar is missed.", flush=True)

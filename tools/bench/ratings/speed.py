@@ -1,6 +1,4 @@
-"""What the arithmetic costs, whatever the number of votes: processor time of one thread, so that a busy machine says
-about the same as an idle one.
-"""
+"""Cost of the arithmetic in CPU time of one thread, which depends little on other load of the machine."""
 
 import time
 from collections.abc import Callable
@@ -8,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from leaderboard.rating.board_fit import fit_seats
+from leaderboard.rating.board_fit import fit_side_counts
 from leaderboard.rating.bradley_terry import POINTS, Floats
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.eprocess import VoterLog, judge
-from leaderboard.rating.expected_votes import chances_by_others
+from leaderboard.rating.expected_votes import held_out_probabilities
 from leaderboard.rating.ranks import rank_board
 from leaderboard.rating.sampling import pair_gains
 from leaderboard.rating.style_control import StyleFit, fit_style, scaling_of
@@ -26,8 +24,8 @@ MILLION = 1_000_000
 
 def speed(report: Report, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    # First, while the process is still small.
-    report.head("Style control, 1,000,000 votes")
+    # Style control comes first, as its peak memory is measured for the whole process.
+    report.heading("Style control, 1,000,000 votes")
     for models in FIT_BARS_MS:
         _style(report, rng, models)
     _fits(report, rng)
@@ -35,46 +33,46 @@ def speed(report: Report, seed: int) -> None:
 
 
 def _fits(report: Report, rng: np.random.Generator) -> None:
-    report.head("A fit from tallies with its intervals, without voters; the quicker half's median, in turn")
+    report.heading("A fit from tallies with its intervals, without voters; the quicker half's median, in turn")
     for models, bar in FIT_BARS_MS.items():
         few, many = _tallies(rng, models, 100_000), _tallies(rng, models, 10 * MILLION)
-        took_few, took_many = _in_turn([lambda few=few: fit_seats(few), lambda many=many: fit_seats(many)])
-        report.say(f"{models} models, 100,000 votes", _ms(took_few), f"bar {bar} ms", held=took_few * 1000 <= bar)
+        took_few, took_many = _in_turn([lambda few=few: fit_side_counts(few), lambda many=many: fit_side_counts(many)])
+        report.row(f"{models} models, 100,000 votes", _ms(took_few), f"bar {bar} ms", held=took_few * 1000 <= bar)
         ratio = took_many / took_few
-        report.say(f"{models} models, 10,000,000 votes, ratio", f"{ratio:.2f}", "bar 1.5", held=ratio <= 1.5)
+        report.row(f"{models} models, 10,000,000 votes, ratio", f"{ratio:.2f}", "bar 1.5", held=ratio <= 1.5)
         _beside_a_fit(report, models, many)
 
 
 def _beside_a_fit(report: Report, models: int, counts: Floats) -> None:
-    board, n = fit_seats(counts).board, counts.sum(axis=0)
+    board, n = fit_side_counts(counts).board, counts.sum(axis=0)
     theta, votes = (board.score - 1500) / POINTS, n + n.T
     ranks, gains = _in_turn([lambda: rank_board(board), lambda: pair_gains(theta, votes)])
-    report.say(f"{models} models, rank ranges", _ms(ranks))
-    report.say(f"{models} models, gains of all pairs for active sampling", _ms(gains))
+    report.row(f"{models} models, rank ranges", _ms(ranks))
+    report.row(f"{models} models, gains of all pairs for active sampling", _ms(gains))
 
 
 def _votes_of_voters(report: Report, rng: np.random.Generator) -> None:
-    report.head("1,000,000 votes of 30,000 voters on 300 models")
+    report.heading("1,000,000 votes of 30,000 voters on 300 models")
     theta = simulations.strengths(rng, 300)
     ballots = simulations.arena_with_tastes(rng, theta, MILLION, voters=30_000)
     order = np.argsort(ballots.voter, kind="stable")
     voter = np.unique(ballots.voter[order], return_inverse=True)[1]
     left, right, outcome = (getattr(ballots, name)[order] for name in ("left", "right", "outcome"))
-    counts = _counted(ballots, 300)
+    counts = _counts_by_side(ballots, 300)
     voters = VoterVotes(voter, left, right, outcome, np.ones(MILLION, dtype=np.int64))
-    [clustered] = _in_turn([lambda: fit_seats(counts, voters=voters)], rounds=3)
-    report.say("a fit that allows for voters' tastes", _ms(clustered), "bar 1000 ms", held=clustered <= 1)
-    board = fit_seats(counts).board
+    [clustered] = _in_turn([lambda: fit_side_counts(counts, voters=voters)], rounds=3)
+    report.row("a fit that allows for voters' tastes", _ms(clustered), "bar 1000 ms", held=clustered <= 1)
+    board = fit_side_counts(counts).board
     begun = time.process_time()
-    chances = chances_by_others(
+    probabilities = held_out_probabilities(
         voter, left, right, outcome, theta=(board.score - 1500) / POINTS, placed=board.established
     )
-    judge(VoterLog(voter, left, right, outcome, chances), models=300)
-    report.say("everybody's e-process", f"{time.process_time() - begun:.1f} s")
+    judge(VoterLog(voter, left, right, outcome, probabilities), models=300)
+    report.row("e-processes of all voters", f"{time.process_time() - begun:.1f} s")
 
 
 def _style(report: Report, rng: np.random.Generator, models: int) -> None:
-    _, ballots, features = simulations.dressed_arena(
+    _, ballots, features = simulations.styled_arena(
         rng, models=models, votes=MILLION, effects=np.array([0.25, -0.1, 0.05, 0.0])
     )
     left, right, share, scaling = ballots.left, ballots.right, ballots.share, scaling_of(features)
@@ -85,12 +83,12 @@ def _style(report: Report, rng: np.random.Generator, models: int) -> None:
 
     [took] = _in_turn([fit], rounds=5)
     peak = _peak_mb(fit)
-    report.say(f"{models} models", _ms(took), "bar 500 ms", held=took <= 0.5)
-    report.say(f"{models} models, largest size of the whole process", f"{peak:.0f} MB", "bar 400 MB", held=peak <= 400)
+    report.row(f"{models} models", _ms(took), "bar 500 ms", held=took <= 0.5)
+    report.row(f"{models} models, largest size of the whole process", f"{peak:.0f} MB", "bar 400 MB", held=peak <= 400)
 
 
 def _tallies(rng: np.random.Generator, models: int, votes: int) -> Floats:
-    """counts[outcome, left, right] of about that many votes between random pairs."""
+    """Return counts[outcome, left, right] of about `votes` votes between random pairs."""
     theta = simulations.strengths(rng, models)
     n = rng.poisson(votes / (models * (models - 1)), (models, models))
     np.fill_diagonal(n, 0)
@@ -100,25 +98,25 @@ def _tallies(rng: np.random.Generator, models: int, votes: int) -> Floats:
     return np.moveaxis(drawn, -1, 0).astype(np.float64)
 
 
-def _counted(ballots: Ballots, models: int) -> Floats:
+def _counts_by_side(ballots: Ballots, models: int) -> Floats:
     cells = (ballots.outcome * models + ballots.left) * models + ballots.right
     return np.bincount(cells, minlength=4 * models**2).reshape(4, models, models).astype(np.float64)
 
 
-def _in_turn(what: list[Callable[[], object]], rounds: int = 21) -> list[float]:
-    """Seconds each takes, done in turn so that the machine is alike for all; the quicker half's median."""
-    took: list[list[float]] = [[] for _ in what]
+def _in_turn(tasks: list[Callable[[], object]], rounds: int = 21) -> list[float]:
+    """Run the tasks in turn, so that all meet the same load; return the median seconds of the faster half of each."""
+    seconds: list[list[float]] = [[] for _ in tasks]
     for _ in range(rounds):
-        for times, one in zip(took, what, strict=True):
+        for times, task in zip(seconds, tasks, strict=True):
             begun = time.process_time()
-            one()
+            task()
             times.append(time.process_time() - begun)
-    return [float(np.median(sorted(times)[: (rounds + 1) // 2])) for times in took]
+    return [float(np.median(sorted(times)[: (rounds + 1) // 2])) for times in seconds]
 
 
 def _peak_mb(act: Callable[[], object]) -> float:
-    """The largest this process was meanwhile."""
-    Path("/proc/self/clear_refs").write_text("5")  # forget the largest size so far
+    """Return the peak memory of this process during the call."""
+    Path("/proc/self/clear_refs").write_text("5")  # resets VmHWM
     act()
     sizes = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return int(sizes["VmHWM"].split()[0]) / 1024

@@ -1,5 +1,3 @@
-"""Anybody with a snapshot's votes gets the snapshot's numbers, and sees when the votes are not those."""
-
 import json
 import random
 from pathlib import Path
@@ -38,11 +36,11 @@ def relabel(vote: Vote, *categories: str, language: str) -> None:
 
 @pytest.fixture
 def votes() -> list[Vote]:
-    return cast_by_a_crowd()
+    return cast_random_votes()
 
 
-def cast_by_a_crowd(*, only_winners_have_headings: bool = False) -> list[Vote]:
-    """Three established models and a newcomer; eager voters; categories, languages and styles; some set aside."""
+def cast_random_votes(*, only_winners_have_headings: bool = False) -> list[Vote]:
+    """Cast 240 labelled votes with styles, some excluded, on three established models and a newcomer."""
     chance = random.Random(4)
     models = contestants("gold", "silver", "bronze", "newcomer")
     cast_votes = []
@@ -86,11 +84,11 @@ def agrees(snapshot: str, rows: list[VoteRow], folder: Path) -> bool:
     return True
 
 
-def published(client, snapshot: str) -> dict:
+def published_payload(client, snapshot: str) -> dict:
     return client.get(f"/api/v1/leaderboard/snapshots/{snapshot}/").json()
 
 
-def test_every_snapshot_of_every_board_can_be_recomputed_whatever_became_of_its_votes(votes, capsys):
+def test_every_snapshot_is_recomputed_after_changes(votes, capsys):
     publish()
     actions.retract(votes[10], reason=Reason.OPERATOR, by=None)
     actions.retract(votes[11], reason=Reason.MODERATION, by=None)
@@ -107,8 +105,8 @@ def test_every_snapshot_of_every_board_can_be_recomputed_whatever_became_of_its_
     assert capsys.readouterr().out.count("agrees") == len(snapshots())
 
 
-def test_votes_that_people_claimed_since_do_not_make_a_snapshot_wrong(votes, capsys):
-    """Its intervals were made with other voters, which nobody remembers; all else is checked as ever."""
+def test_claimed_votes_do_not_fail_recomputation(votes, capsys):
+    """The former voters of claimed votes are not stored, so design effects are not compared; all else is."""
     snapshot = publish().public_id
     with transaction.atomic():
         reassign_votes(Vote.objects.filter(voter__in=["visitor:1", "visitor:2", "visitor:3"]), voter="user:1")
@@ -119,41 +117,40 @@ def test_votes_that_people_claimed_since_do_not_make_a_snapshot_wrong(votes, cap
     assert "filed under another voter since" not in capsys.readouterr().out
 
 
-def test_the_elo_of_a_snapshot_is_the_one_after_its_last_vote(votes, monkeypatch):
-    """Also when people vote on while it is made."""
+def test_snapshot_elo_ignores_votes_cast_meanwhile(votes, monkeypatch):
     count_excluded = job._votes_excluded
 
-    def while_somebody_votes() -> dict:
+    def vote_and_count_excluded() -> dict:
         cast(votes[1].model_left, votes[1].model_right, "left")
         return count_excluded()
 
-    monkeypatch.setattr(job, "_votes_excluded", while_somebody_votes)
+    monkeypatch.setattr(job, "_votes_excluded", vote_and_count_excluded)
     snapshot = publish()
     assert EloRating.objects.latest("last_order").last_order > snapshot.last_order
     recompute(snapshot.public_id)
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
-def test_who_has_the_files_needs_no_database(votes, tmp_path, client, ending, capsys):
+def test_recomputation_from_files_uses_no_database(votes, tmp_path, client, ending, capsys):
     snapshot = publish("category:coding").public_id
-    (tmp_path / "snapshot.json").write_text(json.dumps(published(client, snapshot)))
+    (tmp_path / "snapshot.json").write_text(json.dumps(published_payload(client, snapshot)))
     file = export(tmp_path, "--snapshot", snapshot, ending=ending)
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         recompute("--standings", str(tmp_path / "snapshot.json"), "--export", str(file))
-    assert len(asked) == 0
+    assert len(queries) == 0
     assert "agrees" in capsys.readouterr().out
 
 
-def test_ranges_with_style_control_are_checked_where_a_snapshot_has_them(votes, tmp_path, client):
-    said = published(client, publish().public_id)
-    file, standings = export(tmp_path, "--snapshot", said["id"]), tmp_path / "snapshot.json"
+def test_style_ranges_are_compared_where_published(votes, tmp_path, client):
+    payload = published_payload(client, publish().public_id)
+    file, standings = export(tmp_path, "--snapshot", payload["id"]), tmp_path / "snapshot.json"
 
     def recompute_with(**ranges: int | None) -> None:
-        styled = [line for line in said["results"] if line["style"]]
+        styled = [line for line in payload["results"] if line["style"]]
         assert len(styled) == 3
         for line in styled:
             line["style"] |= ranges
-        standings.write_text(json.dumps(said))
+        standings.write_text(json.dumps(payload))
         recompute("--standings", str(standings), "--export", str(file))
 
     recompute_with()
@@ -162,8 +159,8 @@ def test_ranges_with_style_control_are_checked_where_a_snapshot_has_them(votes, 
     recompute_with(rank_best=None, rank_worst=None)  # published by an earlier version
 
 
-def test_a_feature_that_was_left_out_because_it_told_every_winner_is_left_out_again(capsys):
-    cast_by_a_crowd(only_winners_have_headings=True)
+def test_separating_feature_is_dropped_in_recomputation(capsys):
+    cast_random_votes(only_winners_have_headings=True)
     snapshot = publish()
     assert snapshot.facts["style"]["dropped"] == snapshot.facts["style"]["separating"] == ["headings"]
     assert snapshot.facts["style"]["coefficients"]["tokens"]["value"]
@@ -171,50 +168,50 @@ def test_a_feature_that_was_left_out_because_it_told_every_winner_is_left_out_ag
     assert "agrees" in capsys.readouterr().out
 
 
-def test_whoever_touches_the_votes_is_found_out(votes, tmp_path, capsys):
+def test_changed_votes_are_detected(votes, tmp_path, capsys):
     snapshot = publish().public_id
     rows = list(read_rows(export(tmp_path, "--snapshot", snapshot)))
-    counted = [place for place, row in enumerate(rows) if row.counts]
-    place, other = counted[5], next(place for place in counted if rows[place].voter != rows[counted[5]].voter)
-    row = rows[place]
+    counted = [index for index, row in enumerate(rows) if row.counts]
+    index, other = counted[5], next(index for index in counted if rows[index].voter != rows[counted[5]].voter)
+    row = rows[index]
 
     def changed(**facts: object) -> list[VoteRow]:
-        return [*rows[:place], replace(row, **facts), *rows[place + 1 :]]
+        return [*rows[:index], replace(row, **facts), *rows[index + 1 :]]
 
     forged = {
         "another choice": changed(choice="left" if row.choice == "right" else "right"),
         "sides swapped": changed(model_left=row.model_right, model_right=row.model_left),
-        "one vote less": rows[:place] + rows[place + 1 :],
-        "one vote twice": [*rows[: place + 1], *rows[place:]],
+        "one vote less": rows[:index] + rows[index + 1 :],
+        "one vote twice": [*rows[: index + 1], *rows[index:]],
         "a vote excluded": changed(excluded_reason="operator", excluded_at=row.created_at),
         "an excluded vote less": [row for row in rows if row.counts],
-        "a vote more": [*rows, rows[place]],
-        "somebody else's vote": changed(voter=rows[other].voter),
+        "a vote more": [*rows, rows[index]],
+        "another voter": changed(voter=rows[other].voter),
         "another style": changed(style=rows[other].style),
-        "another order": [*rows[:place], rows[place + 1], row, *rows[place + 2 :]],
+        "another order": [*rows[:index], rows[index + 1], row, *rows[index + 2 :]],
         "another board's": changed(board="side-by-side"),
     }
-    assert [what for what, votes_of_it in forged.items() if agrees(snapshot, votes_of_it, tmp_path)] == []
+    assert [name for name, forged_rows in forged.items() if agrees(snapshot, forged_rows, tmp_path)] == []
     assert agrees(snapshot, rows, tmp_path)
 
 
-def test_numbers_that_were_touched_are_found_out(votes, tmp_path, client, capsys):
+def test_changed_numbers_are_detected(votes, tmp_path, client, capsys):
     snapshot = publish().public_id
-    said = published(client, snapshot)
+    payload = published_payload(client, snapshot)
     file = export(tmp_path, "--snapshot", snapshot)
     for name, change in [("score", 2e-6), ("ci_low", -1.0), ("rank", 1), ("votes", 1), ("elo", 0.5), ("rank_worst", 1)]:
-        forged = json.loads(json.dumps(said))
+        forged = json.loads(json.dumps(payload))
         forged["results"][0][name] += change
         (tmp_path / "forged.json").write_text(json.dumps(forged))
         with pytest.raises(CommandError, match=rf"gold: {name} "):
             recompute("--standings", str(tmp_path / "forged.json"), "--export", str(file))
-    forged = {**said, "results": said["results"][1:]}
+    forged = {**payload, "results": payload["results"][1:]}
     (tmp_path / "forged.json").write_text(json.dumps(forged))
     with pytest.raises(CommandError, match="gold"):
         recompute("--standings", str(tmp_path / "forged.json"), "--export", str(file))
 
 
-def test_what_cannot_be_recomputed_says_why(votes, tmp_path):
+def test_failed_recomputation_explains(votes, tmp_path):
     snapshot = publish().public_id
     broken = tmp_path / "broken.json"
     broken.write_text("{}")

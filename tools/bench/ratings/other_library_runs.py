@@ -1,6 +1,6 @@
-"""Runs in the other libraries' Python, without the arena: times each of them on the votes of one file.
+"""Timings of the other libraries on the votes of one file; runs in their Python, without the arena.
 
-their_runs.py votes.npz: left, right, outcome (0 left, 1 right, 2 tie) and style features. Prints JSON:
+other_library_runs.py votes.npz: left, right, outcome (0 left, 1 right, 2 tie) and style features. Prints JSON:
 {library and task: {"cold": seconds, "warm": seconds, "ratings": [points or null]}}.
 """
 
@@ -15,7 +15,7 @@ WINNERS = np.array(["model_a", "model_b", "tie"])
 
 
 def timed(task):
-    """Twice: what is compiled at the first run is there for the second."""
+    """Run a task twice, as the first run includes compilation; return both times and the ratings."""
     runs = []
     for _ in range(2):
         begun = time.perf_counter()
@@ -39,13 +39,13 @@ def arena_rank(votes):
         data = PairDataset.from_pandas(frame)
         return np.asarray(BradleyTerry(len(data.competitors)).compute_ratings_and_cis(data)["ratings"]).tolist()
 
-    def dressed():
+    def with_style():
         data = ContextualPairDataset.from_pandas(frame, names, reweighted=False)
         model = ContextualBradleyTerry(len(data.competitors), len(names))
         return np.asarray(model.compute_ratings_and_cis(data)["ratings"]).tolist()
 
     yield "arena-rank", plain
-    yield "arena-rank, style", dressed
+    yield "arena-rank, style", with_style
 
 
 def evalica(votes):
@@ -54,11 +54,11 @@ def evalica(votes):
 
     winners = [(Winner.X, Winner.Y, Winner.Draw)[outcome] for outcome in votes["outcome"]]
     left, right = votes["left"].tolist(), votes["right"].tolist()
-    everybody = pd.Index(range(max(left + right) + 1))
+    all_models = pd.Index(range(max(left + right) + 1))
 
     def points(**options):
         scores = bradley_terry(left, right, winners, **options).scores
-        theta = np.log(scores.reindex(everybody).to_numpy())
+        theta = np.log(scores.reindex(all_models).to_numpy())
         return (1000 + 400 / np.log(10) * (theta - theta.mean())).tolist()
 
     yield "evalica", points

@@ -1,4 +1,4 @@
-"""Prompts and answers in an export: only where there is consent, and only while nothing speaks against it."""
+"""Export of prompts and answers, limited by consent and visibility."""
 
 import csv
 import json
@@ -23,12 +23,12 @@ from tests.leaderboard.vote_factory import contestants
 
 pytestmark = pytest.mark.django_db
 
-ADDRESS = "/api/v1/exports/votes.jsonl?prompts=1"
-WORDS = [{"prompt": "one two three", "left": "to the left", "right": "to the right"}]
+URL = "/api/v1/exports/votes.jsonl?prompts=1"
+TURNS = [{"prompt": "one two three", "left": "to the left", "right": "to the right"}]
 
 
 @pytest.fixture(autouse=True)
-def _prompts_are_published(settings):
+def _publish_prompts(settings):
     settings.ARENA_PUBLISH_PROMPTS = True
 
 
@@ -37,7 +37,7 @@ def pair():
     return contestants("gold", "silver")
 
 
-def voted(pair, *, consent: str = "v1") -> Vote:
+def make_vote(pair, *, consent: str = "v1") -> Vote:
     actor = make.visitor()
     battle = make.answered_battle(*pair, actor=actor)
     for side in ("left", "right"):
@@ -56,98 +56,98 @@ def texts(folder: Path, *options: str) -> list[tuple]:
     return [(line["consent"], line["turns"]) for line in lines(folder, *options)]
 
 
-def test_texts_come_with_consent_and_when_they_are_asked_for(pair, tmp_path):
-    voted(pair), voted(pair, consent="")
-    assert texts(tmp_path) == [("v1", WORDS), (None, None)]
+def test_texts_need_consent_and_option(pair, tmp_path):
+    make_vote(pair), make_vote(pair, consent="")
+    assert texts(tmp_path) == [("v1", TURNS), (None, None)]
     assert "to the left" not in export(tmp_path).read_text()
     assert "consent" not in export(tmp_path).read_text()
 
 
-def test_only_what_the_vote_was_on_is_published_in_its_order(pair, tmp_path):
-    vote = voted(pair)
+def test_turns_after_vote_are_not_exported(pair, tmp_path):
+    vote = make_vote(pair)
     for index, after_vote in ((1, False), (2, True)):
         turn = make.turn(vote.battle, prompt=f"turn {index}")
         Turn.objects.filter(pk=turn.pk).update(after_vote=after_vote, state=Turn.State.DONE)
-    assert texts(tmp_path) == [("v1", [*WORDS, {"prompt": "turn 1", "left": "", "right": ""}])]
+    assert texts(tmp_path) == [("v1", [*TURNS, {"prompt": "turn 1", "left": "", "right": ""}])]
 
 
-def test_what_is_hidden_deleted_or_does_not_count_has_no_texts(pair, tmp_path):
-    hidden, discarded, deleted, excluded, _ = (voted(pair) for _ in range(5))
+def test_hidden_deleted_or_excluded_votes_have_no_texts(pair, tmp_path):
+    hidden, discarded, deleted, excluded, _ = (make_vote(pair) for _ in range(5))
     Battle.objects.filter(pk=hidden.battle_id).update(hidden_at=timezone.now())
     battle_actions.discard_session(discarded.battle.session)
     battle_actions.delete_session(deleted.battle.session)
     actions.retract(excluded, reason=Vote.ExcludedReason.MODERATION, by=None)
-    assert texts(tmp_path) == [*[(None, None)] * 4, ("v1", WORDS)]
+    assert texts(tmp_path) == [*[(None, None)] * 4, ("v1", TURNS)]
 
 
-def test_consent_that_was_withdrawn_ends_with_the_next_export_also_of_an_older_snapshot(pair, tmp_path):
-    vote = voted(pair)
-    voted(pair)
+def test_withdrawn_consent_removes_texts_from_all_exports(pair, tmp_path):
+    vote = make_vote(pair)
+    make_vote(pair)
     snapshot = publish()
-    assert texts(tmp_path, "--snapshot", snapshot.public_id) == [("v1", WORDS)] * 2
+    assert texts(tmp_path, "--snapshot", snapshot.public_id) == [("v1", TURNS)] * 2
     battle_actions.withdraw_consent(Battle.objects.filter(pk=vote.battle_id))
-    assert texts(tmp_path) == texts(tmp_path, "--snapshot", snapshot.public_id) == [(None, None), ("v1", WORDS)]
+    assert texts(tmp_path) == texts(tmp_path, "--snapshot", snapshot.public_id) == [(None, None), ("v1", TURNS)]
 
 
-def test_a_snapshot_that_counted_a_vote_does_not_bring_back_what_was_excluded_since(pair, tmp_path):
-    vote = voted(pair)
-    voted(pair)
+def test_snapshot_export_omits_texts_of_excluded_votes(pair, tmp_path):
+    vote = make_vote(pair)
+    make_vote(pair)
     snapshot = publish()
     actions.retract(vote, reason=Vote.ExcludedReason.MODERATION, by=None)
-    assert texts(tmp_path, "--snapshot", snapshot.public_id) == [(None, None), ("v1", WORDS)]
+    assert texts(tmp_path, "--snapshot", snapshot.public_id) == [(None, None), ("v1", TURNS)]
 
 
-def test_every_format_has_the_texts_and_is_still_an_export(pair, tmp_path):
-    voted(pair), voted(pair, consent="")
+def test_every_format_with_texts_can_be_read(pair, tmp_path):
+    make_vote(pair), make_vote(pair, consent="")
     with export(tmp_path, "--prompts", ending="csv").open() as file:
         [first, second] = csv.DictReader(file)
-    assert (first["consent"], json.loads(first["turns"])) == ("v1", WORDS)
+    assert (first["consent"], json.loads(first["turns"])) == ("v1", TURNS)
     assert (second["consent"], second["turns"]) == ("", "")
     [first, second] = read_parquet(export(tmp_path, "--prompts", ending="parquet"))
-    assert (first["consent"], json.loads(first["turns"])) == ("v1", WORDS)
+    assert (first["consent"], json.loads(first["turns"])) == ("v1", TURNS)
     assert (second["consent"], second["turns"]) == (None, None)
     for ending in ("jsonl", "csv", "parquet"):
         assert [row.choice for row in rows(tmp_path, "--prompts", ending=ending)] == ["left", "left"]
 
 
-def test_texts_identify_nobody(pair, tmp_path):
-    vote = voted(pair)
+def test_exported_texts_contain_no_identifiers(pair, tmp_path):
+    vote = make_vote(pair)
     [line] = lines(tmp_path)
-    said = json.dumps(line)
+    content = json.dumps(line)
     for secret in (vote.voter, vote.battle.public_id, vote.battle.session.public_id):
-        assert secret not in said
+        assert secret not in content
 
 
-def test_texts_are_read_in_pieces_with_the_same_questions_for_each(pair, tmp_path, monkeypatch):
-    def questions() -> int:
-        with CaptureQueriesContext(connection) as asked:
+def test_texts_are_read_in_batches_of_constant_queries(pair, tmp_path, monkeypatch):
+    def query_count() -> int:
+        with CaptureQueriesContext(connection) as queries:
             assert {consent for consent, _ in texts(tmp_path)} == {"v1"}
-        return len(asked)
+        return len(queries)
 
-    voted(pair)
-    one = questions()
+    make_vote(pair)
+    one_vote = query_count()
     for _ in range(5):
-        voted(pair)
-    assert questions() == one
+        make_vote(pair)
+    assert query_count() == one_vote
     monkeypatch.setattr(conversations, "BATCH", 2)
-    assert questions() > one
-    assert texts(tmp_path) == [("v1", WORDS)] * 6
+    assert query_count() > one_vote
+    assert texts(tmp_path) == [("v1", TURNS)] * 6
 
 
-def test_an_arena_that_publishes_no_prompts_exports_none(pair, tmp_path, settings, client: Client):
-    voted(pair)
+def test_unpublished_prompts_are_refused(pair, tmp_path, settings, client: Client):
+    make_vote(pair)
     settings.ARENA_PUBLISH_PROMPTS, settings.ARENA_PUBLISH_VOTES = False, True
     with pytest.raises(CommandError, match="does not publish prompts"):
         export(tmp_path, "--prompts")
-    answer = client.get(ADDRESS)
-    assert (answer.status_code, list(answer.json()["fields"])) == (400, ["prompts"])
+    response = client.get(URL)
+    assert (response.status_code, list(response.json()["fields"])) == (400, ["prompts"])
 
 
-def test_prompts_through_the_api_are_for_whoever_may_have_the_votes(client: Client, settings):
-    assert client.get(ADDRESS).status_code == 403
+def test_api_prompts_need_access_to_votes(client: Client, settings):
+    assert client.get(URL).status_code == 403
     _, secret = ApiToken.issue(user=make.user(), name="test", scopes=[Scope.READ])
-    assert client.get(ADDRESS, headers={"Authorization": f"Bearer {secret}"}).status_code == 403
+    assert client.get(URL, headers={"Authorization": f"Bearer {secret}"}).status_code == 403
     _, secret = ApiToken.issue(user=make.user(), name="test", scopes=[Scope.EXPORT])
-    assert client.get(ADDRESS, headers={"Authorization": f"Bearer {secret}"}).status_code == 200
+    assert client.get(URL, headers={"Authorization": f"Bearer {secret}"}).status_code == 200
     settings.ARENA_PUBLISH_VOTES = True
-    assert client.get(ADDRESS).status_code == 200
+    assert client.get(URL).status_code == 200

@@ -1,5 +1,3 @@
-"""Foreign tables of votes: what can be read, what is refused, and that the fit agrees with other libraries."""
-
 import json
 from datetime import UTC, datetime
 
@@ -17,7 +15,7 @@ def read(path):
     return [line for lines in read_table(path) for line in (lines if isinstance(lines, list) else [lines])]
 
 
-def test_a_line_is_a_vote_with_all_that_the_table_says(tmp_path):
+def test_line_is_read_with_all_columns(tmp_path):
     path = table(
         tmp_path / "votes.csv",
         (*SINGLE, "judge", "tstamp", "category", "tokens_a", "headers_a", "tokens_b"),
@@ -25,31 +23,31 @@ def test_a_line_is_a_vote_with_all_that_the_table_says(tmp_path):
         ("Ada", "Bob", "tie (bothbad)", "", "1723593600.0", "", "", "", ""),
     )
     midnight = datetime(2024, 8, 14, tzinfo=UTC)
-    dressed = {
+    style = {
         "left": {"tokens": 10, "headings": 2, "bold": 0, "lists": 0},
         "right": {"tokens": 7, "headings": 0, "bold": 0, "lists": 0},
     }
     assert read(path) == [
-        TableVote("Ada", "Bob", "left", 1, "w-1", midnight, "maths", dressed),
+        TableVote("Ada", "Bob", "left", 1, "w-1", midnight, "maths", style),
         TableVote("Ada", "Bob", "both_bad", 1, "", midnight, "", None),
     ]
 
 
-def test_counts_of_a_pair_are_so_many_equal_votes(tmp_path):
+def test_counts_are_read_as_equal_votes(tmp_path):
     path = table(tmp_path / "counts.csv", COUNTS, ("Ada", "Bob", 3, 0, 2, 1), ("Bob", "Cy", 0, 4, "", 0))
     assert [(vote.left, vote.right, vote.outcome, vote.n) for vote in read(path)] == [
         ("Ada", "Bob", "left", 3), ("Ada", "Bob", "tie", 2), ("Ada", "Bob", "both_bad", 1), ("Bob", "Cy", "right", 4),
     ]  # fmt: skip
 
 
-def test_json_lines_say_the_same_as_csv(tmp_path):
+def test_json_lines_equal_csv(tmp_path):
     lines = [("Ada", "Bob", "model_b"), ("Bob", "Ada", "tie")]
     path = tmp_path / "votes.jsonl"
     path.write_text("\n".join(json.dumps(dict(zip(SINGLE, line, strict=True))) for line in lines))
     assert read(path) == read(table(tmp_path / "votes.csv", SINGLE, *lines))
 
 
-def test_every_bad_line_is_told_with_its_number(tmp_path):
+def test_bad_lines_are_reported_with_numbers(tmp_path):
     path = table(
         tmp_path / "votes.csv",
         (*SINGLE, "tstamp", "category", "tokens_a"),
@@ -73,7 +71,7 @@ def test_every_bad_line_is_told_with_its_number(tmp_path):
     assert [line.line for line in read(broken) if isinstance(line, BadLine)] == [2, 3, 4, 5]
 
 
-def test_a_file_that_is_no_table_is_refused_as_a_whole(tmp_path):
+def test_invalid_table_is_refused(tmp_path):
     for name, text, sentence in [
         ("votes.xlsx", "", "ends in .csv or .jsonl"),
         ("votes.csv", "left,right\na,b\n", "columns model_a and model_b"),
@@ -90,34 +88,34 @@ SETS = ["arena_20240814_paircounts", "copilot_arena_examples", "football_intl", 
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_the_reference_fit_agrees_with_public_implementations(name, capsys):
+def test_reference_fit_equals_public_implementations(name, capsys):
     expected = reference_votes.reference(name)
     call_command("import_votes", str(reference_votes.table_path(name)), "--reference")
-    got = json.loads(capsys.readouterr().out)
+    result = json.loads(capsys.readouterr().out)
     for fact in ("models", "votes", "weak_components", "strong_components", "separable"):
-        assert got[fact] == expected[fact]
+        assert result[fact] == expected[fact]
     for part in ("ratings", "lower", "upper", "se", "se_arena_compat"):
-        if got["ours"] is None:
-            assert got["strong_components"] > 1
+        if result["ours"] is None:
+            assert result["strong_components"] > 1
         else:
-            assert np.allclose(got["ours"][part], expected["ours"][part], rtol=0, atol=1e-6)
-    if got["elo_k32_1500"] is not None:
-        assert np.allclose(got["elo_k32_1500"], expected["elo_k32_1500"], rtol=0, atol=1e-6)
+            assert np.allclose(result["ours"][part], expected["ours"][part], rtol=0, atol=1e-6)
+    if result["elo_k32_1500"] is not None:
+        assert np.allclose(result["elo_k32_1500"], expected["elo_k32_1500"], rtol=0, atol=1e-6)
     if "style" in expected:
         others = expected["style"]["arena_reg1e-12_unweighted"]
-        assert np.allclose(got["style"]["ratings"], others["arena_ratings"], rtol=0, atol=1e-3)
-        assert np.allclose(got["style"]["coeffs"], others["arena_coeffs"], rtol=0, atol=1e-6)
+        assert np.allclose(result["style"]["ratings"], others["arena_ratings"], rtol=0, atol=1e-3)
+        assert np.allclose(result["style"]["coeffs"], others["arena_coeffs"], rtol=0, atol=1e-6)
 
 
 def test_chatbot_arena_fit_equals_other_libraries():
     expected = reference_votes.reference("arena_20240814_paircounts")
-    got = fit_table(reference_votes.CHATBOT_ARENA)
-    assert got["models"] == expected["models"]
+    result = fit_table(reference_votes.CHATBOT_ARENA)
+    assert result["models"] == expected["models"]
     for part in ("ratings", "se", "se_arena_compat"):
-        assert np.allclose(got["ours"][part], expected["ours"][part], rtol=0, atol=1e-6)
+        assert np.allclose(result["ours"][part], expected["ours"][part], rtol=0, atol=1e-6)
 
 
-def test_a_bad_line_stops_the_reference_fit_and_is_told(tmp_path):
+def test_reference_fit_reports_bad_line(tmp_path):
     path = table(tmp_path / "votes.csv", SINGLE, ("Ada", "Bob", "tie"), ("Ada", "Bob", "Cy"))
     with pytest.raises(CommandError, match=r"votes\.csv:3: winner is one of"):
         call_command("import_votes", str(path), "--reference")

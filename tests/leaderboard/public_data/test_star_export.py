@@ -1,5 +1,3 @@
-"""Every star that was given, under pseudonyms, in files that say the same."""
-
 import csv
 import io
 import json
@@ -25,8 +23,8 @@ def models(settings):
     return contestants(*SLUGS)
 
 
-def file_of(ending: str = "jsonl", **asked: str) -> bytes:
-    export = open_star_export(**asked)
+def file_of(ending: str = "jsonl", **options: str) -> bytes:
+    export = open_star_export(**options)
     return b"".join(WRITERS[ending](export.batches(), export.table))
 
 
@@ -34,41 +32,41 @@ def lines(content: bytes) -> list[dict]:
     return [json.loads(line) for line in content.splitlines()]
 
 
-def test_every_rating_is_told_and_which_ones_count():
+def test_star_export_has_every_rating_and_marks_latest():
     actor, answers = give(5, 3, None)
     actions.give_stars(actor=actor, answer=answers[0], stars=1)
     give(None, None, 4)
-    told = lines(file_of())
-    assert [list(row) for row in told] == [COLUMNS] * 4
-    said = [(row["order"], row["side"], row["model"], row["stars"], row["latest"]) for row in told]
-    assert said == [
+    exported = lines(file_of())
+    assert [list(row) for row in exported] == [COLUMNS] * 4
+    ratings = [(row["order"], row["side"], row["model"], row["stars"], row["latest"]) for row in exported]
+    assert ratings == [
         (1, "1", "ant", 5, False),
         (2, "2", "bee", 3, True),
         (3, "1", "ant", 1, True),
         (4, "3", "cat", 4, True),
     ]
-    assert len({row["voter"] for row in told}) == len({row["turn"] for row in told}) == 2
-    assert told[0]["answer"] == told[2]["answer"]
-    assert str(actor.user.pk) not in {row["voter"] for row in told}
-    assert {row["voter"] for row in told}.isdisjoint(row["voter"] for row in lines(file_of()))
+    assert len({row["voter"] for row in exported}) == len({row["turn"] for row in exported}) == 2
+    assert exported[0]["answer"] == exported[2]["answer"]
+    assert str(actor.user.pk) not in {row["voter"] for row in exported}
+    assert {row["voter"] for row in exported}.isdisjoint(row["voter"] for row in lines(file_of()))
 
 
-def test_all_formats_say_the_same(tmp_path):
+def test_star_formats_are_equal(tmp_path):
     give(5, 3, 2)
-    said = [(row["order"], row["model"], row["stars"], row["latest"]) for row in lines(file_of())]
+    expected = [(row["order"], row["model"], row["stars"], row["latest"]) for row in lines(file_of())]
     cells = list(csv.DictReader(io.StringIO(file_of("csv").decode())))
     assert list(cells[0]) == COLUMNS
-    assert [(int(row["order"]), row["model"], int(row["stars"]), row["latest"] == "True") for row in cells] == said
+    assert [(int(row["order"]), row["model"], int(row["stars"]), row["latest"] == "True") for row in cells] == expected
     file = tmp_path / "stars.parquet"
     file.write_bytes(file_of("parquet"))
     table = read_parquet(file).read_all()
     names = [field.name for field in table.schema]
     assert names == COLUMNS
     columns = {name: table.column(name).to_pylist() for name in ("order", "model", "stars", "latest")}
-    assert list(zip(*columns.values(), strict=True)) == said
+    assert list(zip(*columns.values(), strict=True)) == expected
 
 
-def test_an_export_of_a_snapshot_is_what_it_knew():
+def test_star_export_of_snapshot_omits_later_stars():
     actor, answers = give(5, 3, None)
     run = publish("1")
     actions.give_stars(actor=actor, answer=answers[0], stars=1)
@@ -80,14 +78,14 @@ def test_an_export_of_a_snapshot_is_what_it_knew():
     assert file_of(since="2100-01-01") == b""
 
 
-def test_published_stars_are_for_everybody(client: Client):
+def test_published_stars_are_public(client: Client):
     compared()
-    answer = client.get("/api/v1/exports/stars.csv")
-    assert (answer.status_code, answer["Content-Disposition"]) == (200, 'attachment; filename="stars.csv"')
+    response = client.get("/api/v1/exports/stars.csv")
+    assert (response.status_code, response["Content-Disposition"]) == (200, 'attachment; filename="stars.csv"')
     assert client.get("/api/v1/exports/stars.jsonl", {"snapshot": "nothing"}).status_code == 404
     assert client.get("/api/v1/exports/stars.xml").status_code == 404
 
 
-def test_what_is_not_published_takes_a_member(client: Client, settings):
+def test_unpublished_stars_need_a_member(client: Client, settings):
     settings.ARENA_PUBLISH_VOTES = False
     assert client.get("/api/v1/exports/stars.jsonl").status_code == 403

@@ -1,5 +1,3 @@
-"""Votes as files: what they say, what they never say, and how they stood when a snapshot was made."""
-
 import json
 from datetime import timedelta
 
@@ -24,7 +22,7 @@ pytestmark = pytest.mark.django_db
 Reason = Vote.ExcludedReason
 
 
-def test_a_row_says_what_was_decided_and_nothing_else(tmp_path):
+def test_row_has_exactly_the_documented_fields(tmp_path):
     gold, silver = contestants("gold", "silver")
     vote = cast(gold, silver, "left", voter="visitor:7")
     [line] = export(tmp_path).read_text().splitlines()
@@ -48,8 +46,8 @@ def test_a_row_says_what_was_decided_and_nothing_else(tmp_path):
 
 
 @pytest.mark.parametrize("ending", WRITERS)
-def test_an_export_identifies_nobody(tmp_path, ending):
-    """O2: neither e-mail, key, id of a user, visitor, session or battle, nor a prompt, an answer or a comment."""
+def test_export_contains_no_identifiers(tmp_path, ending):
+    """No e-mail, key, id of a user, visitor, session or battle, and no prompt, answer or comment."""
     gold, silver = contestants("gold", "silver")
     member, visitor = make.member(email="canary@example.org"), make.visitor()
     secrets = ["canary", "visitor:", "user:", visitor.visitor.key]
@@ -62,11 +60,11 @@ def test_an_export_identifies_nobody(tmp_path, ending):
         )  # fmt: skip
         secrets += [battle.public_id, battle.session.public_id, vote.voter]
     file = export(tmp_path, ending=ending)
-    said = file.read_bytes() + repr(list(read_rows(file))).encode()
-    assert [secret for secret in secrets if secret.encode() in said] == []
+    content = file.read_bytes() + repr(list(read_rows(file))).encode()
+    assert [secret for secret in secrets if secret.encode() in content] == []
 
 
-def test_a_voter_has_one_name_in_an_export_and_another_in_the_next(tmp_path):
+def test_pseudonyms_differ_between_exports(tmp_path):
     gold, silver = contestants("gold", "silver")
     for voter in ("visitor:1", "visitor:2", "visitor:1"):
         cast(gold, silver, "left", voter=voter)
@@ -76,7 +74,7 @@ def test_a_voter_has_one_name_in_an_export_and_another_in_the_next(tmp_path):
     assert not set(first) & set(second)
 
 
-def test_every_format_says_the_same(tmp_path, monkeypatch):
+def test_vote_formats_are_equal(tmp_path, monkeypatch):
     monkeypatch.setattr(votes, "new_pseudonyms", lambda: lambda voter: f"name of {voter}")
     monkeypatch.setattr(votes, "BATCH", 2)
     gold, silver = contestants("gold", "silver")
@@ -96,47 +94,47 @@ def test_every_format_says_the_same(tmp_path, monkeypatch):
     assert parquet == jsonl
 
 
-def test_a_snapshots_export_is_what_it_counted_and_why_not_the_rest(tmp_path):
+def test_snapshot_export_has_state_at_snapshot(tmp_path):
     gold, silver = contestants("gold", "silver")
-    kept, later_out, once_out = cast_many(gold, silver, left=3)
-    stopped = cast(gold, silver, "tie", excluded=Reason.INCOMPLETE)
+    kept, excluded_later, restored_later = cast_many(gold, silver, left=3)
+    incomplete = cast(gold, silver, "tie", excluded=Reason.INCOMPLETE)
     publish()
-    actions.retract(once_out, reason=Reason.MODERATION, by=None)
+    actions.retract(restored_later, reason=Reason.MODERATION, by=None)
     snapshot = publish()
-    exclusion = once_out.changes.get()
-    actions.restore(once_out, by=None)
-    actions.retract(later_out, reason=Reason.OPERATOR, by=None)
+    exclusion = restored_later.changes.get()
+    actions.restore(restored_later, by=None)
+    actions.retract(excluded_later, reason=Reason.OPERATOR, by=None)
     actions.retract(kept, reason=Reason.ANOMALY, by=None)
     actions.restore(kept, by=None)
     cast(gold, silver, "right")
-    then = {
+    at_snapshot = {
         row.order: (row.excluded_reason, row.excluded_at) for row in rows(tmp_path, "--snapshot", snapshot.public_id)
     }
-    assert then == {
+    assert at_snapshot == {
         kept.order: (None, None),
-        later_out.order: (None, None),
-        once_out.order: ("moderation", exclusion.at),
-        stopped.order: ("incomplete", stopped.created_at),
+        excluded_later.order: (None, None),
+        restored_later.order: ("moderation", exclusion.at),
+        incomplete.order: ("incomplete", incomplete.created_at),
     }
-    now = {row.order: row.excluded_reason for row in rows(tmp_path)}
-    assert list(now.values()) == [None, "operator", None, "incomplete", None]
+    current = {row.order: row.excluded_reason for row in rows(tmp_path)}
+    assert list(current.values()) == [None, "operator", None, "incomplete", None]
 
 
-def test_what_changes_while_an_export_is_read_does_not_show(monkeypatch):
+def test_changes_during_export_are_not_visible(monkeypatch):
     monkeypatch.setattr(votes, "BATCH", 2)
     gold, silver = contestants("gold", "silver")
     cast_votes = cast_many(gold, silver, left=4)
     publish()
-    pieces = selection.open_export().batches()
-    seen = next(pieces)
+    batches = selection.open_export().batches()
+    exported = next(batches)
     actions.retract(cast_votes[3], reason=Reason.OPERATOR, by=None)
     cast(gold, silver, "left")
-    seen += [row for piece in pieces for row in piece]
-    assert [row.order for row in seen] == [vote.order for vote in cast_votes]
-    assert all(row.counts for row in seen)
+    exported += [row for batch in batches for row in batch]
+    assert [row.order for row in exported] == [vote.order for vote in cast_votes]
+    assert all(row.counts for row in exported)
 
 
-def test_an_export_can_be_continued_after_the_last_number_or_from_a_time(tmp_path):
+def test_export_continues_after_number_or_time(tmp_path):
     gold, silver = contestants("gold", "silver")
     cast_votes = cast_many(gold, silver, left=3)
     orders = [vote.order for vote in cast_votes]
@@ -148,21 +146,21 @@ def test_an_export_can_be_continued_after_the_last_number_or_from_a_time(tmp_pat
         rows(tmp_path, "--since", "yesterday")
 
 
-def test_the_questions_asked_do_not_grow_with_votes_models_or_voters():
+def test_export_has_constant_query_count():
     gold, silver, bronze = contestants("gold", "silver", "bronze")
 
-    def questions() -> int:
-        with CaptureQueriesContext(connection) as asked:
+    def query_count() -> int:
+        with CaptureQueriesContext(connection) as queries:
             assert list(selection.open_export().batches())
-        return len(asked)
+        return len(queries)
 
     cast_many(gold, silver, left=2)
-    few = questions()
+    before = query_count()
     cast_many(silver, bronze, left=10, tie=10)
-    assert questions() == few
+    assert query_count() == before
 
 
-def test_a_file_that_is_no_export_is_refused_with_its_row(tmp_path):
+def test_invalid_export_is_refused_with_its_row(tmp_path):
     gold, silver = contestants("gold", "silver")
     cast_many(gold, silver, left=2)
     file = export(tmp_path)
@@ -181,11 +179,11 @@ def test_a_file_that_is_no_export_is_refused_with_its_row(tmp_path):
             list(read_rows(tmp_path / name))
 
 
-def test_an_empty_arena_has_an_empty_export(tmp_path):
+def test_empty_arena_has_empty_export(tmp_path):
     assert [rows(tmp_path, ending=ending) for ending in WRITERS] == [[], [], []]
 
 
-def test_an_export_can_be_piped_on(capfdbinary):
+def test_export_to_standard_output(capfdbinary):
     gold, silver = contestants("gold", "silver")
     cast_many(gold, silver, left=2)
     call_command("export_votes", "-", "--as", "jsonl")
@@ -193,7 +191,7 @@ def test_an_export_can_be_piped_on(capfdbinary):
     assert [json.loads(line)["model_left"] for line in lines] == ["gold", "gold"]
 
 
-def test_a_command_that_cannot_export_says_why_and_leaves_no_file(tmp_path):
+def test_failed_export_explains_and_leaves_no_file(tmp_path):
     for options, sentence in [
         ([str(tmp_path / "votes.xlsx")], "ends in one of"),
         ([str(tmp_path / "votes.csv"), "--snapshot", "unheard-of"], "no such snapshot"),

@@ -1,4 +1,4 @@
-"""Whether what the board says is as certain as it says: long simulations on fresh seeds."""
+"""Calibration of the board's intervals, ranks and anomaly tests: long simulations on new seeds."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
@@ -15,34 +15,34 @@ from leaderboard.rating.intervals import Z
 from leaderboard.rating.style_control import fit_style, scaling_of
 from tests.leaderboard.rating import simulations
 from tests.leaderboard.rating.interval_coverage import DESIGNS, Coverage, Design, coverage
-from tests.leaderboard.rating.newcomer_simulation import newcomers_half_width
-from tests.leaderboard.rating.tiny_boards import fit_tiny_board, intervals_of, random_ballots
+from tests.leaderboard.rating.newcomer_simulation import newcomer_half_width
+from tests.leaderboard.rating.tiny_boards import finite_intervals, fit_tiny_board, random_ballots
 from tests.leaderboard.rating.voter_verdicts import verdicts
 from tools.bench.ratings.report import Report
 
 EFFECTS = np.array([0.25, -0.1, 0.05, 0.0])
-PIECES = 4  # as many as share the work of one row
+JOBS = 4  # parallel jobs per row
 
 
 @dataclass(frozen=True)
-class Effort:
-    """Where to compute, fresh seeds without end, and what part of all repetitions to take."""
+class Simulator:
+    """Process pool with new seeds. fraction: of the full number of repetitions."""
 
     pool: Executor
     seeds: np.random.SeedSequence
-    part: float
+    fraction: float
 
-    def repeat(self, times: int, one: Callable[[int, int], Any]) -> Iterable[Any]:
-        """one(repetitions, seed) for each of PIECES pieces of the work."""
-        each = max(1, round(times * self.part / PIECES))
-        seeds = [int(seed.generate_state(1)[0]) for seed in self.seeds.spawn(PIECES)]
-        return self.pool.map(one, [each] * PIECES, seeds)
+    def repeat(self, times: int, simulate: Callable[[int, int], Any]) -> Iterable[Any]:
+        """Return simulate(repetitions, seed) of each of JOBS jobs."""
+        each = max(1, round(times * self.fraction / JOBS))
+        seeds = [int(seed.generate_state(1)[0]) for seed in self.seeds.spawn(JOBS)]
+        return self.pool.map(simulate, [each] * JOBS, seeds)
 
 
-def intervals(effort: Effort, report: Report) -> None:
-    report.head("How often intervals hold the true score, and rank ranges all true ranks (cases)")
+def intervals(simulator: Simulator, report: Report) -> None:
+    report.heading("How often intervals hold the true score, and rank ranges all true ranks (cases)")
     for design in DESIGNS:
-        found = _joined(effort.repeat(_repetitions(design), _Covered(design)))
+        found = _joined(simulator.repeat(_repetitions(design), _CoverageOf(design)))
         low, high = (0.93, 1.0) if design.voters else (0.94, 0.995)
         for kind, held in sorted(found.held.items()):
             if len(held) >= 200:
@@ -52,8 +52,8 @@ def intervals(effort: Effort, report: Report) -> None:
 
 
 @dataclass(frozen=True)
-class _Covered:
-    """A design that another process can be handed."""
+class _CoverageOf:
+    """Picklable call of `coverage` for a design."""
 
     design: Design
 
@@ -62,7 +62,7 @@ class _Covered:
 
 
 def _repetitions(design: Design) -> int:
-    """300 where a repetition is long, more where chance would otherwise be wider than the bar."""
+    # Few where a repetition takes long; otherwise enough for standard errors smaller than the tolerance of the bars.
     return 300 if design.votes > 100_000 else 1200
 
 
@@ -75,13 +75,13 @@ def _joined(parts: Iterable[Coverage]) -> Coverage:
     return joined
 
 
-def tiny(effort: Effort, report: Report) -> None:
-    report.head("Random boards of one to five voters: fits that raise or have an interval of no width (boards)")
-    faults = list(chain.from_iterable(effort.repeat(10_000, _faults_of_tiny_boards)))
-    boards = PIECES * max(1, round(10_000 * effort.part / PIECES))
-    report.say(f"faulty boards ({boards:,})", f"{len(faults)}", "bar 0", held=not faults)
+def tiny(simulator: Simulator, report: Report) -> None:
+    report.heading("Random boards of one to five voters: fits that raise or have an interval of no width (boards)")
+    faults = list(chain.from_iterable(simulator.repeat(10_000, _faults_of_tiny_boards)))
+    boards = JOBS * max(1, round(10_000 * simulator.fraction / JOBS))
+    report.row(f"faulty boards ({boards:,})", f"{len(faults)}", "bar 0", held=not faults)
     for fault in faults[:5]:
-        report.say(fault, "")
+        report.row(fault, "")
 
 
 def _faults_of_tiny_boards(boards: int, seed: int) -> list[str]:
@@ -90,18 +90,18 @@ def _faults_of_tiny_boards(boards: int, seed: int) -> list[str]:
     for number in range(boards):
         ballots = random_ballots(np.random.default_rng([seed, number]))
         try:
-            widths = [high - low for low, high in intervals_of(fit_tiny_board(ballots))]
-        except Exception as error:  # which errors there are is the question
+            widths = [high - low for low, high in finite_intervals(fit_tiny_board(ballots))]
+        except Exception as error:  # any error is a finding
             faults.append(f"seed [{seed}, {number}]: {type(error).__name__}: {error}")
         else:
             faults.extend([f"seed [{seed}, {number}]: width {min(widths)}"] if min(widths, default=1) <= 0 else [])
     return faults
 
 
-def style(effort: Effort, report: Report) -> None:
-    report.head("Style control: how often intervals hold the truth (cases)")
+def style(simulator: Simulator, report: Report) -> None:
+    report.heading("Style control: how often intervals hold the truth (cases)")
     for models, votes in ((12, 2000), (20, 10_000), (40, 30_000)):
-        parts = list(effort.repeat(400, _StyleHeld(models, votes)))
+        parts = list(simulator.repeat(400, _StyleHeld(models, votes)))
         for what, held in zip(("scores", "coefficients", "the true 0.25"), zip(*parts, strict=True), strict=True):
             together = list(chain.from_iterable(held))
             report.share(f"{models} models, {votes:,} votes: {what}", together, low=0.93, high=0.97)
@@ -115,7 +115,7 @@ class _StyleHeld:
     def __call__(self, repetitions: int, seed: int) -> tuple[list[bool], list[bool], list[bool]]:
         rng, scores, slopes, first = np.random.default_rng(seed), [], [], []
         for _ in range(repetitions):
-            theta, ballots, features = simulations.dressed_arena(
+            theta, ballots, features = simulations.styled_arena(
                 rng, models=self.models, votes=self.votes, effects=EFFECTS
             )
             fit = fit_style(
@@ -130,14 +130,14 @@ class _StyleHeld:
         return scores, slopes, first
 
 
-def sampling(effort: Effort, report: Report) -> None:
-    report.head("Active sampling: ten newcomers among 100 models, 100,000 votes and 10,000 more")
-    parts = list(effort.repeat(8, _newcomers))
+def sampling(simulator: Simulator, report: Report) -> None:
+    report.heading("Active sampling: ten newcomers among 100 models, 100,000 votes and 10,000 more")
+    parts = list(simulator.repeat(8, _newcomers))
     even, active, held = (np.mean([getattr(part, name) for part in parts]) for name in ("even", "active", "held"))
-    report.say("newcomers' half width, pairs drawn evenly, points", f"{even:.1f}")
-    report.say("newcomers' half width, active sampling, points", f"{active:.1f}")
-    report.say("ratio", f"{active / even:.3f}", "bar 0.6", held=active <= 0.6 * even)
-    report.say("intervals under active sampling hold the truth", f"{held:.4f}", "bar 0.94", held=bool(held >= 0.94))
+    report.row("newcomers' half width, pairs drawn evenly, points", f"{even:.1f}")
+    report.row("newcomers' half width, active sampling, points", f"{active:.1f}")
+    report.row("ratio", f"{active / even:.3f}", "bar 0.6", held=active <= 0.6 * even)
+    report.row("intervals under active sampling hold the truth", f"{held:.4f}", "bar 0.94", held=bool(held >= 0.94))
 
 
 @dataclass(frozen=True)
@@ -150,60 +150,68 @@ class _Newcomers:
 def _newcomers(repetitions: int, seed: int) -> _Newcomers:
     design = {"models": 100, "newcomers": 10, "old_votes": 100_000, "new_votes": 10_000, "rounds": 10}
     rng = np.random.default_rng(seed)
-    even = [newcomers_half_width(rng, active=False, **design)[0] for _ in range(repetitions)]
-    active = [newcomers_half_width(rng, active=True, **design) for _ in range(repetitions)]
+    even = [newcomer_half_width(rng, active=False, **design)[0] for _ in range(repetitions)]
+    active = [newcomer_half_width(rng, active=True, **design) for _ in range(repetitions)]
     return _Newcomers(
         float(np.mean(even)), float(np.mean([half for half, _ in active])), float(np.mean([held for _, held in active]))
     )
 
 
-def anomalies(effort: Effort, report: Report) -> None:
-    report.head(f"E-processes, flagged at E ≥ 1/α, α = {ALPHA} (30 models)")
-    parts = list(effort.repeat(12, _judged))
+def anomalies(simulator: Simulator, report: Report) -> None:
+    report.heading(f"E-processes, flagged at E ≥ 1/α, α = {ALPHA} (30 models)")
+    parts = list(simulator.repeat(12, _crossings))
     together = {name: list(chain.from_iterable(part[name] for part in parts)) for name in parts[0]}
     honest = np.array(together["honest"]) > 0
-    report.say(
+    report.row(
         f"honest voters flagged ({len(honest):,})", f"{honest.sum()}", f"bar {2 * ALPHA * len(honest):.1f}",
         held=bool(honest.mean() <= 2 * ALPHA),
     )  # fmt: skip
     report.share("honest voters with a taste of sd 0.35 not flagged", [not one for one in together["taste"]], low=0.9)
     served = np.array(together["served"])
     report.share("who serves one model only is found within 60 votes", list(served > 0), low=0.95)
-    report.say("… after this many votes, median", f"{np.median(served[served > 0]):.0f}")
+    report.row("… after this many votes, median", f"{np.median(served[served > 0]):.0f}")
     quarter = np.array(together["quarter"])
-    report.say(
+    report.row(
         f"who serves one model in a quarter of 200 battles is found ({len(quarter):,})", f"{np.mean(quarter > 0):.4f}"
     )
     report.share("who presses any button is found within 200 votes", [one > 0 for one in together["any"]], low=0.95)
 
 
-def _judged(repetitions: int, seed: int) -> dict[str, list[int]]:
-    """At which vote each voter crossed, 0 for never, by kind of voter. One repetition has 2,000 honest voters."""
+def _crossings(repetitions: int, seed: int) -> dict[str, list[int]]:
+    """Return the vote at which each voter crossed, 0 for never, by kind of voter.
+
+    A repetition has 2,000 honest voters.
+    """
     rng, models = np.random.default_rng(seed), 30
     found: dict[str, list[int]] = {"honest": [], "taste": [], "served": [], "quarter": [], "any": []}
     for _ in range(repetitions):
         theta, honest = simulations.crowd(rng, models=models, voters=2000, each=100)
         found["honest"].extend(verdicts(honest, models=models).crossed)
-        _, picky = simulations.crowd(rng, models=models, voters=500, each=100, taste=0.35)
-        found["taste"].extend(verdicts(picky, models=models).crossed)
-        # Few enough that the scores stay what honest voters make them; each model has its own two.
-        served = [simulations.servants(rng, target=one, models=models, voters=2, each=60) for one in range(models)]
-        quarter = [_now_and_then(rng, theta, target=one, voters=2, each=200) for one in range(models)]
+        _, with_taste = simulations.crowd(rng, models=models, voters=500, each=100, taste=0.35)
+        found["taste"].extend(verdicts(with_taste, models=models).crossed)
+        # Two voters per model are too few to move the scores.
+        served = [simulations.partisans(rng, target=model, models=models, voters=2, each=60) for model in range(models)]
+        quarter = [_partly_serving(rng, theta, target=model, voters=2, each=200) for model in range(models)]
         left, right = simulations.random_pairs(rng, models, 20 * 200)
         pressed = rng.choice(3, p=[0.25, 0.25, 0.5], size=len(left))
-        anybody = simulations.Ballots(left, right, pressed, np.repeat(np.arange(20), 200))
-        for kind, strangers in (("served", served), ("quarter", quarter), ("any", [anybody])):
-            together = reduce(simulations.Ballots.joined_by, strangers, honest)
-            found[kind].extend(verdicts(together, models=models).crossed[2000:])
+        random = simulations.Ballots(left, right, pressed, np.repeat(np.arange(20), 200))
+        for kind, anomalous in (("served", served), ("quarter", quarter), ("any", [random])):
+            ballots = reduce(simulations.Ballots.joined_by_new_voters, anomalous, honest)
+            found[kind].extend(verdicts(ballots, models=models).crossed[2000:])
     return found
 
 
-def _now_and_then(rng: np.random.Generator, theta: Any, *, target: int, voters: int, each: int) -> simulations.Ballots:
-    """A quarter of their battles has `target` in it, and they prefer it; the others they judge."""
+def _partly_serving(
+    rng: np.random.Generator, theta: Any, *, target: int, voters: int, each: int
+) -> simulations.Ballots:
+    """Return votes that prefer `target` in a quarter of the battles and are honest in the others."""
     left, right = simulations.random_pairs(rng, len(theta), voters * each)
-    judged = simulations.cast(rng, left, right, theta[left] - theta[right], voter=np.repeat(np.arange(voters), each))
-    served = simulations.servants(rng, target=target, models=len(theta), voters=voters, each=each)
-    now = rng.random(voters * each) < 0.25
+    honest = simulations.cast(rng, left, right, theta[left] - theta[right], voter=np.repeat(np.arange(voters), each))
+    served = simulations.partisans(rng, target=target, models=len(theta), voters=voters, each=each)
+    is_served = rng.random(voters * each) < 0.25
     return simulations.Ballots(
-        *(np.where(now, getattr(served, name), getattr(judged, name)) for name in ("left", "right", "outcome", "voter"))
+        *(
+            np.where(is_served, getattr(served, name), getattr(honest, name))
+            for name in ("left", "right", "outcome", "voter")
+        )
     )

@@ -1,5 +1,3 @@
-"""Votes through the API: who may have them, and how they arrive."""
-
 from pathlib import Path
 
 import pytest
@@ -17,34 +15,34 @@ from tests.site import Reader, serve
 API = "/api/v1/exports/votes."
 
 
-def token(*scopes: Scope) -> dict[str, str]:
+def token_headers(*scopes: Scope) -> dict[str, str]:
     _, secret = ApiToken.issue(user=make.user(), name="test", scopes=list(scopes))
     return {"Authorization": f"Bearer {secret}"}
 
 
 @pytest.mark.django_db
-def test_votes_that_are_not_published_are_for_members_who_may_export(client):
+def test_unpublished_votes_need_export_scope_or_login(client):
     refused = client.get(f"{API}jsonl")
     assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
-    assert client.get(f"{API}jsonl", headers=token(Scope.READ, Scope.VOTE)).status_code == 403
-    assert client.get(f"{API}jsonl", headers=token(Scope.EXPORT)).status_code == 200
+    assert client.get(f"{API}jsonl", headers=token_headers(Scope.READ, Scope.VOTE)).status_code == 403
+    assert client.get(f"{API}jsonl", headers=token_headers(Scope.EXPORT)).status_code == 200
     client.force_login(make.user())
     assert client.get(f"{API}jsonl").status_code == 200
 
 
 @pytest.mark.django_db
 @override_settings(ARENA_PUBLISH_VOTES=True)
-def test_published_votes_are_for_everybody(client):
-    answer = client.get(f"{API}csv")
-    assert (answer.status_code, answer["Content-Type"]) == (200, "text/csv; charset=utf-8")
-    assert answer["Content-Disposition"] == 'attachment; filename="votes.csv"'
+def test_published_votes_are_public(client):
+    response = client.get(f"{API}csv")
+    assert (response.status_code, response["Content-Type"]) == (200, "text/csv; charset=utf-8")
+    assert response["Content-Disposition"] == 'attachment; filename="votes.csv"'
     assert client.get(f"{API}parquet", headers={"Accept": "application/vnd.apache.parquet"}).status_code == 200
 
 
 @pytest.mark.django_db
 @override_settings(ARENA_PUBLISH_VOTES=True)
-def test_what_cannot_be_exported_is_refused_before_anything_is_sent(client):
-    for address, status, code in [
+def test_invalid_export_request_is_refused(client):
+    for url, status, code in [
         (f"{API}xlsx", 404, "not_found"),
         (f"{API}jsonl?snapshot=unheard-of", 404, "not_found"),
         (f"{API}jsonl?snapshot=%00", 400, "invalid"),
@@ -53,8 +51,8 @@ def test_what_cannot_be_exported_is_refused_before_anything_is_sent(client):
         (f"{API}jsonl?since=%00", 400, "invalid"),
         (f"{API}jsonl?since=1&snapshot=x", 400, "invalid"),
     ]:
-        answer = client.get(address)
-        assert (answer.status_code, answer.json()["code"]) == (status, code)
+        response = client.get(url)
+        assert (response.status_code, response.json()["code"]) == (status, code)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -62,21 +60,21 @@ def test_what_cannot_be_exported_is_refused_before_anything_is_sent(client):
 @pytest.mark.parametrize(
     "since", ["0", "9" * 18, "0001-01-01T00:00%2B23:59", "9999-12-31T23:59:59-23:59", "2026-01-31"]
 )
-def test_the_ends_of_time_are_times_too(since):
+def test_extreme_since_values_are_accepted(since):
     with serve() as site:
         assert Reader(site).get(f"{API}csv?since={since}").status_code == 200
 
 
 @pytest.mark.django_db
 @override_settings(ARENA_PUBLISH_VOTES=True, ARENA_LIMITS={("export", "network"): "2/hour"})
-def test_a_visitor_exports_now_and_then(client):
+def test_visitor_exports_are_rate_limited(client):
     assert [client.get(f"{API}jsonl").status_code for _ in range(3)] == [200, 200, 429]
 
 
 @pytest.mark.django_db(transaction=True)
 @override_settings(ARENA_PUBLISH_VOTES=True)
 @pytest.mark.parametrize("ending", WRITERS)
-def test_an_export_arrives_whole_however_many_pieces_it_has(tmp_path: Path, monkeypatch, ending):
+def test_streamed_export_is_complete(tmp_path: Path, monkeypatch, ending):
     monkeypatch.setattr(votes, "BATCH", 3)
     gold, silver = contestants("gold", "silver")
     cast_many(gold, silver, left=4, right=3)

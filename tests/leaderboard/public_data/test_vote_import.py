@@ -1,5 +1,3 @@
-"""Boards made of somebody else's votes."""
-
 import json
 from io import StringIO
 from pathlib import Path
@@ -25,20 +23,22 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def small(tmp_path) -> Path:
-    """Ada above Bob above Cy."""
+def small_table(tmp_path) -> Path:
+    """Table of votes in which Ada beats Bob and Bob beats Cy."""
     lines = [("Ada", "Bob", "model_a")] * 30 + [("Bob", "Ada", "model_a")] * 10
     lines += [("Bob", "Cy", "model_a")] * 30 + [("Cy", "Bob", "model_a")] * 10 + [("Cy", "Ada", "tie")] * 5
     return table(tmp_path / "small.csv", SINGLE, *lines)
 
 
-def test_an_imported_board_stands_beside_the_arenas_own(small, client):
-    run = import_votes(small, "--title", "A small table", "--source", "https://example.org", "--licence", "CC0-1.0")
+def test_import_creates_separate_board(small_table, client):
+    run = import_votes(
+        small_table, "--title", "A small table", "--source", "https://example.org", "--licence", "CC0-1.0"
+    )
     board = ImportedBoard.objects.get()
     assert (board.scope, board.title, board.licence) == ("imported:small", "A small table", "CC0-1.0")
     assert (run.scope, run.votes_counted) == ("imported:small", 85)
-    said = client.get("/api/v1/leaderboard/?board=imported:small").json()
-    assert [(line["model"]["name"], line["rank"], line["votes"]) for line in said["results"]] == [
+    payload = client.get("/api/v1/leaderboard/?board=imported:small").json()
+    assert [(line["model"]["name"], line["rank"], line["votes"]) for line in payload["results"]] == [
         ("Ada", 1, 45), ("Bob", 2, 80), ("Cy", 3, 45),
     ]  # fmt: skip
     assert "imported:small" in [board["board"] for board in client.get("/api/v1/boards/").json()["results"]]
@@ -47,17 +47,17 @@ def test_an_imported_board_stands_beside_the_arenas_own(small, client):
     assert AuditEntry.objects.get().action == "votes.import"
 
 
-def test_people_read_an_imported_board_as_any_other(small, client, admin_client):
-    import_votes(small, "--title", "A small table")
+def test_imported_board_page_and_admin_are_readable(small_table, client, admin_client):
+    import_votes(small_table, "--title", "A small table")
     page = client.get("/leaderboard/?board=imported:small")
     assert page.status_code == 200
     assert all(words in page.content.decode() for words in ("A small table", "Ada", "Bob", "Cy", "have no pages here"))
-    for window in ("importedboard", "standing"):
-        assert admin_client.get(f"/admin/leaderboard/{window}/").status_code == 200
+    for section in ("importedboard", "standing"):
+        assert admin_client.get(f"/admin/leaderboard/{section}/").status_code == 200
 
 
-def test_a_board_follows_the_method(small, monkeypatch):
-    import_votes(small)
+def test_changed_method_refits_imported_board(small_table, monkeypatch):
+    import_votes(small_table)
     publish()
     assert AggregationRun.objects.snapshots("imported:small").count() == 1
     monkeypatch.setattr(method, "ESTABLISHED_FROM_VOTES", 1000)
@@ -67,41 +67,43 @@ def test_a_board_follows_the_method(small, monkeypatch):
     assert [run.standings.filter(preliminary=True).count() for run in (newest, first)] == [3, 0]
 
 
-def test_importing_again_is_refused_unless_it_is_said(small, tmp_path):
-    first = import_votes(small)
+def test_second_import_needs_replace(small_table, tmp_path):
+    first = import_votes(small_table)
     with pytest.raises(CommandError, match="This board already exists"):
-        import_votes(small)
-    table(small, SINGLE, *[("Ada", "Dee", "tie")] * 6)
-    second = import_votes(small, "--replace")
+        import_votes(small_table)
+    table(small_table, SINGLE, *[("Ada", "Dee", "tie")] * 6)
+    second = import_votes(small_table, "--replace")
     assert (first.votes_counted, second.votes_counted) == (85, 6)
     assert [len(list(read_rows(export(tmp_path, "--snapshot", run.public_id)))) for run in (first, second)] == [85, 6]
     assert not second.standings.filter(contestant__name="Bob").exists()
 
 
-def test_a_table_with_bad_lines_is_not_imported_at_all(tmp_path, monkeypatch):
+def test_table_with_bad_lines_imports_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "BATCH", 2)
     path = table(tmp_path / "votes.csv", SINGLE, *[("Ada", "Bob", "tie")] * 5, ("Ada", "Bob", "?"), ("Ada", "", "tie"))
     with pytest.raises(CommandError) as refusal:
         import_votes(path)
-    told = str(refusal.value).splitlines()
-    assert [line.partition(": ")[0] for line in told[:2]] == [f"{path}:7", f"{path}:8"]
-    assert told[-1] == "Nothing was imported."
+    message = str(refusal.value).splitlines()
+    assert [line.partition(": ")[0] for line in message[:2]] == [f"{path}:7", f"{path}:8"]
+    assert message[-1] == "Nothing was imported."
     assert [model.objects.count() for model in (ImportedBoard, Contestant, ImportedVote, AggregationRun)] == [0] * 4
 
 
-def test_names_may_be_linked_to_models_of_the_registry(small, tmp_path, client):
+def test_mapping_links_names_to_registry_models(small_table, tmp_path, client):
     make.model(slug="ada-2", name="Ada 2", organization="Babbage")
     mapping = tmp_path / "names.yaml"
     mapping.write_text("Ada: ada-2\nNobody: ada-2\n")
-    call_command("import_votes", str(small), "--as-models", str(mapping), stderr=(tmp_path / "progress").open("a"))
+    call_command(
+        "import_votes", str(small_table), "--as-models", str(mapping), stderr=(tmp_path / "progress").open("a")
+    )
     first = client.get("/api/v1/leaderboard/?board=imported:small").json()["results"][0]["model"]
     assert (first["name"], first["organization"]) == ("Ada", "Babbage")
     mapping.write_text("Ada: unheard-of\n")
     with pytest.raises(CommandError, match="the registry has no “unheard-of”"):
-        call_command("import_votes", str(small), "--as-models", str(mapping), "--replace")
+        call_command("import_votes", str(small_table), "--as-models", str(mapping), "--replace")
 
 
-def test_names_that_a_spreadsheet_would_run_stay_text_and_stay_themselves(tmp_path):
+def test_formula_like_names_are_quoted_and_restored(tmp_path):
     names = ("=1+1", "'=1+1", "＋x", "plain")
     lines = [(one, other, "model_a") for one in names for other in names if one != other]
     run = import_votes(table(tmp_path / "evil.csv", SINGLE, *lines))
@@ -112,8 +114,8 @@ def test_names_that_a_spreadsheet_would_run_stay_text_and_stay_themselves(tmp_pa
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
-def test_an_imported_board_can_be_recomputed_from_its_export(small, tmp_path, ending, client, capsys):
-    run = import_votes(small)
+def test_imported_board_is_recomputed_from_export(small_table, tmp_path, ending, client, capsys):
+    run = import_votes(small_table)
     standings = tmp_path / "snapshot.json"
     standings.write_text(json.dumps(client.get(f"/api/v1/leaderboard/snapshots/{run.public_id}/").json()))
     file = export(tmp_path, "--snapshot", run.public_id, ending=ending)
@@ -143,15 +145,15 @@ def test_chatbot_arena_table_becomes_established_board():
     assert set(run.standings.values_list("elo", flat=True)) == {None}
 
 
-def test_votes_of_an_imported_board_never_change(small):
-    import_votes(small)
+def test_imported_votes_are_immutable(small_table):
+    import_votes(small_table)
     for change in (lambda: ImportedVote.objects.update(n=2), lambda: ImportedVote.objects.all().delete()):
         with pytest.raises(ProgrammingError, match="Cannot"), transaction.atomic():
             change()
     assert connection.is_usable()
 
 
-def test_a_board_needs_a_name_that_fits_into_an_address(tmp_path):
+def test_import_without_valid_slug_is_refused(tmp_path):
     path = table(tmp_path / "!!.csv", COUNTS, ("Ada", "Bob", 1, 1, 0, 0))
     with pytest.raises(CommandError, match="say --slug"):
         import_votes(path)
