@@ -166,7 +166,7 @@ def test_a_small_arena_looks_at_every_vote_every_time(crowd):
 
 @pytest.mark.django_db
 def test_a_large_arena_looks_at_every_vote_once_a_day_and_says_what_it_took_over(crowd, monkeypatch):
-    monkeypatch.setattr(fit_boards, "EVERY_VOTE_BELOW", 100)
+    monkeypatch.setattr(fit_boards, "THOROUGH_BELOW_VOTES", 100)
     at(monkeypatch, day=1, hour=9)
     aggregate()
     first = newest("category:coding")
