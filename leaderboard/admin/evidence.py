@@ -48,7 +48,7 @@ class AggregationRunAdmin(ReadOnlyAdmin):
     def aggregate_now(self, request: HttpRequest) -> HttpResponse:
         if not _may_aggregate(request) or not request.user.is_authenticated:
             raise PermissionDenied
-        actions.ask_for_run(by=request.user)
+        actions.request_run(by=request.user)
         messages.success(request, _("The votes are being counted. Reload in a moment to see the run."))
         return redirect("admin:leaderboard_aggregationrun_changelist")
 

@@ -153,7 +153,7 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
         return super().changelist_view(request, {**(extra_context or {}), "may_judge": may_judge})
 
     def look(self, request: HttpRequest) -> HttpResponse:
-        actions.look_for_anomalies(by=_judge(request))
+        actions.request_anomaly_check(by=_judge(request))
         messages.success(request, _("Checking all voters for anomalies. Reload in a moment."))
         return redirect("admin:leaderboard_anomalyreview_changelist")
 

@@ -35,7 +35,7 @@ from leaderboard.counting.latency import median_first_token_ms
 from leaderboard.counting.live_elo import elo_after
 from leaderboard.counting.revealed_calls import Revealed
 from leaderboard.counting.vote_arrays import BoardVotes, read_boards, read_no_votes
-from leaderboard.counting.vote_changes import set_aside
+from leaderboard.counting.vote_changes import exclude_votes
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing, VoteChange
 from leaderboard.notify import announce_snapshot
 
@@ -67,7 +67,7 @@ def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | N
     started_at = schedule.database_now()
     try:
         with transaction.atomic():
-            if not tallies.try_to_lock() or AggregationRun.objects.filter(slot=slot).exists():
+            if not tallies.try_lock() or AggregationRun.objects.filter(slot=slot).exists():
                 return None
             _configure_transaction()
             return _publish(slot, started_at, only_if_changed=only_if_changed)
@@ -131,10 +131,12 @@ def _star_position(board: BoardVotes) -> RunFacts:
 
 def _update_labels_and_exclusions(earlier: AggregationRun | None, *, now: datetime) -> None:
     settle_pending()
-    set_aside(_unless_restored(daily_caps.beyond(), OVER_CAP), reason=OVER_CAP, because="beyond the daily cap")
-    reviews.hold_pending()
+    exclude_votes(_unless_restored(daily_caps.beyond(), OVER_CAP), reason=OVER_CAP, because="beyond the daily cap")
+    reviews.exclude_pending()
     if is_thorough_fit_due(earlier, now=now, overall_votes=earlier.votes_counted if earlier else 0):
-        set_aside(_unless_restored(repetitions(), REPEATED), reason=REPEATED, because="its prompt was sent too often")
+        exclude_votes(
+            _unless_restored(repetitions(), REPEATED), reason=REPEATED, because="its prompt was sent too often"
+        )
 
 
 def _unless_restored(votes: VoteQuerySet, reason: str) -> VoteQuerySet:

@@ -121,12 +121,12 @@ def test_settling_marks_what_passed_the_cap_when_cast(models: tuple[Any, Any], s
 
 
 def test_vote_that_staff_counts_again_stays_counted(models: tuple[Any, Any], moderator: Any):
-    from leaderboard.counting.vote_changes import put_back
+    from leaderboard.counting.vote_changes import include_votes
 
     actor = visitor()
     for _ in range(4):
         cast(actor, models)
-    put_back(Vote.objects.filter(excluded_reason=OVER), by=moderator, because="a workshop")
+    include_votes(Vote.objects.filter(excluded_reason=OVER), by=moderator, because="a workshop")
     aggregate(slot="one")
     assert reasons() == [""] * 4
 
