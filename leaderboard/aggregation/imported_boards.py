@@ -11,7 +11,7 @@ from django.db import DatabaseError, transaction
 from common.ids import new_public_id
 from leaderboard.aggregation.fit_boards import new_run
 from leaderboard.counting import method, schedule
-from leaderboard.counting.columns import Column, outcome_column, read_packed
+from leaderboard.counting.columns import Column, outcome_column, read_columns
 from leaderboard.counting.vote_columns import STYLE, features_of, ids_in, places_of
 from leaderboard.models import AggregationRun, Contestant, ImportedBoard, Standing
 from leaderboard.models.imported import SCOPE
@@ -107,7 +107,7 @@ def publish(board: ImportedBoard) -> AggregationRun:
 
 
 def _read(board: ImportedBoard) -> _Table:
-    rows = read_packed(
+    rows = read_columns(
         {**_VOTE, **STYLE},
         "FROM leaderboard_importedvote WHERE board_id = %(board)s AND edition = %(edition)s",
         {"board": board.pk, "edition": board.edition},

@@ -30,7 +30,7 @@ from leaderboard.aggregation.fit_boards import (
 )
 from leaderboard.aggregation.imported_boards import publish_outdated
 from leaderboard.counting import method, reviews, schedule, stars, tallies
-from leaderboard.counting.board_keys import BOARDS_OF_VOTE, is_of_the_arena, is_of_votes
+from leaderboard.counting.board_keys import BOARDS_OF_VOTE, counts_votes, is_own_board
 from leaderboard.counting.latency import median_first_token_ms
 from leaderboard.counting.live_elo import elo_after
 from leaderboard.counting.revealed_calls import Revealed
@@ -86,7 +86,7 @@ def _configure_transaction() -> None:
 
 
 def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> AggregationRun:
-    newest = {run.scope: run for run in AggregationRun.objects.newest_of_each_board() if is_of_the_arena(run.scope)}
+    newest = {run.scope: run for run in AggregationRun.objects.newest_of_each_board() if is_own_board(run.scope)}
     _update_labels_and_exclusions(newest.get(OVERALL), now=started_at)
     votes_taken = tallies.count_pending()
     position: RunFacts = {"last_order": _last_order(), "last_change": _last_change()}
@@ -99,7 +99,7 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
     for scope, board in boards.items():
         earlier = newest.get(scope)
         facts: RunFacts = {
-            **(position if is_of_votes(scope) else _star_position(board)),
+            **(position if counts_votes(scope) else _star_position(board)),
             **_count_facts(board, excluded[scope]),
         }
         facts["votes_taken"] = votes_taken if scope == OVERALL else _votes_since(earlier, facts)

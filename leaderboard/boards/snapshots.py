@@ -3,7 +3,7 @@
 from leaderboard.boards.queries import board_object, describe_method
 from leaderboard.boards.standings import in_order
 from leaderboard.counting import stars
-from leaderboard.counting.board_keys import is_of_votes
+from leaderboard.counting.board_keys import counts_votes
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.models import COMPARE, AggregationRun, VoteChange
 from leaderboard.payload_types import SnapshotHeadPayload, SnapshotPayload
@@ -27,7 +27,7 @@ def _renamed_since(run: AggregationRun) -> int:
     """Intervals allow for voters' tastes, and can be checked as far as voters are still those of that time."""
     if run.scope == COMPARE:
         return stars.renamed_since(run)
-    return VoteChange.objects.renamed_since(run).count() if is_of_votes(run.scope) else 0
+    return VoteChange.objects.renamed_since(run).count() if counts_votes(run.scope) else 0
 
 
 def describe_run(run: AggregationRun) -> SnapshotHeadPayload:

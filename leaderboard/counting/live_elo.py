@@ -57,7 +57,7 @@ def elo_after(last: int) -> dict[int, float]:
 
 def _go_on(replay: "Replay", *, after: int, until: int = 2**63 - 1) -> int:
     """Replay the counted votes after one number and up to another; returns the last one's."""
-    from leaderboard.counting.columns import Column, outcome_column, read_packed
+    from leaderboard.counting.columns import Column, outcome_column, read_columns
 
     columns = {
         "order": Column('"order"', 8),
@@ -69,7 +69,7 @@ def _go_on(replay: "Replay", *, after: int, until: int = 2**63 - 1) -> int:
         FROM battles_vote WHERE "order" > %(after)s AND "order" <= %(until)s AND mode = 'blind'
         AND excluded_reason IN ('', 'anomaly')
     """
-    votes = read_packed(columns, counted, {"after": after, "until": until}, numbered_by='"order"')
+    votes = read_columns(columns, counted, {"after": after, "until": until}, numbered_by='"order"')
     if len(votes["order"]):
         replay.add(**votes)
     return int(votes["order"].max(initial=after))

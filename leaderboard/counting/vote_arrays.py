@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leaderboard.counting import stars
-from leaderboard.counting.columns import Column, Integers, outcome_column, read_by, read_packed
+from leaderboard.counting.columns import Column, Integers, outcome_column, read_columns, read_columns_by
 from leaderboard.counting.vote_columns import STYLE, features_of, ids_in, places_of
 from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE
 from leaderboard.rating.ballots import Ballots
@@ -33,7 +33,7 @@ class BoardVotes:
 
 def read_boards(*, last_star: int = 0) -> dict[str, BoardVotes]:
     """By scope, every board of the arena's own that has a counted vote; two queries."""
-    pairs = read_by("scope", _PAIR, "FROM leaderboard_pairtally WHERE n > 0", {})
+    pairs = read_columns_by("scope", _PAIR, "FROM leaderboard_pairtally WHERE n > 0", {})
     seen = {scope: ids_in(rows) for scope, rows in pairs.items()}
     models = LanguageModel.objects.in_bulk({model for board in seen.values() for model in board})
     found = {
@@ -45,7 +45,7 @@ def read_boards(*, last_star: int = 0) -> dict[str, BoardVotes]:
 
 
 def read_board(scope: str) -> BoardVotes:
-    rows = read_packed(_PAIR, "FROM leaderboard_pairtally WHERE n > 0 AND scope = %(scope)s", {"scope": scope})
+    rows = read_columns(_PAIR, "FROM leaderboard_pairtally WHERE n > 0 AND scope = %(scope)s", {"scope": scope})
     return _board(scope, list(LanguageModel.objects.filter(pk__in=ids_in(rows))), rows)
 
 
@@ -67,7 +67,7 @@ def read_voters(board: BoardVotes) -> VoterVotes:
     """
     if board.scope == OVERALL:
         source = "FROM leaderboard_voterpairtally WHERE scope = %(scope)s AND n > 0"
-        rows = read_packed({**_VOTER, **_PAIR}, source, {"scope": OVERALL}, numbered_by="id")
+        rows = read_columns({**_VOTER, **_PAIR}, source, {"scope": OVERALL}, numbered_by="id")
     else:
         rows = _read_log(board, {**_VOTER, **_VOTE})
         rows["n"] = np.ones(len(rows["voter"]), dtype=np.int64)
@@ -126,7 +126,7 @@ def read_in_order(board: BoardVotes) -> OrderedVotes:
 
 def _read_log(board: BoardVotes, columns: dict[str, Column]) -> dict[str, Integers]:
     if board.scope == COMPARE:
-        return read_packed(columns, f"FROM ({stars.PAIRS}) AS vote", {"last_star": board.last_star})
+        return read_columns(columns, f"FROM ({stars.PAIRS}) AS vote", {"last_star": board.last_star})
     kind, _, name = board.scope.partition(":")
     filed = {
         "category": "mode = 'blind' AND categories @> ARRAY[%(name)s]::varchar[]",
@@ -135,4 +135,4 @@ def _read_log(board: BoardVotes, columns: dict[str, Column]) -> dict[str, Intege
         SIDE_BY_SIDE: "mode = 'side_by_side'",
     }
     source = f"FROM battles_vote WHERE processing = 'processed' AND {filed[kind]}"
-    return read_packed(columns, source, {"name": name}, numbered_by='"order"')
+    return read_columns(columns, source, {"name": name}, numbered_by='"order"')

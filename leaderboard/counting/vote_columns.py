@@ -10,7 +10,7 @@ from leaderboard.rating.bradley_terry import Floats, Places
 from leaderboard.rating.style_control import FEATURES, style_features
 
 _SIDES = ("left", "right")
-# Columns for read_packed, of rows with a `style`.
+# Columns for read_columns, of rows with a `style`.
 STYLE = {
     f"{side} {feature}": Column(f"COALESCE((style->'{side}'->>'{feature}')::int8, 0)", 8)
     for side in _SIDES

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from battles.models import Vote
 from leaderboard.aggregation import job
 from leaderboard.counting import schedule, tallies
-from leaderboard.counting.board_keys import boards_of
+from leaderboard.counting.board_keys import board_keys
 from leaderboard.counting.vote_arrays import read_boards
 from leaderboard.models import AggregationRun, EloRating, PairTally, Standing, VoterPairTally
 from leaderboard.rating.counts import OUTCOMES
@@ -37,7 +37,7 @@ def everything_counted() -> dict[str, object]:
 
 def assert_every_counted_vote_is_in_the_tallies() -> None:
     counted = Vote.objects.filter(processing=Vote.Processing.PROCESSED)
-    filed = Counter(scope for vote in counted for scope in boards_of(vote.mode, vote.categories, vote.language))
+    filed = Counter(scope for vote in counted for scope in board_keys(vote.mode, vote.categories, vote.language))
     assert {scope: board.counts.total for scope, board in read_boards().items()} == filed
     assert sum(VoterPairTally.objects.values_list("n", flat=True)) == filed["overall"]
     assert filed["overall"] + filed["side-by-side"] == counted.count()

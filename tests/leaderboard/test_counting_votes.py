@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from battles.models import Vote
 from leaderboard.aggregation import job
 from leaderboard.counting import tallies
-from leaderboard.counting.board_keys import boards_of
+from leaderboard.counting.board_keys import board_keys
 from leaderboard.models import AggregationRun, PairTally, VoterPairTally
 from tests.leaderboard.concurrency import at_once, elsewhere
 from tests.leaderboard.tally_checks import (
@@ -56,7 +56,7 @@ def test_any_batching_gives_the_same_tallies(batches):
     filed = [
         (scope, vote.model_left.slug, vote.model_right.slug, vote.choice)
         for vote in counted
-        for scope in boards_of(vote.mode, vote.categories, vote.language)
+        for scope in board_keys(vote.mode, vote.categories, vote.language)
     ]
     tallied = everything_counted()
     assert tallied["voters"] == {(*fact, n) for fact, n in Counter(facts).items()}
