@@ -7,7 +7,7 @@ from django.db import connection
 
 from common.payload_types import JsonObject
 from leaderboard.counting import method, reviews
-from leaderboard.counting.vote_arrays import BoardVotes, OrderedVotes, read_board, read_in_order
+from leaderboard.counting.vote_arrays import BoardVotes, OrderedVotes, read_board, read_ordered_votes
 from leaderboard.models import OVERALL, AnomalyReview
 from leaderboard.rating.bradley_terry import POINTS, Flags, Floats
 from leaderboard.rating.counts import OUTCOMES, Counts, counted
@@ -32,7 +32,7 @@ def look_for_anomalies() -> int:
 
 
 def _suspects(board: BoardVotes) -> Iterator[reviews.Suspect]:
-    votes = read_in_order(board)
+    votes = read_ordered_votes(board)
     log = VoterLog(votes.voter, votes.left, votes.right, np.minimum(votes.outcome, TIE), _chances(board, votes))
     fresh = _not_found_fine(votes)
     log, orders, outcome = log.part(fresh), votes.order[fresh], votes.outcome[fresh]

@@ -192,7 +192,7 @@ class FitInputs:
         run.method = method.WITH_SIDES if fit.corrects_side_bias else method.NAME
         run.facts = _facts(run, fit, self.pending.earlier, self.pending.refit)
         if board.scope == COMPARE:
-            run.facts["stars"] = stars.means(board.last_star)
+            run.facts["stars"] = stars.mean_stars_by_model(board.last_star)
         plan = None
         if board.scope == OVERALL:
             plan = sampling_plan.new_plan(board.models, fit.board, mirrored(board.counts.n.sum(axis=0)))

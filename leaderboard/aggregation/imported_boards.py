@@ -12,7 +12,7 @@ from common.ids import new_public_id
 from leaderboard.aggregation.fit_boards import new_run
 from leaderboard.counting import method, schedule
 from leaderboard.counting.columns import Column, outcome_column, read_columns
-from leaderboard.counting.vote_columns import STYLE, features_of, ids_in, places_of
+from leaderboard.counting.vote_columns import STYLE_COLUMNS, contestant_ids, indices_of, style_features_of
 from leaderboard.models import AggregationRun, Contestant, ImportedBoard, Standing
 from leaderboard.models.imported import SCOPE
 from leaderboard.notify import announce_snapshot
@@ -108,14 +108,14 @@ def publish(board: ImportedBoard) -> AggregationRun:
 
 def _read(board: ImportedBoard) -> _Table:
     rows = read_columns(
-        {**_VOTE, **STYLE},
+        {**_VOTE, **STYLE_COLUMNS},
         "FROM leaderboard_importedvote WHERE board_id = %(board)s AND edition = %(edition)s",
         {"board": board.pk, "edition": board.edition},
         numbered_by='"order"',
     )
-    contestants = sorted(Contestant.objects.filter(pk__in=ids_in(rows)), key=lambda contestant: contestant.name)
+    contestants = sorted(Contestant.objects.filter(pk__in=contestant_ids(rows)), key=lambda contestant: contestant.name)
     names = [contestant.name for contestant in contestants]
-    left, right = (places_of(rows[side], contestants) for side in ("left", "right"))
+    left, right = (indices_of(rows[side], contestants) for side in ("left", "right"))
     n = rows["n"].astype(np.int64)
     ballots = Ballots(
         counts=counted(names, left, right, rows["outcome"], n),
@@ -124,7 +124,7 @@ def _read(board: ImportedBoard) -> _Table:
         outcome=rows["outcome"].astype(np.int64),
         n=n,
         voter=rows["voter"].astype(np.int64),
-        features=features_of(rows),
+        features=style_features_of(rows),
     )
     replay = Replay()
     if (n == 1).all():

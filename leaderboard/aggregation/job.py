@@ -32,9 +32,9 @@ from leaderboard.aggregation.imported_boards import publish_outdated
 from leaderboard.counting import method, reviews, schedule, stars, tallies
 from leaderboard.counting.board_keys import BOARDS_OF_VOTE, counts_votes, is_own_board
 from leaderboard.counting.latency import median_first_token_ms
-from leaderboard.counting.live_elo import elo_after
-from leaderboard.counting.revealed_calls import Revealed
-from leaderboard.counting.vote_arrays import BoardVotes, read_boards, read_no_votes
+from leaderboard.counting.live_elo import elo_ratings_after
+from leaderboard.counting.revealed_calls import RevealCutoff
+from leaderboard.counting.vote_arrays import BoardVotes, empty_board, read_boards
 from leaderboard.counting.vote_changes import exclude_votes
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing, VoteChange
 from leaderboard.notify import announce_snapshot
@@ -93,8 +93,8 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
     last_star = _count_stars(newest.get(COMPARE))
     excluded = _votes_excluded()
     # A board whose last vote was excluded is in `newest` only.
-    boards = {scope: read_no_votes(scope) for scope in (OVERALL, *newest)} | read_boards(last_star=last_star)
-    live = _live_figures(boards[OVERALL], Revealed(position["last_order"], started_at))
+    boards = {scope: empty_board(scope) for scope in (OVERALL, *newest)} | read_boards(last_star=last_star)
+    live = _live_figures(boards[OVERALL], RevealCutoff(position["last_order"], started_at))
     pending, unchanged = [], []
     for scope, board in boards.items():
         earlier = newest.get(scope)
@@ -215,7 +215,7 @@ def _votes_excluded() -> dict[str, dict[str, int]]:
     return excluded
 
 
-def _live_figures(overall: BoardVotes, revealed: Revealed) -> LiveFigures:
+def _live_figures(overall: BoardVotes, revealed: RevealCutoff) -> LiveFigures:
     """Return the figures of every model on Overall; Elo as it was after the cutoff's last vote."""
     models = [model.pk for model in overall.models]
-    return LiveFigures(elo_after(revealed.last_order), median_first_token_ms(models, revealed))
+    return LiveFigures(elo_ratings_after(revealed.last_order), median_first_token_ms(models, revealed))

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from leaderboard.boards.history import read_history
 from leaderboard.boards.queries import BoardQuery, read_board
-from leaderboard.counting.pairs import by_pair, meetings
+from leaderboard.counting.pairs import meetings, meetings_table
 from leaderboard.models import Contestant
 from leaderboard.models.imported import SCOPE as IMPORTED
 from leaderboard.payload_types import ResultPayload
@@ -45,7 +45,7 @@ def _named(line: ResultPayload, *names: str) -> dict[str, object]:
 def _matrix(board: str, lines: list[ResultPayload]) -> dict[str, object]:
     """rows[i]["cells"][j]: the share that model i took from model j and their votes; None where they did not meet."""
     keys = _keys(board, [line["model"]["id"] for line in lines])
-    table = by_pair(meetings(board, among=keys.values()))
+    table = meetings_table(meetings(board, among=keys.values()))
     rows = []
     for line in lines:
         slug = line["model"]["id"]

@@ -4,7 +4,7 @@ from math import isfinite
 
 from leaderboard.boards.queries import BoardQuery, read_board
 from leaderboard.boards.titles import titles_of
-from leaderboard.counting.pairs import Meetings, meetings_on
+from leaderboard.counting.pairs import Meetings, meetings_by_board
 from leaderboard.models import OVERALL, AggregationRun
 from leaderboard.payload_types import (
     HeadToHeadPayload,
@@ -32,7 +32,7 @@ def read_head_to_head(first: LanguageModel, second: LanguageModel) -> HeadToHead
     Overall, cast as until now, would bring it there; None where one of them has no two-sided interval yet.
     """
     boards = list(AggregationRun.objects.newest_of_each_board().values_list("scope", flat=True))
-    met = meetings_on([OVERALL, *boards], first.pk, second.pk)
+    met = meetings_by_board([OVERALL, *boards], first.pk, second.pk)
     board = read_board(BoardQuery())
     expected, separation = _compare(board, first.slug, second.slug)
     titles = titles_of(sorted(met))

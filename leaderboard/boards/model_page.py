@@ -6,7 +6,7 @@ from leaderboard.boards.queries import kind_order
 from leaderboard.boards.recent_calls import recent_calls
 from leaderboard.boards.standings import Stood, result_line
 from leaderboard.boards.titles import titles_of
-from leaderboard.counting.pairs import meetings_of
+from leaderboard.counting.pairs import meetings_by_opponent
 from leaderboard.errors import NoSuchModel
 from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
 from leaderboard.payload_types import ModelOnBoardPayload, ModelStandingsPayload, OpponentPayload, TagPayload
@@ -76,7 +76,7 @@ def standings_of(model: LanguageModel) -> list[ModelOnBoardPayload]:
 
 def opponents_of(model: LanguageModel) -> list[OpponentPayload]:
     """Whom it met on Overall and what it took from them, with Wilson's interval; the surest wins first."""
-    met = meetings_of(OVERALL, model.pk)
+    met = meetings_by_opponent(OVERALL, model.pk)
     models = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).in_bulk([pair.b for pair in met])
     prices = prices_in_force(models)
     lines: list[OpponentPayload] = []

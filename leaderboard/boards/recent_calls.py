@@ -5,7 +5,7 @@ from typing import cast
 from django.db import connection
 
 from common.text.money import plain
-from leaderboard.counting.revealed_calls import CALLS_OF_MODEL, Revealed
+from leaderboard.counting.revealed_calls import CALLS_OF_MODEL, RevealCutoff
 from leaderboard.payload_types import CallsPayload
 from models_registry.spending import SMALLEST
 
@@ -33,7 +33,7 @@ FROM (
 def recent_calls(model_id: int) -> CallsPayload | None:
     """Return figures of its last 1,000 revealed calls, or None: times in milliseconds, cost in US dollars."""
     with connection.cursor() as cursor:
-        revealed = Revealed.by_newest_snapshot()
+        revealed = RevealCutoff.of_newest_snapshot()
         cursor.execute(_SUMMARY, {"model": model_id, "most": CALLS, **revealed._asdict()})
         names = [column.name for column in cursor.description or []]
         found = dict(zip(names, cursor.fetchone(), strict=True))

@@ -26,7 +26,7 @@ def read_snapshot(public_id: str) -> SnapshotPayload:
 def _renamed_since(run: AggregationRun) -> int:
     """Intervals allow for voters' tastes, and can be checked as far as voters are still those of that time."""
     if run.scope == COMPARE:
-        return stars.renamed_since(run)
+        return stars.count_renamed_since(run)
     return VoteChange.objects.renamed_since(run).count() if counts_votes(run.scope) else 0
 
 

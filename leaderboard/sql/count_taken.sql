@@ -1,4 +1,5 @@
--- Bounded by a number and not joined with what was taken: the planner expects one pending vote, however many there are.
+-- The condition on the number replaces a join with the locked votes: the planner expects a single pending vote and
+-- would choose a slow join.
 WITH marked AS (
     UPDATE battles_vote
     SET processing = CASE excluded_reason WHEN '' THEN 'processed' ELSE 'excluded' END
