@@ -18,4 +18,4 @@ def aggregate_votes(slot: str = "") -> None:
 def look_for_anomalies() -> None:
     from leaderboard.aggregation import anomalies
 
-    anomalies.look_for_anomalies()
+    anomalies.find_anomalies()

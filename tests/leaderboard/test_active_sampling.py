@@ -122,7 +122,7 @@ def test_drawing_asks_the_database_once_a_minute(monkeypatch, django_assert_num_
     publish("first")
     models = everybody()
     for minute in (1, 2):
-        monkeypatch.setattr(pair_weights, "_now", lambda minute=minute: minute)
+        monkeypatch.setattr(pair_weights, "_ttl_period", lambda minute=minute: minute)
         with django_assert_num_queries(1):
             for _ in range(5):
                 draw(models, Random(3))

@@ -53,19 +53,19 @@ def serve_bronze(models, number: int = 40, voter: str = "visitor:9") -> None:
 def review(models, crowd):
     serve_bronze(models)
     assert counted() == 280
-    assert anomalies.look_for_anomalies() == 1
+    assert anomalies.find_anomalies() == 1
     return AnomalyReview.objects.get()
 
 
 @pytest.mark.django_db
 def test_nobody_of_an_honest_crowd_is_held(crowd):
     assert counted() == 240
-    assert anomalies.look_for_anomalies() == 0
+    assert anomalies.find_anomalies() == 0
 
 
 @pytest.mark.django_db
 def test_an_arena_without_votes_has_nobody_to_look_at():
-    assert anomalies.look_for_anomalies() == 0
+    assert anomalies.find_anomalies() == 0
 
 
 @pytest.mark.django_db
@@ -88,14 +88,14 @@ def test_a_held_vote_reads_as_counted_and_live_elo_does_not_tell(models, crowd):
     serve_bronze(models)
     counted()
     before = set(EloRating.objects.values_list("pk", "rating", "votes"))
-    anomalies.look_for_anomalies()
+    anomalies.find_anomalies()
     assert set(EloRating.objects.values_list("pk", "rating", "votes")) == before
     assert all(vote.counts for vote in Vote.objects.filter(voter="visitor:9"))
 
 
 @pytest.mark.django_db
 def test_looking_again_opens_no_second_review_and_new_votes_are_held_too(review, models):
-    assert anomalies.look_for_anomalies() == 0
+    assert anomalies.find_anomalies() == 0
     serve_bronze(models, 3)
     assert counted() == 240
     review.refresh_from_db()
@@ -107,7 +107,7 @@ def test_a_voter_who_is_fine_counts_again_and_is_not_held_for_the_same_votes(rev
     staff = make.user()
     actions.decide_review(review, State.DISMISSED, by=staff, because="a colleague testing one model")
     assert counted() == 280
-    assert anomalies.look_for_anomalies() == 0
+    assert anomalies.find_anomalies() == 0
     entry = AuditEntry.objects.get()
     assert (entry.user, entry.action, entry.reason) == (staff, "review.dismissed", "a colleague testing one model")
 
@@ -117,7 +117,7 @@ def test_a_voter_who_was_fine_is_held_again_for_new_votes_alone(review, models):
     actions.decide_review(review, State.DISMISSED, by=make.user(), because="fine")
     serve_bronze(models)
     assert counted() == 320
-    assert anomalies.look_for_anomalies() == 1
+    assert anomalies.find_anomalies() == 1
     assert counted() == 280
 
 
@@ -150,7 +150,7 @@ def test_a_vote_that_was_set_aside_for_another_reason_stays_so_when_its_voter_is
     serve_bronze(models)
     leaked = cast(models["bronze"], models["gold"], "left", voter="visitor:9", excluded="identity_leak")
     counted()
-    anomalies.look_for_anomalies()
+    anomalies.find_anomalies()
     actions.decide_review(AnomalyReview.objects.get(), State.DISMISSED, by=make.user(), because="fine")
     leaked.refresh_from_db()
     assert leaked.excluded_reason == "identity_leak"
@@ -161,7 +161,7 @@ def test_a_review_follows_its_voter_into_an_account_but_not_a_deleted_session(mo
     visitor = make.visitor().visitor
     serve_bronze(models, voter=f"visitor:{visitor.pk}")
     counted()
-    anomalies.look_for_anomalies()
+    anomalies.find_anomalies()
     delete_session(Vote.objects.filter(voter=f"visitor:{visitor.pk}").first().battle.session)
     review = AnomalyReview.objects.get()
     assert review.voter == f"visitor:{visitor.pk}"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from battles.prompting.pairing import Candidate
-from leaderboard.aggregation.pair_weights import Plan, weigh
+from leaderboard.aggregation.pair_weights import Plan, weigh_pairs
 from leaderboard.rating.sampling import pair_gains
 from tests.leaderboard.rating import simulations
 from tests.leaderboard.rating.newcomer_simulation import newcomers_half_width
@@ -57,15 +57,15 @@ def test_who_would_win_and_what_models_are_called_play_no_part():
 
 def test_every_pair_of_candidates_keeps_a_tenth_of_its_even_chance_and_admin_weights_multiply():
     plan = Plan.of([7, 5, 9], [1e-12, 3.0, 1.0])
-    chances = {(a, b): weight for a, b, weight in weigh([Candidate(pk, 1) for pk in (5, 7, 9)], plan)}
+    chances = {(a, b): weight for a, b, weight in weigh_pairs([Candidate(pk, 1) for pk in (5, 7, 9)], plan)}
     assert np.isclose(sum(chances.values()), 1)
     assert np.isclose(chances[5, 7], 0.1 / 3)
     assert np.isclose(chances[7, 9], 0.9 * 3 / 4 + 0.1 / 3)
     assert np.isclose(chances[5, 9], 0.9 * 1 / 4 + 0.1 / 3)
-    doubled = {(a, b): w for a, b, w in weigh([Candidate(5, 2), Candidate(7, 1), Candidate(9, 3)], plan)}
+    doubled = {(a, b): w for a, b, w in weigh_pairs([Candidate(5, 2), Candidate(7, 1), Candidate(9, 3)], plan)}
     assert np.isclose(doubled[5, 9], 6 * chances[5, 9])
     # 11 is not in the plan: its pairs gain as much as the best one.
-    unknown = {(a, b): w for a, b, w in weigh([Candidate(pk, 1) for pk in (5, 7, 11)], plan)}
+    unknown = {(a, b): w for a, b, w in weigh_pairs([Candidate(pk, 1) for pk in (5, 7, 11)], plan)}
     assert unknown[5, 11] == unknown[7, 11] > unknown[5, 7] > 0
 
 
