@@ -22,13 +22,13 @@ from common.valkey import stream_slots
 from leaderboard import live_updates
 from leaderboard.boards import queries, snapshots
 from leaderboard.boards.charts import read_charts
-from leaderboard.boards.csv_file import board_file
-from leaderboard.boards.facts import describe_facts, drawn_how_often
+from leaderboard.boards.csv_file import csv_response
+from leaderboard.boards.facts import describe_facts, sampling_shares_by_name
 from leaderboard.boards.head_to_head import read_head_to_head
 from leaderboard.boards.history import read_history
-from leaderboard.boards.model_page import public_model, read_model_page
+from leaderboard.boards.model_page import get_public_model, read_model_page
 from leaderboard.boards.table import tables
-from leaderboard.boards.titles import titles_of
+from leaderboard.boards.titles import board_titles
 from leaderboard.models import OVERALL, AggregationRun
 from leaderboard.models.imported import SCOPE as IMPORTED
 from models_registry.models import LanguageModel
@@ -49,7 +49,7 @@ def board(request: HtmxRequest) -> HttpResponse:
         case "json":
             return JsonResponse(found)
         case "csv":
-            return board_file(query.board, found["results"])
+            return csv_response(query.board, found["results"])
     is_imported = query.board.startswith(IMPORTED)
     context = {
         "board": found,
@@ -105,7 +105,7 @@ def model(request: HttpRequest, slug: str) -> HttpResponse:
 def compare_choice(request: HttpRequest) -> HttpResponse:
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     if a and b and a != b:
-        return redirect(reverse("leaderboard:compare", args=[public_model(a).slug, public_model(b).slug]))
+        return redirect(reverse("leaderboard:compare", args=[get_public_model(a).slug, get_public_model(b).slug]))
     context = {"a": a, "b": b, "models": _compared_models(), "same": bool(a and a == b)}
     return render(request, "leaderboard/compare.html", context)
 
@@ -115,7 +115,7 @@ def compare_choice(request: HttpRequest) -> HttpResponse:
 def compare(request: HttpRequest, a: str, b: str) -> HttpResponse:
     if a == b:
         raise Http404
-    pair = read_head_to_head(public_model(a), public_model(b))
+    pair = read_head_to_head(get_public_model(a), get_public_model(b))
     return render(request, "leaderboard/compare.html", {"pair": pair, "a": a, "b": b, "models": _compared_models()})
 
 
@@ -124,7 +124,7 @@ def compare(request: HttpRequest, a: str, b: str) -> HttpResponse:
 def snapshot_list(request: HttpRequest) -> HttpResponse:
     published = AggregationRun.objects.published(request.GET.get("board", "").replace("\x00", ""))
     page = Paginator(published, SNAPSHOTS_PER_PAGE).get_page(request.GET.get("page"))
-    titles = titles_of({run.scope for run in page})
+    titles = board_titles({run.scope for run in page})
     context = {"page_obj": page, "runs": [(run, titles[run.scope]) for run in page]}
     return render(request, "leaderboard/snapshots.html", context)
 
@@ -137,7 +137,7 @@ def snapshot(request: HttpRequest, public_id: str) -> HttpResponse:
     context = {
         "snapshot": found,
         "facts": describe_facts(found["facts"], names),
-        "shares": drawn_how_often(found["facts"], names),
+        "shares": sampling_shares_by_name(found["facts"], names),
         "tables": tables(found["results"], link=not found["board"].startswith(IMPORTED)),
     }
     return render(request, "leaderboard/snapshot.html", context)

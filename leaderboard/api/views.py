@@ -17,12 +17,12 @@ from common.caching import public
 from common.errors import InvalidInput, NotFound
 from common.payload_types import Page
 from leaderboard.boards import queries, snapshots
-from leaderboard.boards.csv_file import board_file
+from leaderboard.boards.csv_file import csv_response
 from leaderboard.boards.head_to_head import read_head_to_head
 from leaderboard.boards.history import read_history
 from leaderboard.boards.matrix import read_matrix
-from leaderboard.boards.model_page import public_model, read_model_page
-from leaderboard.boards.reveal import places_of
+from leaderboard.boards.model_page import get_public_model, read_model_page
+from leaderboard.boards.reveal import battle_places
 from leaderboard.models import OVERALL, AggregationRun
 from leaderboard.payload_types import (
     BattlePlacesPayload,
@@ -50,7 +50,7 @@ class Leaderboard(APIView):
         if wanted not in FORMATS:
             raise InvalidInput(fields={"as": [_("Choose one of: %(choices)s.") % {"choices": ", ".join(FORMATS)}]})
         found = queries.read_board(query)
-        return board_file(query.board, found["results"]) if wanted == "csv" else PayloadResponse(found)
+        return csv_response(query.board, found["results"]) if wanted == "csv" else PayloadResponse(found)
 
 
 @method_decorator(public, name="dispatch")
@@ -89,7 +89,7 @@ class HeadToHead(APIView):
         a, b = (request.query_params.get(name, "") for name in ("a", "b"))
         if not a or not b or a == b:
             raise InvalidInput(fields={"b": [_("Name two different models as a and b.")]})
-        return PayloadResponse(read_head_to_head(public_model(a), public_model(b)))
+        return PayloadResponse(read_head_to_head(get_public_model(a), get_public_model(b)))
 
 
 @method_decorator(public, name="dispatch")
@@ -110,7 +110,7 @@ class BattlePlaces(APIView):
         if battle.vote_or_none is None:
             raise NotVotedYet
         shown = shown_battle(battle)
-        places = places_of([shown])
+        places = battle_places([shown])
         told: list[PlacePayload] = [
             {"side": one["side"], "model": one["model"], **places[public_id, one["side"]]}
             for one in shown["sides"] or ()
@@ -124,7 +124,7 @@ class SnapshotList(APIView):
 
     def get(self, request: Request) -> PayloadResponse[Page[SnapshotHeadPayload]]:
         runs = AggregationRun.objects.published(request.query_params.get("board", "").replace("\x00", ""))
-        return paginated(runs, request, snapshots.describe_run)
+        return paginated(runs, request, snapshots.snapshot_head_payload)
 
 
 @method_decorator(public, name="dispatch")

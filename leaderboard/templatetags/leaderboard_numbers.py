@@ -2,7 +2,7 @@
 
 from django import template
 
-from leaderboard.boards.table import percent
+from leaderboard.boards.table import format_percent
 
 register = template.Library()
 
@@ -15,4 +15,4 @@ def points(value: float | None) -> str:
 
 @register.filter
 def per_cent(share: float | None) -> str:
-    return "–" if share is None else percent(share)
+    return "–" if share is None else format_percent(share)

@@ -1,4 +1,4 @@
-"""`{% places_of battles as places %}`, `{% with_places battle places as sides %}`: where revealed models stand."""
+"""Places of revealed models: `{% battle_places … %}` and `{% sides_with_places … %}`."""
 
 from django import template
 
@@ -10,23 +10,23 @@ register = template.Library()
 
 class SideWithPlace(SidePayload):
     place: reveal.PlaceNumbers
-    spent: reveal.Spent
+    spent: reveal.AnswerTotals
 
 
 @register.simple_tag
-def places_of(battles: list[BattlePayload]) -> reveal.Places:
+def battle_places(battles: list[BattlePayload]) -> reveal.Places:
     """Of all battles of a page at once."""
-    return reveal.places_of(battles)
+    return reveal.battle_places(battles)
 
 
 @register.simple_tag
-def with_places(battle: BattlePayload, places: reveal.Places | str) -> list[SideWithPlace]:
+def sides_with_places(battle: BattlePayload, places: reveal.Places | str) -> list[SideWithPlace]:
     """The battle's sides, each with its `place` and with what it `spent` up to the vote.
 
     places: those of the whole page, or "" where only this battle is printed.
     """
-    known = places if isinstance(places, dict) else reveal.places_of([battle])
+    known = places if isinstance(places, dict) else reveal.battle_places([battle])
     return [
-        {**side, "place": known[battle["id"], side["side"]], "spent": reveal.spent_by(side["side"], battle)}
+        {**side, "place": known[battle["id"], side["side"]], "spent": reveal.answer_totals(side["side"], battle)}
         for side in battle["sides"] or ()
     ]

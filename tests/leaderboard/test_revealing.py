@@ -10,7 +10,7 @@ from battles.models import Answer, Battle, Vote
 from battles.queries import read_battle
 from battles.views.battles import page_battle
 from leaderboard.aggregation import job
-from leaderboard.boards.reveal import NOWHERE, places_of
+from leaderboard.boards.reveal import UNKNOWN_PLACE, battle_places
 from leaderboard.counting import schedule
 from leaderboard.rating import elo
 from tests import make
@@ -40,13 +40,13 @@ def test_a_vote_says_what_it_moved_until_a_later_one_moves_either_model_again():
     cast(gold, silver, "left")
     battle = shown(voted(gold, silver, choice="right"))
     change = elo.K * (0 - elo.expected_share(1516, 1484))
-    places = places_of([battle])
+    places = battle_places([battle])
     assert [places[battle["id"], side]["elo_change"] for side in ("left", "right")] == pytest.approx([change, -change])
     assert [places[battle["id"], side]["elo"] for side in ("left", "right")] == pytest.approx(
         [1516 + change, 1484 - change]
     )
     cast(bronze, silver, "tie")
-    assert places_of([battle])[battle["id"], "left"]["elo_change"] is None
+    assert battle_places([battle])[battle["id"], "left"]["elo_change"] is None
 
 
 @pytest.mark.django_db
@@ -83,7 +83,7 @@ def test_a_vote_that_does_not_count_moved_nobody():
     battle = make.answered_battle(gold, silver)
     Answer.objects.filter(turn__battle=battle, side__position="left").update(state=Answer.State.STOPPED)
     actions.cast_vote(actor=make.visitor(), battle=battle, choice=Vote.Choice.LEFT)
-    place = places_of([shown(battle)])[battle.public_id, "left"]
+    place = battle_places([shown(battle)])[battle.public_id, "left"]
     assert (place["elo"], place["elo_change"]) == (1516, None)
 
 
@@ -94,12 +94,12 @@ def test_any_number_of_battles_is_placed_with_three_questions(django_assert_num_
     job.aggregate(slot=schedule.new_slot())
     battles = [shown(voted(gold, silver)), shown(voted(guest, gold)), shown(make.answered_battle(gold, silver))]
     with django_assert_num_queries(3):
-        places = places_of(battles)
+        places = battle_places(battles)
     assert len(places) == 4
     assert places[battles[0]["id"], "left"]["rank"] == 1
-    assert places[battles[1]["id"], "left"] | {"elo": None, "elo_change": None} == NOWHERE  # not on the board yet
+    assert places[battles[1]["id"], "left"] | {"elo": None, "elo_change": None} == UNKNOWN_PLACE  # not on the board yet
     with django_assert_num_queries(0):
-        assert places_of(battles[2:]) == {}
+        assert battle_places(battles[2:]) == {}
 
 
 @pytest.mark.django_db

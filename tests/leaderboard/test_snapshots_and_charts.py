@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from battles.models import Vote
 from leaderboard.aggregation import job
-from leaderboard.boards.facts import describe_facts, drawn_how_often
+from leaderboard.boards.facts import describe_facts, sampling_shares_by_name
 from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel, Price, Provider
@@ -102,7 +102,7 @@ def test_facts_are_said_with_names_and_without_what_is_unknown():
 def test_a_snapshot_says_who_is_drawn_how_often(client):
     names = {"a": "Ada"}
     facts = {"sampling_shares": {"b": 0.25, "a": 1.0}}
-    assert drawn_how_often(facts, names) == [("Ada", "100.0 %"), ("b", "25.0 %")]
+    assert sampling_shares_by_name(facts, names) == [("Ada", "100.0 %"), ("b", "25.0 %")]
     ada, bob = contestants("ada", "bob")
     Provider.objects.update(is_answering=True)
     cast_many(ada, bob, left=6)

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from battles.models import Battle, Call
 from leaderboard.aggregation import job
-from leaderboard.boards.csv_file import neutral
+from leaderboard.boards.csv_file import escape_formula
 from leaderboard.boards.queries import BoardQuery, read_board
 from leaderboard.counting import method, schedule
 from leaderboard.models import AggregationRun
@@ -201,7 +201,7 @@ def test_the_same_address_gives_json_and_csv(client, published):
     ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\n=1", "＝1+1", "\u3000＝1", "\ufeff=1", "\u200b=1"],
 )  # fmt: skip
 def test_a_name_never_becomes_a_formula(client, formula):
-    assert neutral(formula) == f"'{formula}"
+    assert escape_formula(formula) == f"'{formula}"
     bad, other = contestants("bad", "other")
     LanguageModel.objects.filter(pk=bad.pk).update(name=formula)
     cast_many(bad, other, left=6)
@@ -213,7 +213,7 @@ def test_a_name_never_becomes_a_formula(client, formula):
 
 def test_plain_names_and_numbers_are_left_alone():
     for value in ("Gold 2.5", "a=b", -1.5, None, True):
-        assert neutral(value) is value
+        assert escape_formula(value) is value
 
 
 def test_first_token_times_are_the_median_of_finished_calls():
