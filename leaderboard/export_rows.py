@@ -1,4 +1,4 @@
-"""One vote as an export says it: what was decided about which models, and by whom under a name of this export only."""
+"""One vote as a row of an export; voters have pseudonyms that are valid in this export only."""
 
 from datetime import datetime
 from typing import Literal
@@ -18,14 +18,14 @@ class StyleCounts(msgspec.Struct, frozen=True):
 
 
 class Style(msgspec.Struct, frozen=True):
-    """How the answers of either side were dressed, over all turns that were voted on."""
+    """Formatting counts of each side's answers, over all turns before the vote."""
 
     left: StyleCounts
     right: StyleCounts
 
 
 class VoteRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of an export. What is not known is null; an imported table of counts says in `n` how many alike."""
+    """A row of an export; unknown values are null. n: number of equal votes in an imported table of counts."""
 
     order: int
     voter: str
@@ -47,7 +47,7 @@ class VoteRow(msgspec.Struct, frozen=True, kw_only=True):
         return self.excluded_reason is None
 
     def is_on(self, scope: str) -> bool:
-        """Whether the vote belongs to that board: a category or language of the blind votes, or the board itself."""
+        """Return whether the vote is filed under that board."""
         kind, _, name = scope.partition(":")
         match kind:
             case "category":

@@ -1,4 +1,4 @@
-"""A window onto runs, standings and tallies; nothing here is edited by hand."""
+"""Read-only admin pages of runs, standings and tallies."""
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -16,7 +16,7 @@ from leaderboard.models import AggregationRun, EloRating, ImportedBoard, PairTal
 
 
 class BoardFilter(admin.SimpleListFilter):
-    """By the boards there are: to list those that occur, Django would read every run."""
+    """Filter by board, with choices from the newest snapshots: Django's own filter would read every run."""
 
     title = gettext_lazy("board")
     parameter_name = "scope"

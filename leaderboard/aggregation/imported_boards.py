@@ -15,7 +15,7 @@ from leaderboard.counting.columns import Column, outcome_column, read_columns
 from leaderboard.counting.vote_columns import STYLE_COLUMNS, contestant_ids, indices_of, style_features_of
 from leaderboard.models import AggregationRun, Contestant, ImportedBoard, Standing
 from leaderboard.models.imported import SCOPE
-from leaderboard.notify import announce_snapshot
+from leaderboard.notify import notify_new_snapshot
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.counts import counted
 from leaderboard.rating.elo_replay import Replay
@@ -105,7 +105,7 @@ def publish(board: ImportedBoard) -> AggregationRun:
         Standing(run=run, contestant=contestant, elo=table.elo.get(index), **line)
         for index, (contestant, line) in enumerate(zip(table.contestants, fit.lines, strict=True))
     )
-    transaction.on_commit(partial(announce_snapshot, board.scope))
+    transaction.on_commit(partial(notify_new_snapshot, board.scope))
     return run
 
 

@@ -37,7 +37,7 @@ from leaderboard.counting.revealed_calls import RevealCutoff
 from leaderboard.counting.vote_arrays import BoardVotes, empty_board, read_boards
 from leaderboard.counting.vote_changes import exclude_votes
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing, VoteChange
-from leaderboard.notify import announce_snapshot
+from leaderboard.notify import notify_new_snapshot
 
 State = AggregationRun.State
 REPEATED = Vote.ExcludedReason.DUPLICATE_PROMPT
@@ -155,7 +155,7 @@ def _store(fitted: list[FittedBoard]) -> None:
     _copy_standings([standing for board in fitted for standing in board.standings])
     scopes = [board.run.scope for board in fitted if board.run.state == State.DONE]
     for scope in scopes:
-        transaction.on_commit(partial(announce_snapshot, scope))
+        transaction.on_commit(partial(notify_new_snapshot, scope))
 
 
 def _copy_standings(standings: list[Standing]) -> None:

@@ -1,4 +1,4 @@
-"""Boards, snapshots and exports, as OpenAPI describes them."""
+"""OpenAPI descriptions of boards, snapshots and exports."""
 
 from battles.errors import NotVotedYet
 from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_of

@@ -1,4 +1,4 @@
-"""The boards, their snapshots and what can be asked of them through the API."""
+"""API views of boards and their snapshots."""
 
 from typing import cast
 
@@ -37,7 +37,7 @@ from leaderboard.payload_types import (
     SnapshotPayload,
 )
 
-MODELS_OVER_TIME = 50
+MAX_MODELS_OVER_TIME = 50
 FORMATS = ("json", "csv")
 
 
@@ -46,11 +46,11 @@ class Leaderboard(APIView):
     """The newest snapshot of a board, sorted and filtered."""
 
     def get(self, request: Request) -> PayloadResponse[LeaderboardPayload] | HttpResponse:
-        query, wanted = queries.BoardQuery.read(request.query_params), request.query_params.get("as", "json")
-        if wanted not in FORMATS:
+        query, file_format = queries.BoardQuery.read(request.query_params), request.query_params.get("as", "json")
+        if file_format not in FORMATS:
             raise InvalidInput(fields={"as": [_("Choose one of: %(choices)s.") % {"choices": ", ".join(FORMATS)}]})
-        found = queries.read_board(query)
-        return csv_response(query.board, found["results"]) if wanted == "csv" else PayloadResponse(found)
+        board = queries.read_board(query)
+        return csv_response(query.board, board["results"]) if file_format == "csv" else PayloadResponse(board)
 
 
 @method_decorator(public, name="dispatch")
@@ -75,9 +75,9 @@ class History(APIView):
 
     def get(self, request: Request) -> PayloadResponse[HistoryPayload]:
         slugs = [slug for slug in request.query_params.get("models", "").split(",") if slug]
-        if not 0 < len(slugs) <= MODELS_OVER_TIME:
-            said = _("Name between one and %(most)d models, separated by commas.") % {"most": MODELS_OVER_TIME}
-            raise InvalidInput(fields={"models": [said]})
+        if not 0 < len(slugs) <= MAX_MODELS_OVER_TIME:
+            message = _("Name between one and %(most)d models, separated by commas.") % {"most": MAX_MODELS_OVER_TIME}
+            raise InvalidInput(fields={"models": [message]})
         return PayloadResponse(read_history(request.query_params.get("board") or OVERALL, slugs))
 
 
@@ -111,11 +111,11 @@ class BattlePlaces(APIView):
             raise NotVotedYet
         shown = shown_battle(battle)
         places = battle_places([shown])
-        told: list[PlacePayload] = [
-            {"side": one["side"], "model": one["model"], **places[public_id, one["side"]]}
-            for one in shown["sides"] or ()
+        sides: list[PlacePayload] = [
+            {"side": side["side"], "model": side["model"], **places[public_id, side["side"]]}
+            for side in shown["sides"] or ()
         ]
-        return PayloadResponse({"battle": public_id, "sides": told})
+        return PayloadResponse({"battle": public_id, "sides": sides})
 
 
 @method_decorator(public, name="dispatch")

@@ -1,5 +1,3 @@
-"""Points and shares as the pages of the board print them."""
-
 from django import template
 
 from leaderboard.boards.table import format_percent
@@ -9,7 +7,7 @@ register = template.Library()
 
 @register.filter
 def points(value: float | None) -> str:
-    """Whole points; a bound that is not known is a dash."""
+    """Format as whole points, and None as a dash."""
     return "–" if value is None else f"{value:.0f}"
 
 

@@ -15,18 +15,18 @@ class SideWithPlace(SidePayload):
 
 @register.simple_tag
 def battle_places(battles: list[BattlePayload]) -> reveal.Places:
-    """Of all battles of a page at once."""
+    """Read the places for all battles of a page at once."""
     return reveal.battle_places(battles)
 
 
 @register.simple_tag
 def sides_with_places(battle: BattlePayload, places: reveal.Places | str) -> list[SideWithPlace]:
-    """The battle's sides, each with its `place` and with what it `spent` up to the vote.
+    """Return the battle's sides, each with its `place` and its totals before the vote as `spent`.
 
-    places: those of the whole page, or "" where only this battle is printed.
+    places: result of battle_places for the page, or "" if the page shows this battle alone.
     """
-    known = places if isinstance(places, dict) else reveal.battle_places([battle])
+    page_places = places if isinstance(places, dict) else reveal.battle_places([battle])
     return [
-        {**side, "place": known[battle["id"], side["side"]], "spent": reveal.answer_totals(side["side"], battle)}
+        {**side, "place": page_places[battle["id"], side["side"]], "spent": reveal.answer_totals(side["side"], battle)}
         for side in battle["sides"] or ()
     ]

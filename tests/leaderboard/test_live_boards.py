@@ -13,7 +13,7 @@ from django.utils import timezone
 from common.valkey import connections as valkey
 from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
-from leaderboard.notify import CHANNEL, announce_snapshot
+from leaderboard.notify import CHANNEL, notify_new_snapshot
 from tests.site import Reader, serve
 from tests.waiting import wait_for
 
@@ -66,10 +66,10 @@ def test_a_reader_is_told_of_each_new_snapshot_of_the_board(address):
     other = Follower(address, shown=published("language:fr"), board="language:fr")
     wait_until_subscribed()
     first = published()
-    announce_snapshot("overall")
+    notify_new_snapshot("overall")
     assert follower.next() == first
     second = published()
-    announce_snapshot("overall")
+    notify_new_snapshot("overall")
     assert follower.next() == second
     assert other.news.empty()
 
@@ -80,7 +80,7 @@ def test_who_comes_with_an_old_snapshot_is_told_at_once(address):
     # A browser that reconnects says what it was told last.
     reconnected = Follower(address, shown=old, **{"Last-Event-ID": new})
     newest = published()
-    announce_snapshot("overall")
+    notify_new_snapshot("overall")
     assert reconnected.next() == newest
 
 
@@ -104,7 +104,7 @@ def test_readers_hold_no_database_connection(address, settings):
     followers = [Follower(address, shown=shown) for _ in range(20)]
     wait_until_subscribed()
     new = published()
-    announce_snapshot("overall")
+    notify_new_snapshot("overall")
     assert {follower.next() for follower in followers} == {new}
     wait_for(lambda: connections() <= before + 2)
 
@@ -112,5 +112,5 @@ def test_readers_hold_no_database_connection(address, settings):
 def test_a_snapshot_is_published_while_valkey_is_away(monkeypatch, caplog):
     monkeypatch.setattr(valkey, "_away_until", float("inf"))
     with caplog.at_level("WARNING", logger="leaderboard.notify"):
-        announce_snapshot("overall")
+        notify_new_snapshot("overall")
     assert "was not announced" in caplog.text
