@@ -125,7 +125,7 @@ def _count_stars(earlier: AggregationRun | None) -> int:
 
 
 def _star_position(board: BoardVotes) -> RunFacts:
-    """For the star board, last_order is the number of comparisons and last_change the last star's number."""
+    """Use the number of comparisons as last_order and the last star's number as last_change."""
     return {"last_order": board.counts.total, "last_change": board.last_star}
 
 

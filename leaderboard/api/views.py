@@ -43,8 +43,6 @@ FORMATS = ("json", "csv")
 
 @method_decorator(public, name="dispatch")
 class Leaderboard(APIView):
-    """The newest snapshot of a board, sorted and filtered."""
-
     def get(self, request: Request) -> PayloadResponse[LeaderboardPayload] | HttpResponse:
         query, file_format = queries.BoardQuery.read(request.query_params), request.query_params.get("as", "json")
         if file_format not in FORMATS:
@@ -55,24 +53,18 @@ class Leaderboard(APIView):
 
 @method_decorator(public, name="dispatch")
 class BoardList(APIView):
-    """Boards that exist, with counts."""
-
     def get(self, request: Request) -> PayloadResponse[Page[BoardPayload]]:
         return paginated(queries.list_boards(), request, lambda board: board)
 
 
 @method_decorator(public, name="dispatch")
 class ModelStandings(APIView):
-    """One model's standing on every board, its opponents, calls and versions."""
-
     def get(self, request: Request, slug: str) -> PayloadResponse[ModelStandingsPayload]:
         return PayloadResponse(read_model_page(slug))
 
 
 @method_decorator(public, name="dispatch")
 class History(APIView):
-    """How models moved on a board in the last 90 days: `?board=&models=a,b`."""
-
     def get(self, request: Request) -> PayloadResponse[HistoryPayload]:
         slugs = [slug for slug in request.query_params.get("models", "").split(",") if slug]
         if not 0 < len(slugs) <= MAX_MODELS_OVER_TIME:
@@ -83,8 +75,6 @@ class History(APIView):
 
 @method_decorator(public, name="dispatch")
 class HeadToHead(APIView):
-    """Two models compared: `?a=&b=`."""
-
     def get(self, request: Request) -> PayloadResponse[HeadToHeadPayload]:
         a, b = (request.query_params.get(name, "") for name in ("a", "b"))
         if not a or not b or a == b:
@@ -94,15 +84,11 @@ class HeadToHead(APIView):
 
 @method_decorator(public, name="dispatch")
 class Matrix(APIView):
-    """How often each pair of a board met, and how it ended: `?board=`."""
-
     def get(self, request: Request) -> PayloadResponse[MatrixPayload]:
         return PayloadResponse(read_matrix(request.query_params.get("board") or OVERALL))
 
 
 class BattlePlaces(APIView):
-    """Where the models of a battle that one has voted on stand now, and what the vote moved."""
-
     def get(self, request: Request, public_id: str) -> PayloadResponse[BattlePlacesPayload]:
         battle = find_whole_battle(cast(ActorRequest, request._request).actor, public_id)
         if battle is None:
@@ -120,8 +106,6 @@ class BattlePlaces(APIView):
 
 @method_decorator(public, name="dispatch")
 class SnapshotList(APIView):
-    """Every snapshot published, newest first: of every board, or with `?board=` of one."""
-
     def get(self, request: Request) -> PayloadResponse[Page[SnapshotHeadPayload]]:
         runs = AggregationRun.objects.published(request.query_params.get("board", "").replace("\x00", ""))
         return paginated(runs, request, snapshots.snapshot_head_payload)
@@ -129,7 +113,5 @@ class SnapshotList(APIView):
 
 @method_decorator(public, name="dispatch")
 class SnapshotDetail(APIView):
-    """One snapshot as it was published."""
-
     def get(self, request: Request, public_id: str) -> PayloadResponse[SnapshotPayload]:
         return PayloadResponse(snapshots.read_snapshot(public_id))
