@@ -51,7 +51,7 @@ def two_worlds():
     publish()
 
 
-def test_the_api_gives_a_board_as_the_csv_of_its_page(client, two_worlds):
+def test_api_and_page_return_same_csv(client, two_worlds):
     asked = {"search": "b", "sort_by": "votes", "order": "asc"}
     page, told = client.get(PAGE, {**asked, "format": "csv"}), client.get(API, {**asked, "as": "csv"})
     assert told.content == page.content
@@ -60,7 +60,7 @@ def test_the_api_gives_a_board_as_the_csv_of_its_page(client, two_worlds):
     assert (refused.status_code, list(refused.json()["fields"])) == (400, ["as"])
 
 
-def test_models_that_never_met_stand_in_separate_tables(client, two_worlds):
+def test_models_that_never_met_are_in_separate_tables(client, two_worlds):
     groups = {line["model"]["id"]: line["group"] for line in client.get(API).json()["results"]}
     assert groups == {"ada": 0, "bob": 0, "cyd": 1, "dan": 1}
     html = client.get(PAGE).content.decode()
@@ -69,7 +69,7 @@ def test_models_that_never_met_stand_in_separate_tables(client, two_worlds):
     assert "no direct or indirect comparison" in html
 
 
-def test_a_rank_comes_with_its_range(client):
+def test_rank_is_shown_with_its_range(client):
     a, b, c = contestants("ada", "bob", "cyd")
     for first, second in ((a, b), (b, c), (a, c)):
         cast_many(first, second, left=21, right=20)
@@ -79,7 +79,7 @@ def test_a_rank_comes_with_its_range(client):
     assert "1 (1–3)" in page(client)
 
 
-def test_who_won_everything_is_at_least_and_who_lost_everything_at_most(client):
+def test_unbounded_scores_are_shown_as_at_least_or_at_most(client):
     winner, middle, loser = contestants("winner", "middle", "loser")
     cast_many(winner, middle, left=6)
     cast_many(middle, loser, left=6)
@@ -91,7 +91,7 @@ def test_who_won_everything_is_at_least_and_who_lost_everything_at_most(client):
     assert "None" not in shown
 
 
-def test_the_page_says_what_did_not_count_when_it_was_computed_and_when_it_will_be(client):
+def test_page_shows_excluded_votes_and_next_run(client):
     a, b = contestants("ada", "bob")
     cast_many(a, b, left=5, right=5)
     cast(a, b, "left", excluded=Vote.ExcludedReason.IDENTITY_LEAK)
@@ -104,14 +104,14 @@ def test_the_page_says_what_did_not_count_when_it_was_computed_and_when_it_will_
     assert "from 10 counted votes. Next:" in shown
 
 
-def test_one_vote_and_one_model_are_said_as_one(client):
+def test_single_vote_is_shown_in_singular(client):
     a, b = contestants("ada", "bob")
     cast(a, b, "left")
     publish()
     assert "0 models · 1 counted vote " in page(client)
 
 
-def test_the_choice_is_kept_in_the_address_and_in_the_form(client, two_worlds):
+def test_query_is_kept_in_form_and_links(client, two_worlds):
     answer = client.get(PAGE, {"search": "a", "sort_by": "votes", "order": "asc"})
     html = answer.content.decode()
     assert 'name="search" value="a"' in compact(html)
@@ -122,7 +122,7 @@ def test_the_choice_is_kept_in_the_address_and_in_the_form(client, two_worlds):
     assert "?search=a&amp;sort_by=votes&amp;order=asc&amp;format=csv" in html
 
 
-def test_every_way_to_read_a_board_gives_the_same_lines(client, two_worlds):
+def test_page_json_csv_and_api_have_same_lines(client, two_worlds):
     asked = {"sort_by": "name", "order": "asc", "search": "a"}
     api = client.get(API, asked).json()["results"]
     assert client.get(PAGE, {**asked, "format": "json"}).json()["results"] == api
@@ -130,7 +130,7 @@ def test_every_way_to_read_a_board_gives_the_same_lines(client, two_worlds):
     assert [line.split(",")[3] for line in csv[1:]] == [line["model"]["id"] for line in api] == ["ada", "dan"]
 
 
-def test_the_elo_on_the_board_is_the_live_one_and_in_a_snapshot_the_one_of_then(client, two_worlds):
+def test_board_shows_live_elo_and_snapshot_keeps_its_own(client, two_worlds):
     published = AggregationRun.objects.snapshots(OVERALL).get().public_id
     before = {line["model"]["id"]: line["elo"] for line in client.get(API).json()["results"]}
     cast(LanguageModel.objects.get(slug="bob"), LanguageModel.objects.get(slug="ada"), "left")
@@ -162,7 +162,7 @@ def publish_styled() -> AggregationRun:
     return run
 
 
-def test_style_control_is_a_switch(client):
+def test_style_control_changes_scores_and_ranks(client):
     publish_styled()
     plain = client.get(API).json()
     assert plain["style_control"] is False
@@ -181,12 +181,12 @@ def test_style_control_is_a_switch(client):
     assert "None" not in text_of(html)
 
 
-def test_without_style_scores_there_is_no_switch(client, two_worlds):
+def test_board_without_style_scores_has_no_switch(client, two_worlds):
     assert client.get(API, {"style_control": "1"}).json()["style_control"] is None
     assert "style_control" not in client.get(PAGE).content.decode()
 
 
-def test_categories_and_languages_are_boards_of_their_own(client):
+def test_categories_and_languages_have_boards(client):
     a, b = contestants("ada", "bob")
     for vote in cast_many(a, b, left=6, right=4):
         Vote.objects.filter(pk=vote.pk).update(categories=["coding"], language="fr", labelled_by="test")
@@ -205,7 +205,7 @@ def test_categories_and_languages_are_boards_of_their_own(client):
     assert "Coding" in text_of(html)
 
 
-def test_a_full_page_and_its_table_ask_a_fixed_number_of_questions(client, two_worlds):
+def test_page_and_table_have_fixed_query_counts(client, two_worlds):
     def queries(**headers: str) -> int:
         with CaptureQueriesContext(connection) as captured:
             client.get(PAGE, headers=headers)
@@ -224,7 +224,7 @@ def test_a_full_page_and_its_table_ask_a_fixed_number_of_questions(client, two_w
     assert max(small) <= 10
 
 
-def test_the_newest_snapshot_of_each_board_is_found_among_many(client):
+def test_newest_snapshot_of_each_board_is_found(client):
     now = timezone.now()
 
     def published(scope: str, minutes: int, state: str = "done") -> AggregationRun:
@@ -243,21 +243,21 @@ def test_the_newest_snapshot_of_each_board_is_found_among_many(client):
     }
 
 
-def test_columns_of_which_nothing_is_known_are_hidden(client, two_worlds):
+def test_columns_without_values_are_hidden(client, two_worlds):
     html = client.get(PAGE).content.decode()
     assert "no-price no-first-token no-organization" in html
     LanguageModel.objects.filter(slug="ada").update(organization="Mint")
     assert "no-organization" not in client.get(PAGE).content.decode()
 
 
-def test_pages_of_the_leaderboard_lead_to_each_other(client, two_worlds):
+def test_leaderboard_pages_link_to_each_other(client, two_worlds):
     html = client.get(PAGE).content.decode()
     for name in ("charts", "compare_choice", "snapshots", "method"):
         assert f'href="{reverse(f"leaderboard:{name}")}"' in html
     assert 'href="/leaderboard/models/ada/"' in html
 
 
-def test_who_has_votes_enough_and_no_place_is_told_so_and_not_to_wait_for_more(client):
+def test_unplaceable_model_is_shown_with_reason(client):
     one, other, last, between, first = contestants("one", "other", "last", "between", "first")
     cast_many(one, other, left=40, right=40)
     # The last lost to everybody, the first won from everybody, and one was only ever between the two.

@@ -65,7 +65,7 @@ def test_any_batching_gives_the_same_tallies(batches):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_workers_and_people_who_go_on_voting_lose_and_double_nothing():
+def test_concurrent_runs_and_votes_count_each_vote_once():
     models = contestants("a", "b", "c")
 
     def vote_or_work(number):
@@ -82,7 +82,7 @@ def test_two_workers_and_people_who_go_on_voting_lose_and_double_nothing():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_vote_that_somebody_holds_waits_and_so_do_those_after_it():
+def test_locked_vote_and_later_ones_wait_for_next_run():
     a, b = contestants("a", "b")
     votes = cast_many(a, b, left=5)
 
@@ -96,7 +96,7 @@ def test_a_vote_that_somebody_holds_waits_and_so_do_those_after_it():
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("step", ["count_pending", "read_boards", "_votes_excluded", "fit_boards", "_store"])
-def test_a_crash_between_two_steps_leaves_nothing_half_done(step, monkeypatch):
+def test_crash_between_steps_rolls_back_the_run(step, monkeypatch):
     a, b = contestants("a", "b")
     cast_many(a, b, left=4, right=3)
     owner = tallies if hasattr(tallies, step) else job
@@ -119,7 +119,7 @@ def test_a_crash_between_two_steps_leaves_nothing_half_done(step, monkeypatch):
 
 
 @pytest.mark.django_db
-def test_rebuilding_finds_nothing_to_change_in_a_sound_database(capsys):
+def test_rebuild_changes_nothing_in_consistent_database(capsys):
     some_votes(40)
     aggregate()
     call_command("rebuild_tallies")
@@ -127,7 +127,7 @@ def test_rebuilding_finds_nothing_to_change_in_a_sound_database(capsys):
 
 
 @pytest.mark.django_db
-def test_rebuilding_repairs_tallies_that_were_tampered_with(capsys):
+def test_rebuild_repairs_wrong_tallies(capsys):
     some_votes(40)
     before = everything_counted()
     PairTally.objects.filter(pk=PairTally.objects.first().pk).update(n=99)
@@ -138,7 +138,7 @@ def test_rebuilding_repairs_tallies_that_were_tampered_with(capsys):
 
 
 @pytest.mark.django_db
-def test_a_tally_is_never_negative():
+def test_negative_tally_is_refused():
     a, b = contestants("a", "b")
     cast_many(a, b, left=1)
     aggregate()

@@ -88,7 +88,7 @@ def test_failing_overall_board_takes_its_votes(monkeypatch):
     assert aggregate().votes_counted == 7
 
 
-def test_failing_imported_board_stops_no_other(monkeypatch, tmp_path: Path):
+def test_failing_imported_board_does_not_stop_others(monkeypatch, tmp_path: Path):
     for name, votes in (("small", 40), ("large", 50)):
         lines = [("Ada", "Bob", "model_a")] * votes + [("Bob", "Ada", "model_a")] * 10
         import_votes(table(tmp_path / f"{name}.csv", SINGLE, *lines), "--title", name)

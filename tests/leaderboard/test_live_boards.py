@@ -61,7 +61,7 @@ def wait_until_subscribed() -> None:
     wait_for(lambda: dict(valkey.connection().pubsub_numsub(CHANNEL))[CHANNEL])
 
 
-def test_a_reader_is_told_of_each_new_snapshot_of_the_board(address):
+def test_reader_receives_new_snapshots_of_board(address):
     follower = Follower(address, shown=published())
     other = Follower(address, shown=published("language:fr"), board="language:fr")
     wait_until_subscribed()
@@ -74,7 +74,7 @@ def test_a_reader_is_told_of_each_new_snapshot_of_the_board(address):
     assert other.news.empty()
 
 
-def test_who_comes_with_an_old_snapshot_is_told_at_once(address):
+def test_reader_with_old_snapshot_is_updated_at_once(address):
     old, new = published(), published()
     assert Follower(address, shown=old).next() == new
     # A browser that reconnects says what it was told last.
@@ -84,7 +84,7 @@ def test_who_comes_with_an_old_snapshot_is_told_at_once(address):
     assert reconnected.next() == newest
 
 
-def test_a_lost_subscription_loses_no_snapshot(address):
+def test_lost_subscription_misses_no_snapshot(address):
     follower = Follower(address, shown=published())
     wait_until_subscribed()
     missed = published()  # whose announcement nobody hears
@@ -109,7 +109,7 @@ def test_readers_hold_no_database_connection(address, settings):
     wait_for(lambda: connections() <= before + 2)
 
 
-def test_a_snapshot_is_published_while_valkey_is_away(monkeypatch, caplog):
+def test_notification_without_valkey_is_logged(monkeypatch, caplog):
     monkeypatch.setattr(valkey, "_away_until", float("inf"))
     with caplog.at_level("WARNING", logger="leaderboard.notify"):
         notify_new_snapshot("overall")

@@ -18,11 +18,11 @@ def as_rows(found) -> list[tuple[int, ...]]:
     return sorted(zip(*(found[name].tolist() for name in COLUMNS), strict=True))
 
 
-def test_read_columns_returns_every_number_whole():
+def test_read_columns_returns_exact_integers():
     assert as_rows(read_columns(COLUMNS, SOURCE, {"least": 0})) == sorted(ROWS)
 
 
-def test_read_columns_in_pieces_returns_every_row(monkeypatch):
+def test_read_columns_in_parts_returns_every_row(monkeypatch):
     monkeypatch.setattr(columns, "ROWS_PER_READ", 2**30)
     assert as_rows(read_columns(COLUMNS, SOURCE, {"least": 0}, numbered_by="e")) == sorted(ROWS)
     monkeypatch.setattr(columns, "ROWS_PER_READ", 2)
@@ -39,7 +39,7 @@ def test_read_columns_by_groups_rows_by_key():
     }
 
 
-def test_read_columns_refuses_a_number_of_more_than_its_bytes():
+def test_read_columns_refuses_too_large_integer():
     with pytest.raises(DataError, match="out of range"):
         read_columns({"n": Column("n")}, f"FROM (VALUES ({LARGEST + 1})) AS row (n)", {})
 

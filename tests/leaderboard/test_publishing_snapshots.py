@@ -32,7 +32,7 @@ def at_slot(monkeypatch: pytest.MonkeyPatch, hour: int) -> None:
     monkeypatch.setattr(schedule, "database_now", lambda: moment)
 
 
-def test_a_slot_begins_on_the_hour_and_the_next_one_is_due_an_hour_later(settings):
+def test_slot_starts_on_the_hour(settings):
     settings.ARENA_AGGREGATE_EVERY_S = 3600
     moment = datetime(2026, 1, 1, 9, 20, 7, tzinfo=UTC)
     assert schedule.slot_at(moment) == schedule.slot_at(moment.replace(minute=0, second=0)) != ""
@@ -41,7 +41,7 @@ def test_a_slot_begins_on_the_hour_and_the_next_one_is_due_an_hour_later(setting
 
 
 @pytest.mark.django_db
-def test_a_slot_is_handled_once(pair, monkeypatch):
+def test_slot_runs_once(pair, monkeypatch):
     at_slot(monkeypatch, 9)
     cast_many(*pair, left=6)
     assert job.aggregate_if_due().state == State.DONE
@@ -52,7 +52,7 @@ def test_a_slot_is_handled_once(pair, monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_ten_deliveries_of_the_same_message_publish_one_snapshot(pair):
+def test_repeated_task_publishes_one_snapshot(pair):
     cast_many(*pair, left=6)
 
     def deliver(_):
@@ -68,7 +68,7 @@ def test_ten_deliveries_of_the_same_message_publish_one_snapshot(pair):
 
 
 @pytest.mark.django_db
-def test_without_news_no_snapshot_is_published(pair, monkeypatch):
+def test_unchanged_board_is_not_published(pair, monkeypatch):
     cast_many(*pair, left=6)
     states = []
     for hour in (9, 10, 11):
@@ -80,12 +80,12 @@ def test_without_news_no_snapshot_is_published(pair, monkeypatch):
 
 
 @pytest.mark.django_db
-def test_an_arena_without_votes_publishes_nothing():
+def test_arena_without_votes_publishes_nothing():
     assert job.aggregate_if_due().state == State.UNCHANGED
 
 
 @pytest.mark.django_db
-def test_other_thresholds_are_news(pair, monkeypatch):
+def test_changed_parameters_publish_snapshot(pair, monkeypatch):
     cast_many(*pair, left=6)
     at_slot(monkeypatch, 9)
     first = job.aggregate_if_due()
@@ -98,7 +98,7 @@ def test_other_thresholds_are_news(pair, monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_that_is_under_way_elsewhere_is_left_alone(pair):
+def test_run_does_not_start_while_another_is_active(pair):
     cast_many(*pair, left=6)
 
     with transaction.atomic():
@@ -110,7 +110,7 @@ def test_a_run_that_is_under_way_elsewhere_is_left_alone(pair):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_killed_in_the_middle_blocks_nobody(pair, monkeypatch):
+def test_killed_worker_does_not_block_next_run(pair, monkeypatch):
     cast_many(*pair, left=6)
 
     def killed():
@@ -127,7 +127,7 @@ def test_a_worker_killed_in_the_middle_blocks_nobody(pair, monkeypatch):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("rows", [AggregationRun, Standing])
-def test_what_was_published_cannot_be_changed(pair, rows):
+def test_published_rows_cannot_be_changed(pair, rows):
     cast_many(*pair, left=6)
     job.aggregate_if_due()
     with pytest.raises(ProgrammingError, match="Cannot update or delete"):
@@ -137,7 +137,7 @@ def test_what_was_published_cannot_be_changed(pair, rows):
 
 
 @pytest.mark.django_db
-def test_a_snapshot_says_how_it_was_made(pair, capsys):
+def test_snapshot_records_method_and_inputs(pair, capsys):
     cast_many(*pair, left=6, tie=2)
     cast(*pair, "left", excluded="incomplete")
     call_command("aggregate_votes")
@@ -154,7 +154,7 @@ def test_a_snapshot_says_how_it_was_made(pair, capsys):
 
 
 @pytest.mark.django_db
-def test_staff_ask_for_a_run_and_the_queue_takes_it(
+def test_requested_run_is_queued_and_audited(
     pair, admin_client, admin_user, monkeypatch, django_capture_on_commit_callbacks
 ):
     cast_many(*pair, left=6)
@@ -172,9 +172,7 @@ def test_staff_ask_for_a_run_and_the_queue_takes_it(
 
 
 @pytest.mark.django_db
-def test_when_no_broker_answers_the_run_happens_at_once(
-    pair, admin_client, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_requested_run_without_broker_runs_at_once(pair, admin_client, monkeypatch, django_capture_on_commit_callbacks):
     cast_many(*pair, left=6)
 
     def away(slot):
@@ -187,7 +185,7 @@ def test_when_no_broker_answers_the_run_happens_at_once(
 
 
 @pytest.mark.django_db
-def test_only_staff_with_the_right_ask_for_a_run(client):
+def test_run_request_requires_permission(client):
     url = reverse("admin:leaderboard_aggregate_now")
     client.force_login(make.user(is_staff=True))
     assert client.post(url).status_code == 403

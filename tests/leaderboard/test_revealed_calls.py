@@ -70,6 +70,6 @@ def test_calls_of_void_battle_count_from_next_snapshot(models: list[LanguageMode
 
 
 @pytest.mark.parametrize("mode", [mode for mode in Battle.Mode.values if mode != Battle.Mode.BLIND])
-def test_calls_of_open_modes_count_at_once(models: list[LanguageModel], mode: str):
+def test_calls_of_open_modes_count_immediately(models: list[LanguageModel], mode: str):
     called_battle(*models, mode)
     assert figures(models[0])[0] == 1

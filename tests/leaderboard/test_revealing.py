@@ -20,7 +20,7 @@ from tests.pages import compact
 
 @pytest.mark.parametrize("left_share", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize(("left", "right"), [(1500.0, 1500.0), (2100.0, 900.0), (700.0, 2600.0)])
-def test_a_vote_can_be_taken_back(left: float, right: float, left_share: float):
+def test_elo_before_vote_inverts_after_vote(left: float, right: float, left_share: float):
     before = elo.before_vote(*elo.after_vote(left, right, left_share=left_share), left_share=left_share)
     assert before == pytest.approx((left, right), abs=1e-9)
 
@@ -35,7 +35,7 @@ def shown(battle: Battle) -> dict:
 
 
 @pytest.mark.django_db
-def test_a_vote_says_what_it_moved_until_a_later_one_moves_either_model_again():
+def test_elo_change_is_known_until_a_later_vote():
     gold, silver, bronze = contestants("gold", "silver", "bronze")
     cast(gold, silver, "left")
     battle = shown(voted(gold, silver, choice="right"))
@@ -50,7 +50,7 @@ def test_a_vote_says_what_it_moved_until_a_later_one_moves_either_model_again():
 
 
 @pytest.mark.django_db
-def test_programs_are_told_the_same_of_their_own_battles_once_they_have_voted(client: Client):
+def test_api_returns_places_after_own_vote(client: Client):
     actor = make.member()
     client.force_login(actor.user)
     battle = make.answered_battle(*contestants("gold", "silver"), actor=actor)
@@ -67,7 +67,7 @@ def test_programs_are_told_the_same_of_their_own_battles_once_they_have_voted(cl
 
 
 @pytest.mark.django_db
-def test_what_a_vote_moved_is_printed_with_its_sign(client: Client):
+def test_elo_change_is_shown_with_sign(client: Client):
     actor = make.member()
     client.force_login(actor.user)
     battle = make.answered_battle(*contestants("gold", "silver"), actor=actor)
@@ -77,7 +77,7 @@ def test_what_a_vote_moved_is_printed_with_its_sign(client: Client):
 
 
 @pytest.mark.django_db
-def test_a_vote_that_does_not_count_moved_nobody():
+def test_excluded_vote_has_no_elo_change():
     gold, silver = contestants("gold", "silver")
     cast(gold, silver, "left")
     battle = make.answered_battle(gold, silver)
@@ -88,7 +88,7 @@ def test_a_vote_that_does_not_count_moved_nobody():
 
 
 @pytest.mark.django_db
-def test_any_number_of_battles_is_placed_with_three_questions(django_assert_num_queries):
+def test_battle_places_takes_three_queries(django_assert_num_queries):
     gold, silver, guest = contestants("gold", "silver", "guest")
     cast_many(gold, silver, left=30, right=10)
     job.aggregate(slot=schedule.new_slot())
@@ -103,7 +103,7 @@ def test_any_number_of_battles_is_placed_with_three_questions(django_assert_num_
 
 
 @pytest.mark.django_db
-def test_the_page_of_many_voted_battles_asks_no_more_than_that_of_one(client: Client, django_assert_max_num_queries):
+def test_page_of_many_voted_battles_has_bounded_query_count(client: Client, django_assert_max_num_queries):
     gold, silver = contestants("gold", "silver")
     actor = make.member()
     client.force_login(actor.user)

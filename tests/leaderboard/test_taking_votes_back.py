@@ -25,7 +25,7 @@ OPERATOR = Vote.ExcludedReason.OPERATOR
 
 
 @pytest.mark.django_db
-def test_retracting_and_restoring_a_vote_gives_the_same_bits():
+def test_restored_vote_gives_identical_results():
     some_votes(60)
     before = everything_counted()
     vote = Vote.objects.blind().filter(processing=Vote.Processing.PROCESSED).order_by("?").first()
@@ -45,7 +45,7 @@ def test_retracting_and_restoring_a_vote_gives_the_same_bits():
 
 
 @pytest.mark.django_db
-def test_retracting_all_votes_of_a_model_is_as_if_there_were_none():
+def test_retracting_all_votes_of_model_removes_it():
     a, b, c = contestants("a", "b", "c")
     cast_many(a, b, left=12, right=9, tie=3)
     before = everything_counted()
@@ -56,7 +56,7 @@ def test_retracting_all_votes_of_a_model_is_as_if_there_were_none():
 
 
 @pytest.mark.django_db
-def test_a_pending_vote_can_be_retracted_and_is_then_never_counted():
+def test_retracted_pending_vote_is_not_counted():
     a, b = contestants("a", "b")
     [vote] = cast_many(a, b, left=1)
     actions.retract(vote, reason=OPERATOR, by=None)
@@ -68,7 +68,7 @@ def test_a_pending_vote_can_be_retracted_and_is_then_never_counted():
 
 
 @pytest.mark.django_db
-def test_a_vote_whose_voter_left_is_filed_under_nobody_and_can_still_be_taken_away():
+def test_vote_of_deleted_voter_can_still_be_retracted():
     a, b = contestants("a", "b")
     vote, other = cast_many(a, b, left=2)
     aggregate()
@@ -83,7 +83,7 @@ def test_a_vote_whose_voter_left_is_filed_under_nobody_and_can_still_be_taken_aw
 
 
 @pytest.mark.django_db
-def test_a_counted_vote_follows_its_visitor_into_an_account():
+def test_counted_vote_moves_to_claiming_account():
     a, b = contestants("a", "b")
     [vote] = cast_many(a, b, left=1)
     visitor = make.visitor().visitor
@@ -99,7 +99,7 @@ def test_a_counted_vote_follows_its_visitor_into_an_account():
 
 
 @pytest.mark.django_db
-def test_a_vote_is_retracted_or_restored_once():
+def test_vote_is_retracted_or_restored_only_once():
     a, b = contestants("a", "b")
     [vote] = cast_many(a, b, left=1)
     aggregate()
@@ -112,7 +112,7 @@ def test_a_vote_is_retracted_or_restored_once():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_twenty_people_retract_the_same_vote_and_it_is_taken_away_once():
+def test_concurrent_retractions_subtract_vote_once():
     a, b = contestants("a", "b")
     vote, *_ = cast_many(a, b, left=5)
     aggregate()
