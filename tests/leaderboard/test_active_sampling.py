@@ -1,5 +1,3 @@
-"""How a snapshot changes who meets."""
-
 from collections import Counter
 from random import Random
 
@@ -19,35 +17,35 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _active(settings):
     settings.ARENA_PAIR_WEIGHTS = "leaderboard.aggregation.pair_weights.pair_weights"
-    forget()
+    clear_caches()
     yield
-    forget()
+    clear_caches()
 
 
-def forget():
+def clear_caches():
     pair_weights._current_plan.cache_clear()
     pair_weights._current_weights.cache_clear()
 
 
 def publish(slot):
     run = job.aggregate(slot=slot)
-    forget()
+    clear_caches()
     return run
 
 
-def everybody():
+def all_models():
     return list(LanguageModel.objects.order_by("pk"))
 
 
 def drawn_share(model, draws=400):
     random = Random(1)
-    drawn = Counter(side for _ in range(draws) for side in draw(everybody(), random)[:2])
+    drawn = Counter(side for _ in range(draws) for side in draw(all_models(), random)[:2])
     return drawn[model.pk] / draws
 
 
 def test_pair_weights_before_first_snapshot_are_admin_weights():
     contestants("ant", "bee", "cat")
-    candidates = [Candidate(model.pk, weight) for model, weight in zip(everybody(), (1.0, 2.0, 3.0), strict=True)]
+    candidates = [Candidate(model.pk, weight) for model, weight in zip(all_models(), (1.0, 2.0, 3.0), strict=True)]
     even = uniform_pair_weights(candidates)
     assert pair_weights.pair_weights(candidates) == [(a, b, pytest.approx(weight / 3)) for a, b, weight in even]
 
@@ -69,7 +67,7 @@ def test_models_without_votes_and_newer_ones_are_drawn():
     make.model(slug="new")
     publish("first")
     newer = make.model(slug="newer")
-    assert set(SamplingPlan.objects.get().contestants) == {model.pk for model in everybody()} - {newer.pk}
+    assert set(SamplingPlan.objects.get().contestants) == {model.pk for model in all_models()} - {newer.pk}
     assert drawn_share(newer) >= 0.5
 
 
@@ -80,7 +78,7 @@ def test_every_active_pair_can_be_drawn_with_known_propensity():
     publish("first")
     random, drawn = Random(2), {}
     for _ in range(600):
-        left, right, propensity = draw(everybody(), random)
+        left, right, propensity = draw(all_models(), random)
         drawn[frozenset((left, right))] = propensity
     assert len(drawn) == 6
     assert sum(drawn.values()) == pytest.approx(1)
@@ -120,7 +118,7 @@ def test_uniform_weights_publish_shares_without_plan(settings):
 def test_drawing_reads_plan_once_a_minute(monkeypatch, django_assert_num_queries):
     cast_many(*contestants("ant", "bee", "cat")[:2], left=6, right=6)
     publish("first")
-    models = everybody()
+    models = all_models()
     for minute in (1, 2):
         monkeypatch.setattr(pair_weights, "_ttl_period", lambda minute=minute: minute)
         with django_assert_num_queries(1):

@@ -1,4 +1,4 @@
-"""What the board's page, files and API say beyond the numbers: boards, groups, bounds, style, no script."""
+"""Page, files and API of a board beyond its numbers: groups, bounds, style control, board choice."""
 
 from datetime import timedelta
 from html.parser import HTMLParser
@@ -28,7 +28,7 @@ def publish() -> None:
     job.aggregate(slot=schedule.new_slot())
 
 
-def text_of(html: str) -> str:
+def visible_text(html: str) -> str:
     words: list[str] = []
     parser = HTMLParser()
     parser.handle_data = words.append  # type: ignore[method-assign]
@@ -36,31 +36,31 @@ def text_of(html: str) -> str:
     return " ".join(" ".join(words).split())
 
 
-def page(client, address: str = PAGE, **asked: str) -> str:
-    answer = client.get(address, asked)
-    assert answer.status_code == 200
-    return text_of(answer.content.decode())
+def page(client, url: str = PAGE, **query: str) -> str:
+    response = client.get(url, query)
+    assert response.status_code == 200
+    return visible_text(response.content.decode())
 
 
 @pytest.fixture
-def two_worlds():
-    """Four models of which two and two met."""
+def two_groups():
+    """Four models in two pairs without comparisons between the pairs."""
     a, b, c, d = contestants("ada", "bob", "cyd", "dan")
     cast_many(a, b, left=40, right=20)
     cast_many(c, d, left=20, right=15)
     publish()
 
 
-def test_api_and_page_return_same_csv(client, two_worlds):
-    asked = {"search": "b", "sort_by": "votes", "order": "asc"}
-    page, told = client.get(PAGE, {**asked, "format": "csv"}), client.get(API, {**asked, "as": "csv"})
-    assert told.content == page.content
-    assert told["Content-Disposition"] == page["Content-Disposition"]
+def test_api_and_page_return_same_csv(client, two_groups):
+    query = {"search": "b", "sort_by": "votes", "order": "asc"}
+    page, api = client.get(PAGE, {**query, "format": "csv"}), client.get(API, {**query, "as": "csv"})
+    assert api.content == page.content
+    assert api["Content-Disposition"] == page["Content-Disposition"]
     refused = client.get(API, {"as": "pdf"})
     assert (refused.status_code, list(refused.json()["fields"])) == (400, ["as"])
 
 
-def test_models_that_never_met_are_in_separate_tables(client, two_worlds):
+def test_models_that_never_met_are_in_separate_tables(client, two_groups):
     groups = {line["model"]["id"]: line["group"] for line in client.get(API).json()["results"]}
     assert groups == {"ada": 0, "bob": 0, "cyd": 1, "dan": 1}
     html = client.get(PAGE).content.decode()
@@ -111,26 +111,25 @@ def test_single_vote_is_shown_in_singular(client):
     assert "0 models · 1 counted vote " in page(client)
 
 
-def test_query_is_kept_in_form_and_links(client, two_worlds):
-    answer = client.get(PAGE, {"search": "a", "sort_by": "votes", "order": "asc"})
-    html = answer.content.decode()
+def test_query_is_kept_in_form_and_links(client, two_groups):
+    html = client.get(PAGE, {"search": "a", "sort_by": "votes", "order": "asc"}).content.decode()
     assert 'name="search" value="a"' in compact(html)
     assert 'name="sort_by" value="votes"' in html
     assert 'name="order" value="asc"' in html
-    # Every sort link and file keeps the search.
+    # Sort links and file links keep the search.
     assert "?search=a&amp;sort_by=name&amp;order=asc" in html
     assert "?search=a&amp;sort_by=votes&amp;order=asc&amp;format=csv" in html
 
 
-def test_page_json_csv_and_api_have_same_lines(client, two_worlds):
-    asked = {"sort_by": "name", "order": "asc", "search": "a"}
-    api = client.get(API, asked).json()["results"]
-    assert client.get(PAGE, {**asked, "format": "json"}).json()["results"] == api
-    csv = client.get(PAGE, {**asked, "format": "csv"}).content.decode().splitlines()
+def test_page_json_csv_and_api_have_same_lines(client, two_groups):
+    query = {"sort_by": "name", "order": "asc", "search": "a"}
+    api = client.get(API, query).json()["results"]
+    assert client.get(PAGE, {**query, "format": "json"}).json()["results"] == api
+    csv = client.get(PAGE, {**query, "format": "csv"}).content.decode().splitlines()
     assert [line.split(",")[3] for line in csv[1:]] == [line["model"]["id"] for line in api] == ["ada", "dan"]
 
 
-def test_board_shows_live_elo_and_snapshot_keeps_its_own(client, two_worlds):
+def test_board_shows_live_elo_and_snapshot_keeps_its_own(client, two_groups):
     published = AggregationRun.objects.snapshots(OVERALL).get().public_id
     before = {line["model"]["id"]: line["elo"] for line in client.get(API).json()["results"]}
     cast(LanguageModel.objects.get(slug="bob"), LanguageModel.objects.get(slug="ada"), "left")
@@ -141,7 +140,7 @@ def test_board_shows_live_elo_and_snapshot_keeps_its_own(client, two_worlds):
 
 
 def publish_styled() -> AggregationRun:
-    """A snapshot whose first place is another one with style taken out, and whose third model has no such score."""
+    """Publish a snapshot in which style control changes the first place and the third model has no style score."""
     now = timezone.now()
     run = AggregationRun.objects.create(
         slot=schedule.new_slot(), state="done", method="m", parameters={"listed_from_votes": 5}, votes_counted=30,
@@ -149,14 +148,14 @@ def publish_styled() -> AggregationRun:
         facts={"style": {"coefficients": {"tokens": {"value": 0.2, "low": 0.1, "high": 0.3}}, "dropped": []}},
     )  # fmt: skip
     counts = {"votes": 20, "wins": 10, "losses": 10, "ties": 0, "both_bad": 0, "elo": 1500.0}
-    for place, (model, style) in enumerate(
+    for index, (model, style) in enumerate(
         zip(contestants("wordy", "terse", "new"), (1490.0, 1520.0, None), strict=True)
     ):
-        score = 1530.0 - 20 * place
+        score = 1530.0 - 20 * index
         Standing.objects.create(
-            run=run, model=model, score=score, ci_low=score - 9, ci_high=score + 9, rank=place + 1, rank_best=1,
+            run=run, model=model, score=score, ci_low=score - 9, ci_high=score + 9, rank=index + 1, rank_best=1,
             rank_worst=3, preliminary=style is None, **counts, style_score=style,
-            style_ci_low=style and style - 5, style_ci_high=style and style + 5, style_rank=style and 2 - place,
+            style_ci_low=style and style - 5, style_ci_high=style and style + 5, style_rank=style and 2 - index,
             style_rank_best=style and 1, style_rank_worst=style and 2,
         )  # fmt: skip
     return run
@@ -178,10 +177,10 @@ def test_style_control_changes_scores_and_ranks(client):
     assert page(client, style_control="1").count("(1–2)") == 2
     assert "only established models have a score and a rank" in html
     assert "only established models have a score and a rank" not in page(client)
-    assert "None" not in text_of(html)
+    assert "None" not in visible_text(html)
 
 
-def test_board_without_style_scores_has_no_switch(client, two_worlds):
+def test_board_without_style_scores_has_no_switch(client, two_groups):
     assert client.get(API, {"style_control": "1"}).json()["style_control"] is None
     assert "style_control" not in client.get(PAGE).content.decode()
 
@@ -202,25 +201,25 @@ def test_categories_and_languages_have_boards(client):
     html = client.get(PAGE, {"board": "category:coding"}).content.decode()
     assert '<optgroup label="Categories">' in html
     assert '<option value="category:coding" selected>Coding</option>' in html
-    assert "Coding" in text_of(html)
+    assert "Coding" in visible_text(html)
 
 
-def test_page_and_table_have_fixed_query_counts(client, two_worlds):
-    def queries(**headers: str) -> int:
+def test_page_and_table_have_fixed_query_counts(client, two_groups):
+    def count_queries(**headers: str) -> int:
         with CaptureQueriesContext(connection) as captured:
             client.get(PAGE, headers=headers)
         return len(captured)
 
     [vote] = cast_many(*contestants("eve", "fay"), left=1)
-    Vote.objects.filter(pk=vote.pk).update(categories=["coding"])  # with a first category come the categories' names
+    Vote.objects.filter(pk=vote.pk).update(categories=["coding"])  # the first category adds a query for its name
     publish()
-    small = queries(), queries(**{"HX-Request": "true"})
+    small = count_queries(), count_queries(**{"HX-Request": "true"})
     newcomers = contestants(*[f"m{number}" for number in range(15)])
     for first, second in pairwise(newcomers):
         for vote in cast_many(first, second, left=3, right=3):
             Vote.objects.filter(pk=vote.pk).update(categories=["coding", "maths"], language="de")
     publish()
-    assert (queries(), queries(**{"HX-Request": "true"})) == small
+    assert (count_queries(), count_queries(**{"HX-Request": "true"})) == small
     assert max(small) <= 10
 
 
@@ -243,14 +242,14 @@ def test_newest_snapshot_of_each_board_is_found(client):
     }
 
 
-def test_columns_without_values_are_hidden(client, two_worlds):
+def test_columns_without_values_are_hidden(client, two_groups):
     html = client.get(PAGE).content.decode()
     assert "no-price no-first-token no-organization" in html
     LanguageModel.objects.filter(slug="ada").update(organization="Mint")
     assert "no-organization" not in client.get(PAGE).content.decode()
 
 
-def test_leaderboard_pages_link_to_each_other(client, two_worlds):
+def test_leaderboard_pages_link_to_each_other(client, two_groups):
     html = client.get(PAGE).content.decode()
     for name in ("charts", "compare_choice", "snapshots", "method"):
         assert f'href="{reverse(f"leaderboard:{name}")}"' in html
@@ -260,7 +259,7 @@ def test_leaderboard_pages_link_to_each_other(client, two_worlds):
 def test_unplaceable_model_is_shown_with_reason(client):
     one, other, last, between, first = contestants("one", "other", "last", "between", "first")
     cast_many(one, other, left=40, right=40)
-    # The last lost to everybody, the first won from everybody, and one was only ever between the two.
+    # `last` lost all votes, `first` won all, and `between` met only these two.
     for better, worse in ((one, last), (between, last), (first, one), (first, between)):
         cast_many(better, worse, left=6)
     publish()

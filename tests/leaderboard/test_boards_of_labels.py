@@ -1,4 +1,4 @@
-"""A board for each category and language, beside Overall: the same votes, counted where they are filed."""
+"""Boards of categories and languages, and their relation to Overall."""
 
 import random
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ def aggregate() -> AggregationRun:
     return job.aggregate(slot=schedule.new_slot())
 
 
-def at(monkeypatch: pytest.MonkeyPatch, day: int, hour: int) -> None:
+def set_time(monkeypatch: pytest.MonkeyPatch, day: int, hour: int) -> None:
     moment = datetime(2026, 3, day, hour, 20, tzinfo=UTC)
     monkeypatch.setattr(schedule, "database_now", lambda: moment)
 
@@ -38,7 +38,7 @@ def totals() -> dict[str, int]:
 
 
 def relabel(vote: Vote, *categories: str, language: str) -> None:
-    """As battles.labels.relabel does it."""
+    """Change labels like battles.labels.relabel."""
     relabelling_begins.send(sender=Vote)
     before = Labels(tuple(vote.categories), vote.language)
     labels_change.send(sender=Vote, changes=[LabelChange(vote.pk, before, Labels(categories, language))])
@@ -52,15 +52,15 @@ def pair():
 
 @pytest.fixture
 def crowd():
-    """400 votes among four models in English and French, by voters who return."""
-    chance = random.Random(9)
+    """400 votes of 30 voters on four models, in English and French."""
+    rng = random.Random(9)
     models = contestants("a", "b", "c", "d")
     for number in range(400):
-        left, right = chance.sample(models, 2)
+        left, right = rng.sample(models, 2)
         cast(
-            left, right, chance.choices(["left", "right", "tie"], [4, 4, 2])[0], voter=f"user:{number % 30}",
-            language=chance.choice(["en", "fr"]), categories=["coding"] if number % 3 else [],
-            style={side: {"tokens": chance.randrange(900), "bold": chance.randrange(9)} for side in ("left", "right")},
+            left, right, rng.choices(["left", "right", "tie"], [4, 4, 2])[0], voter=f"user:{number % 30}",
+            language=rng.choice(["en", "fr"]), categories=["coding"] if number % 3 else [],
+            style={side: {"tokens": rng.randrange(900), "bold": rng.randrange(9)} for side in ("left", "right")},
         )  # fmt: skip
 
 
@@ -167,10 +167,10 @@ def test_small_arena_is_fitted_thoroughly_every_time(crowd):
 @pytest.mark.django_db
 def test_large_arena_is_fitted_thoroughly_once_a_day(crowd, monkeypatch):
     monkeypatch.setattr(fit_boards, "THOROUGH_BELOW_VOTES", 100)
-    at(monkeypatch, day=1, hour=9)
+    set_time(monkeypatch, day=1, hour=9)
     aggregate()
     first = newest("category:coding")
-    at(monkeypatch, day=1, hour=10)
+    set_time(monkeypatch, day=1, hour=10)
     cast(*LanguageModel.objects.order_by("slug")[:2], "left", language="en", categories=["coding"])
     aggregate()
     second = newest("category:coding")
@@ -180,12 +180,12 @@ def test_large_arena_is_fitted_thoroughly_once_a_day(crowd, monkeypatch):
     assert set(second.standings.values_list(*columns)) == set(first.standings.values_list(*columns))
     overall = newest("overall")
     assert overall.facts["design_effects_of"] == overall.facts["flips_first_of"] == overall.public_id
-    at(monkeypatch, day=2, hour=1)
+    set_time(monkeypatch, day=2, hour=1)
     job.aggregate(slot="next day", only_if_changed=True)
     third = newest("category:coding")
     assert third.facts["style_of"] == third.facts["design_effects_of"] == third.public_id
     assert third.facts["style"]["scaling"] == first.facts["style"]["scaling"]
-    at(monkeypatch, day=2, hour=2)
+    set_time(monkeypatch, day=2, hour=2)
     assert job.aggregate(slot="later", only_if_changed=True).state == State.UNCHANGED
 
 

@@ -1,4 +1,4 @@
-"""Moderators decide in the administration whether votes count; what the votes say, nobody changes there."""
+"""Moderators exclude votes, count them again and decide reviews in the admin."""
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -23,7 +23,7 @@ def aggregate():
 
 @pytest.fixture
 def moderator(client):
-    """Signed in; may look at votes and reviews, and judge."""
+    """Signed-in staff with permission to view and judge votes."""
     user = make.user(is_staff=True)
     names = ["view_vote", "view_votechange", "add_votechange", "view_anomalyreview"]
     user.user_permissions.set(Permission.objects.filter(codename__in=names))
@@ -112,9 +112,9 @@ def test_review_decision_requires_reason(client, moderator, review, state, reaso
 
 @pytest.mark.django_db
 def test_staff_without_permission_cannot_decide(client, review):
-    looker = make.user(is_staff=True)
-    looker.user_permissions.set(Permission.objects.filter(codename__in=["view_vote", "view_anomalyreview"]))
-    client.force_login(looker)
+    viewer = make.user(is_staff=True)
+    viewer.user_permissions.set(Permission.objects.filter(codename__in=["view_vote", "view_anomalyreview"]))
+    client.force_login(viewer)
     client.post(VOTES, choose(Vote.objects.all(), "restore_votes", because="x"))
     assert set(Vote.objects.values_list("excluded_reason", flat=True)) == {"anomaly"}
     assert client.post(f"{REVIEWS}{review.pk}/decide/", {"state": "excluded", "because": "x"}).status_code == 403
@@ -127,10 +127,10 @@ def test_staff_without_permission_cannot_decide(client, review):
 def test_moderator_can_request_anomaly_check(
     client, moderator, counted, monkeypatch, django_capture_on_commit_callbacks
 ):
-    def away(*_):
+    def fail(*_):
         raise OperationalError("no broker")
 
-    monkeypatch.setattr(tasks.look_for_anomalies, "delay", away)
+    monkeypatch.setattr(tasks.look_for_anomalies, "delay", fail)
     with django_capture_on_commit_callbacks(execute=True):
         assert client.post(f"{REVIEWS}look/").status_code == 302
     assert AuditEntry.objects.get().action == "leaderboard.look_for_anomalies"

@@ -1,4 +1,4 @@
-"""A board that is open brings itself up to date."""
+"""Live updates of open boards."""
 
 import queue
 import threading
@@ -19,7 +19,7 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-SOON_S = 30
+TIMEOUT_S = 30
 
 
 @pytest.fixture
@@ -36,11 +36,11 @@ def published(scope: str = "overall") -> str:
     return run.public_id
 
 
-class Follower:
-    """Somebody with a board open; `news` holds the ids of the snapshots they were told of."""
+class BoardReader:
+    """Reader of a board's stream; `received` holds the ids of snapshots."""
 
     def __init__(self, address: str, *, shown: str, board: str = "overall", **headers: str) -> None:
-        self.news: queue.Queue[str] = queue.Queue()
+        self.received: queue.Queue[str] = queue.Queue()
         self._reader = Reader(address)
         self._url = f"/leaderboard/stream/?board={board}&shown={shown}"
         self._headers = headers
@@ -48,13 +48,13 @@ class Follower:
         self._thread.start()
 
     def _follow(self) -> None:
-        with suppress(httpx2.TransportError):  # the site is stopped while they read
+        with suppress(httpx2.TransportError):  # the site stops before the stream ends
             for event_id, name, data in self._reader.follow(self._url, **self._headers):
                 assert (name, event_id) == ("snapshot", data)
-                self.news.put(data)
+                self.received.put(data)
 
     def next(self) -> str:
-        return self.news.get(timeout=SOON_S)
+        return self.received.get(timeout=TIMEOUT_S)
 
 
 def wait_until_subscribed() -> None:
@@ -62,34 +62,34 @@ def wait_until_subscribed() -> None:
 
 
 def test_reader_receives_new_snapshots_of_board(address):
-    follower = Follower(address, shown=published())
-    other = Follower(address, shown=published("language:fr"), board="language:fr")
+    reader = BoardReader(address, shown=published())
+    other = BoardReader(address, shown=published("language:fr"), board="language:fr")
     wait_until_subscribed()
     first = published()
     notify_new_snapshot("overall")
-    assert follower.next() == first
+    assert reader.next() == first
     second = published()
     notify_new_snapshot("overall")
-    assert follower.next() == second
-    assert other.news.empty()
+    assert reader.next() == second
+    assert other.received.empty()
 
 
 def test_reader_with_old_snapshot_is_updated_at_once(address):
     old, new = published(), published()
-    assert Follower(address, shown=old).next() == new
-    # A browser that reconnects says what it was told last.
-    reconnected = Follower(address, shown=old, **{"Last-Event-ID": new})
+    assert BoardReader(address, shown=old).next() == new
+    # A browser that reconnects sends the last event's id.
+    reconnected = BoardReader(address, shown=old, **{"Last-Event-ID": new})
     newest = published()
     notify_new_snapshot("overall")
     assert reconnected.next() == newest
 
 
 def test_lost_subscription_misses_no_snapshot(address):
-    follower = Follower(address, shown=published())
+    reader = BoardReader(address, shown=published())
     wait_until_subscribed()
-    missed = published()  # whose announcement nobody hears
+    missed = published()  # without a notification
     valkey.connection().execute_command("CLIENT", "KILL", "TYPE", "pubsub")
-    assert follower.next() == missed
+    assert reader.next() == missed
 
 
 def test_readers_hold_no_database_connection(address, settings):
@@ -101,11 +101,11 @@ def test_readers_hold_no_database_connection(address, settings):
             return int(cursor.fetchone()[0])
 
     shown, before = published(), connections()
-    followers = [Follower(address, shown=shown) for _ in range(20)]
+    readers = [BoardReader(address, shown=shown) for _ in range(20)]
     wait_until_subscribed()
     new = published()
     notify_new_snapshot("overall")
-    assert {follower.next() for follower in followers} == {new}
+    assert {reader.next() for reader in readers} == {new}
     wait_for(lambda: connections() <= before + 2)
 
 

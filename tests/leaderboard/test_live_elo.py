@@ -1,5 +1,3 @@
-"""The figure that moves with every vote."""
-
 from itertools import permutations
 
 import numpy as np
@@ -9,7 +7,7 @@ from django.db import transaction
 from leaderboard.models import EloRating
 from leaderboard.rating import elo
 from tests.leaderboard import reference_votes
-from tests.leaderboard.concurrency import at_once
+from tests.leaderboard.concurrency import run_concurrently
 from tests.leaderboard.vote_factory import cast, contestants
 
 
@@ -56,7 +54,7 @@ def test_concurrent_votes_all_move_elo():
     models = contestants("a", "b", "c", "d", "e")
     pairs = (list(permutations(models, 2)) * 3)[:50]
 
-    at_once(lambda pair: cast(*pair, "left"), pairs)
+    run_concurrently(lambda pair: cast(*pair, "left"), pairs)
     ratings = EloRating.objects.all()
     assert sum(row.votes for row in ratings) == 100
     assert sum(row.rating for row in ratings) == pytest.approx(5 * 1500)

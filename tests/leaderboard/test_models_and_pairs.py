@@ -1,4 +1,4 @@
-"""A model's own page and two models' head to head: as pages and through the API."""
+"""Pages and API of one model and of two models compared."""
 
 import pytest
 from django.db import connection
@@ -56,20 +56,20 @@ def test_model_page_shows_boards_opponents_calls_and_tags(client, three):
         )  # fmt: skip
     Vote.objects.filter(pk=Vote.objects.first().pk).update(tags={"left": ["clear"], "right": ["wrong"]})
 
-    found = client.get("/api/v1/leaderboard/models/gold/").json()
-    assert found["model"]["id"] == "gold"
-    boards = {line["board"]: line["votes"] for line in found["standings"]}
+    payload = client.get("/api/v1/leaderboard/models/gold/").json()
+    assert payload["model"]["id"] == "gold"
+    boards = {line["board"]: line["votes"] for line in payload["standings"]}
     assert boards == {"overall": 51, "category:coding": 46, "language:und": 51}
-    [met] = found["opponents"]
-    assert (met["model"]["id"], met["votes"], met["wins"], met["losses"], met["ties"], met["both_bad"]) == (
+    [line] = payload["opponents"]
+    assert (line["model"]["id"], line["votes"], line["wins"], line["losses"], line["ties"], line["both_bad"]) == (
         "silver", 51, 30, 14, 4, 3,
     )  # fmt: skip
-    assert met["share"] == pytest.approx(33.5 / 51)
-    calls = found["calls"]
+    assert line["share"] == pytest.approx(33.5 / 51)
+    calls = payload["calls"]
     assert (calls["calls"], calls["failed"], calls["refused"], calls["mean_cost"]) == (4, 1, 1, "0.25")
     assert (calls["first_token_p50_ms"], calls["first_token_p95_ms"]) == (200, 290)
-    assert found["tags"] == [{"tag": "clear", "votes": 1}]
-    assert [version["slug"] for version in found["versions"]] == ["gold", "gold-v2"]
+    assert payload["tags"] == [{"tag": "clear", "votes": 1}]
+    assert [version["slug"] for version in payload["versions"]] == ["gold", "gold-v2"]
 
     page = client.get("/leaderboard/models/gold/").content.decode()
     for shown in (
@@ -134,8 +134,8 @@ def test_models_that_never_met_have_no_observed_share(client, three):
 
 def test_compare_form_redirects_to_pair(client, three):
     assert client.get("/leaderboard/compare/").status_code == 200
-    answer = client.get("/leaderboard/compare/", {"a": "gold", "b": "silver"})
-    assert (answer.status_code, answer["Location"]) == (302, "/leaderboard/compare/gold/silver/")
+    response = client.get("/leaderboard/compare/", {"a": "gold", "b": "silver"})
+    assert (response.status_code, response["Location"]) == (302, "/leaderboard/compare/gold/silver/")
     assert (
         "Choose two different models"
         in client.get("/leaderboard/compare/", {"a": "gold", "b": "gold"}).content.decode()
@@ -144,22 +144,22 @@ def test_compare_form_redirects_to_pair(client, three):
     assert (refused.status_code, refused.json()["code"]) == (400, "invalid")
 
 
-@pytest.mark.parametrize("address", ["/leaderboard/models/m0/", "/leaderboard/compare/m0/m1/"])
-def test_model_and_compare_pages_have_fixed_query_counts(client, address):
-    def queries() -> int:
+@pytest.mark.parametrize("url", ["/leaderboard/models/m0/", "/leaderboard/compare/m0/m1/"])
+def test_model_and_compare_pages_have_fixed_query_counts(client, url):
+    def count_queries() -> int:
         with CaptureQueriesContext(connection) as captured:
-            assert client.get(address).status_code == 200
+            assert client.get(url).status_code == 200
         return len(captured)
 
     first, second = contestants("m0", "m1")
     cast_many(first, second, left=6, right=6)
     publish()
-    small = queries()
+    small = count_queries()
     for other in contestants(*[f"n{number}" for number in range(8)]):
         for vote in cast_many(first, other, left=3, right=3):
             Vote.objects.filter(pk=vote.pk).update(categories=["coding", "maths"], language="de")
     publish()
-    assert queries() <= small + 1  # opponents' prices, once there are more
+    assert count_queries() <= small + 1  # prices of further opponents
 
 
 def test_variances_of_two_models_sum_to_their_difference():

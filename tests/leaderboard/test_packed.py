@@ -1,5 +1,3 @@
-"""Integers are read from the database unchanged."""
-
 import numpy as np
 import pytest
 from django.db import DataError

@@ -1,4 +1,4 @@
-"""Runs: one per slot, immutable, and none when nothing is new."""
+"""Aggregation runs: slots, immutability, concurrency, requests of staff."""
 
 from datetime import UTC, datetime
 
@@ -16,7 +16,7 @@ from leaderboard.boards.queries import BoardQuery, read_board
 from leaderboard.counting import method, schedule, tallies
 from leaderboard.models import AggregationRun, Standing
 from tests import make
-from tests.leaderboard.concurrency import at_once, elsewhere
+from tests.leaderboard.concurrency import run_concurrently, run_in_other_connection
 from tests.leaderboard.vote_factory import cast, cast_many, contestants
 
 State = AggregationRun.State
@@ -59,7 +59,7 @@ def test_repeated_task_publishes_one_snapshot(pair):
         tasks.aggregate_votes("asked: once")
         tasks.aggregate_votes()
 
-    at_once(deliver, range(10))
+    run_concurrently(deliver, range(10))
     overall = AggregationRun.objects.filter(scope="overall", state=State.DONE)
     assert overall.filter(slot="asked: once").count() == 1
     assert overall.count() <= 2
@@ -103,22 +103,22 @@ def test_run_does_not_start_while_another_is_active(pair):
 
     with transaction.atomic():
         tallies.lock()
-        assert elsewhere(lambda: job.aggregate(slot="elsewhere")) is None
+        assert run_in_other_connection(lambda: job.aggregate(slot="second")) is None
         with pytest.raises(CommandError, match="Another run is under way"):
-            elsewhere(lambda: call_command("aggregate_votes"))
-    assert job.aggregate(slot="elsewhere").votes_counted == 6
+            run_in_other_connection(lambda: call_command("aggregate_votes"))
+    assert job.aggregate(slot="second").votes_counted == 6
 
 
 @pytest.mark.django_db(transaction=True)
 def test_killed_worker_does_not_block_next_run(pair, monkeypatch):
     cast_many(*pair, left=6)
 
-    def killed():
+    def terminate_connection():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
 
-    with monkeypatch.context() as accident:
-        accident.setattr(job, "_last_order", killed)
+    with monkeypatch.context() as patch:
+        patch.setattr(job, "_last_order", terminate_connection)
         with pytest.raises(Exception, match="terminat"):
             job.aggregate(slot="killed")
     connection.close()
@@ -158,14 +158,14 @@ def test_requested_run_is_queued_and_audited(
     pair, admin_client, admin_user, monkeypatch, django_capture_on_commit_callbacks
 ):
     cast_many(*pair, left=6)
-    asked = []
-    monkeypatch.setattr(tasks.aggregate_votes, "delay", asked.append)
+    queued_slots = []
+    monkeypatch.setattr(tasks.aggregate_votes, "delay", queued_slots.append)
     page = admin_client.get(reverse("admin:leaderboard_aggregationrun_changelist"))
     assert b"Aggregate now" in page.content
     with django_capture_on_commit_callbacks(execute=True):
-        answer = admin_client.post(reverse("admin:leaderboard_aggregate_now"))
-    assert answer.status_code == 302
-    [slot] = asked
+        response = admin_client.post(reverse("admin:leaderboard_aggregate_now"))
+    assert response.status_code == 302
+    [slot] = queued_slots
     assert AuditEntry.objects.get().subject == slot
     assert AuditEntry.objects.get().user == admin_user
     assert not AggregationRun.objects.exists()
@@ -175,10 +175,10 @@ def test_requested_run_is_queued_and_audited(
 def test_requested_run_without_broker_runs_at_once(pair, admin_client, monkeypatch, django_capture_on_commit_callbacks):
     cast_many(*pair, left=6)
 
-    def away(slot):
+    def fail(slot):
         raise OperationalError("no broker")
 
-    monkeypatch.setattr(tasks.aggregate_votes, "delay", away)
+    monkeypatch.setattr(tasks.aggregate_votes, "delay", fail)
     with django_capture_on_commit_callbacks(execute=True):
         admin_client.post(reverse("admin:leaderboard_aggregate_now"))
     assert AggregationRun.objects.get(scope="overall").votes_counted == 6

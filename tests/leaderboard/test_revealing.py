@@ -1,4 +1,4 @@
-"""What a person is shown of two models once their names are known."""
+"""Places and Elo changes shown after a vote."""
 
 import re
 
@@ -54,16 +54,16 @@ def test_api_returns_places_after_own_vote(client: Client):
     actor = make.member()
     client.force_login(actor.user)
     battle = make.answered_battle(*contestants("gold", "silver"), actor=actor)
-    address = f"/api/v1/leaderboard/battles/{battle.public_id}/"
-    refused = client.get(address)
+    url = f"/api/v1/leaderboard/battles/{battle.public_id}/"
+    refused = client.get(url)
     assert (refused.status_code, refused.json()["code"]) == (409, "not_voted_yet")
     assert not {"gold", "silver"} & set(re.findall(r"\w+", refused.text))
     actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
-    told = client.get(address).json()
-    assert [(one["model"]["id"], one["elo"], one["elo_change"], one["rank"]) for one in told["sides"]] == [
+    sides = client.get(url).json()["sides"]
+    assert [(side["model"]["id"], side["elo"], side["elo_change"], side["rank"]) for side in sides] == [
         ("gold", 1516.0, 16.0, None), ("silver", 1484.0, -16.0, None),
     ]  # fmt: skip
-    assert make.browser(make.member()).get(address).status_code == 404
+    assert make.browser(make.member()).get(url).status_code == 404
 
 
 @pytest.mark.django_db

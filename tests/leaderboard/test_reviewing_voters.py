@@ -1,4 +1,4 @@
-"""Voters whose votes do not look like anyone's are held for a person to look at, and nothing is lost by it."""
+"""Detection and review of anomalous voters."""
 
 import random
 
@@ -35,15 +35,15 @@ def models():
 
 @pytest.fixture
 def crowd(models):
-    """240 votes of 24 people who judge what they read."""
-    chance = random.Random(4)
+    """240 votes of 24 honest voters."""
+    rng = random.Random(4)
     for number in range(240):
-        left, right = chance.sample(sorted(STRENGTH), 2)
-        wins = chance.random() < 1 / (1 + 2.718 ** (STRENGTH[right] - STRENGTH[left]))
+        left, right = rng.sample(sorted(STRENGTH), 2)
+        wins = rng.random() < 1 / (1 + 2.718 ** (STRENGTH[right] - STRENGTH[left]))
         cast(models[left], models[right], "left" if wins else "right", voter=f"user:{number % 24}")
 
 
-def serve_bronze(models, number: int = 40, voter: str = "visitor:9") -> None:
+def favour_bronze(models, number: int = 40, voter: str = "visitor:9") -> None:
     for turn in range(number):
         other = models[("gold", "silver", "tin")[turn % 3]]
         cast(models["bronze"], other, "left", voter=voter)
@@ -51,7 +51,7 @@ def serve_bronze(models, number: int = 40, voter: str = "visitor:9") -> None:
 
 @pytest.fixture
 def review(models, crowd):
-    serve_bronze(models)
+    favour_bronze(models)
     assert counted() == 280
     assert anomalies.find_anomalies() == 1
     return AnomalyReview.objects.get()
@@ -85,7 +85,7 @@ def test_voter_favouring_one_model_is_reviewed_with_evidence(review):
 
 @pytest.mark.django_db
 def test_review_is_invisible_to_voter_and_live_elo(models, crowd):
-    serve_bronze(models)
+    favour_bronze(models)
     counted()
     before = set(EloRating.objects.values_list("pk", "rating", "votes"))
     anomalies.find_anomalies()
@@ -96,7 +96,7 @@ def test_review_is_invisible_to_voter_and_live_elo(models, crowd):
 @pytest.mark.django_db
 def test_open_review_also_excludes_new_votes(review, models):
     assert anomalies.find_anomalies() == 0
-    serve_bronze(models, 3)
+    favour_bronze(models, 3)
     assert counted() == 240
     review.refresh_from_db()
     assert len(review.orders) == 43
@@ -115,7 +115,7 @@ def test_dismissed_review_counts_votes_again(review):
 @pytest.mark.django_db
 def test_dismissed_voter_is_reviewed_for_new_votes_only(review, models):
     actions.decide_review(review, State.DISMISSED, by=make.user(), because="fine")
-    serve_bronze(models)
+    favour_bronze(models)
     assert counted() == 320
     assert anomalies.find_anomalies() == 1
     assert counted() == 280
@@ -126,7 +126,7 @@ def test_excluded_review_removes_votes_from_elo(review, models):
     actions.decide_review(review, State.EXCLUDED, by=make.user(), because="a script")
     assert aggregate().votes_excluded == {"moderation": 40}
     assert sum(EloRating.objects.values_list("votes", flat=True)) == 2 * 240
-    serve_bronze(models, 2)
+    favour_bronze(models, 2)
     assert aggregate().votes_excluded == {"moderation": 42}
     assert sum(EloRating.objects.values_list("votes", flat=True)) == 2 * 240
 
@@ -147,7 +147,7 @@ def test_reversed_decision_restores_identical_elo(review):
 
 @pytest.mark.django_db
 def test_dismissed_review_keeps_other_exclusions(models, crowd):
-    serve_bronze(models)
+    favour_bronze(models)
     leaked = cast(models["bronze"], models["gold"], "left", voter="visitor:9", excluded="identity_leak")
     counted()
     anomalies.find_anomalies()
@@ -159,7 +159,7 @@ def test_dismissed_review_keeps_other_exclusions(models, crowd):
 @pytest.mark.django_db
 def test_review_moves_to_claiming_account_only(models, crowd):
     visitor = make.visitor().visitor
-    serve_bronze(models, voter=f"visitor:{visitor.pk}")
+    favour_bronze(models, voter=f"visitor:{visitor.pk}")
     counted()
     anomalies.find_anomalies()
     delete_session(Vote.objects.filter(voter=f"visitor:{visitor.pk}").first().battle.session)

@@ -1,4 +1,4 @@
-"""Votes cast with open names: a board of their own, and nothing on the blind ones."""
+"""Side-by-side votes count on their own board only."""
 
 import pytest
 from django.core.management import call_command
@@ -18,7 +18,7 @@ OPEN = "side_by_side"
 
 @pytest.fixture
 def voted():
-    """Three blind votes, and seven with open names that say the opposite."""
+    """Three blind votes, and seven side-by-side votes for the other model."""
     first, second = contestants("first", "second")
     for _ in range(3):
         cast(first, second, "left", categories=["coding"], language="fr")
@@ -73,8 +73,8 @@ def test_side_by_side_vote_is_excluded_and_restored(voted):
 
 def test_only_blind_board_is_described_as_blind(voted, client):
     aggregate(slot="1")
-    said = {}
+    notes = {}
     for board in ("overall", "side-by-side"):
         page = client.get("/leaderboard/", {"board": board}, headers={"HX-Request": "true"}).text
-        said[board] = ("without knowing who wrote them" in page, "Names were known" in page)
-    assert said == {"overall": (True, False), "side-by-side": (False, True)}
+        notes[board] = ("without knowing who wrote them" in page, "Names were known" in page)
+    assert notes == {"overall": (True, False), "side-by-side": (False, True)}

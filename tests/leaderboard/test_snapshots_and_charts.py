@@ -1,4 +1,4 @@
-"""Snapshots as pages, and the charts' numbers."""
+"""Pages of snapshots and charts."""
 
 import json
 import re
@@ -87,15 +87,15 @@ def test_facts_use_names_and_omit_unknown_values():
             },
         },
     }  # fmt: skip
-    said = {fact.name: (fact.value, fact.hint) for fact in describe_facts(facts, {"a": "Ada", "b": "Bob"})}
-    assert said["Misfit χ²/df"][0] == "1.20"
-    assert said["Votes that would change the first place"] == (
+    texts = {fact.name: (fact.value, fact.hint) for fact in describe_facts(facts, {"a": "Ada", "b": "Bob"})}
+    assert texts["Misfit χ²/df"][0] == "1.20"
+    assert texts["Votes that would change the first place"] == (
         "1,234",
         "all for Bob against Ada; then Bob would be first",
     )
-    assert said["Longer answers"][0] == "−0.250 (−0.500 to 0.126)"
-    assert "More lists" not in said
-    assert said["More headings"][0] == "left out"
+    assert texts["Longer answers"][0] == "−0.250 (−0.500 to 0.126)"
+    assert "More lists" not in texts
+    assert texts["More headings"][0] == "left out"
     assert describe_facts({}, {}) == []
 
 
@@ -136,17 +136,17 @@ def test_charts_of_empty_board_show_hint(client):
 
 
 def test_charts_have_fixed_query_count(client, snapshot):
-    def queries() -> int:
+    def count_queries() -> int:
         with CaptureQueriesContext(connection) as captured:
             client.get("/leaderboard/charts/")
         return len(captured)
 
-    small = queries()
+    small = count_queries()
     hub = LanguageModel.objects.get(slug="gold")
     for other in contestants(*[f"n{number}" for number in range(12)]):
         cast_many(hub, other, left=3, right=3)
     publish()
-    assert queries() == small <= 14
+    assert count_queries() == small <= 14
 
 
 def test_api_returns_history_and_matrix(client, snapshot):

@@ -1,4 +1,4 @@
-"""Stars that were given where many are compared, as a board of their own."""
+"""Board of star ratings."""
 
 import pytest
 from django.core.management import call_command
@@ -27,7 +27,7 @@ def models():
 
 
 def compared(actor: Actor | None = None) -> tuple[Actor, list[Answer]]:
-    """A person and three answers to one prompt, in the order of SLUGS."""
+    """Return an actor and three answers to one prompt, in the order of SLUGS."""
     actor = actor or make.member()
     battle = actions.start_session(actor=actor, prompt="hello", wish=Wish(Battle.Mode.COMPARE, SLUGS))
     battle.turns.update(state=Turn.State.DONE)
@@ -36,7 +36,7 @@ def compared(actor: Actor | None = None) -> tuple[Actor, list[Answer]]:
 
 
 def give(*stars: int | None, actor: Actor | None = None) -> tuple[Actor, list[Answer]]:
-    """Stars for the three answers of a new comparison; None for those left without."""
+    """Give stars to the three answers of a new comparison; None leaves an answer without."""
     actor, answers = compared(actor)
     for answer, number in zip(answers, stars, strict=True):
         if number is not None:
@@ -50,8 +50,8 @@ def publish(slot: str) -> AggregationRun:
 
 
 def tallied() -> set[tuple[str, str, str, int]]:
-    found = PairTally.objects.filter(scope="compare")
-    return set(found.values_list("left__slug", "right__slug", "outcome", "n"))
+    stored = PairTally.objects.filter(scope="compare")
+    return set(stored.values_list("left__slug", "right__slug", "outcome", "n"))
 
 
 def test_answer_with_more_stars_wins_comparison():
@@ -113,7 +113,7 @@ def test_star_board_is_published_only_for_new_stars(models):
     cast(models[0], models[1], "left")
     publish("3")
     assert AggregationRun.objects.snapshots("compare").count() == 1
-    give(4, None, None)  # nothing to compare with, but it changes a mean
+    give(4, None, None)  # changes a mean without adding a comparison
     publish("4")
     assert AggregationRun.objects.snapshots("compare").count() == 2
 
@@ -138,7 +138,7 @@ def test_star_board_shows_mean_stars(client):
 
 
 @pytest.mark.parametrize(
-    ("by_voter", "said"),
+    ("by_voter", "expected"),
     [
         ([[4]], (4.0, None, None, 1)),
         ([[4], [4]], (4.0, 4.0, 4.0, 2)),
@@ -146,7 +146,7 @@ def test_star_board_shows_mean_stars(client):
         ([[3], [4], [5], [4]], (4.0, 3.1998, 4.8002, 4)),
     ],
 )
-def test_mean_stars_cluster_by_voter(by_voter, said):
+def test_mean_stars_cluster_by_voter(by_voter, expected):
     mean, low, high, answers = mean_stars(by_voter)
-    assert (mean, answers) == (said[0], said[3])
-    assert (low, high) == said[1:3] if low is None else (low, high) == pytest.approx(said[1:3], abs=1e-3)
+    assert (mean, answers) == (expected[0], expected[3])
+    assert (low, high) == expected[1:3] if low is None else (low, high) == pytest.approx(expected[1:3], abs=1e-3)

@@ -1,4 +1,4 @@
-"""What people read: the board as a page, as files and through the API."""
+"""The board as a page, as files and through the API."""
 
 import csv
 from itertools import pairwise
@@ -31,7 +31,7 @@ def publish() -> AggregationRun:
 
 @pytest.fixture
 def published():
-    """Three established models in the order gold, silver, bronze, one newcomer, one with two votes."""
+    """Three established models (gold, silver, bronze), a preliminary one, and one with two votes."""
     gold, silver, bronze, newcomer, guest = contestants("gold", "silver", "bronze", "newcomer", "guest")
     cast_many(gold, silver, left=30, right=10, tie=2)
     cast_many(silver, bronze, left=30, right=10, both_bad=3)
@@ -88,12 +88,12 @@ def test_model_added_after_snapshot_is_collecting_votes(client, published):
 
 
 @pytest.mark.parametrize(
-    ("question", "answer"),
+    ("query", "expected"),
     [
         ("sort_by=score&order=asc", ["bronze", "newcomer", "silver", "gold"]),
         ("sort_by=name&order=asc", ["bronze", "gold", "newcomer", "silver"]),
         ("sort_by=votes", ["silver", "bronze", "gold", "newcomer"]),
-        # Numbers as numbers, and what has no price last in either direction.
+        # Prices sort as numbers; models without one are last in both directions.
         ("sort_by=price&order=desc", ["gold", "silver", "newcomer", "bronze"]),
         ("sort_by=price&order=asc", ["silver", "gold", "newcomer", "bronze"]),
         ("sort_by=organization&order=asc", ["silver", "gold", "newcomer", "bronze"]),
@@ -106,9 +106,9 @@ def test_model_added_after_snapshot_is_collecting_votes(client, published):
         ("board=overall&unknown=1", ["gold", "silver", "newcomer", "bronze"]),
     ],
 )
-def test_board_is_sorted_and_filtered(client, published, question, answer):
-    board = client.get(f"{API}?{question}").json()
-    assert slugs(board) == answer
+def test_board_is_sorted_and_filtered(client, published, query, expected):
+    board = client.get(f"{API}?{query}").json()
+    assert slugs(board) == expected
     assert board["models"] == 4
 
 
@@ -186,12 +186,12 @@ def test_method_page_explains_ranking(client):
 
 def test_page_url_returns_json_and_csv(client, published):
     url = reverse("leaderboard:board")
-    asked = {"organization": "Mint"}
-    assert client.get(url, {**asked, "format": "json"}).json()["results"] == client.get(API, asked).json()["results"]
-    answer = client.get(url, {**asked, "format": "csv"})
-    assert answer["Content-Type"] == "text/csv; charset=utf-8"
-    assert answer["Content-Disposition"] == 'attachment; filename="overall.csv"'
-    [line] = csv.DictReader(answer.content.decode().splitlines())
+    query = {"organization": "Mint"}
+    assert client.get(url, {**query, "format": "json"}).json()["results"] == client.get(API, query).json()["results"]
+    response = client.get(url, {**query, "format": "csv"})
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    assert response["Content-Disposition"] == 'attachment; filename="overall.csv"'
+    [line] = csv.DictReader(response.content.decode().splitlines())
     assert (line["model"], line["name"], line["rank"], line["votes"]) == ("gold", "Gold", "1", "44")
     assert (line["organization"], line["price_output"]) == ("Mint", "10")
 

@@ -1,4 +1,4 @@
-"""Models and votes made directly, without the conversations behind them."""
+"""Create models and votes without conversations."""
 
 from itertools import count
 
@@ -18,7 +18,6 @@ def contestants(*slugs: str) -> list[LanguageModel]:
 def cast(
     left: LanguageModel, right: LanguageModel, choice: str, *, voter: str = "", excluded: str = "", **facts: object
 ) -> Vote:
-    """One vote as battles casts it."""
     with transaction.atomic():
         battle = Battle.objects.create(session=Session.objects.create(), propensity=1)
         vote = Vote.objects.create(
@@ -31,5 +30,5 @@ def cast(
 
 
 def cast_many(first: LanguageModel, second: LanguageModel, /, **choices: int) -> list[Vote]:
-    """cast_many(a, b, left=3, tie=1): a on the left."""
+    """Cast votes by choice: cast_many(a, b, left=3, tie=1), with a on the left."""
     return [cast(first, second, choice) for choice, n in choices.items() for _ in range(n)]
