@@ -47,7 +47,6 @@ class VoteRow(msgspec.Struct, frozen=True, kw_only=True):
         return self.excluded_reason is None
 
     def is_on(self, scope: str) -> bool:
-        """Return whether the vote is filed under that board."""
         kind, _, name = scope.partition(":")
         match kind:
             case "category":

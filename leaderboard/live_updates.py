@@ -101,7 +101,6 @@ _watchers: WeakKeyDictionary[asyncio.AbstractEventLoop, SnapshotWatcher] = WeakK
 
 
 def get_watcher() -> SnapshotWatcher:
-    """Return the watcher of the running event loop."""
     loop = asyncio.get_running_loop()
     if loop not in _watchers:
         _watchers[loop] = SnapshotWatcher()

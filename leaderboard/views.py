@@ -1,5 +1,3 @@
-"""Pages of the boards; a board's URL also returns it as JSON or CSV."""
-
 from functools import cache
 from itertools import groupby
 
@@ -161,7 +159,6 @@ def _compared_models() -> list[tuple[str, str]]:
 
 
 def _choices() -> dict[str, object]:
-    """Return the choices of boards and filters."""
     public = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).order_by()
     rows = set(public.values_list("organization", "license", "license_kind"))
     return {

@@ -1,5 +1,3 @@
-"""Read-only admin pages of runs, standings and tallies."""
-
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet

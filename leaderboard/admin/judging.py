@@ -1,5 +1,3 @@
-"""Admin pages on which moderators exclude votes, count them again, and decide reviews of voters."""
-
 from collections.abc import Callable
 from contextlib import suppress
 from typing import cast
@@ -112,8 +110,6 @@ class VoteChangeAdmin(LargeListAdmin, ReadOnlyAdmin):
 
 @admin.register(AnomalyReview)
 class AnomalyReviewAdmin(ReadOnlyAdmin):
-    """Queue of reviews, open ones first."""
-
     list_display = ["opened_at", "state", "voter", "evidence_text", "vote_count", "decided_by", "reason"]
     list_select_related = ["decided_by"]
     list_filter = ["state"]

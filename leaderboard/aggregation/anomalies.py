@@ -1,5 +1,3 @@
-"""Find anomalous voters, with the evidence and their effect on Overall."""
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -55,8 +55,6 @@ EarlierStandings = dict[int, EarlierStanding]
 
 
 class RunFacts(TypedDict, total=False):
-    """Columns of a run that do not depend on the fit."""
-
     tallies_checksum: str
     votes_counted: int
     votes_excluded: dict[str, int]
@@ -107,8 +105,6 @@ def _last_thorough_date(earlier: AggregationRun) -> str:
 
 @dataclass(frozen=True)
 class PendingBoard:
-    """A board to be fitted, with its unsaved run and its newest snapshot."""
-
     board: BoardVotes
     run: AggregationRun
     earlier: AggregationRun | None
@@ -162,8 +158,6 @@ def _fitted_or_failed(inputs: "FitInputs", future: "Future[SnapshotFit]", live: 
 
 @dataclass(frozen=True)
 class FitInputs:
-    """A board with the votes that its fit needs, and the standings of its earlier snapshot."""
-
     pending: PendingBoard
     before: EarlierStandings
     voters: VoterVotes | None

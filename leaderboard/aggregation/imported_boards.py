@@ -1,5 +1,3 @@
-"""Fit imported boards and publish their snapshots."""
-
 import logging
 from dataclasses import dataclass
 from functools import partial
@@ -78,7 +76,6 @@ def _publish_or_record_failure(board: ImportedBoard, slot: str) -> AggregationRu
 
 @transaction.atomic
 def publish(board: ImportedBoard) -> AggregationRun:
-    """Publish a snapshot of the board's current edition."""
     started_at = schedule.database_now()
     table = _read_votes(board)
     counts, parameters = table.ballots.counts, method.parameters()

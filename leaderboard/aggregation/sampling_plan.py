@@ -1,5 +1,3 @@
-"""Sampling plan of a snapshot: the gain of each pair that may meet, and each model's share of battles."""
-
 from collections.abc import Sequence
 
 import numpy as np

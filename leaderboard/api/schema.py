@@ -1,5 +1,3 @@
-"""OpenAPI descriptions of boards, snapshots and exports."""
-
 from battles.errors import NotVotedYet
 from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import NotFound, TooManyRequests

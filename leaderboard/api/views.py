@@ -1,5 +1,3 @@
-"""API views of boards and their snapshots."""
-
 from typing import cast
 
 from django.http import HttpResponse

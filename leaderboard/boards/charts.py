@@ -1,5 +1,3 @@
-"""Data of a board's charts and of the tables beside them."""
-
 from decimal import Decimal
 
 from leaderboard.boards.history import read_history

@@ -1,5 +1,3 @@
-"""Board as a CSV file that is safe to open in a spreadsheet."""
-
 import csv
 import io
 import re

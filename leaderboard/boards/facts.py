@@ -1,5 +1,3 @@
-"""Facts of a snapshot's fit as texts for its page."""
-
 from typing import NamedTuple
 
 from django.utils.formats import get_format

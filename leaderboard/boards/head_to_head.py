@@ -1,5 +1,3 @@
-"""Comparison of two models: their votes against each other, and the expectation from their scores."""
-
 from math import isfinite
 
 from leaderboard.boards.queries import BoardQuery, read_board

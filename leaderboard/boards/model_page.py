@@ -1,5 +1,3 @@
-"""One model on every board: standings, opponents, calls and tags."""
-
 from django.db import connection
 
 from leaderboard.boards.queries import board_kind_order

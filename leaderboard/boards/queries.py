@@ -1,5 +1,3 @@
-"""Boards and their newest snapshots as payloads for pages, files and API."""
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,8 +25,6 @@ _TEXT_PARAMETERS = ("board", "sort_by", "order", "search", "organization", "lice
 
 @dataclass(frozen=True)
 class BoardQuery:
-    """Board to read, with order, filters and style control."""
-
     board: str = OVERALL
     sort_by: str = "score"
     order: str = "desc"

@@ -1,5 +1,3 @@
-"""Speed, cost and failures of a model's recent calls."""
-
 from typing import cast
 
 from django.db import connection

@@ -1,5 +1,3 @@
-"""Standings and totals of a battle's models, shown when their names are revealed."""
-
 from collections.abc import Iterable
 from typing import Literal, TypedDict
 

@@ -1,5 +1,3 @@
-"""Published snapshots as payloads."""
-
 from leaderboard.boards.queries import board_payload, method_payload
 from leaderboard.boards.standings import sort_results
 from leaderboard.counting import stars

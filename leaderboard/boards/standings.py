@@ -1,5 +1,3 @@
-"""Standings as payloads, and their sort order."""
-
 from collections.abc import Mapping
 from decimal import Decimal
 from operator import itemgetter
@@ -22,8 +20,6 @@ SORTS = (*NUMBER_FIELDS, *TEXT_FIELDS, "price")
 
 
 class StandingRow(NamedTuple):
-    """A standing with its model or contestant."""
-
     standing: Standing
     model: ModelPayload
 

@@ -1,5 +1,3 @@
-"""Titles and descriptions of boards by their keys."""
-
 from collections.abc import Iterable
 
 from django.utils.translation import get_language_info, gettext_lazy

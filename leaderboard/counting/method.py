@@ -1,5 +1,3 @@
-"""Name and parameters of the scoring method, stored with every snapshot."""
-
 import hashlib
 import json
 

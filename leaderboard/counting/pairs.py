@@ -1,5 +1,3 @@
-"""Results between pairs of a board's contestants."""
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
@@ -32,7 +30,6 @@ class Meetings(NamedTuple):
         return (self.wins_a + (self.ties + self.both_bad) / 2) / self.votes
 
     def seen_from(self, contestant: int) -> "Meetings":
-        """Return the meetings with `contestant` as a."""
         if contestant == self.a:
             return self
         return Meetings(self.b, self.a, self.wins_b, self.wins_a, self.ties, self.both_bad)

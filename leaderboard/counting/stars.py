@@ -59,7 +59,6 @@ ORDER BY 1
 
 
 def last_star() -> int:
-    """Return the number of the last star."""
     return StarRating.objects.aggregate(last=Max("order"))["last"] or 0
 
 
@@ -86,7 +85,6 @@ def count_renamed_since(run: AggregationRun) -> int:
 
 
 def batches(last: int, name_of: Callable[[str], str]) -> Iterator[list[VoteRow]]:
-    """Yield the comparisons as export rows, in order."""
     with connection.cursor() as cursor:
         cursor.execute(_ROWS, {"last_star": last})
         comparisons = cursor.fetchall()

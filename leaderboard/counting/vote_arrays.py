@@ -1,5 +1,3 @@
-"""Counted votes of a board as arrays for its fit."""
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -64,8 +64,6 @@ def _set_exclusion(
 
 
 class VoteState(TypedDict):
-    """Columns of a vote that VoteChange stores before and after a change."""
-
     excluded_reason: str
     categories: list[str]
     language: str

@@ -1,5 +1,3 @@
-"""Columns and indices shared by the arena's own and imported votes."""
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Boards of imported votes, with their contestants."""
-
 import pgtrigger
 from django.db import models
 from django.db.models import F, Q
@@ -13,8 +11,6 @@ SCOPE = "imported:"
 
 
 class ImportedBoard(models.Model):
-    """An imported table of votes, with its source and licence."""
-
     slug = models.SlugField(max_length=60, unique=True)
     title = models.CharField(_("title"), max_length=120)
     source = models.CharField(_("source"), max_length=300, blank=True)

@@ -1,5 +1,3 @@
-"""Aggregation runs and the standings that they published."""
-
 from datetime import datetime
 
 import pgtrigger
@@ -103,12 +101,10 @@ class AggregationRun(models.Model):
         return f"{self.scope} {self.public_id}"
 
     def finish(self, at: datetime) -> None:
-        """Set the end and duration of an unsaved run."""
         self.finished_at = at
         self.duration_ms = round((at - self.started_at).total_seconds() * 1000)
 
     def record_failure(self, error: Exception) -> None:
-        """Mark an unsaved run as failed."""
         self.state = self.State.FAILED
         self.error = f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARACTERS]
 

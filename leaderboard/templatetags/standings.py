@@ -15,7 +15,6 @@ class SideWithPlace(SidePayload):
 
 @register.simple_tag
 def battle_places(battles: list[BattlePayload]) -> reveal.Places:
-    """Read the places for all battles of a page at once."""
     return reveal.battle_places(battles)
 
 

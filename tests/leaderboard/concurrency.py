@@ -1,5 +1,3 @@
-"""Run functions in threads with a database connection each."""
-
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

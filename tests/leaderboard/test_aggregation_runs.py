@@ -1,5 +1,3 @@
-"""Aggregation runs: slots, immutability, concurrency, requests of staff."""
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,5 +1,3 @@
-"""Detection and review of anomalous voters."""
-
 import random
 
 import pytest
@@ -35,7 +33,6 @@ def models():
 
 @pytest.fixture
 def crowd(models):
-    """240 votes of 24 honest voters."""
     rng = random.Random(4)
     for number in range(240):
         left, right = rng.sample(sorted(STRENGTH), 2)

@@ -1,5 +1,3 @@
-"""The board as a page, as files and through the API."""
-
 import csv
 from itertools import pairwise
 

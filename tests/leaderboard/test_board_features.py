@@ -1,5 +1,3 @@
-"""Page, files and API of a board beyond its numbers: groups, bounds, style control, board choice."""
-
 from datetime import timedelta
 from html.parser import HTMLParser
 from itertools import pairwise

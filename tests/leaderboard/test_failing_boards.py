@@ -1,5 +1,3 @@
-"""Boards whose fit fails: their snapshots, the other boards, and the message to staff."""
-
 from pathlib import Path
 from typing import Any
 

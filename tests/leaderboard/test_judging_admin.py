@@ -1,5 +1,3 @@
-"""Moderators exclude votes, count them again and decide reviews in the admin."""
-
 import pytest
 from django.contrib.auth.models import Permission
 from kombu.exceptions import OperationalError

@@ -1,5 +1,3 @@
-"""Boards of categories and languages, and their relation to Overall."""
-
 import random
 from datetime import UTC, datetime
 

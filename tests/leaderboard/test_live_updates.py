@@ -1,5 +1,3 @@
-"""Live updates of open boards."""
-
 import queue
 import threading
 from collections.abc import Iterator

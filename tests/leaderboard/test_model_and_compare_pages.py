@@ -1,5 +1,3 @@
-"""Pages and API of one model and of two models compared."""
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

@@ -1,5 +1,3 @@
-"""Retracted votes leave no trace in the results, and can be restored."""
-
 import pytest
 
 from accounts.claims import visitor_claimed

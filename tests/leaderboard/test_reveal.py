@@ -1,5 +1,3 @@
-"""Places and Elo changes shown after a vote."""
-
 import re
 
 import pytest

@@ -1,5 +1,3 @@
-"""Side-by-side votes count on their own board only."""
-
 import pytest
 from django.core.management import call_command
 

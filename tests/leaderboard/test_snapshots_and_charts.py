@@ -1,5 +1,3 @@
-"""Pages of snapshots and charts."""
-
 import json
 import re
 

@@ -1,5 +1,3 @@
-"""Board of star ratings."""
-
 import pytest
 from django.core.management import call_command
 

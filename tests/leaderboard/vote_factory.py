@@ -1,5 +1,3 @@
-"""Create models and votes without conversations."""
-
 from itertools import count
 
 from django.db import transaction
