@@ -1,5 +1,3 @@
-"""One vote as a row of an export; voters have pseudonyms that are valid in this export only."""
-
 from datetime import datetime
 from typing import Literal
 
@@ -25,7 +23,7 @@ class Style(msgspec.Struct, frozen=True):
 
 
 class VoteRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of an export; unknown values are null. n: number of equal votes in an imported table of counts."""
+    """A vote in an export. voter: pseudonym for this export; n: number of equal votes in a table of counts."""
 
     order: int
     voter: str

@@ -1,7 +1,6 @@
 """Live updates of open boards, with one subscription and few queries per web process for any number of readers.
 
-A notification only triggers a query, which finds the newest snapshots. The query also runs every POLL_INTERVAL_S, so
-that a notification lost by Valkey only delays the update.
+A notification only triggers a query, which also runs every POLL_INTERVAL_S: a lost notification delays the update.
 """
 
 import asyncio

@@ -17,10 +17,9 @@ MAX_MODELS_IN_EFFECT = 10
 
 
 def find_anomalies() -> int:
-    """Test every voter of Overall against the other voters' expectations; return how many reviews were opened.
+    """Test each voter of Overall against the others, and update open reviews; return how many reviews were opened.
 
-    Votes up to a dismissed review's last one are not tested again. The effects of open reviews are updated. The long
-    computation does not hold the lock of the tallies.
+    Votes of dismissed reviews are not tested again. The computation does not hold the lock of the tallies.
     """
     board = read_board(OVERALL)
     if not board.models:

@@ -1,9 +1,8 @@
 """Fit boards from their counted votes, and reuse slow parts of an earlier snapshot.
 
-The tallies are fitted for every snapshot. The slow parts are style control, intervals clustered by voter (on Overall
-only from CLUSTERED_BELOW_VOTES votes on), and the number of votes that would change the first place. A small arena
-computes them every time, a large one in the first snapshot of a day. Later snapshots copy them, and their facts name
-the snapshot that computed them.
+Slow are style control, intervals clustered by voter (on Overall only from CLUSTERED_BELOW_VOTES votes on), and the
+number of votes that would change the first place. A large arena computes them in the first snapshot of a day; later
+snapshots copy them and name their source in the facts.
 """
 
 import logging
@@ -95,7 +94,7 @@ class FittedBoard:
 
 
 def has_stale_parts(earlier: AggregationRun, *, now: datetime) -> bool:
-    """Return whether a new snapshot would recompute parts that this one copied, even without new votes."""
+    """Return whether a new snapshot would recompute parts that this one copied."""
     return earlier.facts.get("thorough") is False and _last_thorough_date(earlier) < f"{now:%Y-%m-%d}"
 
 
@@ -112,7 +111,7 @@ class PendingBoard:
 
 
 def new_run(slot: str, scope: str, state: str, started_at: datetime, **facts: Unpack[RunFacts]) -> AggregationRun:
-    """Return an unsaved run with the current method and parameters; AggregationRun.finish sets its duration."""
+    """Return an unsaved run; AggregationRun.finish sets its duration."""
     return AggregationRun(
         slot=slot,
         scope=scope,
@@ -130,8 +129,8 @@ def new_run(slot: str, scope: str, state: str, started_at: datetime, **facts: Un
 def fit_boards(pending: Iterable[PendingBoard], live: "LiveFigures") -> Iterator[FittedBoard]:
     """Yield the boards fitted, in the same order.
 
-    This thread reads the next board while MAX_PARALLEL_FITS threads fit earlier ones, which bounds the votes in memory.
-    A board whose fit raises gets a failed run with the error and keeps its newest snapshot.
+    This thread reads ahead by one board only, which bounds the votes in memory. A board whose fit raises gets a failed
+    run and keeps its newest snapshot.
     """
     with ThreadPoolExecutor(MAX_PARALLEL_FITS) as threads:
         submitted: deque[tuple[FitInputs, Future[SnapshotFit]]] = deque()

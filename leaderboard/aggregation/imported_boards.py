@@ -38,7 +38,7 @@ _VOTE = {
 class _BoardVotes:
     """Votes of an imported board. contestants[i] belongs to ballots.counts.names[i].
 
-    elo: rating by index of contestant; empty for a table of counts, whose votes have no order.
+    elo: {index of contestant: rating}; empty for a table of counts.
     """
 
     contestants: list[Contestant]
@@ -49,10 +49,7 @@ class _BoardVotes:
 
 
 def publish_outdated(*, slot: str) -> list[AggregationRun]:
-    """Publish boards whose newest snapshot has another method or parameters; return their runs.
-
-    A board whose fit fails gets a failed run for `slot`, keeps its snapshot and does not stop the others.
-    """
+    """Publish boards whose newest snapshot has other parameters; a failed fit gets a failed run for `slot`."""
     newest = AggregationRun.objects.newest_of_each_board().filter(scope__startswith=SCOPE)
     outdated = [run.scope.removeprefix(SCOPE) for run in newest if run.parameters_hash != method.parameters_hash()]
     boards = ImportedBoard.objects.filter(slug__in=outdated).order_by("slug")

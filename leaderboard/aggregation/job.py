@@ -1,8 +1,7 @@
 """Aggregation run: count pending votes, fit the boards and publish snapshots.
 
-A run is one transaction under one lock for all boards, and it writes its rows last. A crash therefore leaves no rows
-and no lock behind, and a second worker finds the lock or the slot taken. Overall gets a row for every run, another
-board only when its run published a snapshot or failed.
+A run is one transaction under one lock for all boards, so that a crash leaves neither rows nor a lock behind. Overall
+gets a row for every run, another board only for a snapshot or a failure.
 """
 
 from collections import defaultdict
@@ -58,11 +57,10 @@ def aggregate_if_due() -> AggregationRun | None:
 
 
 def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | None:
-    """Count the pending votes, publish and return Overall's run; None if the slot has a run or another one is active.
+    """Count and publish; return Overall's run, or None if the slot has a run or another run is active.
 
-    Unless only_if_changed, Overall is published even if unchanged; other boards never are. A board whose fit fails
-    gets a failed run, keeps its newest snapshot and does not stop the others. Any other error is recorded as a failed
-    run of Overall and raised again.
+    only_if_changed: also skip Overall if unchanged, like other boards. A board whose fit fails gets a failed run and
+    does not stop the others. Other errors are recorded as a failed run of Overall and raised again.
     """
     started_at = schedule.database_now()
     try:

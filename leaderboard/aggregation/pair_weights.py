@@ -1,7 +1,6 @@
 """Active sampling: draw pairs more often from which the board learns more.
 
-ARENA_PAIR_WEIGHTS names pair_weights, which runs whenever a battle begins. It only reads the newest snapshot's plan
-(leaderboard.aggregation.sampling_plan), about once a minute.
+pair_weights runs whenever a battle begins. It only reads the plan of sampling_plan, about once a minute.
 """
 
 import time

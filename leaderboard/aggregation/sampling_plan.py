@@ -16,10 +16,10 @@ from models_registry.models import LanguageModel
 
 
 def new_plan(models: Sequence[LanguageModel], fit: Board, votes: Floats) -> Plan | None:
-    """Return the gains of all pairs of models that are not retired; None if ARENA_PAIR_WEIGHTS names another rule.
+    """Return the gains of pairs of models that are not retired; None if ARENA_PAIR_WEIGHTS names another rule.
 
-    models: those with votes, in the order of `fit` and `votes`. votes: symmetric, shape (models, models). The plan
-    also has active models without votes, whose gains are largest.
+    models: those with votes, in the order of `fit`. votes: symmetric, shape (models, models). Active models without
+    votes are added.
     """
     if _pair_weights_rule() is not pair_weights.pair_weights:
         return None

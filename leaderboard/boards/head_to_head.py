@@ -26,8 +26,8 @@ from models_registry.payloads import model_summary
 def read_head_to_head(first: LanguageModel, second: LanguageModel) -> HeadToHeadPayload:
     """Return results on Overall and by board, with the expected share and the separation of the scores.
 
-    separation: whether the 95 % interval of the difference excludes 0, and otherwise how many more votes on Overall,
-    with the present share of each pair, would make it; None if one model has no two-sided interval.
+    separation: whether the 95 % interval of the difference excludes 0, and how many more votes on Overall that would
+    take; None without two-sided intervals.
     """
     boards = list(AggregationRun.objects.newest_of_each_board().values_list("scope", flat=True))
     met = meetings_by_board([OVERALL, *boards], first.pk, second.pk)
@@ -89,8 +89,8 @@ def _compare(board: LeaderboardPayload, a: str, b: str) -> tuple[SharePayload, S
 def difference_variances(lines: list[ResultPayload]) -> dict[str, float]:
     """Return {model id: variance in points²}, so that the sum of two is the variance of their difference.
 
-    lines: models of one group; those without a two-sided interval are left out. A preliminary model keeps its own
-    variance, because it does not influence the others' scores.
+    lines: models of one group; those without a two-sided interval are left out. Preliminary models, which do not
+    influence other scores, keep their own variance.
     """
     own = {
         line["model"]["id"]: ((line["ci_high"] - line["ci_low"]) / (2 * Z)) ** 2

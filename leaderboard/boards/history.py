@@ -11,10 +11,7 @@ MAX_POINTS = 60
 
 
 def read_history(board: str, slugs: Sequence[str]) -> HistoryPayload:
-    """Return each model's scores in the board's snapshots of the last 90 days, oldest first; two queries.
-
-    More than MAX_POINTS snapshots are thinned evenly.
-    """
+    """Return models' scores in the snapshots of WINDOW, oldest first and at most MAX_POINTS; two queries."""
     runs = _thinned(list(AggregationRun.objects.snapshots(board).since(timezone.now() - WINDOW)))
     points_by_model: dict[str, list[PointPayload]] = {slug: [] for slug in slugs}
     standings = Standing.objects.filter(run__in=[pk for pk, _, _ in runs], score__isnull=False)

@@ -5,10 +5,7 @@ from leaderboard.payload_types import MatrixPayload
 
 
 def read_matrix(board: str) -> MatrixPayload:
-    """Return the results of each pair that met, among the models of the newest snapshot. Raises NoSuchBoard.
-
-    Counts are current: they differ from the snapshot's once a vote is excluded or restored.
-    """
+    """Return the current results of pairs among the newest snapshot's models. Raises NoSuchBoard."""
     run = AggregationRun.objects.snapshots(board).first()
     if run is None and board != OVERALL:
         raise NoSuchBoard

@@ -131,14 +131,14 @@ def _has_style(run: AggregationRun) -> bool:
 
 
 def _models_without_votes(board: LeaderboardPayload) -> list[CollectingPayload]:
-    """Return models that are set up but have no votes, also if an open breaker keeps them from being drawn."""
+    """Return models that are set up and have no votes, even if their breaker is open."""
     known = {line["model"]["id"] for line in (*board["results"], *board["collecting"])}
     models = LanguageModel.objects.exclude(slug__in=known).set_up()
     return [{"model": model_summary(model), "votes": 0} for model in models]
 
 
 def list_boards() -> list[BoardPayload]:
-    """Return the boards that exist, with counts, in the order of `board_names`; four queries at most."""
+    """Return boards in the order of `board_names`; four queries at most."""
     scored = Count("standings", filter=Q(standings__score__isnull=False))
     newest = AggregationRun.objects.newest_of_each_board()
     runs = {run.scope: run for run in newest}

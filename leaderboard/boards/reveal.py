@@ -30,9 +30,9 @@ Places = dict[tuple[str, str], PlaceNumbers]
 
 
 def battle_places(battles: Iterable[BattlePayload]) -> Places:
-    """Return the models' current places on Overall for battles with a vote; three queries, none without votes.
+    """Return current places on Overall for battles with a vote; three queries, none without votes.
 
-    elo_change: change by the battle's own vote, known until a later vote moves either model. Unknown figures are None.
+    elo_change: change by the battle's own vote; None once a later vote has moved either model.
     """
     voted = {battle["id"]: battle for battle in battles if battle["vote"]}
     slugs = {side["model"]["id"] for battle in voted.values() for side in battle["sides"] or ()}
@@ -72,7 +72,7 @@ def _elo_changes(ratings: list[EloRating | None], order: int | None, choice: str
 
 
 def answer_totals(side: str, battle: BattlePayload) -> AnswerTotals:
-    """Return totals of the side's answers before the vote; first_ms is the first answer's. Unknown figures are None."""
+    """Return totals of the side's answers before the vote; first_ms is the first answer's."""
     answers = [
         answer for turn in battle["turns"] if not turn["after_vote"] for answer in turn["answers"]
         if answer["side"] == side

@@ -1,7 +1,6 @@
-"""Rows of a board's table as formatted texts.
+"""Rows of a board's table, formatted here because template filters in every cell are slower.
 
-They are formatted here, because template filters in every cell are slower, and are dicts, because templates look up
-dict keys first.
+Rows are dicts, because templates look up dict keys first.
 """
 
 from collections.abc import Sequence
@@ -54,9 +53,9 @@ class Table(NamedTuple):
 
 
 def tables(results: Sequence[ResultPayload], *, link: bool = True) -> list[Table]:
-    """Return one table per comparable group, each in the order of `results`, all on one drawn scale.
+    """Return one table per comparable group, in the order of `results`, all on one drawn scale.
 
-    link: link models to their pages, which contestants of an imported board do not have.
+    link: link to models' pages, which imported contestants do not have.
     """
     by_group = groupby(sorted(results, key=itemgetter("group")), key=itemgetter("group"))
     scale = _Scale(results)
@@ -109,7 +108,7 @@ def _row(line: ResultPayload, scale: "_Scale", url: str) -> Row:
 
 
 class _Scale:
-    """Scale from points to SVG units; an interval without a bound is drawn to the end of the scale."""
+    """Scale from points to SVG units; an unbounded interval reaches the end."""
 
     def __init__(self, results: Sequence[ResultPayload]) -> None:
         bounds = chain.from_iterable((line["ci_low"], line["ci_high"], line["score"]) for line in results)

@@ -1,7 +1,7 @@
-"""Read integer columns from PostgreSQL into numpy arrays, without a Python object per row.
+"""Read integer columns from PostgreSQL into numpy arrays.
 
-PostgreSQL sends all rows as one packed value. With binary COPY, psycopg makes an object per row and takes ten times
-as long (docs/adr/0004).
+All rows are sent as one packed value. With binary COPY, psycopg makes an object per row: ten times slower
+(docs/adr/0004).
 """
 
 from collections.abc import Iterator, Mapping
@@ -40,8 +40,8 @@ def read_columns(
 ) -> dict[str, Integers]:
     """Return {name: array}, rows in no particular order.
 
-    source: SQL from FROM on. numbered_by: column with row numbers, for a source that may have more than ROWS_PER_READ
-    rows; the source must end with a condition then.
+    source: SQL from FROM on. numbered_by: column with row numbers, to read many rows in parts; the source must end
+    with a condition then.
     """
     with connection.cursor() as cursor:
         parts = [_unpack(columns, b"")]  # empty arrays, in case there is no row

@@ -1,7 +1,4 @@
-"""Live Elo: each counted blind vote moves the ratings of its two models in the vote's own transaction.
-
-The trigger elo_moves_with_a_votes_number (leaderboard/sql/elo.sql) does it when the vote gets its number.
-"""
+"""Live Elo: the trigger in leaderboard/sql/elo.sql moves both ratings when a counted blind vote gets its number."""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +17,7 @@ LEFT_SHARE: dict[str, float] = {
 
 
 def replay_elo() -> None:
-    """Recompute every rating from the log of votes, in order; needed after votes were excluded or included."""
+    """Recompute every rating from the log of votes, after votes were excluded or included."""
     from leaderboard.rating.elo_replay import Replay  # imports numpy, which a web process needs only here
 
     replay = Replay()

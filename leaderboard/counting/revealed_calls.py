@@ -1,7 +1,7 @@
-"""Calls that public figures may use, without those of blind battles whose models are hidden.
+"""Calls that public figures may use.
 
-In modes that show names, calls count immediately. Calls of a blind battle count from the first snapshot after its vote
-or after it became void. Otherwise reading a figure before and after the answers would reveal the models.
+Calls of a blind battle count from the first snapshot after its vote or its end as void: otherwise reading a figure
+before and after the answers would reveal the models.
 """
 
 from datetime import datetime

@@ -1,8 +1,7 @@
 """Reviews of anomalous voters: exclude a voter's votes until a moderator decides.
 
-While a review is open, the voter sees its votes as counted and they still move live Elo, so that a voter cannot probe
-the detection. After a decision against the voter, they stay excluded, and so do the voter's later votes until a newer
-decision.
+While a review is open, the voter sees the votes as counted and they still move live Elo, so that the detection cannot
+be probed. After a decision against the voter, later votes are excluded too.
 """
 
 from dataclasses import dataclass
@@ -69,7 +68,7 @@ def _add_votes(review: AnomalyReview, votes: VoteQuerySet) -> None:
 
 @transaction.atomic
 def decide(review: AnomalyReview, state: str, *, by: User | None, because: str) -> AnomalyReview:
-    """Count the review's votes again (DISMISSED) or exclude them for good (EXCLUDED). May replace an earlier decision.
+    """Set a first or a new decision: DISMISSED counts the review's votes again, EXCLUDED excludes them for good.
 
     Raises ReviewIsDecided when the review has this state already.
     """

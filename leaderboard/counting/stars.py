@@ -1,7 +1,7 @@
 """Star ratings as comparisons: of two answers to one prompt, the one with more stars won.
 
-A later rating of an answer replaces an earlier one, so that all comparisons are recounted when there are new stars.
-The side with the lower position counts as left.
+A later rating of an answer replaces an earlier one, so new stars recount all comparisons. The side with the lower
+position is left.
 """
 
 from collections import defaultdict

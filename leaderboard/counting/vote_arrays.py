@@ -60,10 +60,7 @@ def _board_votes(scope: str, models: list[LanguageModel], rows: dict[str, Intege
 
 
 def read_voters(board: BoardVotes) -> VoterVotes:
-    """Read the board's votes by voter: from the tallies on Overall, from the log elsewhere.
-
-    The order is fixed, because floating-point sums depend on it in the last bit.
-    """
+    """Read votes by voter, in a fixed order, because the last bit of floating-point sums depends on it."""
     if board.scope == OVERALL:
         source = "FROM leaderboard_voterpairtally WHERE scope = %(scope)s AND n > 0"
         rows = read_columns({**_VOTER, **_PAIR}, source, {"scope": OVERALL}, numbered_by="id")

@@ -1,7 +1,7 @@
 """Exclude, include, relabel and rename votes after they were cast.
 
-Each change updates the tallies and adds a VoteChange in one transaction, under the lock of the tallies. Pending votes
-are in no tally and no snapshot yet; the next run counts them with their state at that time.
+Each change updates tallies and adds a VoteChange under the lock of the tallies. Pending votes have no tallies yet; the
+next run counts them as they are then.
 """
 
 from collections.abc import Callable, Iterable
@@ -26,9 +26,9 @@ Kind = VoteChange.Kind
 
 @transaction.atomic
 def exclude_votes(votes: VoteQuerySet, *, reason: str, by: User | None = None, because: str = "") -> list[Vote]:
-    """Stop counting these votes and set their reason; return the votes that changed.
+    """Stop counting these votes and set or replace their reason; return the votes that changed.
 
-    A vote with another reason gets this one. Raises TalliesDisagree when the tallies do not hold a counted vote.
+    Raises TalliesDisagree when the tallies do not hold a counted vote.
     """
     processing = Case(When(processing=Processing.PROCESSED, then=Value(Processing.RETRACTED)), default=F("processing"))
     changed = _lock_votes(votes.exclude(excluded_reason=reason))
@@ -132,10 +132,7 @@ def refile_relabelled_votes(changes: list[LabelChange], **_: object) -> None:
 
 @receiver(voter_changes)
 def rename_voter(votes: VoteQuerySet, voter: str, **_: object) -> None:
-    """Move counted votes to the new voter's tallies; otherwise they could not be excluded later.
-
-    Raises TalliesDisagree.
-    """
+    """Move counted votes to the new voter's tallies, so that they can be excluded later. Raises TalliesDisagree."""
     tallies.lock()
     processed = list(votes.exclude(processing=Processing.PENDING))
     counted = [_counted_vote(vote) for vote in processed if vote.processing == Processing.PROCESSED]

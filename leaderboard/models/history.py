@@ -1,5 +1,3 @@
-"""History of votes after they were cast: whether they count, on which boards, and renamed voters."""
-
 import pgtrigger
 from django.db import models
 from django.db.models.functions import Now
@@ -17,11 +15,10 @@ class VoteChangeQuerySet(models.QuerySet["VoteChange"]):
 
 
 class VoteChange(models.Model):
-    """A vote that was excluded, restored, relabelled or moved to another voter, with its state before and after.
+    """A change of a vote after it was cast.
 
-    `before` and `after` are {"excluded_reason": str, "categories": [str], "language": str}. The state of a vote in a
-    snapshot is `before` of its first change with a number above the snapshot's last_change, or its present state if
-    there is no such change.
+    `before` and `after` are {"excluded_reason": str, "categories": [str], "language": str}. A vote's state in a
+    snapshot is `before` of its first change with a number above the snapshot's last_change, or else its present state.
     """
 
     class Kind(models.TextChoices):

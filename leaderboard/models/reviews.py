@@ -27,7 +27,7 @@ class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
 
 
 class AnomalyReview(models.Model):
-    """Suspicion about one voter. Their votes do not count while it is open, which the voter cannot see."""
+    """Suspicion about one voter, whose votes do not count while it is open."""
 
     class State(models.TextChoices):
         OPEN = "open", _("open")

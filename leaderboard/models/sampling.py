@@ -5,9 +5,9 @@ from leaderboard.models.snapshots import AggregationRun
 
 
 class SamplingPlan(models.Model):
-    """Information gain of one more vote on each pair of a board; each snapshot replaces it.
+    """Information gain of one more vote on each pair of a board, replaced by each snapshot.
 
-    Stored in a row, so that drawing a pair computes nothing and does not depend on Valkey.
+    A row, so that drawing a pair does not depend on Valkey.
     """
 
     scope = models.CharField(max_length=80, primary_key=True)

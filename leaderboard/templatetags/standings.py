@@ -20,9 +20,9 @@ def battle_places(battles: list[BattlePayload]) -> reveal.Places:
 
 @register.simple_tag
 def sides_with_places(battle: BattlePayload, places: reveal.Places | str) -> list[SideWithPlace]:
-    """Return the battle's sides, each with its `place` and its totals before the vote as `spent`.
+    """Return the sides with `place`, and with their totals before the vote as `spent`.
 
-    places: result of battle_places for the page, or "" if the page shows this battle alone.
+    places: result of battle_places, or "" to read them for this battle.
     """
     page_places = places if isinstance(places, dict) else reveal.battle_places([battle])
     return [
