@@ -169,7 +169,6 @@ def _choices() -> dict[str, object]:
 
 
 def _grouped(titles: dict[str, str]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return [(heading or "", [(key, title)])] for a grouped select."""
     headings = {"category": _("Categories"), "language": _("Languages"), "imported": _("Imported")}
     kinds = groupby(titles.items(), key=lambda board: headings.get(board[0].partition(":")[0], ""))
     return [(heading, list(choices)) for heading, choices in kinds]

@@ -53,8 +53,6 @@ admin.site.unregister(Vote)
 
 @admin.register(Vote)
 class JudgedVoteAdmin(VoteAdmin):
-    """Read-only list of votes with actions to exclude them and count them again."""
-
     actions = ["exclude_votes", "restore_votes"]
 
     def has_judge_permission(self, request: HttpRequest) -> bool:

@@ -43,8 +43,6 @@ _STYLE_COLUMNS = (
 
 
 class EarlierStanding(NamedTuple):
-    """Figures of an earlier standing that a new snapshot may copy."""
-
     design_effect: float
     style: StyleColumns
 
@@ -232,8 +230,6 @@ def _facts(run: AggregationRun, fit: SnapshotFit, earlier: AggregationRun | None
 
 @dataclass(frozen=True)
 class LiveFigures:
-    """Figures by model id that the fit does not use."""
-
     elo: dict[int, float]
     first_token_ms: dict[int, int]
 

@@ -115,7 +115,6 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
 
 
 def _count_stars(earlier: AggregationRun | None) -> int:
-    """Count new stars into the tallies; return the last star's number."""
     last = stars.last_star()
     if last != (earlier.last_change if earlier else 0):
         stars.recount(last)

@@ -58,7 +58,6 @@ def _matrix(board: str, lines: list[ResultPayload]) -> dict[str, object]:
 
 
 def _primary_keys(board: str, ids: list[str]) -> dict[str, int]:
-    """Return {public id: primary key} of the board's models or contestants."""
     if board.startswith(IMPORTED):
         contestants = Contestant.objects.filter(board__slug=board.removeprefix(IMPORTED), name__in=ids)
         return dict(contestants.order_by().values_list("name", "pk"))

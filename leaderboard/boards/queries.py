@@ -150,7 +150,6 @@ def list_boards() -> list[BoardPayload]:
 
 
 def board_names() -> dict[str, str]:
-    """Return {key: title} of the boards that exist, sorted by kind and title."""
     return _sorted_titles(AggregationRun.objects.newest_of_each_board().values_list("scope", flat=True))
 
 

@@ -58,7 +58,6 @@ def meetings_by_board(boards: Collection[str], first: int, second: int) -> dict[
 
 
 def _tallies(board: str) -> "QuerySet[Any, Any]":
-    """Return rows with left, right, outcome and n."""
     if board.startswith(IMPORTED):
         slug = board.removeprefix(IMPORTED)
         return ImportedVote.objects.filter(board__slug=slug, edition=F("board__edition"))

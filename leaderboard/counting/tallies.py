@@ -58,8 +58,6 @@ WHERE log.n IS DISTINCT FROM stored.n
 
 
 class CountedVote(NamedTuple):
-    """Columns of a vote that determine its tallies."""
-
     voter: str
     left: int
     right: int

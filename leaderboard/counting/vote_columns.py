@@ -22,7 +22,6 @@ def style_features_of(rows: Mapping[str, Integers]) -> Floats:
 
 
 def indices_of(ids: Integers, among: Sequence[Model]) -> Places:
-    """Return the index in `among` of each id."""
     known = [row.pk for row in among]
     index_by_id = np.zeros(max(known, default=0) + 1, dtype=np.int64)
     index_by_id[known] = np.arange(len(known))

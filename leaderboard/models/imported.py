@@ -28,8 +28,6 @@ class ImportedBoard(models.Model):
 
 
 class Contestant(models.Model):
-    """A name in an imported table, linked to the registry's model if there is one."""
-
     board = models.ForeignKey(ImportedBoard, models.PROTECT, related_name="contestants")
     name = models.CharField(max_length=200)
     model = models.ForeignKey(LanguageModel, models.SET_NULL, null=True, blank=True, related_name="+")

@@ -1,5 +1,3 @@
-"""Random votes, the results of counting them, and a check of the tallies."""
-
 import random
 from collections import Counter
 

@@ -42,7 +42,6 @@ def page(client, url: str = PAGE, **query: str) -> str:
 
 @pytest.fixture
 def two_groups():
-    """Four models in two pairs without comparisons between the pairs."""
     a, b, c, d = contestants("ada", "bob", "cyd", "dan")
     cast_many(a, b, left=40, right=20)
     cast_many(c, d, left=20, right=15)

@@ -21,7 +21,6 @@ def aggregate():
 
 @pytest.fixture
 def moderator(client):
-    """Signed-in staff with permission to view and judge votes."""
     user = make.user(is_staff=True)
     names = ["view_vote", "view_votechange", "add_votechange", "view_anomalyreview"]
     user.user_permissions.set(Permission.objects.filter(codename__in=names))

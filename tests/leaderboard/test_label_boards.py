@@ -36,7 +36,6 @@ def totals() -> dict[str, int]:
 
 
 def relabel(vote: Vote, *categories: str, language: str) -> None:
-    """Change labels like battles.labels.relabel."""
     relabelling_begins.send(sender=Vote)
     before = Labels(tuple(vote.categories), vote.language)
     labels_change.send(sender=Vote, changes=[LabelChange(vote.pk, before, Labels(categories, language))])

@@ -1,5 +1,3 @@
-"""Public figures of calls do not change with blind battles before their vote."""
-
 import pytest
 from django.db.models.functions import Now
 

@@ -1,5 +1,3 @@
-"""Tallies do not depend on the order, batching or concurrency of counting."""
-
 from collections import Counter
 
 import pytest
