@@ -1,5 +1,5 @@
--- The condition on the number replaces a join with the locked votes: the planner expects a single pending vote and
--- would choose a slow join.
+-- The number bounds the update instead of a join with the locked votes: the planner estimates one pending vote, however
+-- many there are.
 WITH marked AS (
     UPDATE battles_vote
     SET processing = CASE excluded_reason WHEN '' THEN 'processed' ELSE 'excluded' END
