@@ -10,7 +10,7 @@ from battles.forms import StartForm
 from common.errors import TooManyRequests
 from common.payload_types import JsonObject
 from common.text.markdown import render as markdown
-from leaderboard.boards.reveal import NOWHERE
+from leaderboard.boards.reveal import UNKNOWN_PLACE
 
 ICONS = (
     "menu", "brand", "file", "attach", "copy", "plus", "close", "send", "stop", "again", "check", "light", "dark",
@@ -58,7 +58,7 @@ def styleguide(request: HttpRequest) -> HttpResponse:
         "voted": _battle("voted", vote=_vote("left")),
         "uncounted": _battle("uncounted", vote=_vote("tie", excluded_reason="identity_leak")),
         "places": {
-            (name, side): {**NOWHERE, "score": 1012.0, "rank": "2–4", "elo": 1516.0, "elo_change": change}
+            (name, side): {**UNKNOWN_PLACE, "score": 1012.0, "rank": "2–4", "elo": 1516.0, "elo_change": change}
             for name in ("voted", "uncounted")
             for side, change in (("left", 16.0), ("right", -16.0))
         },

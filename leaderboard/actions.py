@@ -1,4 +1,4 @@
-"""What staff change about the boards: whether votes count, and when they are counted. All of it is audited."""
+"""Actions of staff on votes and runs; each writes an audit entry."""
 
 from celery import Task
 from celery.exceptions import CeleryError
@@ -13,25 +13,21 @@ from accounts.staff_rights import is_administrator, protected_voters
 from battles.models import Vote, VoteQuerySet
 from leaderboard import tasks
 from leaderboard.counting import reviews, schedule
-from leaderboard.counting.vote_changes import put_back, set_aside
+from leaderboard.counting.vote_changes import exclude_votes, include_votes
 from leaderboard.errors import VoteCounts, VoteDoesNotCount
 from leaderboard.models import AnomalyReview
 
 
 @transaction.atomic
 def retract(vote: Vote, *, reason: Vote.ExcludedReason, by: User | None, because: str = "") -> None:
-    """Count a vote no more, as if it had never been counted; it stays in the log with its reason.
-
-    A vote that is still pending keeps its place in the queue: the next run sets it aside.
-    Raises VoteDoesNotCount, and TalliesDisagree when the tallies never held it.
-    """
+    """Exclude one vote. Raises VoteDoesNotCount, and TalliesDisagree when the tallies do not hold it."""
     if not retract_votes(Vote.objects.filter(pk=vote.pk), reason=reason, by=by, because=because):
         raise VoteDoesNotCount
 
 
 @transaction.atomic
 def restore(vote: Vote, *, by: User | None, because: str = "") -> None:
-    """The mirror of retract: the vote counts from now on. Raises VoteCounts."""
+    """Count one excluded vote again. Raises VoteCounts."""
     if not restore_votes(Vote.objects.filter(pk=vote.pk), by=by, because=because):
         raise VoteCounts
 
@@ -40,34 +36,34 @@ def restore(vote: Vote, *, by: User | None, because: str = "") -> None:
 def retract_votes(
     votes: VoteQuerySet, *, reason: Vote.ExcludedReason, by: User | None, because: str = ""
 ) -> list[Vote]:
-    """Retract those that are not set aside yet, all or none. Returns them.
+    """Exclude the votes that count, all or none; return them.
 
     Raises TalliesDisagree, and NeedsAdministrator as _refuse_protected_voters does.
     """
     _refuse_protected_voters(votes, by)
-    changed = set_aside(votes.filter(excluded_reason=""), reason=reason, by=by, because=because)
+    changed = exclude_votes(votes.filter(excluded_reason=""), reason=reason, by=by, because=because)
     _record(by, "vote.retract", changed, because, excluded_reason=reason)
     return changed
 
 
 @transaction.atomic
 def restore_votes(votes: VoteQuerySet, *, by: User | None, because: str = "") -> list[Vote]:
-    """Restore those that are set aside, all or none. Returns them.
+    """Count the excluded votes again, all or none; return them.
 
-    Raises NeedsAdministrator as _refuse_protected_voters does, and where the arena itself set one aside.
+    Raises NeedsAdministrator as _refuse_protected_voters does, and for votes that the arena excluded by itself.
     """
     _refuse_protected_voters(votes, by)
-    by_arena = votes.exclude(excluded_reason__in=["", *Vote.ExcludedReason.chosen_by_staff()])
-    if not is_administrator(by) and by_arena.exists():
+    excluded_automatically = votes.exclude(excluded_reason__in=["", *Vote.ExcludedReason.chosen_by_staff()])
+    if not is_administrator(by) and excluded_automatically.exists():
         raise NeedsAdministrator(_("Only an administrator can count votes again that the arena itself set aside."))
-    changed = put_back(votes, by=by, because=because)
+    changed = include_votes(votes, by=by, because=because)
     _record(by, "vote.restore", changed, because, excluded_reasons=sorted({vote.excluded_reason for vote in changed}))
     return changed
 
 
 @transaction.atomic
 def decide_review(review: AnomalyReview, state: str, *, by: User, because: str) -> AnomalyReview:
-    """Let a reviewed voter's votes count (DISMISSED) or set them aside for good (EXCLUDED).
+    """Count a reviewed voter's votes again (DISMISSED) or exclude them for good (EXCLUDED).
 
     Raises ReviewIsDecided, and NeedsAdministrator as _refuse_protected_voters does.
     """
@@ -78,15 +74,14 @@ def decide_review(review: AnomalyReview, state: str, *, by: User, because: str) 
 
 
 def _refuse_protected_voters(votes: VoteQuerySet, by: User | None) -> None:
-    """Raise NeedsAdministrator where a vote is of `by`, or of an administrator and `by` is none."""
+    """Raise NeedsAdministrator if a vote is by `by`, or by an administrator while `by` is none."""
     if votes.filter(voter__in=protected_voters(by)).exists():
         raise NeedsAdministrator(_("Only an administrator can judge your own votes and those of administrators."))
 
 
-def look_for_anomalies(*, by: User) -> None:
-    """Have every voter judged anew, by a worker, or here when no broker answers."""
+def request_anomaly_check(*, by: User) -> None:
     audit.record(by, "leaderboard.look_for_anomalies", "")
-    transaction.on_commit(lambda: _hand_to_a_worker(tasks.look_for_anomalies))
+    transaction.on_commit(lambda: _queue_or_run(tasks.look_for_anomalies))
 
 
 def _record(by: User | None, action: str, votes: list[Vote], because: str, **details: object) -> None:
@@ -98,14 +93,14 @@ def _record(by: User | None, action: str, votes: list[Vote], because: str, **det
 
 
 @transaction.atomic
-def ask_for_run(*, by: User) -> None:
-    """Have the board brought up to date as soon as this is committed: by a worker, or here when no broker answers."""
+def request_run(*, by: User) -> None:
     slot = schedule.new_slot()
     audit.record(by, "leaderboard.aggregate", slot)
-    transaction.on_commit(lambda: _hand_to_a_worker(tasks.aggregate_votes, slot))
+    transaction.on_commit(lambda: _queue_or_run(tasks.aggregate_votes, slot))
 
 
-def _hand_to_a_worker(task: "Task[..., object]", *arguments: str) -> None:
+def _queue_or_run(task: "Task[..., object]", *arguments: str) -> None:
+    """Queue the task; run it here when the broker is unreachable."""
     try:
         task.delay(*arguments)
     except (OperationalError, CeleryError, OSError):

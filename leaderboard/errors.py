@@ -1,5 +1,3 @@
-"""Refusals on the way to and from the board."""
-
 from django.utils.translation import gettext_lazy as _
 
 from common.errors import ArenaError, NotFound

@@ -1,5 +1,3 @@
-"""Row of an export: one vote, its models, and its voter under a pseudonym of this export only."""
-
 from datetime import datetime
 from typing import Literal
 
@@ -18,14 +16,14 @@ class StyleCounts(msgspec.Struct, frozen=True):
 
 
 class Style(msgspec.Struct, frozen=True):
-    """Style counts of each side's answers, summed over the turns that were voted on."""
+    """Formatting counts of each side's answers, over all turns before the vote."""
 
     left: StyleCounts
     right: StyleCounts
 
 
 class VoteRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Row of an export. Unknown values are null; `n` counts equal votes of an imported table."""
+    """A vote in an export. voter: pseudonym for this export; n: number of equal votes in a table of counts."""
 
     order: int
     voter: str

@@ -1,7 +1,6 @@
-"""News of snapshots for open boards: one subscription and now and then one query per web process, however many read.
+"""Live updates of open boards, with one subscription and few queries per web process for any number of readers.
 
-The announcement is only a wake-up, the database says what is newest. So nothing is missed while Valkey is away or
-has forgotten everything: the next look, at the latest a minute later, finds it.
+A notification only triggers a query, which also runs every POLL_INTERVAL_S: a lost notification delays the update.
 """
 
 import asyncio
@@ -21,28 +20,28 @@ from leaderboard.notify import CHANNEL
 
 logger = logging.getLogger(__name__)
 
-LOOK_EVERY_S = 60
+POLL_INTERVAL_S = 60
 TICK_S = 1.0
-# One run publishes many boards: their announcements are answered with one look.
-GATHER_S = 0.2
-QUIET_S = 15
+# A run publishes many boards: wait for all their notifications before the query.
+DEBOUNCE_S = 0.2
+KEEP_ALIVE_S = 15
 
 
-class SnapshotNews:
-    """Belongs to one event loop. Knows the newest snapshot of each board that somebody follows."""
+class SnapshotWatcher:
+    """Watch the newest snapshot of each followed board, in one event loop."""
 
     def __init__(self) -> None:
         self._valkey = new_async_connection()
-        self._followed: Counter[str] = Counter()
+        self._followers: Counter[str] = Counter()
         self._newest: dict[str, str] = {}
         self._changed = asyncio.Event()
-        self._watching: asyncio.Task[None] | None = None
+        self._watch_task: asyncio.Task[None] | None = None
 
     async def follow(self, board: str, shown: str) -> AsyncIterator[str]:
-        """The id of each snapshot that is not the one shown before; "" when it was quiet for a while. Without end."""
-        self._followed[board] += 1
-        if self._watching is None or self._watching.done():
-            self._watching = asyncio.create_task(self._watch())
+        """Yield the id of each snapshot after `shown`, and "" after each KEEP_ALIVE_S without one; never end."""
+        self._followers[board] += 1
+        if self._watch_task is None or self._watch_task.done():
+            self._watch_task = asyncio.create_task(self._watch())
         try:
             while True:
                 changed, newest = self._changed, self._newest.get(board, shown)
@@ -51,64 +50,64 @@ class SnapshotNews:
                     yield shown
                     continue
                 try:
-                    async with asyncio.timeout(QUIET_S):  # wait_for() may swallow the cancellation of a reader who left
+                    # Not wait_for(): it may swallow the cancellation when the reader disconnects.
+                    async with asyncio.timeout(KEEP_ALIVE_S):
                         await changed.wait()
                 except TimeoutError:
                     yield ""
         finally:
-            self._followed[board] -= 1
-            if not self._followed[board]:
-                del self._followed[board]
+            self._followers[board] -= 1
+            if not self._followers[board]:
+                del self._followers[board]
                 self._newest.pop(board, None)
 
     async def _watch(self) -> None:
-        while self._followed:
+        while self._followers:
             try:
-                async with self._valkey.pubsub(ignore_subscribe_messages=True) as announcements:
-                    await announcements.subscribe(CHANNEL)
-                    while self._followed:
-                        await self._look()
-                        await self._wait_for_news(announcements)
+                async with self._valkey.pubsub(ignore_subscribe_messages=True) as notifications:
+                    await notifications.subscribe(CHANNEL)
+                    while self._followers:
+                        await self._query_newest()
+                        await self._wait_for_notification(notifications)
             except UNREACHABLE as error:
-                logger.warning("open boards wait for news: Valkey is away (%s)", error)
+                logger.warning("live updates of boards are delayed: Valkey is unreachable (%s)", error)
                 await asyncio.sleep(TICK_S)
 
-    async def _wait_for_news(self, announcements: PubSub) -> None:
-        """Until something is announced, a board is followed that was not, or a minute is over."""
-        until = time.monotonic() + LOOK_EVERY_S
-        while time.monotonic() < until and self._followed and self._followed.keys() <= self._newest.keys():
-            if await announcements.get_message(timeout=TICK_S):
-                await asyncio.sleep(GATHER_S)
-                while await announcements.get_message(timeout=0):
+    async def _wait_for_notification(self, notifications: PubSub) -> None:
+        """Wait for a notification, a newly followed board, or POLL_INTERVAL_S."""
+        until = time.monotonic() + POLL_INTERVAL_S
+        while time.monotonic() < until and self._followers and self._followers.keys() <= self._newest.keys():
+            if await notifications.get_message(timeout=TICK_S):
+                await asyncio.sleep(DEBOUNCE_S)
+                while await notifications.get_message(timeout=0):
                     pass
                 return
 
-    async def _look(self) -> None:
-        boards = list(self._followed)
+    async def _query_newest(self) -> None:
+        boards = list(self._followers)
         try:
-            found = await run_in_db(AggregationRun.objects.newest_ids, boards)
+            newest = await run_in_db(AggregationRun.objects.newest_ids, boards)
         except CONNECTION_ERRORS as error:
-            logger.warning("open boards wait for news: the database is away (%s)", str(error).strip())
+            logger.warning("live updates of boards are delayed: no database (%s)", str(error).strip())
             await asyncio.sleep(TICK_S)
             return
-        self._newest = {board: found.get(board, "") for board in boards if board in self._followed}
+        self._newest = {board: newest.get(board, "") for board in boards if board in self._followers}
         self._changed.set()
         self._changed = asyncio.Event()
 
 
-_news: WeakKeyDictionary[asyncio.AbstractEventLoop, SnapshotNews] = WeakKeyDictionary()
+_watchers: WeakKeyDictionary[asyncio.AbstractEventLoop, SnapshotWatcher] = WeakKeyDictionary()
 
 
-def news() -> SnapshotNews:
-    """The news of the running loop."""
+def get_watcher() -> SnapshotWatcher:
     loop = asyncio.get_running_loop()
-    if loop not in _news:
-        _news[loop] = SnapshotNews()
-    return _news[loop]
+    if loop not in _watchers:
+        _watchers[loop] = SnapshotWatcher()
+    return _watchers[loop]
 
 
 async def board_events(board: str, shown: str) -> AsyncIterator[bytes]:
-    """`snapshot` events whose data and id is the new snapshot's id; they never end, a reader leaves."""
+    """Yield `snapshot` events with the new snapshot's id as data and event id, until the reader disconnects."""
     yield sse.KEEP_ALIVE
-    async for snapshot in news().follow(board, shown):
+    async for snapshot in get_watcher().follow(board, shown):
         yield sse.event("snapshot", snapshot, id=snapshot) if snapshot else sse.KEEP_ALIVE

@@ -1,4 +1,4 @@
-"""A new snapshot, told to the web processes; what they do with it is in leaderboard.live_updates."""
+"""Notify web processes of new snapshots; leaderboard.live_updates receives the notifications."""
 
 import logging
 
@@ -9,8 +9,8 @@ logger = logging.getLogger(__name__)
 CHANNEL = "leaderboard:snapshots"
 
 
-def announce_snapshot(scope: str) -> None:
-    """To be called once the snapshot is committed. Best effort: whoever misses it looks again within a minute."""
+def notify_new_snapshot(scope: str) -> None:
+    """Notify after the snapshot is committed. Best effort: web processes also poll every minute."""
     try:
         with fail_fast():
             connection().publish(CHANNEL, scope)

@@ -1,4 +1,4 @@
-"""Boards, snapshots and comparisons as the API gives them. Scores are points, shares lie between 0 and 1."""
+"""Payloads of boards, snapshots and comparisons. Scores are points, shares are between 0 and 1."""
 
 from typing import TypedDict
 
@@ -8,7 +8,7 @@ from models_registry.payload_types import ModelPayload
 
 
 class MethodPayload(TypedDict):
-    """How the scores were computed: the method's name, its parameters, and the SHA-256 of both."""
+    """Method of the scores: its name, its parameters, and the SHA-256 of both."""
 
     name: str
     parameters: JsonObject
@@ -32,7 +32,7 @@ class BoardPayload(BoardHeadPayload):
 
 
 class StyleScorePayload(TypedDict):
-    """With length and formatting of the answers taken out."""
+    """Score controlled for length and formatting of the answers."""
 
     score: float
     ci_low: float | None
@@ -43,7 +43,7 @@ class StyleScorePayload(TypedDict):
 
 
 class ResultPayload(TypedDict):
-    """One model's line on a board. Of the interval one bound alone is null when it won, or lost, everything."""
+    """One model's line on a board. One bound of the interval is null when it won, or lost, every vote."""
 
     rank: int | None
     rank_best: int | None
@@ -74,8 +74,8 @@ class CollectingPayload(TypedDict):
 
 
 class LeaderboardPayload(BoardHeadPayload):
-    """The newest snapshot of a board. `style_control` is null where the board has none; `facts` is what the fit found
-    beside the scores."""
+    """The newest snapshot of a board. `style_control` is null if the board has no style-controlled scores; `facts` are
+    results of the fit beside the scores."""
 
     description: str
     method: MethodPayload
@@ -102,7 +102,7 @@ class SnapshotHeadPayload(TypedDict):
 
 
 class SnapshotPayload(LeaderboardPayload):
-    """A snapshot as it was published, and what it was made of."""
+    """A snapshot as it was published, with its inputs."""
 
     id: str
     tallies_checksum: str
@@ -123,7 +123,7 @@ class ModelOnBoardPayload(ResultPayload):
 
 
 class OpponentPayload(TypedDict):
-    """What a model took from another on Overall, with the 95 % interval of its share."""
+    """A model's results against another on Overall, with the 95 % interval of its share."""
 
     model: ModelPayload
     votes: int
@@ -137,7 +137,7 @@ class OpponentPayload(TypedDict):
 
 
 class CallsPayload(TypedDict):
-    """How a model's last 1,000 answers went: milliseconds, US dollars, counts."""
+    """Figures of a model's last 1,000 answers: milliseconds, US dollars, counts."""
 
     calls: int
     first_token_p50_ms: int | None
@@ -152,14 +152,14 @@ class CallsPayload(TypedDict):
 
 
 class TagPayload(TypedDict):
-    """How often a model's answers were tagged so."""
+    """Number of votes that gave a model's answers this tag."""
 
     tag: str
     votes: int
 
 
 class VersionPayload(TypedDict):
-    """A model under the same name, as it was set up at some time."""
+    """A version of the model: an earlier or later setup of the same family."""
 
     slug: str
     name: str
@@ -181,7 +181,7 @@ class ModelStandingsPayload(TypedDict):
 
 
 class PlacePayload(TypedDict):
-    """Where a side's model stands. What is not known, or not yet, is null."""
+    """Current standing of a side's model. Unknown figures are null."""
 
     side: SideName
     model: ModelPayload
@@ -200,7 +200,7 @@ class BattlePlacesPayload(TypedDict):
 
 
 class PointPayload(TypedDict):
-    """Where a model stood in a snapshot."""
+    """Standing of a model in a snapshot."""
 
     snapshot: str
     computed_at: Moment
@@ -213,21 +213,21 @@ class PointPayload(TypedDict):
 
 
 class SeriesPayload(TypedDict):
-    """One model's points, the oldest first."""
+    """One model's standings, oldest first."""
 
     model: str
     points: list[PointPayload]
 
 
 class HistoryPayload(TypedDict):
-    """How models moved on a board."""
+    """History of models on a board."""
 
     board: str
     series: list[SeriesPayload]
 
 
 class SharePayload(TypedDict):
-    """What `a` takes of the votes, with its 95 % interval."""
+    """Share of the votes that `a` wins, with its 95 % interval."""
 
     share_a: float
     ci_low: float
@@ -235,7 +235,7 @@ class SharePayload(TypedDict):
 
 
 class SeparationPayload(TypedDict):
-    """Whether the difference of two scores is beyond doubt, and how many more votes would make it so."""
+    """Significance of the difference of two scores, and how many more votes it would take."""
 
     apart: bool
     difference: float
@@ -252,7 +252,7 @@ class MeetingsPayload(TypedDict):
 
 
 class MeetingsOnBoardPayload(MeetingsPayload):
-    """The same two on another board."""
+    """Results of the same two models on another board."""
 
     board: str
     title: str
@@ -270,7 +270,7 @@ class HeadToHeadPayload(MeetingsPayload):
 
 
 class PairPayload(TypedDict):
-    """How often two models met, and how it ended."""
+    """Results between two models."""
 
     a: str
     b: str

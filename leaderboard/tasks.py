@@ -1,12 +1,12 @@
-"""Wake-up calls for what is computed in a worker; each may arrive twice."""
+"""Celery tasks; each may run twice."""
 
 from celery import shared_task
 
 
 @shared_task(ignore_result=True)
 def aggregate_votes(slot: str = "") -> None:
-    """Without a slot: the periodic run, if it is due."""
-    from leaderboard.aggregation import job  # brings scipy, which no other process needs
+    """Run a requested slot, or without one the periodic run if it is due."""
+    from leaderboard.aggregation import job  # imports scipy, which other processes do not need
 
     if slot:
         job.aggregate(slot=slot)
@@ -18,4 +18,4 @@ def aggregate_votes(slot: str = "") -> None:
 def look_for_anomalies() -> None:
     from leaderboard.aggregation import anomalies
 
-    anomalies.look_for_anomalies()
+    anomalies.find_anomalies()

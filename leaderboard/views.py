@@ -1,5 +1,3 @@
-"""The boards as pages, and as files from the same address; and how they are computed."""
-
 from functools import cache
 from itertools import groupby
 
@@ -22,13 +20,13 @@ from common.valkey import stream_slots
 from leaderboard import live_updates
 from leaderboard.boards import queries, snapshots
 from leaderboard.boards.charts import read_charts
-from leaderboard.boards.csv_file import board_file
-from leaderboard.boards.facts import describe_facts, drawn_how_often
+from leaderboard.boards.csv_file import csv_response
+from leaderboard.boards.facts import describe_facts, sampling_shares_by_name
 from leaderboard.boards.head_to_head import read_head_to_head
 from leaderboard.boards.history import read_history
-from leaderboard.boards.model_page import public_model, read_model_page
+from leaderboard.boards.model_page import get_public_model, read_model_page
 from leaderboard.boards.table import tables
-from leaderboard.boards.titles import titles_of
+from leaderboard.boards.titles import board_titles
 from leaderboard.models import OVERALL, AggregationRun
 from leaderboard.models.imported import SCOPE as IMPORTED
 from models_registry.models import LanguageModel
@@ -44,18 +42,18 @@ class HtmxRequest(ActorRequest):
 @require_safe
 def board(request: HtmxRequest) -> HttpResponse:
     query = queries.BoardQuery.read(request.GET)
-    found = queries.read_board(query)
+    payload = queries.read_board(query)
     match request.GET.get("format"):
         case "json":
-            return JsonResponse(found)
+            return JsonResponse(payload)
         case "csv":
-            return board_file(query.board, found["results"])
+            return csv_response(query.board, payload["results"])
     is_imported = query.board.startswith(IMPORTED)
     context = {
-        "board": found,
+        "board": payload,
         "query": query,
-        "tables": tables(found["results"], link=not is_imported),
-        "has_preliminary": any(line["preliminary"] for line in found["results"]),
+        "tables": tables(payload["results"], link=not is_imported),
+        "has_preliminary": any(line["preliminary"] for line in payload["results"]),
         "is_imported": is_imported,
     }
     if request.htmx:
@@ -71,7 +69,7 @@ def charts(request: HttpRequest) -> HttpResponse:
     context = {
         "charts": read_charts(query),
         "query": query,
-        # Contestants of an imported board have no pages of their own.
+        # Contestants of an imported board have no pages to compare.
         "compare_base": "" if query.board.startswith(IMPORTED) else reverse("leaderboard:compare_choice"),
         **_choices(),
     }
@@ -80,7 +78,7 @@ def charts(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def stream(request: HttpRequest) -> StreamingHttpResponse:
-    """Says when a board has a new snapshot; no query, no connection pinned."""
+    """Stream events for new snapshots of a board, without a query or a database connection per reader."""
     key = request.GET.get("board", OVERALL).replace("\x00", "")
     shown = request.headers.get("Last-Event-ID") or request.GET.get("shown", "")
     return sse.response(request, live_updates.board_events(key, shown), person=stream_slots.person_of_request(request))
@@ -89,13 +87,13 @@ def stream(request: HttpRequest) -> StreamingHttpResponse:
 @public
 @require_safe
 def model(request: HttpRequest, slug: str) -> HttpResponse:
-    found = read_model_page(slug)
-    own = [{"id": slug, "name": found["model"]["name"], "points": read_history(OVERALL, [slug])["series"][0]["points"]}]
+    page = read_model_page(slug)
+    points = read_history(OVERALL, [slug])["series"][0]["points"]
     context = {
-        "page": found,
-        "overall": next((line for line in found["standings"] if line["board"] == OVERALL), None),
-        "tables": tables(found["standings"]),
-        "history": own,
+        "page": page,
+        "overall": next((line for line in page["standings"] if line["board"] == OVERALL), None),
+        "tables": tables(page["standings"]),
+        "history": [{"id": slug, "name": page["model"]["name"], "points": points}],
     }
     return render(request, "leaderboard/model.html", context)
 
@@ -105,7 +103,7 @@ def model(request: HttpRequest, slug: str) -> HttpResponse:
 def compare_choice(request: HttpRequest) -> HttpResponse:
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     if a and b and a != b:
-        return redirect(reverse("leaderboard:compare", args=[public_model(a).slug, public_model(b).slug]))
+        return redirect(reverse("leaderboard:compare", args=[get_public_model(a).slug, get_public_model(b).slug]))
     context = {"a": a, "b": b, "models": _compared_models(), "same": bool(a and a == b)}
     return render(request, "leaderboard/compare.html", context)
 
@@ -115,7 +113,7 @@ def compare_choice(request: HttpRequest) -> HttpResponse:
 def compare(request: HttpRequest, a: str, b: str) -> HttpResponse:
     if a == b:
         raise Http404
-    pair = read_head_to_head(public_model(a), public_model(b))
+    pair = read_head_to_head(get_public_model(a), get_public_model(b))
     return render(request, "leaderboard/compare.html", {"pair": pair, "a": a, "b": b, "models": _compared_models()})
 
 
@@ -124,7 +122,7 @@ def compare(request: HttpRequest, a: str, b: str) -> HttpResponse:
 def snapshot_list(request: HttpRequest) -> HttpResponse:
     published = AggregationRun.objects.published(request.GET.get("board", "").replace("\x00", ""))
     page = Paginator(published, SNAPSHOTS_PER_PAGE).get_page(request.GET.get("page"))
-    titles = titles_of({run.scope for run in page})
+    titles = board_titles({run.scope for run in page})
     context = {"page_obj": page, "runs": [(run, titles[run.scope]) for run in page]}
     return render(request, "leaderboard/snapshots.html", context)
 
@@ -132,13 +130,13 @@ def snapshot_list(request: HttpRequest) -> HttpResponse:
 @public
 @require_safe
 def snapshot(request: HttpRequest, public_id: str) -> HttpResponse:
-    found = snapshots.read_snapshot(public_id)
-    names = {line["model"]["id"]: line["model"]["name"] for line in found["results"] + found["collecting"]}
+    payload = snapshots.read_snapshot(public_id)
+    names = {line["model"]["id"]: line["model"]["name"] for line in payload["results"] + payload["collecting"]}
     context = {
-        "snapshot": found,
-        "facts": describe_facts(found["facts"], names),
-        "shares": drawn_how_often(found["facts"], names),
-        "tables": tables(found["results"], link=not found["board"].startswith(IMPORTED)),
+        "snapshot": payload,
+        "facts": describe_facts(payload["facts"], names),
+        "shares": sampling_shares_by_name(payload["facts"], names),
+        "tables": tables(payload["results"], link=not payload["board"].startswith(IMPORTED)),
     }
     return render(request, "leaderboard/snapshot.html", context)
 
@@ -161,18 +159,16 @@ def _compared_models() -> list[tuple[str, str]]:
 
 
 def _choices() -> dict[str, object]:
-    """Which boards there are, and what they can be filtered by."""
     public = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).order_by()
-    said = set(public.values_list("organization", "license", "license_kind"))
+    rows = set(public.values_list("organization", "license", "license_kind"))
     return {
         "board_choices": _grouped(queries.board_names()),
-        "organizations": sorted({row[0] for row in said if row[0]}),
-        "licenses": sorted({row[1] or row[2] for row in said}),
+        "organizations": sorted({row[0] for row in rows if row[0]}),
+        "licenses": sorted({row[1] or row[2] for row in rows}),
     }
 
 
 def _grouped(titles: dict[str, str]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """(heading or "", [(key, title)]) for the choice of a board."""
     headings = {"category": _("Categories"), "language": _("Languages"), "imported": _("Imported")}
     kinds = groupby(titles.items(), key=lambda board: headings.get(board[0].partition(":")[0], ""))
     return [(heading, list(choices)) for heading, choices in kinds]

@@ -1,5 +1,3 @@
-"""A window onto runs, standings and tallies; nothing here is edited by hand."""
-
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
@@ -16,7 +14,7 @@ from leaderboard.models import AggregationRun, EloRating, ImportedBoard, PairTal
 
 
 class BoardFilter(admin.SimpleListFilter):
-    """By the boards there are: to list those that occur, Django would read every run."""
+    """Filter by board, with choices from the newest snapshots: Django's own filter would read every run."""
 
     title = gettext_lazy("board")
     parameter_name = "scope"
@@ -48,7 +46,7 @@ class AggregationRunAdmin(ReadOnlyAdmin):
     def aggregate_now(self, request: HttpRequest) -> HttpResponse:
         if not _may_aggregate(request) or not request.user.is_authenticated:
             raise PermissionDenied
-        actions.ask_for_run(by=request.user)
+        actions.request_run(by=request.user)
         messages.success(request, _("The votes are being counted. Reload in a moment to see the run."))
         return redirect("admin:leaderboard_aggregationrun_changelist")
 

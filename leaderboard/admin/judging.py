@@ -1,5 +1,3 @@
-"""Where moderators decide whether votes count: one by one, in selections, and a voter's altogether."""
-
 from collections.abc import Callable
 from contextlib import suppress
 from typing import cast
@@ -26,7 +24,7 @@ from leaderboard import actions
 from leaderboard.errors import ReviewIsDecided
 from leaderboard.models import AnomalyReview, VoteChange
 
-# Whoever may add to the history of votes may set votes aside and put them back.
+# Permission to exclude votes and count them again, because each change adds to the history of votes.
 MAY_JUDGE = "leaderboard.add_votechange"
 
 
@@ -37,7 +35,7 @@ class BecauseForm(forms.Form):
 
 
 class ExcludeForm(BecauseForm):
-    # Anomalies are set aside by a review, which knows how to let them go.
+    # Without ANOMALY: only a review excludes with that reason, and reverses it.
     REASONS = [Vote.ExcludedReason.MODERATION, Vote.ExcludedReason.OPERATOR, Vote.ExcludedReason.IDENTITY_LEAK]
     reason = forms.ChoiceField(
         label=gettext_lazy("Reason on the board"), choices=[(reason.value, reason.label) for reason in REASONS]
@@ -55,8 +53,6 @@ admin.site.unregister(Vote)
 
 @admin.register(Vote)
 class JudgedVoteAdmin(VoteAdmin):
-    """The window onto votes, with two handles: facts cannot be changed, whether they count can."""
-
     actions = ["exclude_votes", "restore_votes"]
 
     def has_judge_permission(self, request: HttpRequest) -> bool:
@@ -64,27 +60,30 @@ class JudgedVoteAdmin(VoteAdmin):
 
     @admin.action(description=gettext_lazy("Exclude from the boards …"), permissions=["judge"])
     def exclude_votes(self, request: HttpRequest, queryset: VoteQuerySet) -> HttpResponse | None:
-        return self._ask_and_do(request, queryset, ExcludeForm, actions.retract_votes)
+        return self._confirm_and_apply(request, queryset, ExcludeForm, actions.retract_votes)
 
     @admin.action(description=gettext_lazy("Count again …"), permissions=["judge"])
     def restore_votes(self, request: HttpRequest, queryset: VoteQuerySet) -> HttpResponse | None:
-        return self._ask_and_do(request, queryset, BecauseForm, actions.restore_votes)
+        return self._confirm_and_apply(request, queryset, BecauseForm, actions.restore_votes)
 
-    def _ask_and_do(
-        self, request: HttpRequest, votes: VoteQuerySet, form_class: type[BecauseForm], act: Callable[..., list[Vote]]
+    def _confirm_and_apply(
+        self,
+        request: HttpRequest,
+        votes: VoteQuerySet,
+        form_class: type[BecauseForm],
+        action: Callable[..., list[Vote]],
     ) -> HttpResponse | None:
-        """First a page that asks why; None (back to the list) once it is done."""
+        """Render a form for the reason, or apply the action and return None, which redirects to the list."""
         form = form_class(request.POST if "because" in request.POST else None)
         if form.is_valid():
             try:
-                changed = act(Vote.objects.filter(pk__in=votes.values("pk")), by=request.user, **form.cleaned_data)
+                changed = action(Vote.objects.filter(pk__in=votes.values("pk")), by=request.user, **form.cleaned_data)
             except NeedsAdministrator as refusal:
                 messages.error(request, refusal.detail)
                 return None
             sentence = ngettext("%(n)d vote is changed.", "%(n)d votes are changed.", len(changed))
             messages.success(request, sentence % {"n": len(changed)} + " " + _("The next run publishes it."))
             return None
-        chosen = request.POST.getlist(helpers.ACTION_CHECKBOX_NAME)
         context = {
             **self.admin_site.each_context(request),
             "title": _("Whether votes count"),
@@ -92,7 +91,7 @@ class JudgedVoteAdmin(VoteAdmin):
             "form": form,
             "number": votes.count(),
             "action": request.POST["action"],
-            "chosen": chosen,
+            "chosen": request.POST.getlist(helpers.ACTION_CHECKBOX_NAME),
             "select_across": request.POST.get("select_across", "0"),
         }
         return TemplateResponse(request, "admin/leaderboard/judge_votes.html", context)
@@ -109,27 +108,27 @@ class VoteChangeAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
 
 @admin.register(AnomalyReview)
 class AnomalyReviewAdmin(ReadOnlyAdmin):
-    """The queue: what is open first."""
-
-    list_display = ["opened_at", "state", "voter", "what", "number_of_votes", "decided_by", "reason"]
+    list_display = ["opened_at", "state", "voter", "evidence_text", "vote_count", "decided_by", "reason"]
     list_select_related = ["decided_by"]
     list_filter = ["state"]
     search_fields = ["voter", "reason"]
     ordering = ["decided_at", "-pk"]
     change_list_template = "admin/leaderboard/anomalyreview/change_list.html"
     change_form_template = "admin/leaderboard/anomalyreview/change_form.html"
-    fields = ["voter", "state", "what", "number_of_votes", "crossed", "opened_at", "decided_at", "decided_by", "reason"]
+    fields = [
+        "voter", "state", "evidence_text", "vote_count", "crossed", "opened_at", "decided_at", "decided_by", "reason",
+    ]  # fmt: skip
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         return [
-            path("look/", view(require_POST(self.look)), name="leaderboard_look_for_anomalies"),
-            path("<int:pk>/decide/", view(require_POST(self.decide)), name="leaderboard_decide_review"),
+            path("look/", view(require_POST(self.look_for_anomalies)), name="leaderboard_look_for_anomalies"),
+            path("<int:pk>/decide/", view(require_POST(self.decide_review)), name="leaderboard_decide_review"),
             *super().get_urls(),
         ]
 
     @admin.display(description=gettext_lazy("what stands out"))
-    def what(self, review: AnomalyReview) -> str:
+    def evidence_text(self, review: AnomalyReview) -> str:
         sentence = {
             "model": _("%(model)s took %(observed).0f of %(votes)d votes; %(expected).0f were to be expected"),
             "favourite": _("who was likelier to win took %(observed).0f of %(votes)d votes, not %(expected).0f"),
@@ -139,7 +138,7 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
         return str(sentence % review.evidence)
 
     @admin.display(description=gettext_lazy("votes set aside"))
-    def number_of_votes(self, review: AnomalyReview) -> int:
+    def vote_count(self, review: AnomalyReview) -> int:
         return len(review.orders)
 
     def change_view(
@@ -152,13 +151,13 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
         may_judge = request.user.has_perm(MAY_JUDGE)
         return super().changelist_view(request, {**(extra_context or {}), "may_judge": may_judge})
 
-    def look(self, request: HttpRequest) -> HttpResponse:
-        actions.look_for_anomalies(by=_judge(request))
+    def look_for_anomalies(self, request: HttpRequest) -> HttpResponse:
+        actions.request_anomaly_check(by=_require_judge(request))
         messages.success(request, _("Checking all voters for anomalies. Reload in a moment."))
         return redirect("admin:leaderboard_anomalyreview_changelist")
 
-    def decide(self, request: HttpRequest, pk: int) -> HttpResponse:
-        by, form = _judge(request), DecisionForm(request.POST)
+    def decide_review(self, request: HttpRequest, pk: int) -> HttpResponse:
+        by, form = _require_judge(request), DecisionForm(request.POST)
         review = get_object_or_404(AnomalyReview, pk=pk)
         if form.is_valid():
             try:
@@ -172,7 +171,8 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
         return redirect("admin:leaderboard_anomalyreview_change", pk)
 
 
-def _judge(request: HttpRequest) -> User:
+def _require_judge(request: HttpRequest) -> User:
+    """Return the user. Raises PermissionDenied without MAY_JUDGE."""
     if not request.user.has_perm(MAY_JUDGE):
         raise PermissionDenied
     return cast(User, request.user)

@@ -1,5 +1,3 @@
-"""Looking for voters whose votes do not look like anyone's, with what makes them stand out and what it does."""
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -7,7 +5,7 @@ from django.db import connection
 
 from common.payload_types import JsonObject
 from leaderboard.counting import method, reviews
-from leaderboard.counting.vote_arrays import BoardVotes, OrderedVotes, read_board, read_in_order
+from leaderboard.counting.vote_arrays import BoardVotes, OrderedVotes, read_board, read_ordered_votes
 from leaderboard.models import OVERALL, AnomalyReview
 from leaderboard.rating.bradley_terry import POINTS, Flags, Floats
 from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
@@ -15,44 +13,43 @@ from leaderboard.rating.eprocess import KINDS, Anomaly, VoterLog, judge
 from leaderboard.rating.expected_votes import LEFT, RIGHT, TIE, held_out_probabilities
 from leaderboard.rating.snapshot_fit import fit_snapshot
 
-MOST_SHOWN = 10
+MAX_MODELS_IN_EFFECT = 10
 
 
-def look_for_anomalies() -> int:
-    """Judge every voter of Overall by what all others' votes let expect; returns how many reviews were opened.
+def find_anomalies() -> int:
+    """Test each voter of Overall against the others, and update open reviews; return how many reviews were opened.
 
-    Votes that were judged before a moderator found them to be fine are not judged again. Reviews that are open are
-    shown with what their votes would do now. The long part is done without the lock of the tallies.
+    Votes of dismissed reviews are not tested again. The computation does not hold the lock of the tallies.
     """
     board = read_board(OVERALL)
     if not board.models:
         return 0
-    _refresh(board)
+    _update_open_reviews(board)
     return sum(map(reviews.open_review, list(_suspects(board))))
 
 
 def _suspects(board: BoardVotes) -> Iterator[reviews.Suspect]:
-    votes = read_in_order(board)
+    votes = read_ordered_votes(board)
     log = VoterLog(votes.voter, votes.left, votes.right, np.minimum(votes.outcome, TIE), _probabilities(board, votes))
-    fresh = _not_found_fine(votes)
+    fresh = _not_dismissed(votes)
     log, orders, outcome = log.subset(fresh), votes.order[fresh], votes.outcome[fresh]
-    known, voter = np.unique(log.voter, return_inverse=True)
+    voters, voter = np.unique(log.voter, return_inverse=True)
     verdicts = judge(VoterLog(voter, log.left, log.right, log.outcome, log.probabilities), models=len(board.models))
-    for one in np.flatnonzero(verdicts.crossed):
-        own = log.voter == known[one]
-        kind, model = KINDS[verdicts.kind[one]], int(verdicts.model[one])
+    for index in np.flatnonzero(verdicts.crossed):
+        own = log.voter == voters[index]
+        kind, model = KINDS[verdicts.kind[index]], int(verdicts.model[index])
         name = board.counts.names[model] if model >= 0 else None
         ones = np.ones(own.sum(), dtype=int)
         counts = count_votes(board.counts.names, log.left[own], log.right[own], outcome[own], ones)
         yield reviews.Suspect(
             last_order=int(orders[own].max()),
-            log_e=float(verdicts.log_e[one]),
-            crossed=int(verdicts.crossed[one]),
+            log_e=float(verdicts.log_e[index]),
+            crossed=int(verdicts.crossed[index]),
             evidence={
                 "kind": kind,
                 "model": name,
-                "tilt": float(verdicts.tilt[one]),
-                **_seen(log.subset(own), kind, model),
+                "tilt": float(verdicts.tilt[index]),
+                **_observed_and_expected(log.subset(own), kind, model),
             },
             effect=_effect(board.counts, board.counts.minus(counts)),
         )
@@ -71,22 +68,22 @@ def _probabilities(board: BoardVotes, votes: OrderedVotes) -> Floats:
     )
 
 
-def _not_found_fine(votes: OrderedVotes) -> Flags:
-    """Which votes are later than what a moderator dismissed."""
+def _not_dismissed(votes: OrderedVotes) -> Flags:
+    """Return which votes are later than the last vote of their voter's dismissed reviews."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT hashtextextended(voter, 0), max(last_order) FROM leaderboard_anomalyreview "
             "WHERE state = 'dismissed' GROUP BY 1 ORDER BY 1"
         )
         dismissed = np.array(cursor.fetchall(), dtype=np.int64).reshape(-1, 2)
-    place = np.searchsorted(dismissed[:, 0], votes.key)
-    padded = np.vstack([dismissed, [[0, 0]]])[np.minimum(place, len(dismissed))]
+    index = np.searchsorted(dismissed[:, 0], votes.key)
+    padded = np.vstack([dismissed, [[0, 0]]])[np.minimum(index, len(dismissed))]
     fresh: Flags = (padded[:, 0] != votes.key) | (votes.order > padded[:, 1])
     return fresh
 
 
-def _seen(log: VoterLog, kind: Anomaly, model: int) -> dict[str, float]:
-    """How often what the bet was on happened, how often it was to be expected, and of how many votes."""
+def _observed_and_expected(log: VoterLog, kind: Anomaly, model: int) -> dict[str, float]:
+    """Return {"votes", "observed", "expected"}: counts of the outcome that the bet was on."""
     log = log.subset(~np.isnan(log.probabilities[:, 0]))
     likelier_left = log.probabilities[:, LEFT] >= log.probabilities[:, RIGHT]
     match kind:
@@ -107,14 +104,13 @@ def _seen(log: VoterLog, kind: Anomaly, model: int) -> dict[str, float]:
     return {"votes": len(won), "observed": float(won.sum()), "expected": float(expected.sum())}
 
 
-def _refresh(board: BoardVotes) -> None:
-    """Say of every open review what its votes would do on the board of now."""
-    place = {name: index for index, name in enumerate(board.counts.names)}
+def _update_open_reviews(board: BoardVotes) -> None:
+    index_by_name = {name: index for index, name in enumerate(board.counts.names)}
     for review in AnomalyReview.objects.filter(state=AnomalyReview.State.OPEN):
-        votes = review.votes.filter(model_left__slug__in=place, model_right__slug__in=place)
+        votes = review.votes.filter(model_left__slug__in=index_by_name, model_right__slug__in=index_by_name)
         rows = votes.values_list("model_left__slug", "model_right__slug", "choice")
-        places = [(place[left], place[right], OUTCOMES.index(choice)) for left, right, choice in rows]
-        table = np.array(places, dtype=np.int64).reshape(-1, 3)
+        indices = [(index_by_name[left], index_by_name[right], OUTCOMES.index(choice)) for left, right, choice in rows]
+        table = np.array(indices, dtype=np.int64).reshape(-1, 3)
         left, right, outcome = table.T
         own = count_votes(board.counts.names, left, right, outcome, np.ones(len(table), dtype=np.int64))
         review.effect = _effect(board.counts.plus(own), board.counts)
@@ -122,7 +118,7 @@ def _refresh(board: BoardVotes) -> None:
 
 
 def _effect(with_them: Counts, without: Counts) -> list[JsonObject]:
-    """The models whose scores change most: [{"model", "score": [with, without], "rank": [with, without]}]."""
+    """Return the models whose scores change most: [{"model", "score": [with, without], "rank": [with, without]}]."""
     lines = [fit_snapshot(counts, method.parameters()).lines for counts in (with_them, without)]
     moved = [
         {"model": name, **{figure: [one[figure], other[figure]] for figure in ("score", "rank")}}
@@ -130,4 +126,4 @@ def _effect(with_them: Counts, without: Counts) -> list[JsonObject]:
         if one["score"] != other["score"]
     ]
     moved.sort(key=lambda line: -abs((line["score"][0] or np.inf) - (line["score"][1] or 0)))
-    return moved[:MOST_SHOWN]
+    return moved[:MAX_MODELS_IN_EFFECT]

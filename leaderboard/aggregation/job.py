@@ -1,8 +1,7 @@
-"""Bringing the boards up to date: count what is pending, fit, publish snapshots.
+"""Aggregation run: count pending votes, fit the boards and publish snapshots.
 
-A run is one transaction under one lock for all boards, and its rows are written last. So a crash anywhere leaves
-nothing behind, a second worker finds the lock or the slot taken, and a run that was killed blocks nobody.
-Overall has a row for every run; another board only where its run published something.
+A run is one transaction under one lock for all boards, so that a crash leaves neither rows nor a lock behind. Overall
+gets a row for every run, another board only for a snapshot or a failure.
 """
 
 from collections import defaultdict
@@ -18,26 +17,26 @@ from battles.labels.relabel import relabel_pending
 from battles.models import Vote, VoteQuerySet
 from leaderboard.aggregation import sampling_plan
 from leaderboard.aggregation.fit_boards import (
-    Due,
-    Effort,
+    FittedBoard,
     LiveFigures,
-    Published,
+    PendingBoard,
+    RefitScope,
     RunFacts,
     fit_boards,
-    is_stale,
-    is_to_be_thorough,
+    has_stale_parts,
+    is_thorough_fit_due,
     new_run,
 )
 from leaderboard.aggregation.imported_boards import publish_outdated
 from leaderboard.counting import method, reviews, schedule, stars, tallies
-from leaderboard.counting.board_keys import BOARDS_OF_VOTE, is_of_the_arena, is_of_votes
+from leaderboard.counting.board_keys import BOARDS_OF_VOTE, counts_votes, is_own_board
 from leaderboard.counting.latency import median_first_token_ms
-from leaderboard.counting.live_elo import elo_after
-from leaderboard.counting.revealed_calls import Revealed
-from leaderboard.counting.vote_arrays import BoardVotes, read_boards, read_no_votes
-from leaderboard.counting.vote_changes import set_aside
+from leaderboard.counting.live_elo import elo_ratings_after
+from leaderboard.counting.revealed_calls import RevealCutoff
+from leaderboard.counting.vote_arrays import BoardVotes, empty_board, read_boards
+from leaderboard.counting.vote_changes import exclude_votes
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing, VoteChange
-from leaderboard.notify import announce_snapshot
+from leaderboard.notify import notify_new_snapshot
 
 State = AggregationRun.State
 REPEATED = Vote.ExcludedReason.DUPLICATE_PROMPT
@@ -50,7 +49,7 @@ WHERE excluded_reason <> '' AND processing <> 'pending' GROUP BY 1, 2 ORDER BY 1
 
 
 def aggregate_if_due() -> AggregationRun | None:
-    """The run of the current slot, unless it has had one. It publishes only when something changed."""
+    """Run the current slot if it has no run yet; publish only boards that changed."""
     slot = schedule.slot_at(schedule.database_now())
     if AggregationRun.objects.filter(slot=slot).exists():
         return None
@@ -58,18 +57,17 @@ def aggregate_if_due() -> AggregationRun | None:
 
 
 def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | None:
-    """Count the pending votes and publish; None when this slot has had its run or another one is under way.
+    """Count and publish; return Overall's run, or None if the slot has a run or another run is active.
 
-    Returns Overall's run. Unless only_if_changed, Overall is published even without news; the others never are.
-    A board whose fit fails has a failed run, keeps its newest snapshot, and does not stop the others. Any other error
-    is recorded as a failed run of Overall and raised again.
+    only_if_changed: also skip Overall if unchanged, like other boards. A board whose fit fails gets a failed run and
+    does not stop the others. Other errors are recorded as a failed run of Overall and raised again.
     """
     started_at = schedule.database_now()
     try:
         with transaction.atomic():
-            if not tallies.try_to_lock() or AggregationRun.objects.filter(slot=slot).exists():
+            if not tallies.try_lock() or AggregationRun.objects.filter(slot=slot).exists():
                 return None
-            _make_room()
+            _configure_transaction()
             return _publish(slot, started_at, only_if_changed=only_if_changed)
     except Exception as error:
         failed = new_run(slot, OVERALL, State.FAILED, started_at)
@@ -78,97 +76,96 @@ def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | N
         raise
 
 
-def _make_room() -> None:
-    """Memory for sorting; and a worker that stands still in the middle loses its transaction, and with it the lock."""
+def _configure_transaction() -> None:
+    """Raise work_mem, and set idle_in_transaction_session_timeout so that a stalled worker releases the lock."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL work_mem = '128MB'")
         cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '120s'")
 
 
 def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> AggregationRun:
-    newest = {run.scope: run for run in AggregationRun.objects.newest_of_each_board() if is_of_the_arena(run.scope)}
-    _settle(newest.get(OVERALL), now=started_at)
-    taken = tallies.count_pending()
-    moment: RunFacts = {"last_order": _last_order(), "last_change": _last_change()}
+    newest = {run.scope: run for run in AggregationRun.objects.newest_of_each_board() if is_own_board(run.scope)}
+    _update_labels_and_exclusions(newest.get(OVERALL), now=started_at)
+    votes_taken = tallies.count_pending()
+    position: RunFacts = {"last_order": _last_order(), "last_change": _last_change()}
     last_star = _count_stars(newest.get(COMPARE))
     excluded = _votes_excluded()
-    # Also boards whose last vote was set aside.
-    boards = {scope: read_no_votes(scope) for scope in (OVERALL, *newest)} | read_boards(last_star=last_star)
-    live = _live_figures(boards[OVERALL], Revealed(moment["last_order"], started_at))
-    due, unchanged = [], []
+    # A board whose last vote was excluded is in `newest` only.
+    boards = {scope: empty_board(scope) for scope in (OVERALL, *newest)} | read_boards(last_star=last_star)
+    live = _live_figures(boards[OVERALL], RevealCutoff(position["last_order"], started_at))
+    pending, unchanged = [], []
     for scope, board in boards.items():
         earlier = newest.get(scope)
         facts: RunFacts = {
-            **(moment if is_of_votes(scope) else _moment_of_stars(board)),
-            **_counted(board, excluded[scope]),
+            **(position if counts_votes(scope) else _star_position(board)),
+            **_count_facts(board, excluded[scope]),
         }
-        facts["votes_taken"] = taken if scope == OVERALL else _more_than_before(facts, earlier)
-        if _is_news(facts, earlier, now=started_at) or (scope == OVERALL and not only_if_changed):
+        facts["votes_taken"] = votes_taken if scope == OVERALL else _votes_since(earlier, facts)
+        if _has_changed(facts, earlier, now=started_at) or (scope == OVERALL and not only_if_changed):
             run = new_run(slot, scope, State.DONE, started_at, **facts)
-            effort = Effort.due(board, earlier, now=started_at, arena=boards[OVERALL].counts.total)
-            due.append(Due(board, run, earlier, effort))
+            overall_votes = boards[OVERALL].counts.total
+            refit = RefitScope.due(board, earlier, now=started_at, overall_votes=overall_votes)
+            pending.append(PendingBoard(board, run, earlier, refit))
         elif scope == OVERALL:
-            unchanged.append(Published(new_run(slot, scope, State.UNCHANGED, started_at, **facts)))
-    published = unchanged + list(fit_boards(due, live))
-    _store(published)
+            unchanged.append(FittedBoard(new_run(slot, scope, State.UNCHANGED, started_at, **facts)))
+    fitted = unchanged + list(fit_boards(pending, live))
+    _store(fitted)
     publish_outdated(slot=slot)
-    return next(one.run for one in published if one.run.scope == OVERALL)
+    return next(board.run for board in fitted if board.run.scope == OVERALL)
 
 
 def _count_stars(earlier: AggregationRun | None) -> int:
-    """Bring the comparisons by stars up to date; returns the number up to which stars are in them."""
     last = stars.last_star()
     if last != (earlier.last_change if earlier else 0):
         stars.recount(last)
     return last
 
 
-def _moment_of_stars(board: BoardVotes) -> RunFacts:
-    """Comparisons are numbered among themselves; what they stood after is not a change, but the last star."""
+def _star_position(board: BoardVotes) -> RunFacts:
+    """Use the number of comparisons as last_order and the last star's number as last_change."""
     return {"last_order": board.counts.total, "last_change": board.last_star}
 
 
-def _settle(earlier: AggregationRun | None, *, now: datetime) -> None:
-    """Labels, and whose votes are set aside, are brought up to date before votes are counted."""
-    relabel_pending()
-    set_aside(_unless_restored(daily_caps.votes_over_cap(), OVER_CAP), reason=OVER_CAP, because="beyond the daily cap")
-    reviews.hold_pending()
-    if is_to_be_thorough(earlier, now=now, arena=earlier.votes_counted if earlier else 0):
-        set_aside(
-            _unless_restored(excess_duplicates(), REPEATED), reason=REPEATED, because="its prompt was sent too often"
+def _update_labels_and_exclusions(earlier: AggregationRun | None, *, now: datetime) -> None:
+    settle_pending()
+    exclude_votes(_unless_restored(daily_caps.beyond(), OVER_CAP), reason=OVER_CAP, because="beyond the daily cap")
+    reviews.exclude_pending()
+    if is_thorough_fit_due(earlier, now=now, overall_votes=earlier.votes_counted if earlier else 0):
+        exclude_votes(
+            _unless_restored(repetitions(), REPEATED), reason=REPEATED, because="its prompt was sent too often"
         )
 
 
 def _unless_restored(votes: VoteQuerySet, reason: str) -> VoteQuerySet:
-    """Return the votes without those that had this reason and that staff counted again."""
+    """Return the votes without those that staff restored after this reason."""
     restored = VoteChange.objects.filter(kind=VoteChange.Kind.RESTORED, before__excluded_reason=reason)
     return votes.exclude(pk__in=restored.values("vote"))
 
 
-def _store(published: list[Published]) -> None:
+def _store(fitted: list[FittedBoard]) -> None:
     finished_at = schedule.database_now()
-    for one in published:
-        one.run.finish(finished_at)
-        one.run.save(force_insert=True)
-        if one.plan is not None:
-            sampling_plan.store(one.plan, one.run)
-    _copy([standing for one in published for standing in one.standings])
-    scopes = [one.run.scope for one in published if one.run.state == State.DONE]
+    for board in fitted:
+        board.run.finish(finished_at)
+        board.run.save(force_insert=True)
+        if board.plan is not None:
+            sampling_plan.store(board.plan, board.run)
+    _copy_standings([standing for board in fitted for standing in board.standings])
+    scopes = [board.run.scope for board in fitted if board.run.state == State.DONE]
     for scope in scopes:
-        transaction.on_commit(partial(announce_snapshot, scope))
+        transaction.on_commit(partial(notify_new_snapshot, scope))
 
 
-def _copy(standings: list[Standing]) -> None:
-    """Thousands in every run: Django would prepare each of their values by itself."""
+def _copy_standings(standings: list[Standing]) -> None:
+    """Insert with COPY: a run has thousands, and bulk_create prepares each value on its own."""
     fields = [field for field in Standing._meta.concrete_fields if not field.primary_key]
     table, columns = connection.ops.quote_name(Standing._meta.db_table), ", ".join(f'"{f.column}"' for f in fields)
     with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
         for standing in standings:
-            standing.run_id = standing.run.pk  # it was stored a moment ago
+            standing.run_id = standing.run.pk  # the run had no key when the standing was made
             copy.write_row([getattr(standing, field.attname) for field in fields])
 
 
-def _counted(board: BoardVotes, excluded: dict[str, int]) -> RunFacts:
+def _count_facts(board: BoardVotes, excluded: dict[str, int]) -> RunFacts:
     return {
         "tallies_checksum": board.counts.checksum,
         "votes_counted": board.counts.total,
@@ -176,23 +173,23 @@ def _counted(board: BoardVotes, excluded: dict[str, int]) -> RunFacts:
     }
 
 
-def _more_than_before(facts: RunFacts, earlier: AggregationRun | None) -> int:
-    """Votes filed under this board since its last snapshot, counted or not."""
+def _votes_since(earlier: AggregationRun | None, facts: RunFacts) -> int:
+    """Return how many votes the board gained since its last snapshot, excluded ones too."""
     before = earlier.votes_counted + sum(earlier.votes_excluded.values()) if earlier else 0
     now: int = facts["votes_counted"] + sum(facts["votes_excluded"].values())
     return max(0, now - before)
 
 
-def _is_news(facts: RunFacts, earlier: AggregationRun | None, *, now: datetime) -> bool:
+def _has_changed(facts: RunFacts, earlier: AggregationRun | None, *, now: datetime) -> bool:
     if earlier is None:
         return bool(facts["votes_counted"])
-    same = ["tallies_checksum", "votes_excluded"]
+    compared = ["tallies_checksum", "votes_excluded"]
     if earlier.scope == COMPARE:
-        same.append("last_change")  # the mean stars
+        compared.append("last_change")  # a star can change the means and no comparison
     return (
-        any(getattr(earlier, name) != facts.get(name) for name in same)
+        any(getattr(earlier, name) != facts.get(name) for name in compared)
         or earlier.parameters_hash != method.parameters_hash()
-        or is_stale(earlier, now=now)
+        or has_stale_parts(earlier, now=now)
     )
 
 
@@ -206,7 +203,7 @@ def _last_change() -> int:
 
 
 def _votes_excluded() -> dict[str, dict[str, int]]:
-    """By board and reason."""
+    """Return {board: {reason: votes}}."""
     excluded: dict[str, dict[str, int]] = defaultdict(dict)
     with connection.cursor() as cursor:
         cursor.execute(_EXCLUDED)
@@ -215,7 +212,7 @@ def _votes_excluded() -> dict[str, dict[str, int]]:
     return excluded
 
 
-def _live_figures(overall: BoardVotes, revealed: Revealed) -> LiveFigures:
-    """Of every model with a counted vote: Overall has them all. The Elo is the one after the last vote taken."""
+def _live_figures(overall: BoardVotes, revealed: RevealCutoff) -> LiveFigures:
+    """Return the figures of every model on Overall; Elo as it was after the cutoff's last vote."""
     models = [model.pk for model in overall.models]
-    return LiveFigures(elo_after(revealed.last_order), median_first_token_ms(models, revealed))
+    return LiveFigures(elo_ratings_after(revealed.last_order), median_first_token_ms(models, revealed))

@@ -1,7 +1,6 @@
-"""Who should meet next: pairs from which the board learns most are drawn more often.
+"""Active sampling: draw pairs more often from which the board learns more.
 
-Named by ARENA_PAIR_WEIGHTS, so it runs whenever a battle begins: it reads the plan that the newest snapshot left
-(leaderboard.aggregation.sampling_plan) about once a minute and computes nothing else.
+pair_weights runs whenever a battle begins. It only reads the plan of sampling_plan, about once a minute.
 """
 
 import time
@@ -13,39 +12,39 @@ from typing import NamedTuple
 from battles.prompting.pairing import Candidate
 from leaderboard.models import OVERALL, SamplingPlan
 
-EVEN_SHARE = 0.1  # ε: the part of all battles that is shared evenly, whatever the plan says
-KEPT_S = 60
+EVEN_SHARE = 0.1  # ε: the part of battles that is shared evenly among all pairs
+PLAN_TTL_S = 60
 
 WeightedPairs = list[tuple[int, int, float]]
 
 
 class Plan(NamedTuple):
-    """Gains of the pairs of contestants, row by row; place: contestant's id → row. Unknown pairs gain most."""
+    """Gains of pairs, as in SamplingPlan. row_by_id: {contestant's id: row}. An unknown pair has the largest gain."""
 
-    place: dict[int, int]
+    row_by_id: dict[int, int]
     gains: Sequence[float]
-    most: float
+    max_gain: float
 
     @classmethod
     def of(cls, contestants: Sequence[int], gains: Sequence[float]) -> "Plan":
         return cls({contestant: row for row, contestant in enumerate(contestants)}, gains, max(gains, default=1.0))
 
     def gain(self, one: int, other: int) -> float:
-        row, column = self.place.get(one), self.place.get(other)
+        row, column = self.row_by_id.get(one), self.row_by_id.get(other)
         if row is None or column is None:
-            return self.most
+            return self.max_gain
         if row > column:
             row, column = column, row
-        return self.gains[row * (2 * len(self.place) - row - 1) // 2 + column - row - 1]
+        return self.gains[row * (2 * len(self.row_by_id) - row - 1) // 2 + column - row - 1]
 
 
 def pair_weights(candidates: Sequence[Candidate]) -> WeightedPairs:
-    """A rule for ARENA_PAIR_WEIGHTS. Every pair alike, times the admin weights, until the first snapshot."""
-    return _current_weights(tuple(candidates), _now())
+    """Return weights by gain, for ARENA_PAIR_WEIGHTS; equal gains before the first snapshot."""
+    return _current_weights(tuple(candidates), _ttl_period())
 
 
-def weigh(candidates: Sequence[Candidate], plan: Plan) -> WeightedPairs:
-    """((1 − ε) · the pair's part of all gains + ε · an even part) · the two admin weights: above 0 for every pair."""
+def weigh_pairs(candidates: Sequence[Candidate], plan: Plan) -> WeightedPairs:
+    """Return positive weights ((1 − ε) · pair's share of all gains + ε / number of pairs) · both admin weights."""
     pairs = list(combinations(candidates, 2))
     gains = [plan.gain(a.id, b.id) for a, b in pairs]
     scale, even = (1 - EVEN_SHARE) / (sum(gains) or 1), EVEN_SHARE / max(len(pairs), 1)
@@ -54,16 +53,17 @@ def weigh(candidates: Sequence[Candidate], plan: Plan) -> WeightedPairs:
     ]
 
 
-def _now() -> int:
-    return int(time.monotonic() / KEPT_S)
+def _ttl_period() -> int:
+    """Return a number that changes every PLAN_TTL_S and so expires the cached results."""
+    return int(time.monotonic() / PLAN_TTL_S)
 
 
 @lru_cache(maxsize=1)
-def _current_plan(_moment: int) -> Plan:
+def _current_plan(_period: int) -> Plan:
     return Plan.of(*SamplingPlan.objects.filter(pk=OVERALL).values_list("contestants", "gains").first() or ([], []))
 
 
-# Two at most: everybody, and those who are left when somebody is redrawn. 300 models are 4 MB.
+# Two entries: all candidates, and the remaining ones when a side is redrawn. 300 models take 4 MB.
 @lru_cache(maxsize=2)
-def _current_weights(candidates: tuple[Candidate, ...], moment: int) -> WeightedPairs:
-    return weigh(candidates, _current_plan(moment))
+def _current_weights(candidates: tuple[Candidate, ...], period: int) -> WeightedPairs:
+    return weigh_pairs(candidates, _current_plan(period))

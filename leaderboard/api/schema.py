@@ -1,5 +1,3 @@
-"""Boards, snapshots and exports, as OpenAPI describes them."""
-
 from battles.errors import NotVotedYet
 from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import NotFound, TooManyRequests

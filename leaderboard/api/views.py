@@ -1,5 +1,3 @@
-"""The boards, their snapshots and what can be asked of them through the API."""
-
 from typing import cast
 
 from django.http import HttpResponse
@@ -17,12 +15,12 @@ from common.caching import public
 from common.errors import InvalidInput, NotFound
 from common.payload_types import Page
 from leaderboard.boards import queries, snapshots
-from leaderboard.boards.csv_file import board_file
+from leaderboard.boards.csv_file import csv_response
 from leaderboard.boards.head_to_head import read_head_to_head
 from leaderboard.boards.history import read_history
 from leaderboard.boards.matrix import read_matrix
-from leaderboard.boards.model_page import public_model, read_model_page
-from leaderboard.boards.reveal import places_of
+from leaderboard.boards.model_page import get_public_model, read_model_page
+from leaderboard.boards.reveal import battle_places
 from leaderboard.models import OVERALL, AggregationRun
 from leaderboard.payload_types import (
     BattlePlacesPayload,
@@ -37,72 +35,58 @@ from leaderboard.payload_types import (
     SnapshotPayload,
 )
 
-MODELS_OVER_TIME = 50
+MAX_MODELS_OVER_TIME = 50
 FORMATS = ("json", "csv")
 
 
 @method_decorator(public, name="dispatch")
 class Leaderboard(APIView):
-    """The newest snapshot of a board, sorted and filtered."""
-
     def get(self, request: Request) -> PayloadResponse[LeaderboardPayload] | HttpResponse:
-        query, wanted = queries.BoardQuery.read(request.query_params), request.query_params.get("as", "json")
-        if wanted not in FORMATS:
+        query, file_format = queries.BoardQuery.read(request.query_params), request.query_params.get("as", "json")
+        if file_format not in FORMATS:
             raise InvalidInput(fields={"as": [_("Choose one of: %(choices)s.") % {"choices": ", ".join(FORMATS)}]})
-        found = queries.read_board(query)
-        return board_file(query.board, found["results"]) if wanted == "csv" else PayloadResponse(found)
+        board = queries.read_board(query)
+        return csv_response(query.board, board["results"]) if file_format == "csv" else PayloadResponse(board)
 
 
 @method_decorator(public, name="dispatch")
 class BoardList(APIView):
-    """Boards that exist, with counts."""
-
     def get(self, request: Request) -> PayloadResponse[Page[BoardPayload]]:
         return paginated(queries.list_boards(), request, lambda board: board)
 
 
 @method_decorator(public, name="dispatch")
 class ModelStandings(APIView):
-    """One model's standing on every board, its opponents, calls and versions."""
-
     def get(self, request: Request, slug: str) -> PayloadResponse[ModelStandingsPayload]:
         return PayloadResponse(read_model_page(slug))
 
 
 @method_decorator(public, name="dispatch")
 class History(APIView):
-    """How models moved on a board in the last 90 days: `?board=&models=a,b`."""
-
     def get(self, request: Request) -> PayloadResponse[HistoryPayload]:
         slugs = [slug for slug in request.query_params.get("models", "").split(",") if slug]
-        if not 0 < len(slugs) <= MODELS_OVER_TIME:
-            said = _("Name between one and %(most)d models, separated by commas.") % {"most": MODELS_OVER_TIME}
-            raise InvalidInput(fields={"models": [said]})
+        if not 0 < len(slugs) <= MAX_MODELS_OVER_TIME:
+            message = _("Name between one and %(most)d models, separated by commas.") % {"most": MAX_MODELS_OVER_TIME}
+            raise InvalidInput(fields={"models": [message]})
         return PayloadResponse(read_history(request.query_params.get("board") or OVERALL, slugs))
 
 
 @method_decorator(public, name="dispatch")
 class HeadToHead(APIView):
-    """Two models compared: `?a=&b=`."""
-
     def get(self, request: Request) -> PayloadResponse[HeadToHeadPayload]:
         a, b = (request.query_params.get(name, "") for name in ("a", "b"))
         if not a or not b or a == b:
             raise InvalidInput(fields={"b": [_("Name two different models as a and b.")]})
-        return PayloadResponse(read_head_to_head(public_model(a), public_model(b)))
+        return PayloadResponse(read_head_to_head(get_public_model(a), get_public_model(b)))
 
 
 @method_decorator(public, name="dispatch")
 class Matrix(APIView):
-    """How often each pair of a board met, and how it ended: `?board=`."""
-
     def get(self, request: Request) -> PayloadResponse[MatrixPayload]:
         return PayloadResponse(read_matrix(request.query_params.get("board") or OVERALL))
 
 
 class BattlePlaces(APIView):
-    """Where the models of a battle that one has voted on stand now, and what the vote moved."""
-
     def get(self, request: Request, public_id: str) -> PayloadResponse[BattlePlacesPayload]:
         battle = find_battle_with_related(cast(ActorRequest, request._request).actor, public_id)
         if battle is None:
@@ -110,26 +94,22 @@ class BattlePlaces(APIView):
         if battle.vote_or_none is None:
             raise NotVotedYet
         shown = battle_payload(battle)
-        places = places_of([shown])
-        told: list[PlacePayload] = [
-            {"side": one["side"], "model": one["model"], **places[public_id, one["side"]]}
-            for one in shown["sides"] or ()
+        places = battle_places([shown])
+        sides: list[PlacePayload] = [
+            {"side": side["side"], "model": side["model"], **places[public_id, side["side"]]}
+            for side in shown["sides"] or ()
         ]
-        return PayloadResponse({"battle": public_id, "sides": told})
+        return PayloadResponse({"battle": public_id, "sides": sides})
 
 
 @method_decorator(public, name="dispatch")
 class SnapshotList(APIView):
-    """Every snapshot published, newest first: of every board, or with `?board=` of one."""
-
     def get(self, request: Request) -> PayloadResponse[Page[SnapshotHeadPayload]]:
         runs = AggregationRun.objects.published(request.query_params.get("board", "").replace("\x00", ""))
-        return paginated(runs, request, snapshots.describe_run)
+        return paginated(runs, request, snapshots.snapshot_head_payload)
 
 
 @method_decorator(public, name="dispatch")
 class SnapshotDetail(APIView):
-    """One snapshot as it was published."""
-
     def get(self, request: Request, public_id: str) -> PayloadResponse[SnapshotPayload]:
         return PayloadResponse(snapshots.read_snapshot(public_id))

@@ -1,5 +1,3 @@
-"""A board as a CSV file that a spreadsheet may open without running anything."""
-
 import csv
 import io
 import re
@@ -14,30 +12,28 @@ COLUMNS = (
     "elo", "price_input", "price_output", "median_first_token_ms",
 )  # fmt: skip
 
-# What starts a formula, in ASCII or full width, also behind what a reader does not see.
+# First character of a formula, in ASCII or full width, also after invisible characters.
 _FORMULA = re.compile(r"[\s\x00-\x1f\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]")
 
 
-def board_file(board: str, results: list[ResultPayload]) -> HttpResponse:
-    """For the page and the API alike."""
+def csv_response(board: str, results: list[ResultPayload]) -> HttpResponse:
     return HttpResponse(
-        as_csv(results),
+        results_as_csv(results),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{board.replace(":", "-")}.csv"'},
     )
 
 
-def as_csv(results: list[ResultPayload]) -> str:
-    """The board's results, one line each."""
+def results_as_csv(results: list[ResultPayload]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore")
     writer.writeheader()
     for line in results:
         cells: dict[str, object] = {**line["model"], **line, "model": line["model"]["id"]}
-        writer.writerow({name: neutral(value) for name, value in cells.items()})
+        writer.writerow({name: escape_formula(value) for name, value in cells.items()})
     return text.getvalue()
 
 
-def neutral(value: object) -> object:
-    """A text that a spreadsheet might take for a formula gets a quote before it; the rest stays as it is."""
+def escape_formula(value: object) -> object:
+    """Prefix a quote to a text that a spreadsheet might run as a formula; return other values unchanged."""
     return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value

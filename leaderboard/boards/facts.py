@@ -1,5 +1,3 @@
-"""What the fit of a snapshot found beside the standings, as sentences' parts for its page."""
-
 from typing import NamedTuple
 
 from django.utils.formats import get_format
@@ -7,7 +5,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from common.payload_types import JsonObject
-from leaderboard.boards.table import whole
+from leaderboard.boards.table import format_integer
 from leaderboard.rating.snapshot_fit import FlipFacts, Interval, MisfitFacts, SideBiasFacts, StyleFacts
 
 STYLE_FEATURES = {
@@ -25,9 +23,9 @@ class Fact(NamedTuple):
 
 
 def describe_facts(facts: JsonObject, names: dict[str, str]) -> list[Fact]:
-    """The numbers of AggregationRun.facts (see rating.snapshot_fit.SnapshotFit); what is missing is left out.
+    """Return texts for AggregationRun.facts (see rating.snapshot_fit.SnapshotFit), without missing facts.
 
-    names: what people call whom the facts name, by id.
+    names: {model id: display name}.
     """
     return [
         *_dispersion(facts.get("phi")),
@@ -39,8 +37,8 @@ def describe_facts(facts: JsonObject, names: dict[str, str]) -> list[Fact]:
     ]
 
 
-def drawn_how_often(facts: JsonObject, names: dict[str, str]) -> list[tuple[str, str]]:
-    """(model, its chance of being in the next battle) as the snapshot's plan had it, the likeliest first."""
+def sampling_shares_by_name(facts: JsonObject, names: dict[str, str]) -> list[tuple[str, str]]:
+    """Return [(name, probability of being in the next battle)] by the snapshot's plan, largest first."""
     shares: dict[str, float] = facts.get("sampling_shares") or {}
     by_share = sorted(shares.items(), key=lambda share: (-share[1], share[0]))
     return [(names.get(slug, slug), f"{_number(100 * share, places=1)} %") for slug, share in by_share]
@@ -64,12 +62,12 @@ def _misfit(misfit: MisfitFacts | None) -> list[Fact]:
 def _first_place(flip: FlipFacts | None, names: dict[str, str]) -> list[Fact]:
     if not flip:
         return []
-    said = {
-        name: names.get(model, model)
-        for name, model in (("winner", flip["winner"]), ("loser", flip["loser"]), ("first", flip["first"]))
+    values = {
+        role: names.get(model, model)
+        for role, model in (("winner", flip["winner"]), ("loser", flip["loser"]), ("first", flip["first"]))
     }
-    hint = _("all for %(winner)s against %(loser)s; then %(first)s would be first") % said
-    return [Fact(_("Votes that would change the first place"), whole(flip["votes"]), hint)]
+    hint = _("all for %(winner)s against %(loser)s; then %(first)s would be first") % values
+    return [Fact(_("Votes that would change the first place"), format_integer(flip["votes"]), hint)]
 
 
 def _side_bias(bias: SideBiasFacts | None) -> list[Fact]:
@@ -91,12 +89,12 @@ def _style(style: StyleFacts | None) -> list[Fact]:
     if not style:
         return []
     hint = _("log-odds per standard deviation of the difference")
-    told = Fact(
+    left_out = Fact(
         "", _("left out"), _("of the answers compared, those with more of it won every time, or lost every time")
     )
     separating = style.get("separating", [])
     return [
-        told._replace(name=str(name))
+        left_out._replace(name=str(name))
         if feature in separating
         else Fact(str(name), _value_with_interval(style["coefficients"][feature], places=3), hint)
         for feature, name in STYLE_FEATURES.items()
@@ -104,8 +102,8 @@ def _style(style: StyleFacts | None) -> list[Fact]:
     ]
 
 
-def _value_with_interval(found: Interval, *, places: int) -> str:
-    numbers = {"value": found["value"], "low": found["low"], "high": found["high"]}
+def _value_with_interval(interval: Interval, *, places: int) -> str:
+    numbers = {"value": interval["value"], "low": interval["low"], "high": interval["high"]}
     values = {name: _number(number, places=places) for name, number in numbers.items()}
     return _("%(value)s (%(low)s to %(high)s)") % values
 

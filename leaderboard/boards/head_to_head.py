@@ -1,10 +1,8 @@
-"""Two models compared: what people said of them together, and what the board expects."""
-
 from math import isfinite
 
 from leaderboard.boards.queries import BoardQuery, read_board
-from leaderboard.boards.titles import titles_of
-from leaderboard.counting.pairs import Meetings, meetings_on
+from leaderboard.boards.titles import board_titles
+from leaderboard.counting.pairs import Meetings, meetings_by_board
 from leaderboard.models import OVERALL, AggregationRun
 from leaderboard.payload_types import (
     HeadToHeadPayload,
@@ -26,16 +24,16 @@ from models_registry.payloads import model_summary
 
 
 def read_head_to_head(first: LanguageModel, second: LanguageModel) -> HeadToHeadPayload:
-    """The API's object: how often they met, who took what with its interval, expected and by board.
+    """Return results on Overall and by board, with the expected share and the separation of the scores.
 
-    `separation` says whether the 95 % interval of their difference leaves out 0, and if not, how many more votes on
-    Overall, cast as until now, would bring it there; None where one of them has no two-sided interval yet.
+    separation: whether the 95 % interval of the difference excludes 0, and how many more votes on Overall that would
+    take; None without two-sided intervals.
     """
     boards = list(AggregationRun.objects.newest_of_each_board().values_list("scope", flat=True))
-    met = meetings_on([OVERALL, *boards], first.pk, second.pk)
+    met = meetings_by_board([OVERALL, *boards], first.pk, second.pk)
     board = read_board(BoardQuery())
     expected, separation = _compare(board, first.slug, second.slug)
-    titles = titles_of(sorted(met))
+    titles = board_titles(sorted(met))
     return {
         "a": model_summary(first),
         "b": model_summary(second),
@@ -89,9 +87,10 @@ def _compare(board: LeaderboardPayload, a: str, b: str) -> tuple[SharePayload, S
 
 
 def difference_variances(lines: list[ResultPayload]) -> dict[str, float]:
-    """Per model of one group, in points², what adds up to the variance of a difference.
+    """Return {model id: variance in points²}, so that the sum of two is the variance of their difference.
 
-    Only those with a two-sided interval; a preliminary model pulls on nobody and keeps its own.
+    lines: models of one group; those without a two-sided interval are left out. Preliminary models, which do not
+    influence other scores, keep their own variance.
     """
     own = {
         line["model"]["id"]: ((line["ci_high"] - line["ci_low"]) / (2 * Z)) ** 2

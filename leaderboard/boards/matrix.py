@@ -1,5 +1,3 @@
-"""Every pair that met on a board."""
-
 from leaderboard.counting.pairs import meetings
 from leaderboard.errors import NoSuchBoard
 from leaderboard.models import OVERALL, AggregationRun, Standing
@@ -7,11 +5,7 @@ from leaderboard.payload_types import MatrixPayload
 
 
 def read_matrix(board: str) -> MatrixPayload:
-    """{"board", "snapshot", "models": [id…], "pairs": [{a, b, votes, wins_a, wins_b, ties, both_bad}]}.
-
-    Counts are those of now, which a snapshot has in full until somebody excludes or restores a vote.
-    Raises NoSuchBoard.
-    """
+    """Return the current results of pairs among the newest snapshot's models. Raises NoSuchBoard."""
     run = AggregationRun.objects.snapshots(board).first()
     if run is None and board != OVERALL:
         raise NoSuchBoard
@@ -38,10 +32,10 @@ def read_matrix(board: str) -> MatrixPayload:
 
 def _public_ids(run: AggregationRun) -> dict[int, str]:
     standings = Standing.objects.filter(run=run).select_related("model", "contestant")
-    found = {}
+    ids = {}
     for standing in standings:
         if standing.model is not None:
-            found[standing.model.pk] = standing.model.slug
+            ids[standing.model.pk] = standing.model.slug
         elif standing.contestant is not None:
-            found[standing.contestant.pk] = standing.contestant.name
-    return found
+            ids[standing.contestant.pk] = standing.contestant.name
+    return ids

@@ -1,12 +1,10 @@
-"""One model on every board: where it stands, whom it met, and how its calls went."""
-
 from django.db import connection
 
-from leaderboard.boards.queries import kind_order
+from leaderboard.boards.queries import board_kind_order
 from leaderboard.boards.recent_calls import recent_calls
-from leaderboard.boards.standings import Stood, result_line
-from leaderboard.boards.titles import titles_of
-from leaderboard.counting.pairs import meetings_of
+from leaderboard.boards.standings import StandingRow, standing_payload
+from leaderboard.boards.titles import board_titles
+from leaderboard.counting.pairs import meetings_by_opponent
 from leaderboard.errors import NoSuchModel
 from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
 from leaderboard.payload_types import ModelOnBoardPayload, ModelStandingsPayload, OpponentPayload, TagPayload
@@ -14,7 +12,7 @@ from leaderboard.rating.differences import observed_share
 from models_registry.models import LanguageModel
 from models_registry.payloads import model_summary, prices_in_force
 
-# A tag is one of few words, given per side after a vote. Along the indexes tagged_votes_left and tagged_votes_right.
+# Tags are words from a short list, given to a side after a vote. Uses the indexes tagged_votes_left and _right.
 _TAGS = """
 SELECT tag, count(*) FROM (
     SELECT jsonb_array_elements_text(tags -> 'left') AS tag FROM battles_vote
@@ -28,8 +26,8 @@ SELECT tag, count(*) FROM (
 """
 
 
-def public_model(slug: str) -> LanguageModel:
-    """Raises NoSuchModel, also for a draft."""
+def get_public_model(slug: str) -> LanguageModel:
+    """Return the model. Raises NoSuchModel, also for a draft."""
     model = LanguageModel.objects.public().filter(slug=slug).first()
     if model is None:
         raise NoSuchModel
@@ -37,14 +35,14 @@ def public_model(slug: str) -> LanguageModel:
 
 
 def read_model_page(slug: str) -> ModelStandingsPayload:
-    """The API's object of a model on the board. Raises NoSuchModel."""
-    model = public_model(slug)
+    """Return a model's standings on every board. Raises NoSuchModel."""
+    model = get_public_model(slug)
     return {
         "model": model_summary(model),
         "retired_at": model.retired_at,
         "elo": EloRating.objects.filter(pk=model.pk).values_list("rating", flat=True).first(),
-        "standings": standings_of(model),
-        "opponents": opponents_of(model),
+        "standings": model_standings(model),
+        "opponents": model_opponents(model),
         "calls": recent_calls(model.pk),
         "tags": _tags(model),
         "versions": list(
@@ -56,31 +54,31 @@ def read_model_page(slug: str) -> ModelStandingsPayload:
     }
 
 
-def standings_of(model: LanguageModel) -> list[ModelOnBoardPayload]:
-    """On the newest snapshot of every board it is on, in the order in which boards are listed."""
+def model_standings(model: LanguageModel) -> list[ModelOnBoardPayload]:
+    """Return the model's lines in the newest snapshots, in the order in which boards are listed."""
     newest = AggregationRun.objects.newest_of_each_board().values("pk")
     standings = list(Standing.objects.filter(run__in=newest, model=model, votes__gt=0).select_related("run"))
-    said, titles = model_summary(model), titles_of(standing.run.scope for standing in standings)
+    summary, titles = model_summary(model), board_titles(standing.run.scope for standing in standings)
     lines: list[ModelOnBoardPayload] = [
         {
             "board": standing.run.scope,
             "title": titles[standing.run.scope],
             "snapshot": standing.run.public_id,
             "computed_at": standing.run.finished_at,
-            **result_line(Stood(standing, said)),
+            **standing_payload(StandingRow(standing, summary)),
         }
         for standing in standings
     ]
-    return sorted(lines, key=lambda line: (kind_order(line["board"]), line["title"]))
+    return sorted(lines, key=lambda line: (board_kind_order(line["board"]), line["title"]))
 
 
-def opponents_of(model: LanguageModel) -> list[OpponentPayload]:
-    """Whom it met on Overall and what it took from them, with Wilson's interval; the surest wins first."""
-    met = meetings_of(OVERALL, model.pk)
-    models = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).in_bulk([pair.b for pair in met])
+def model_opponents(model: LanguageModel) -> list[OpponentPayload]:
+    """Return results against each opponent on Overall, with Wilson intervals; the surest wins first."""
+    meetings = meetings_by_opponent(OVERALL, model.pk)
+    models = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).in_bulk([pair.b for pair in meetings])
     prices = prices_in_force(models)
     lines: list[OpponentPayload] = []
-    for pair in met:
+    for pair in meetings:
         if pair.b not in models:
             continue
         share = observed_share(pair.share_a * pair.votes, pair.votes)

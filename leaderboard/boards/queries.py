@@ -1,5 +1,3 @@
-"""Reading a board: its newest snapshot in the API's words, the same for pages, files and API."""
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,8 +8,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from common.errors import InvalidInput
-from leaderboard.boards.standings import ORDERS, SORTS, in_order, live_elo, read_standings, result_line
-from leaderboard.boards.titles import description_of, title_of, titles_of
+from leaderboard.boards.standings import ORDERS, SORTS, live_elo, read_standings, sort_results, standing_payload
+from leaderboard.boards.titles import board_description, board_title, board_titles
 from leaderboard.counting import method, schedule
 from leaderboard.counting.board_keys import is_blind
 from leaderboard.errors import NoSuchBoard
@@ -21,14 +19,12 @@ from models_registry.models import LanguageModel
 from models_registry.payload_types import ModelPayload
 from models_registry.payloads import model_summary
 
-_YES = ("1", "true", "on", "yes")
-_TEXTS = ("board", "sort_by", "order", "search", "organization", "license")
+_TRUE_VALUES = ("1", "true", "on", "yes")
+_TEXT_PARAMETERS = ("board", "sort_by", "order", "search", "organization", "license")
 
 
 @dataclass(frozen=True)
 class BoardQuery:
-    """What somebody wants to see of a board."""
-
     board: str = OVERALL
     sort_by: str = "score"
     order: str = "desc"
@@ -38,13 +34,15 @@ class BoardQuery:
     style_control: bool = False
 
     @classmethod
-    def read(cls, given: Mapping[str, str]) -> "BoardQuery":
-        """From a URL's parameters; others are ignored. Raises InvalidInput."""
-        named = {name: text for name in _TEXTS if (text := given.get(name, "").replace("\x00", "").strip())}
-        for short in ("category", "language"):
-            if given.get(short):
-                named.setdefault("board", f"{short}:{given[short]}")
-        query = cls(**named, style_control=given.get("style_control", "").lower() in _YES)
+    def read(cls, parameters: Mapping[str, str]) -> "BoardQuery":
+        """Parse the parameters of a URL; unknown ones are ignored. Raises InvalidInput."""
+        texts = {
+            name: text for name in _TEXT_PARAMETERS if (text := parameters.get(name, "").replace("\x00", "").strip())
+        }
+        for kind in ("category", "language"):
+            if parameters.get(kind):
+                texts.setdefault("board", f"{kind}:{parameters[kind]}")
+        query = cls(**texts, style_control=parameters.get("style_control", "").lower() in _TRUE_VALUES)
         fields = {
             name: [_("Choose one of: %(choices)s.") % {"choices": ", ".join(choices)}]
             for name, choices in (("sort_by", SORTS), ("order", ORDERS))
@@ -58,7 +56,7 @@ class BoardQuery:
     def is_narrowed(self) -> bool:
         return bool(self.search or self.organization or self.license)
 
-    def wants(self, model: ModelPayload) -> bool:
+    def matches(self, model: ModelPayload) -> bool:
         words = " ".join((model["name"], model["organization"], model["id"])).lower()
         return (
             self.search.lower() in words
@@ -67,7 +65,7 @@ class BoardQuery:
         )
 
 
-class Heading(TypedDict):
+class BoardHead(TypedDict):
     """BoardHeadPayload without its title."""
 
     board: str
@@ -81,96 +79,92 @@ class Heading(TypedDict):
 
 
 def read_board(query: BoardQuery) -> LeaderboardPayload:
-    """The API's Leaderboard object; Overall without a snapshot has no results but says when one is due.
+    """Return the board's newest snapshot, sorted and filtered. Raises NoSuchBoard.
 
-    Raises NoSuchBoard.
+    Overall exists before its first snapshot, without results.
     """
     run = AggregationRun.objects.snapshots(query.board).first()
     if run is None and query.board != OVERALL:
         raise NoSuchBoard
-    board = board_object(query.board, run, with_style_control=query.style_control, live=True)
+    board = board_payload(query.board, run, with_style_control=query.style_control, live=True)
     if query.board == OVERALL:
-        board["collecting"] += _newcomers(board)
-    board["collecting"] = [line for line in board["collecting"] if query.wants(line["model"])]
-    wanted = [line for line in board["results"] if query.wants(line["model"])]
-    board["results"] = in_order(wanted, sort_by=query.sort_by, order=query.order)
+        board["collecting"] += _models_without_votes(board)
+    board["collecting"] = [line for line in board["collecting"] if query.matches(line["model"])]
+    results = [line for line in board["results"] if query.matches(line["model"])]
+    board["results"] = sort_results(results, sort_by=query.sort_by, order=query.order)
     return board
 
 
-def board_object(
+def board_payload(
     board: str, run: AggregationRun | None, *, with_style_control: bool = False, live: bool = False
 ) -> LeaderboardPayload:
-    """A snapshot with its lines in no particular order; `live` puts the Elo of now in place of the snapshot's."""
-    stood = read_standings(run) if run else []
-    listed = [one for one in stood if one.standing.score is not None]
+    """Return a snapshot with unsorted results; `live` replaces the snapshot's Elo by the current one."""
+    rows = read_standings(run) if run else []
+    listed = [row for row in rows if row.standing.score is not None]
     elo = live_elo(listed) if live and is_blind(board) else {}
     has_style = run is not None and _has_style(run)
     with_style_control = with_style_control and has_style
     return {
-        **heading(board, run, models=len(listed)),
-        "method": describe_method(run),
+        **board_head(board, run, models=len(listed)),
+        "method": method_payload(run),
         "results": [
-            result_line(one, with_style_control=with_style_control, elo=elo.get(one.standing.model_id))
-            for one in listed
+            standing_payload(row, with_style_control=with_style_control, elo=elo.get(row.standing.model_id))
+            for row in listed
         ],
         "collecting": [
-            {"model": one.model, "votes": one.standing.votes}
-            for one in stood
-            if one.standing.score is None and one.standing.votes
+            {"model": row.model, "votes": row.standing.votes}
+            for row in rows
+            if row.standing.score is None and row.standing.votes
         ],
-        "title": title_of(board),
-        "description": description_of(board),
-        # Whether it is applied; None while this board has none.
+        "title": board_title(board),
+        "description": board_description(board),
+        # Whether the scores are style-controlled; None if the board has no such scores.
         "style_control": with_style_control if has_style else None,
         "facts": run.facts if run else {},
     }
 
 
 def _has_style(run: AggregationRun) -> bool:
-    """Whether scores with style taken out are known, and some of it was to be taken out."""
+    """Return whether style-controlled scores exist and at least one style feature was estimated."""
     style = run.facts.get("style")
     return bool(style) and len(style["dropped"]) < len(style["coefficients"])
 
 
-def _newcomers(board: LeaderboardPayload) -> list[CollectingPayload]:
-    """Whoever is set up and has no vote yet is waiting too, also while a breaker keeps it from being drawn."""
+def _models_without_votes(board: LeaderboardPayload) -> list[CollectingPayload]:
+    """Return models that are set up and have no votes, even if their breaker is open."""
     known = {line["model"]["id"] for line in (*board["results"], *board["collecting"])}
     models = LanguageModel.objects.exclude(slug__in=known).configured()
     return [{"model": model_summary(model), "votes": 0} for model in models]
 
 
 def list_boards() -> list[BoardPayload]:
-    """Boards that exist, with counts, in the order of `board_names`.
-
-    As many queries however many there are: four at most.
-    """
+    """Return boards in the order of `board_names`; four queries at most."""
     scored = Count("standings", filter=Q(standings__score__isnull=False))
     newest = AggregationRun.objects.newest_of_each_board()
     runs = {run.scope: run for run in newest}
     listed = dict(newest.annotate(listed=scored).values_list("scope", "listed"))
     return [
-        {**heading(key, runs.get(key), models=listed.get(key, 0)), "title": title}
-        for key, title in _in_order(runs).items()
+        {**board_head(key, runs.get(key), models=listed.get(key, 0)), "title": title}
+        for key, title in _sorted_titles(runs).items()
     ]
 
 
 def board_names() -> dict[str, str]:
-    """{key: title} of the boards that exist: Overall, the other ways to battle, categories, languages, imports."""
-    return _in_order(AggregationRun.objects.newest_of_each_board().values_list("scope", flat=True))
+    return _sorted_titles(AggregationRun.objects.newest_of_each_board().values_list("scope", flat=True))
 
 
-def _in_order(boards: Iterable[str]) -> dict[str, str]:
-    titles = titles_of({OVERALL, *boards})
-    return {key: titles[key] for key in sorted(titles, key=lambda key: (kind_order(key), titles[key]))}
+def _sorted_titles(boards: Iterable[str]) -> dict[str, str]:
+    titles = board_titles({OVERALL, *boards})
+    return {key: titles[key] for key in sorted(titles, key=lambda key: (board_kind_order(key), titles[key]))}
 
 
-def kind_order(board: str) -> int:
+def board_kind_order(board: str) -> int:
     kinds = (OVERALL, "side-by-side", "compare", "category", "language", "imported")
     kind = board.partition(":")[0]
     return kinds.index(kind) if kind in kinds else len(kinds)
 
 
-def heading(board: str, run: AggregationRun | None, *, models: int) -> Heading:
+def board_head(board: str, run: AggregationRun | None, *, models: int) -> BoardHead:
     kind, _, name = board.partition(":")
     return {
         "board": board,
@@ -184,7 +178,7 @@ def heading(board: str, run: AggregationRun | None, *, models: int) -> Heading:
     }
 
 
-def describe_method(run: AggregationRun | None) -> MethodPayload:
+def method_payload(run: AggregationRun | None) -> MethodPayload:
     if run is None:
         return {
             "name": method.NAME,

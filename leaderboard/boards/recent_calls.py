@@ -1,15 +1,13 @@
-"""How a model's last answers went: how fast, at what cost, and how often not at all."""
-
 from typing import cast
 
 from django.db import connection
 
 from common.text.money import plain_decimal
-from leaderboard.counting.revealed_calls import CALLS_OF_MODEL, Revealed
+from leaderboard.counting.revealed_calls import CALLS_OF_MODEL, RevealCutoff
 from leaderboard.payload_types import CallsPayload
 from models_registry.spending import COST_QUANTUM
 
-CALLS = 1000
+MAX_CALLS = 1000
 
 _SUMMARY = f"""
 SELECT
@@ -25,22 +23,22 @@ SELECT
     count(*) FILTER (WHERE state = 'failed') AS failed
 FROM (
     SELECT call.* FROM {CALLS_OF_MODEL.format(model="%(model)s")} AND call.state IN ('done', 'stopped', 'failed')
-    ORDER BY call.started_at DESC LIMIT %(most)s
+    ORDER BY call.started_at DESC LIMIT %(limit)s
 ) AS recent
 """  # noqa: S608 (constants)
 
 
 def recent_calls(model_id: int) -> CallsPayload | None:
-    """Return figures of its last 1,000 revealed calls, or None: times in milliseconds, cost in US dollars."""
+    """Return figures of the last MAX_CALLS revealed calls (milliseconds, US dollars), or None without calls."""
     with connection.cursor() as cursor:
-        revealed = Revealed.by_newest_snapshot()
-        cursor.execute(_SUMMARY, {"model": model_id, "most": CALLS, **revealed._asdict()})
+        cutoff = RevealCutoff.of_newest_snapshot()
+        cursor.execute(_SUMMARY, {"model": model_id, "limit": MAX_CALLS, **cutoff._asdict()})
         names = [column.name for column in cursor.description or []]
-        found = dict(zip(names, cursor.fetchone(), strict=True))
-    if not found["calls"]:
+        figures = dict(zip(names, cursor.fetchone(), strict=True))
+    if not figures["calls"]:
         return None
     for name in ("first_token_p50_ms", "first_token_p95_ms", "total_p50_ms", "total_p95_ms", "mean_tokens"):
-        found[name] = None if found[name] is None else round(found[name])
-    if found["mean_cost"] is not None:
-        found["mean_cost"] = plain_decimal(found["mean_cost"].quantize(COST_QUANTUM))
-    return cast(CallsPayload, found)
+        figures[name] = None if figures[name] is None else round(figures[name])
+    if figures["mean_cost"] is not None:
+        figures["mean_cost"] = plain_decimal(figures["mean_cost"].quantize(COST_QUANTUM))
+    return cast(CallsPayload, figures)

@@ -1,5 +1,3 @@
-"""Where the models of battles stand, for the moment in which their names are revealed."""
-
 from collections.abc import Iterable
 from typing import Literal, TypedDict
 
@@ -18,24 +16,23 @@ class PlaceNumbers(TypedDict):
     elo_change: float | None
 
 
-NOWHERE: PlaceNumbers = {"score": None, "rank": None, "preliminary": None, "elo": None, "elo_change": None}
+UNKNOWN_PLACE: PlaceNumbers = {"score": None, "rank": None, "preliminary": None, "elo": None, "elo_change": None}
 
 
-class Spent(TypedDict):
+class AnswerTotals(TypedDict):
     tokens: int | None
     first_ms: int | None
     total_ms: int | None
 
 
-# By a battle's id and its side.
+# By battle id and side.
 Places = dict[tuple[str, str], PlaceNumbers]
 
 
-def places_of(battles: Iterable[BattlePayload]) -> Places:
-    """{score, rank, preliminary, elo, elo_change} on the main board now; None for what is not known (yet).
+def battle_places(battles: Iterable[BattlePayload]) -> Places:
+    """Return current places on Overall for battles with a vote; three queries, none without votes.
 
-    Three queries for all battles that were voted on, none without such. battles: as `battles.payloads` shows them.
-    elo_change is what the battle's own vote moved, known while no later vote has moved either model.
+    elo_change: change by the battle's own vote; None once a later vote has moved either model.
     """
     voted = {battle["id"]: battle for battle in battles if battle["vote"]}
     slugs = {side["model"]["id"] for battle in voted.values() for side in battle["sides"] or ()}
@@ -43,30 +40,30 @@ def places_of(battles: Iterable[BattlePayload]) -> Places:
         return {}
     newest = AggregationRun.objects.snapshots(OVERALL).values("pk")[:1]
     lines = Standing.objects.filter(run=newest, model__slug__in=slugs)
-    told = lines.values_list("model__slug", "score", "rank", "preliminary")
+    rows = lines.values_list("model__slug", "score", "rank", "preliminary")
     standings: dict[str, PlaceNumbers] = {
-        slug: {**NOWHERE, "score": score, "rank": rank, "preliminary": early} for slug, score, rank, early in told
+        slug: {**UNKNOWN_PLACE, "score": score, "rank": rank, "preliminary": early} for slug, score, rank, early in rows
     }
-    rated = EloRating.objects.filter(model__slug__in=slugs).select_related("model")
-    ratings = {rating.model.slug: rating for rating in rated}
+    elo_ratings = EloRating.objects.filter(model__slug__in=slugs).select_related("model")
+    ratings = {rating.model.slug: rating for rating in elo_ratings}
     orders = dict(Vote.objects.filter(battle__public_id__in=voted).values_list("battle__public_id", "order"))
     places: Places = {}
     for public_id, battle in voted.items():
         vote, sides = battle["vote"], battle["sides"]
         if vote is None or sides is None:
             continue
-        moved = [ratings.get(side["model"]["id"]) for side in sides]
-        changes = _changes(moved, orders[public_id], vote["choice"])
-        for side, rating, change in zip(sides, moved, changes, strict=True):
+        side_ratings = [ratings.get(side["model"]["id"]) for side in sides]
+        changes = _elo_changes(side_ratings, orders[public_id], vote["choice"])
+        for side, rating, change in zip(sides, side_ratings, changes, strict=True):
             places[public_id, side["side"]] = {
-                **standings.get(side["model"]["id"], NOWHERE),
+                **standings.get(side["model"]["id"], UNKNOWN_PLACE),
                 "elo": None if rating is None else rating.rating,
                 "elo_change": change,
             }
     return places
 
 
-def _changes(ratings: list[EloRating | None], order: int | None, choice: str) -> list[float | None]:
+def _elo_changes(ratings: list[EloRating | None], order: int | None, choice: str) -> list[float | None]:
     left, right = ratings
     if left is None or right is None or not left.last_order == right.last_order == order:
         return [None, None]
@@ -74,8 +71,8 @@ def _changes(ratings: list[EloRating | None], order: int | None, choice: str) ->
     return [left.rating - before[0], right.rating - before[1]]
 
 
-def spent_by(side: str, battle: BattlePayload) -> Spent:
-    """{tokens, first_ms, total_ms} of the answers that were voted on; first_ms is of the first. None where unknown."""
+def answer_totals(side: str, battle: BattlePayload) -> AnswerTotals:
+    """Return totals of the side's answers before the vote; first_ms is the first answer's."""
     answers = [
         answer for turn in battle["turns"] if not turn["after_vote"] for answer in turn["answers"]
         if answer["side"] == side

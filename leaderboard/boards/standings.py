@@ -1,5 +1,3 @@
-"""One contestant's line of a board in the API's words, and in which order lines come."""
-
 from collections.abc import Mapping
 from decimal import Decimal
 from operator import itemgetter
@@ -13,41 +11,39 @@ from models_registry.payload_types import ModelPayload
 from models_registry.payloads import model_summary, prices_in_force
 
 ORDERS = ("asc", "desc")
-NUMBERS = (
+NUMBER_FIELDS = (
     "rank", "score", "ci_low", "ci_high", "elo", "votes", "wins", "losses", "ties", "both_bad", "win_rate",
     "median_first_token_ms",
 )  # fmt: skip
-WORDS = ("name", "organization", "license")
-SORTS = (*NUMBERS, *WORDS, "price")
+TEXT_FIELDS = ("name", "organization", "license")
+SORTS = (*NUMBER_FIELDS, *TEXT_FIELDS, "price")
 
 
-class Stood(NamedTuple):
-    """One standing and who it is about."""
-
+class StandingRow(NamedTuple):
     standing: Standing
     model: ModelPayload
 
 
-def read_standings(run: AggregationRun) -> list[Stood]:
-    """A snapshot's standings with all that a line says; two queries."""
-    # What is sent to a model may be long, and no line says it.
-    unsaid = ("system_prompt", "parameters", "aliases")
+def read_standings(run: AggregationRun) -> list[StandingRow]:
+    """Return a snapshot's standings with their models; two queries."""
+    # These columns may be long, and no payload contains them.
+    deferred = ("system_prompt", "parameters", "aliases")
     if run.scope.startswith(IMPORTED):
-        known = [f"contestant__model__{name}" for name in unsaid]
-        standings = list(run.standings.select_related("contestant__model").defer(*known))
+        model_columns = [f"contestant__model__{name}" for name in deferred]
+        standings = list(run.standings.select_related("contestant__model").defer(*model_columns))
         contestants = [standing.contestant for standing in standings if standing.contestant is not None]
-        prices = prices_in_force(one.model_id for one in contestants if one.model_id is not None)
-        said = [contestant_summary(contestant, prices=prices) for contestant in contestants]
+        prices = prices_in_force(contestant.model_id for contestant in contestants if contestant.model_id is not None)
+        summaries = [contestant_summary(contestant, prices=prices) for contestant in contestants]
     else:
-        standings = list(run.standings.select_related("model").defer(*[f"model__{name}" for name in unsaid]))
+        standings = list(run.standings.select_related("model").defer(*[f"model__{name}" for name in deferred]))
         models = [standing.model for standing in standings if standing.model is not None]
         prices = prices_in_force(model.pk for model in models)
-        said = [model_summary(model, prices=prices) for model in models]
-    return [Stood(*pair) for pair in zip(standings, said, strict=True)]
+        summaries = [model_summary(model, prices=prices) for model in models]
+    return [StandingRow(*pair) for pair in zip(standings, summaries, strict=True)]
 
 
 def contestant_summary(contestant: Contestant, *, prices: Mapping[int, Price]) -> ModelPayload:
-    """As model_summary, of a name in an imported table; the rest from the registry where it is a model of ours."""
+    """Return the summary of an imported contestant, with the registry's data if it is linked to a model."""
     if contestant.model is not None:
         known = model_summary(contestant.model, prices=prices)
         return {**known, "id": contestant.name, "name": contestant.name}
@@ -66,18 +62,19 @@ def contestant_summary(contestant: Contestant, *, prices: Mapping[int, Price]) -
     }
 
 
-def result_line(stood: Stood, *, with_style_control: bool = False, elo: float | None = None) -> ResultPayload:
-    """`elo` is the live figure; without it, the one at the time of the snapshot.
+def standing_payload(row: StandingRow, *, with_style_control: bool = False, elo: float | None = None) -> ResultPayload:
+    """Return the payload of one line.
 
-    With style control the score, its interval and the rank are those with style taken out, or None.
+    elo: live rating to show instead of the snapshot's. With style control, score, interval and rank are the
+    style-controlled ones, or None.
     """
-    standing, style = stood.standing, _style(stood.standing)
+    standing, style = row.standing, _style(row.standing)
     shown = (_Score(**style) if style else _Score()) if with_style_control else _score(standing)
     return {
         "rank": shown.rank,
         "rank_best": shown.rank_best,
         "rank_worst": shown.rank_worst,
-        "model": stood.model,
+        "model": row.model,
         "score": shown.score,
         "ci_low": shown.ci_low,
         "ci_high": shown.ci_high,
@@ -125,15 +122,14 @@ def _style(standing: Standing) -> StyleScorePayload | None:
     }
 
 
-def live_elo(stood: list[Stood]) -> Mapping[int | None, float]:
-    """By the models' ids, now."""
-    ids = [one.standing.model_id for one in stood if one.standing.model_id is not None]
+def live_elo(rows: list[StandingRow]) -> Mapping[int | None, float]:
+    """Return {model id: current Elo}."""
+    ids = [row.standing.model_id for row in rows if row.standing.model_id is not None]
     return dict(EloRating.objects.filter(pk__in=ids).values_list("pk", "rating"))
 
 
-def in_order(lines: list[ResultPayload], *, sort_by: str = "score", order: str = "desc") -> list[ResultPayload]:
-    """What is not known comes last in either direction; equals are in the order of their scores."""
-
+def sort_results(lines: list[ResultPayload], *, sort_by: str = "score", order: str = "desc") -> list[ResultPayload]:
+    """Sort results; unknown values come last in both directions, ties are sorted by score."""
     by_score = sorted(lines, key=lambda line: _lowest_last(line["score"]), reverse=True)
     keys = [(line, _sort_key(line, sort_by)) for line in by_score]
     known = [(line, key) for line, key in keys if key is not None]
@@ -147,8 +143,8 @@ def _lowest_last(score: float | None) -> tuple[bool, float]:
 
 def _sort_key(line: ResultPayload, sort_by: str) -> Decimal | str | float | None:
     model = line["model"]
-    if sort_by == "price":  # of a million tokens of answer
+    if sort_by == "price":  # per million output tokens
         return None if model["price_output"] is None else Decimal(model["price_output"])
-    if sort_by in WORDS:
+    if sort_by in TEXT_FIELDS:
         return str(cast("dict[str, object]", model)[sort_by]).lower() or None
     return cast("dict[str, float | None]", line)[sort_by]

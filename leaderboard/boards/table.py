@@ -1,6 +1,6 @@
-"""A board's lines as its page prints them: texts, made in one pass, because filters cost more in every cell.
+"""Rows of a board's table, formatted here because template filters in every cell are slower.
 
-Rows are dicts because a template finds a dict's values at the first try.
+Rows are dicts, because templates look up dict keys first.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ from leaderboard.payload_types import ResultPayload
 from models_registry.payload_types import ModelPayload
 from models_registry.payloads import licence_label
 
-WIDTH = 110.0  # of the drawn intervals' common scale
+WIDTH = 110.0  # width of the drawn scale, in SVG units
 MARGIN = 10.0  # beyond the outermost bounds, in points
-# Where a model's page would be; replaced per line, because resolving an address 300 times takes milliseconds.
+# Slug in a model page's URL that each row replaces, because 300 calls of reverse() take milliseconds.
 _PLACEHOLDER = "a"
 
 
@@ -45,7 +45,7 @@ class Row(TypedDict):
 
 
 class Table(NamedTuple):
-    """Models that can be compared with each other. `absent`: classes that hide columns of which nothing is known."""
+    """Models of one comparable group. absent: CSS classes that hide columns without values."""
 
     group: int
     rows: list[Row]
@@ -53,9 +53,9 @@ class Table(NamedTuple):
 
 
 def tables(results: Sequence[ResultPayload], *, link: bool = True) -> list[Table]:
-    """One per group of models that met, in the order of `results` within each; all on one drawn scale.
+    """Return one table per comparable group, in the order of `results`, all on one drawn scale.
 
-    `link` leads to the models' own pages, which contestants of an imported board have not got.
+    link: link to models' pages, which imported contestants do not have.
     """
     by_group = groupby(sorted(results, key=itemgetter("group")), key=itemgetter("group"))
     scale = _Scale(results)
@@ -97,18 +97,18 @@ def _row(line: ResultPayload, scale: "_Scale", url: str) -> Row:
         "interval": interval_text(line),
         "whisker": "" if score is None else scale.whisker(line),
         "point": "" if score is None else f"M{scale.at(score):.1f} 1V11",
-        "votes": whole(line["votes"]),
-        "win_rate": percent(line["win_rate"]),
+        "votes": format_integer(line["votes"]),
+        "win_rate": format_percent(line["win_rate"]),
         "elo": "–" if line["elo"] is None else f"{line['elo']:.0f}",
         "price": price_text(model),
-        "first_token": "–" if first_token is None else f"{whole(first_token)} ms",
+        "first_token": "–" if first_token is None else f"{format_integer(first_token)} ms",
         "organization": model["organization"],
         "license": model["license"] or licence_label(model["license_kind"]),
     }
 
 
 class _Scale:
-    """Points of the score to units of drawing; a side without a bound is drawn to the end."""
+    """Scale from points to SVG units; an unbounded interval reaches the end."""
 
     def __init__(self, results: Sequence[ResultPayload]) -> None:
         bounds = chain.from_iterable((line["ci_low"], line["ci_high"], line["score"]) for line in results)
@@ -126,7 +126,7 @@ class _Scale:
 
 
 def score_text(line: ResultPayload) -> str:
-    """A model that won or lost everything has no finite score on that side: only its bound is known."""
+    """Format the score; for a model that won or lost every vote, only its finite bound."""
     score, low, high = line["score"], line["ci_low"], line["ci_high"]
     if score is None:
         return "–"
@@ -143,16 +143,16 @@ def interval_text(line: ResultPayload) -> str:
 
 
 def price_text(model: ModelPayload) -> str:
-    """US dollars per million tokens in and out."""
+    """Format input and output price in US dollars per million tokens."""
     if model["price_input"] is None or model["price_output"] is None:
         return "–"
     return f"{dollars(model['price_input'])} / {dollars(model['price_output'])}"
 
 
-def whole(number: float) -> str:
-    """As `intcomma`, at a tenth of its cost."""
+def format_integer(number: float) -> str:
+    """Format like `intcomma`, which takes ten times as long."""
     return f"{round(number):,}".replace(",", get_format("THOUSAND_SEPARATOR"))
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     return f"{100 * share:.0f} %"

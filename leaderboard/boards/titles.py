@@ -1,5 +1,3 @@
-"""What people call a board; its key is what URLs, tables and files call it."""
-
 from collections.abc import Iterable
 
 from django.utils.translation import get_language_info, gettext_lazy
@@ -10,19 +8,19 @@ from battles.models import Category
 from battles.text.labels import UNDETERMINED
 from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE, ImportedBoard
 
-KINDS = {
+TITLES = {
     OVERALL: gettext_lazy("Overall"),
     SIDE_BY_SIDE: gettext_lazy("Side by side"),
     COMPARE: gettext_lazy("Compare"),
 }
-OPEN = {
+DESCRIPTIONS = {
     SIDE_BY_SIDE: gettext_lazy("votes on two models whose names were known"),
     COMPARE: gettext_lazy("stars, given with the names known: of two answers to a prompt, the one with more stars won"),
 }
 
 
-def titles_of(boards: Iterable[str]) -> dict[str, str]:
-    """{key: title}; a query when categories are among them, and one when imported boards are."""
+def board_titles(boards: Iterable[str]) -> dict[str, str]:
+    """Return {key: title}; one query if there are categories and one if there are imported boards."""
     keys = list(boards)
     slugs = [key.partition(":")[2] for key in keys if key.startswith("imported:")]
     imported = dict(ImportedBoard.objects.filter(slug__in=slugs).values_list("slug", "title")) if slugs else {}
@@ -30,22 +28,22 @@ def titles_of(boards: Iterable[str]) -> dict[str, str]:
     return {key: _title(key, categories, imported) for key in keys}
 
 
-def description_of(board: str) -> str:
-    """What is on the board, or where it comes from, as a sentence's part; "" where its title says enough."""
+def board_description(board: str) -> str:
+    """Describe the board's votes or source as part of a sentence; "" if the title is enough."""
     kind, _colon, name = board.partition(":")
-    if board in OPEN:
-        return str(OPEN[board])
+    if board in DESCRIPTIONS:
+        return str(DESCRIPTIONS[board])
     if kind == "category" and name in BUILT_IN:
         return _("the prompt %(rule)s") % {"rule": BUILT_IN[name][1]}
     if kind == "category":
         return Category.objects.filter(slug=name).values_list("description", flat=True).first() or ""
-    if kind == "imported" and (found := ImportedBoard.objects.filter(slug=name).first()):
-        return " · ".join(filter(None, (found.source, found.licence)))
+    if kind == "imported" and (imported := ImportedBoard.objects.filter(slug=name).first()):
+        return " · ".join(filter(None, (imported.source, imported.licence)))
     return ""
 
 
-def title_of(board: str) -> str:
-    return titles_of([board])[board]
+def board_title(board: str) -> str:
+    return board_titles([board])[board]
 
 
 def _title(board: str, categories: dict[str, str], imported: dict[str, str]) -> str:
@@ -57,7 +55,7 @@ def _title(board: str, categories: dict[str, str], imported: dict[str, str]) -> 
             return _language(name)
         case "imported":
             return imported.get(name, name)
-    return str(KINDS.get(board, board))
+    return str(TITLES.get(board, board))
 
 
 def _language(code: str) -> str:

@@ -1,7 +1,6 @@
-"""Which boards a vote is filed under.
+"""Keys of the boards that count a vote.
 
-A blind one: Overall, one for each of its categories, and its language's. One cast side by side, with open names: a
-board of its own.
+A blind vote counts on Overall and on the boards of its categories and language, a side-by-side vote on its own board.
 """
 
 from collections.abc import Iterable
@@ -9,7 +8,7 @@ from collections.abc import Iterable
 from battles.models import Battle
 from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE
 
-# What boards_of says, in SQL, beside a row `vote` with mode, categories and language: one row per board.
+# board_keys in SQL: joined with a row `vote` that has mode, categories and language, it gives one row per board.
 BOARDS_OF_VOTE = """
 LATERAL (
     SELECT 'side-by-side' AS scope WHERE vote.mode = 'side_by_side'
@@ -20,22 +19,22 @@ LATERAL (
 """
 
 
-def boards_of(mode: str, categories: Iterable[str], language: str) -> list[str]:
+def board_keys(mode: str, categories: Iterable[str], language: str) -> list[str]:
     if mode == Battle.Mode.SIDE_BY_SIDE:
         return [SIDE_BY_SIDE]
     return [OVERALL, f"language:{language}", *(f"category:{category}" for category in categories)]
 
 
 def is_blind(scope: str) -> bool:
-    """Whether its votes were cast before the names were known: only such a board's models have a live Elo."""
+    """Return whether the board counts blind votes. Only its models have a live Elo."""
     return scope == OVERALL or scope.startswith(("category:", "language:"))
 
 
-def is_of_the_arena(scope: str) -> bool:
-    """Whether people voted on it here."""
+def is_own_board(scope: str) -> bool:
+    """Return whether the board counts this arena's votes or stars, not imported ones."""
     return is_blind(scope) or scope in (SIDE_BY_SIDE, COMPARE)
 
 
-def is_of_votes(scope: str) -> bool:
-    """Whether its votes are battles.models.Vote, and not stars or another place's votes."""
+def counts_votes(scope: str) -> bool:
+    """Return whether the board counts rows of battles.models.Vote, not stars or imported votes."""
     return is_blind(scope) or scope == SIDE_BY_SIDE

@@ -1,10 +1,8 @@
-"""How soon a model's first words come."""
-
 from django.db import connection
 
-from leaderboard.counting.revealed_calls import CALLS_OF_MODEL, Revealed
+from leaderboard.counting.revealed_calls import CALLS_OF_MODEL, RevealCutoff
 
-# Each is looked up with its battle and vote, for all models of a board: 300 of them are 30,000 in every run.
+# Each call is joined with its battle and vote: a board of 300 models reads 30,000 calls in every run.
 CALLS_PER_MODEL = 100
 
 _MEDIANS = f"""
@@ -12,13 +10,13 @@ SELECT model.id, percentile_cont(0.5) WITHIN GROUP (ORDER BY recent.first_token_
 FROM unnest(%(models)s::bigint[]) AS model (id) CROSS JOIN LATERAL (
     SELECT call.first_token_ms FROM {CALLS_OF_MODEL.format(model="model.id")}
     AND call.state = 'done' AND call.first_token_ms IS NOT NULL
-    ORDER BY call.started_at DESC LIMIT %(most)s
+    ORDER BY call.started_at DESC LIMIT %(limit)s
 ) AS recent GROUP BY model.id
 """  # noqa: S608 (constants)
 
 
-def median_first_token_ms(model_ids: list[int], revealed: Revealed) -> dict[int, int]:
-    """By model id, over its last 100 finished calls; models without any are left out."""
+def median_first_token_ms(model_ids: list[int], revealed: RevealCutoff) -> dict[int, int]:
+    """Return {model id: median over its last CALLS_PER_MODEL finished calls}; models without calls are left out."""
     with connection.cursor() as cursor:
-        cursor.execute(_MEDIANS, {"models": model_ids, "most": CALLS_PER_MODEL, **revealed._asdict()})
+        cursor.execute(_MEDIANS, {"models": model_ids, "limit": CALLS_PER_MODEL, **revealed._asdict()})
         return {model_id: round(median) for model_id, median in cursor.fetchall()}

@@ -1,7 +1,4 @@
-"""Live Elo: every counted blind vote moves its two models at once, in the vote's own transaction.
-
-The database does it when it gives the vote its number: trigger elo_moves_with_a_votes_number (leaderboard/sql/elo.sql).
-"""
+"""Live Elo: the trigger in leaderboard/sql/elo.sql moves both ratings when a counted blind vote gets its number."""
 
 from typing import TYPE_CHECKING
 
@@ -20,14 +17,14 @@ LEFT_SHARE: dict[str, float] = {
 
 
 def replay_elo() -> None:
-    """Compute every rating again from the log, in order, after votes were set aside or put back."""
-    from leaderboard.rating.elo_replay import Replay  # brings numpy, which a web process needs for this alone
+    """Recompute every rating from the log of votes, after votes were excluded or included."""
+    from leaderboard.rating.elo_replay import Replay  # imports numpy, which a web process needs only here
 
     replay = Replay()
-    last = _go_on(replay, after=0)
-    # The long part is done while people go on voting; now they wait until what they added is replayed too.
+    last = _replay_votes(replay, after=0)
+    # The long replay ran without a lock. The counter's lock now stops new votes while the few newer ones are replayed.
     list(VoteCounter.objects.select_for_update())
-    _go_on(replay, after=last)
+    _replay_votes(replay, after=last)
     EloRating.objects.exclude(pk__in=replay.rating).delete()
     EloRating.objects.bulk_create(
         [
@@ -40,24 +37,24 @@ def replay_elo() -> None:
     )
 
 
-def elo_after(last: int) -> dict[int, float]:
-    """Everybody's rating, by the models' ids, after the vote with this number: what a snapshot that ends there says.
+def elo_ratings_after(last: int) -> dict[int, float]:
+    """Return {model id: rating} after the vote with number `last`.
 
-    Under the lock of the tallies, and with every vote up to `last` committed.
+    The caller holds the lock of the tallies, and every vote up to `last` is committed.
     """
     ratings = list(EloRating.objects.values_list("pk", "rating", "last_order"))
     if all(order <= last for _, _, order in ratings):
         return {model: rating for model, rating, _ in ratings}
     from leaderboard.rating.elo_replay import Replay
 
-    replay = Replay()  # people voted on meanwhile
-    _go_on(replay, after=0, until=last)
+    replay = Replay()  # later votes have moved the stored ratings
+    _replay_votes(replay, after=0, until=last)
     return replay.rating
 
 
-def _go_on(replay: "Replay", *, after: int, until: int = 2**63 - 1) -> int:
-    """Replay the counted votes after one number and up to another; returns the last one's."""
-    from leaderboard.counting.columns import Column, outcome_column, read_packed
+def _replay_votes(replay: "Replay", *, after: int, until: int = 2**63 - 1) -> int:
+    """Replay counted votes with numbers in (after, until]; return the last number."""
+    from leaderboard.counting.columns import Column, outcome_column, read_columns
 
     columns = {
         "order": Column('"order"', 8),
@@ -69,7 +66,7 @@ def _go_on(replay: "Replay", *, after: int, until: int = 2**63 - 1) -> int:
         FROM battles_vote WHERE "order" > %(after)s AND "order" <= %(until)s AND mode = 'blind'
         AND excluded_reason IN ('', 'anomaly')
     """
-    votes = read_packed(columns, counted, {"after": after, "until": until}, numbered_by='"order"')
+    votes = read_columns(columns, counted, {"after": after, "until": until}, numbered_by='"order"')
     if len(votes["order"]):
         replay.add(**votes)
     return int(votes["order"].max(initial=after))

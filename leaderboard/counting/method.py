@@ -1,5 +1,3 @@
-"""Which method computes the scores, and with which parameters: what every snapshot says of itself."""
-
 import hashlib
 import json
 
@@ -7,11 +5,11 @@ from common.payload_types import JsonObject
 from leaderboard.rating import elo
 
 NAME = "bradley-terry-2"
-# Its version for boards on which the left side does so much better that scores are corrected for it.
+# Name on boards whose scores are corrected for an advantage of the left side.
 WITH_SIDES = f"{NAME}-sides"
 VIRTUAL_TIES = 0.5
 OFFSET = 1500.0
-# Votes before a model is on a board, and before it is no longer marked as preliminary.
+# Votes a model needs to get a score, and to lose the mark "preliminary".
 LISTED_FROM_VOTES, ESTABLISHED_FROM_VOTES = 5, 30
 
 

@@ -1,5 +1,3 @@
-"""How often two contestants of a board met, and how it ended."""
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
@@ -13,7 +11,7 @@ from leaderboard.models.imported import SCOPE as IMPORTED
 
 
 class Meetings(NamedTuple):
-    """All counted votes between contestants a and b, a < b (ids of models, or of contestants on an imported board)."""
+    """Counted votes between contestants a and b: ids of models, or of Contestant rows on an imported board."""
 
     a: int
     b: int
@@ -28,48 +26,46 @@ class Meetings(NamedTuple):
 
     @property
     def share_a(self) -> float:
-        """What a took of them; a tie of either kind is half a win."""
+        """Share of wins of a; a tie of either kind is half a win."""
         return (self.wins_a + (self.ties + self.both_bad) / 2) / self.votes
 
     def seen_from(self, contestant: int) -> "Meetings":
-        """With `contestant` in a's place."""
         if contestant == self.a:
             return self
         return Meetings(self.b, self.a, self.wins_b, self.wins_a, self.ties, self.both_bad)
 
 
 def meetings(board: str, *, among: Collection[int]) -> list[Meetings]:
-    """Of each pair among these contestants that met on the board; one query."""
-    rows = _folded(_tallies(board).filter(left__in=among, right__in=among), "a", "b")
+    """Return the pairs among these contestants that met on the board, with a < b; one query."""
+    rows = _unordered_pairs(_tallies(board).filter(left__in=among, right__in=among), "a", "b")
     return [Meetings(*row) for row in rows]
 
 
-def meetings_of(board: str, contestant: int) -> list[Meetings]:
-    """With each opponent it met on the board, seen from it; one query."""
-    rows = _folded(_tallies(board).filter(Q(left=contestant) | Q(right=contestant)), "a", "b")
+def meetings_by_opponent(board: str, contestant: int) -> list[Meetings]:
+    """Return the contestant's meetings with each opponent, as a; one query."""
+    rows = _unordered_pairs(_tallies(board).filter(Q(left=contestant) | Q(right=contestant)), "a", "b")
     return [Meetings(*row).seen_from(contestant) for row in rows]
 
 
-def meetings_on(boards: Collection[str], first: int, second: int) -> dict[str, Meetings]:
-    """{board: theirs, seen from `first`} on each of the arena's own boards where these two models met; one query."""
+def meetings_by_board(boards: Collection[str], first: int, second: int) -> dict[str, Meetings]:
+    """Return {board: meetings with `first` as a} for the arena's own boards where these two models met; one query."""
     both = (first, second)
     tallies = PairTally.objects.filter(scope__in=boards, left__in=both, right__in=both, n__gt=0)
     rows: dict[str, Meetings] = {}
-    for scope, *row in _folded(tallies, "scope", "a", "b"):
+    for scope, *row in _unordered_pairs(tallies, "scope", "a", "b"):
         rows[scope] = Meetings(*row).seen_from(first)
     return rows
 
 
 def _tallies(board: str) -> "QuerySet[Any, Any]":
-    """Rows with left, right, outcome and n."""
     if board.startswith(IMPORTED):
         slug = board.removeprefix(IMPORTED)
         return ImportedVote.objects.filter(board__slug=slug, edition=F("board__edition"))
     return PairTally.objects.filter(scope=board, n__gt=0)
 
 
-def _folded(tallies: "QuerySet[Any, Any]", *key: str) -> "Iterable[Any]":
-    """Both ways to sit side by side added up: (*key, wins_a, wins_b, ties, both_bad)."""
+def _unordered_pairs(tallies: "QuerySet[Any, Any]", *key: str) -> "Iterable[Any]":
+    """Return rows (*key, wins_a, wins_b, ties, both_bad), adding up both orders of sides."""
     a_left, b_left = Q(left_id=F("a")), Q(left_id=F("b"))
     left, right = Q(outcome=Vote.Choice.LEFT), Q(outcome=Vote.Choice.RIGHT)
     counts = {
@@ -84,10 +80,10 @@ def _folded(tallies: "QuerySet[Any, Any]", *key: str) -> "Iterable[Any]":
     return rows
 
 
-def by_pair(found: list[Meetings]) -> dict[int, dict[int, Meetings]]:
-    """[x][y]: theirs, seen from x."""
+def meetings_table(pairs: list[Meetings]) -> dict[int, dict[int, Meetings]]:
+    """Return a table whose entry [x][y] has x as a."""
     table: dict[int, dict[int, Meetings]] = defaultdict(dict)
-    for pair in found:
+    for pair in pairs:
         table[pair.a][pair.b] = pair
         table[pair.b][pair.a] = pair.seen_from(pair.b)
     return table

@@ -1,8 +1,7 @@
-"""Calls that public figures may count: none of a blind battle whose models are still hidden.
+"""Calls that public figures may use.
 
-Calls count at once in modes that show the names, and of a blind battle from the first snapshot on that was published
-after its vote, or after it became void. A figure that changed with an unvoted battle would name its models: two reads,
-before and after the answers, would be enough.
+Calls of a blind battle count from the first snapshot after its vote or its end as void: otherwise reading a figure
+before and after the answers would reveal the models.
 """
 
 from datetime import datetime
@@ -10,7 +9,7 @@ from typing import NamedTuple, Self
 
 from leaderboard.models import OVERALL, AggregationRun
 
-# To be read with the parameters of Revealed. `model` is an expression: the id of the model that was called.
+# Takes RevealCutoff as query parameters. {model} is an SQL expression for the id of the called model.
 CALLS_OF_MODEL = """
 battles_call AS call
 JOIN battles_answer AS answer ON answer.id = call.answer_id
@@ -22,13 +21,13 @@ AND (battle.mode <> 'blind' OR vote."order" <= %(last_order)s OR battle.voided_a
 """
 
 
-class Revealed(NamedTuple):
-    """Blind battles that a snapshot comes after: voted on up to a number, or void before a moment."""
+class RevealCutoff(NamedTuple):
+    """Latest blind battles to count: number of the last vote, and time before which a battle became void."""
 
     last_order: int = 0
     moment: datetime | None = None
 
     @classmethod
-    def by_newest_snapshot(cls) -> Self:
+    def of_newest_snapshot(cls) -> Self:
         newest = AggregationRun.objects.snapshots(OVERALL).values_list("last_order", "started_at").first()
         return cls(*newest) if newest else cls()

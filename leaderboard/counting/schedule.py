@@ -1,6 +1,6 @@
-"""When a periodic run is due: time is cut into slots, and each slot gets one run.
+"""Time slots of periodic runs; each slot gets one run.
 
-Slots are counted on the database's clock, so that workers on several machines mean the same one.
+Slots follow the database's clock, so that workers on several machines agree.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ def slot_at(moment: datetime) -> str:
 
 
 def new_slot() -> str:
-    """For a run that somebody asks for; the same slot twice is the same run."""
+    """Return a unique slot for a requested run; a task repeated with the same slot does not run again."""
     return f"asked: {new_public_id()}"
 
 

@@ -1,7 +1,7 @@
-"""Stars as comparisons: of two answers to one prompt, the one with more stars won.
+"""Star ratings as comparisons: of two answers to one prompt, the one with more stars won.
 
-A later rating takes the place of an earlier one, so that stars are counted afresh, and all of them up to a number.
-Who sits at the lower number counts as left.
+A later rating of an answer replaces an earlier one, so new stars recount all comparisons. The side with the lower
+position is left.
 """
 
 from collections import defaultdict
@@ -18,12 +18,12 @@ from leaderboard.rating.mean_stars import mean_stars
 
 BATCH = 5_000
 
-# As rows of votes, for those with numbers up to %(last_star)s.
-PAIRS = """
+# Rows with the columns of votes, from stars with numbers up to %(last_star)s.
+COMPARISONS = """
 WITH latest AS (
     SELECT DISTINCT ON (answer_id) answer_id, stars, voter, created_at
     FROM battles_starrating WHERE "order" <= %(last_star)s ORDER BY answer_id, "order" DESC
-), seated AS (
+), rated AS (
     SELECT answer.turn_id, side.position, side.model_id, side.battle_id, latest.*
     FROM latest JOIN battles_answer AS answer ON answer.id = latest.answer_id
     JOIN battles_side AS side ON side.id = answer.side_id
@@ -32,14 +32,14 @@ SELECT row_number() OVER (ORDER BY one.turn_id, one.position, other.position) AS
     one.voter, one.model_id AS model_left_id, other.model_id AS model_right_id,
     CASE WHEN one.stars > other.stars THEN 'left' WHEN one.stars < other.stars THEN 'right' ELSE 'tie' END AS choice,
     greatest(one.created_at, other.created_at) AS created_at, one.battle_id, NULL::jsonb AS style
-FROM seated AS one JOIN seated AS other ON other.turn_id = one.turn_id AND other.position > one.position
+FROM rated AS one JOIN rated AS other ON other.turn_id = one.turn_id AND other.position > one.position
 """
-_FORGET = "DELETE FROM leaderboard_pairtally WHERE scope = 'compare'"
-_RECOUNT = f"""
+_DELETE_TALLIES = "DELETE FROM leaderboard_pairtally WHERE scope = 'compare'"
+_COUNT_TALLIES = f"""
 INSERT INTO leaderboard_pairtally (scope, left_id, right_id, outcome, n)
-SELECT 'compare', model_left_id, model_right_id, choice, count(*) FROM ({PAIRS}) AS vote GROUP BY 2, 3, 4
+SELECT 'compare', model_left_id, model_right_id, choice, count(*) FROM ({COMPARISONS}) AS vote GROUP BY 2, 3, 4
 """  # noqa: S608 (constants, here and below)
-_GIVEN = """
+_LATEST_STARS = """
 SELECT model.slug, latest.voter, latest.stars
 FROM (
     SELECT DISTINCT ON (answer_id) answer_id, stars, voter
@@ -51,7 +51,7 @@ JOIN models_registry_languagemodel AS model ON model.id = side.model_id
 _ROWS = f"""
 SELECT vote."order", vote.voter, model_left.slug, model_right.slug, vote.choice, vote.created_at,
     battle.categories, battle.language
-FROM ({PAIRS}) AS vote JOIN battles_battle AS battle ON battle.id = vote.battle_id
+FROM ({COMPARISONS}) AS vote JOIN battles_battle AS battle ON battle.id = vote.battle_id
 JOIN models_registry_languagemodel AS model_left ON model_left.id = vote.model_left_id
 JOIN models_registry_languagemodel AS model_right ON model_right.id = vote.model_right_id
 ORDER BY 1
@@ -59,38 +59,36 @@ ORDER BY 1
 
 
 def last_star() -> int:
-    """The number up to which all stars that were given are known."""
     return StarRating.objects.aggregate(last=Max("order"))["last"] or 0
 
 
 def recount(last: int) -> None:
-    """The tallies of the board, from stars up to that number. Under the lock of the tallies."""
+    """Recount the board's tallies from stars up to this number. The caller holds the lock of the tallies."""
     with connection.cursor() as cursor:
-        cursor.execute(_FORGET)
-        cursor.execute(_RECOUNT, {"last_star": last})
+        cursor.execute(_DELETE_TALLIES)
+        cursor.execute(_COUNT_TALLIES, {"last_star": last})
 
 
-def means(last: int) -> dict[str, JsonObject]:
-    """By the models' ids: their mean stars as leaderboard.rating.mean_stars says them."""
-    given: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+def mean_stars_by_model(last: int) -> dict[str, JsonObject]:
+    """Return {slug: fields of leaderboard.rating.mean_stars.MeanStars}."""
+    ratings: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     with connection.cursor() as cursor:
-        cursor.execute(_GIVEN, {"last_star": last})
+        cursor.execute(_LATEST_STARS, {"last_star": last})
         for slug, voter, stars in cursor.fetchall():
-            given[slug][voter].append(stars)
-    return {slug: mean_stars(by_voter.values())._asdict() for slug, by_voter in sorted(given.items())}
+            ratings[slug][voter].append(stars)
+    return {slug: mean_stars(by_voter.values())._asdict() for slug, by_voter in sorted(ratings.items())}
 
 
-def renamed_since(run: AggregationRun) -> int:
-    """How many of a snapshot's stars somebody claimed or left behind since it was made."""
+def count_renamed_since(run: AggregationRun) -> int:
+    """Return how many of a snapshot's stars changed their voter after it was made."""
     return StarRating.objects.filter(order__lte=run.last_change, renamed_at__gt=run.finished_at).count()
 
 
 def batches(last: int, name_of: Callable[[str], str]) -> Iterator[list[VoteRow]]:
-    """The comparisons as rows of an export, in order."""
     with connection.cursor() as cursor:
         cursor.execute(_ROWS, {"last_star": last})
-        found = cursor.fetchall()
-    for start in range(0, len(found), BATCH):
+        comparisons = cursor.fetchall()
+    for start in range(0, len(comparisons), BATCH):
         yield [
             VoteRow(
                 order=order,
@@ -107,5 +105,7 @@ def batches(last: int, name_of: Callable[[str], str]) -> Iterator[list[VoteRow]]
                 excluded_reason=None,
                 excluded_at=None,
             )
-            for order, voter, left, right, choice, created_at, categories, language in found[start : start + BATCH]
+            for order, voter, left, right, choice, created_at, categories, language in comparisons[
+                start : start + BATCH
+            ]
         ]

@@ -1,7 +1,7 @@
-"""Counting votes: integers added and taken away, so that any order or batching gives the same.
+"""Tallies of votes: integers, so any order or batching of additions gives the same result.
 
-Whoever changes tallies first takes the one lock, for its whole transaction. Pairs are counted on every board, pairs
-of a voter on Overall only: elsewhere intervals by voter are made seldom, and then from the log of votes.
+A transaction that changes tallies first takes one advisory lock. Pairs by voter are counted on Overall only: other
+boards rarely need them and read the log of votes.
 """
 
 from collections import Counter
@@ -11,17 +11,17 @@ from typing import NamedTuple
 
 from django.db import connection, transaction
 
-from leaderboard.counting.board_keys import BOARDS_OF_VOTE, boards_of
+from leaderboard.counting.board_keys import BOARDS_OF_VOTE, board_keys
 from leaderboard.errors import TalliesDisagree
 from leaderboard.models import OVERALL
 from leaderboard.sql import read_sql
 
 _TALLIES = "leaderboard_pairtally"
 _VOTER_TALLIES = "leaderboard_voterpairtally"
-_LOCK = 0x7A11_1E5  # any number that nobody else in this database uses
+_LOCK_ID = 0x7A11_1E5  # arbitrary, unique in this database
 
-# Locks the pending votes and gives the last number up to which all of them are ours: a vote that somebody
-# else holds waits for the next run, and so do those after it, so that a run counts exactly up to one number.
+# Locks pending votes and returns the last number before the first vote that another transaction has locked. That vote
+# and later ones wait for the next run, so that a run counts exactly the votes up to one number.
 _TAKE_PENDING = """
 WITH taken AS MATERIALIZED (
     SELECT "order" FROM battles_vote WHERE processing = 'pending' ORDER BY "order" FOR UPDATE SKIP LOCKED
@@ -31,26 +31,26 @@ WITH taken AS MATERIALIZED (
 SELECT COALESCE((SELECT min("order") - 1 FROM held), (SELECT max("order") FROM taken), 0)
 """
 
-_PAIRS = f"""
+_COUNT_PAIRS = f"""
 SELECT scope, model_left_id AS left_id, model_right_id AS right_id, choice AS outcome, count(*) AS n
 FROM {{votes}} AS vote CROSS JOIN {BOARDS_OF_VOTE} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
 """  # noqa: S608 (constants)
-_PAIRS_OF_VOTERS = """
+_COUNT_VOTER_PAIRS = """
 SELECT 'overall' AS scope, voter, model_left_id AS left_id, model_right_id AS right_id, choice AS outcome, count(*) AS n
 FROM {votes} AS vote WHERE mode = 'blind' GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
 """
-_PAIR = "scope, left_id, right_id, outcome"
-_PAIR_OF_VOTER = "scope, voter, left_id, right_id, outcome"
-_add = partial(read_sql, "add_to_tallies.sql")
+_PAIR_KEY = "scope, left_id, right_id, outcome"
+_VOTER_PAIR_KEY = "scope, voter, left_id, right_id, outcome"
+_insert_sql = partial(read_sql, "add_to_tallies.sql")
 _COUNT_TAKEN = read_sql(
     "count_taken.sql",
-    add_pairs_of_voters=_add(
-        table=_VOTER_TALLIES, key=_PAIR_OF_VOTER, counted=_PAIRS_OF_VOTERS.format(votes="counted")
+    add_pairs_of_voters=_insert_sql(
+        table=_VOTER_TALLIES, key=_VOTER_PAIR_KEY, counted=_COUNT_VOTER_PAIRS.format(votes="counted")
     ),
-    add_pairs=_add(table=_TALLIES, key=_PAIR, counted=_PAIRS.format(votes="counted")),
+    add_pairs=_insert_sql(table=_TALLIES, key=_PAIR_KEY, counted=_COUNT_PAIRS.format(votes="counted")),
 )
 
-_LOG = "(SELECT * FROM battles_vote WHERE processing = 'processed')"
+_PROCESSED_VOTES = "(SELECT * FROM battles_vote WHERE processing = 'processed')"
 _DIFFERENCES = """
 SELECT count(*) FROM log FULL JOIN (SELECT * FROM {table} WHERE n > 0 AND scope <> 'compare') AS stored USING ({key})
 WHERE log.n IS DISTINCT FROM stored.n
@@ -58,8 +58,6 @@ WHERE log.n IS DISTINCT FROM stored.n
 
 
 class CountedVote(NamedTuple):
-    """All that a vote's place in the tallies depends on."""
-
     voter: str
     left: int
     right: int
@@ -70,19 +68,19 @@ class CountedVote(NamedTuple):
 
 
 def lock() -> None:
-    """Until the transaction ends, nobody else changes tallies."""
+    """Take the lock of the tallies until the transaction ends."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK_ID])
 
 
-def try_to_lock() -> bool:
+def try_lock() -> bool:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK])
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK_ID])
         return bool(cursor.fetchone()[0])
 
 
 def count_pending() -> int:
-    """Add every pending vote to its boards, or set it aside when it is excluded. Returns how many were taken."""
+    """Count pending votes on their boards, or mark excluded ones as processed; return the number of both."""
     with connection.cursor() as cursor:
         cursor.execute(_TAKE_PENDING)
         [last] = cursor.fetchone()
@@ -90,52 +88,55 @@ def count_pending() -> int:
         return int(cursor.fetchone()[0])
 
 
-def move(*, out: Iterable[CountedVote] = (), into: Iterable[CountedVote] = ()) -> None:
-    """Take votes away from where they are counted and count others, on all their boards, in a few statements.
+def move(*, removed: Iterable[CountedVote] = (), added: Iterable[CountedVote] = ()) -> None:
+    """Subtract and add votes on all their boards, in a few statements.
 
-    Raises TalliesDisagree when the tallies do not hold what is taken away.
+    Raises TalliesDisagree when the tallies do not hold a removed vote.
     """
     pairs: Counter[tuple[object, ...]] = Counter()
     voters: Counter[tuple[object, ...]] = Counter()
-    for votes, by in ((out, -1), (into, 1)):
+    for votes, by in ((removed, -1), (added, 1)):
         for vote in votes:
             pair = (vote.left, vote.right, vote.choice)
-            for scope in boards_of(vote.mode, vote.categories, vote.language):
+            for scope in board_keys(vote.mode, vote.categories, vote.language):
                 pairs[(scope, *pair)] += by
                 if scope == OVERALL:
                     voters[(scope, vote.voter, *pair)] += by
-    _shift(_VOTER_TALLIES, _PAIR_OF_VOTER, voters)
-    _shift(_TALLIES, _PAIR, pairs)
+    _apply_changes(_VOTER_TALLIES, _VOTER_PAIR_KEY, voters)
+    _apply_changes(_TALLIES, _PAIR_KEY, pairs)
 
 
-def _shift(table: str, key: str, changes: Counter[tuple[object, ...]]) -> None:
+def _apply_changes(table: str, key: str, changes: Counter[tuple[object, ...]]) -> None:
     names = key.split(", ")
     arrays = ", ".join("%s::bigint[]" if name.endswith("_id") else "%s::text[]" for name in names)
     tally_key, given_key = (", ".join(f"{row}.{name}" for name in names) for row in ("tally", "given"))
     given = f"SELECT * FROM unnest({arrays}, %s::int[]) AS given ORDER BY 1, 2, 3, 4"  # noqa: S608
-    less = read_sql(
+    subtract = read_sql(
         "subtract_from_tallies.sql", table=table, key=key, arrays=arrays, tally_key=tally_key, given_key=given_key
     )
-    more = _add(table=table, key=key, counted=given)
-    for sql, by in ((less, -1), (more, 1)):
-        places = {place: by * n for place, n in sorted(changes.items()) if by * n > 0}
-        if places:
+    add = _insert_sql(table=table, key=key, counted=given)
+    for sql, sign in ((subtract, -1), (add, 1)):
+        rows = {row: sign * n for row, n in sorted(changes.items()) if sign * n > 0}
+        if rows:
             with connection.cursor() as cursor:
-                cursor.execute(sql, [*map(list, zip(*places, strict=True)), list(places.values())])
-                if cursor.rowcount != len(places):
+                cursor.execute(sql, [*map(list, zip(*rows, strict=True)), list(rows.values())])
+                if cursor.rowcount != len(rows):
                     raise TalliesDisagree
 
 
 @transaction.atomic
 def rebuild() -> int:
-    """Count again from the log of votes. Returns how many tallies were wrong; 0 means nothing was changed.
+    """Recount from the log of votes; return how many tallies were wrong.
 
-    Those of stars are left alone: they are counted from the beginning whenever there are new ones.
+    Tallies of stars stay: each run with new stars recounts them.
     """
     lock()
     return sum(
-        _rebuild(table, key, counted.format(votes=_LOG))
-        for table, key, counted in ((_TALLIES, _PAIR, _PAIRS), (_VOTER_TALLIES, _PAIR_OF_VOTER, _PAIRS_OF_VOTERS))
+        _rebuild(table, key, counted.format(votes=_PROCESSED_VOTES))
+        for table, key, counted in (
+            (_TALLIES, _PAIR_KEY, _COUNT_PAIRS),
+            (_VOTER_TALLIES, _VOTER_PAIR_KEY, _COUNT_VOTER_PAIRS),
+        )
     )
 
 

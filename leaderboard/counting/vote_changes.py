@@ -1,7 +1,7 @@
-"""What becomes of votes after they were cast: set aside, put back, filed under other boards or another voter.
+"""Exclude, include, relabel and rename votes after they were cast.
 
-Everything here moves the tallies and leaves a VoteChange in the same transaction, under the lock of the tallies.
-Votes that no run has taken yet are in no tally and no snapshot: the next run counts them as they stand then.
+Each change updates tallies and adds a VoteChange under the lock of the tallies. Pending votes have no tallies yet; the
+next run counts them as they are then.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,65 +25,62 @@ Kind = VoteChange.Kind
 
 
 @transaction.atomic
-def set_aside(votes: VoteQuerySet, *, reason: str, by: User | None = None, because: str = "") -> list[Vote]:
-    """Count these votes no more, as if they had never been counted; they stay in the log with their reason.
+def exclude_votes(votes: VoteQuerySet, *, reason: str, by: User | None = None, because: str = "") -> list[Vote]:
+    """Stop counting these votes and set or replace their reason; return the votes that changed.
 
-    Those that have this reason already are left alone; those with another one get this one. Returns what changed.
-    Raises TalliesDisagree when the tallies never held one of them.
+    Raises TalliesDisagree when the tallies do not hold a counted vote.
     """
-    now = Case(When(processing=Processing.PROCESSED, then=Value(Processing.RETRACTED)), default=F("processing"))
-    changed = _lock(votes.exclude(excluded_reason=reason))
-    tallies.move(out=[_counted(vote) for vote in changed if vote.processing == Processing.PROCESSED])
-    _write(changed, kind=Kind.EXCLUDED, excluded_reason=reason, processing=now, because=because, by=by)
+    processing = Case(When(processing=Processing.PROCESSED, then=Value(Processing.RETRACTED)), default=F("processing"))
+    changed = _lock_votes(votes.exclude(excluded_reason=reason))
+    tallies.move(removed=[_counted_vote(vote) for vote in changed if vote.processing == Processing.PROCESSED])
+    _set_exclusion(changed, kind=Kind.EXCLUDED, excluded_reason=reason, processing=processing, because=because, by=by)
     return changed
 
 
 @transaction.atomic
-def put_back(votes: VoteQuerySet, *, by: User | None = None, because: str = "") -> list[Vote]:
-    """The mirror of set_aside: these votes count from now on. Returns what changed."""
-    now = Case(When(processing=Processing.PENDING, then=F("processing")), default=Value(Processing.PROCESSED))
-    changed = _lock(votes.exclude(excluded_reason=""))
-    tallies.move(into=[_counted(vote) for vote in changed if vote.processing != Processing.PENDING])
-    _write(changed, kind=Kind.RESTORED, excluded_reason="", processing=now, because=because, by=by)
+def include_votes(votes: VoteQuerySet, *, by: User | None = None, because: str = "") -> list[Vote]:
+    """Count excluded votes again; return the votes that changed."""
+    processing = Case(When(processing=Processing.PENDING, then=F("processing")), default=Value(Processing.PROCESSED))
+    changed = _lock_votes(votes.exclude(excluded_reason=""))
+    tallies.move(added=[_counted_vote(vote) for vote in changed if vote.processing != Processing.PENDING])
+    _set_exclusion(changed, kind=Kind.RESTORED, excluded_reason="", processing=processing, because=because, by=by)
     return changed
 
 
-def _lock(votes: VoteQuerySet) -> list[Vote]:
+def _lock_votes(votes: VoteQuerySet) -> list[Vote]:
     tallies.lock()
     return list(votes.select_for_update(of=("self",)).order_by("pk"))
 
 
-def _write(
+def _set_exclusion(
     votes: list[Vote], *, kind: str, excluded_reason: str, processing: Case, because: str, by: User | None
 ) -> None:
-    _remember(votes, kind, lambda vote: {**_standing(vote), "excluded_reason": excluded_reason}, because, by)
-    written = Vote.objects.filter(pk__in=[vote.pk for vote in votes])
-    written.update(excluded_reason=excluded_reason, processing=processing)
+    _record_changes(votes, kind, lambda vote: {**_vote_state(vote), "excluded_reason": excluded_reason}, because, by)
+    stored = Vote.objects.filter(pk__in=[vote.pk for vote in votes])
+    stored.update(excluded_reason=excluded_reason, processing=processing)
     counts = Vote(excluded_reason=excluded_reason).counts
     if any(vote.counts != counts for vote in votes):
         replay_elo()
 
 
 class VoteState(TypedDict):
-    """Columns of a vote that VoteChange keeps."""
-
     excluded_reason: str
     categories: list[str]
     language: str
 
 
-def _remember(
+def _record_changes(
     votes: Iterable[Vote], kind: str, after: Callable[[Vote], VoteState], because: str = "", by: User | None = None
 ) -> None:
     VoteChange.objects.bulk_create(
         [
-            VoteChange(vote=vote, kind=kind, before=_standing(vote), after=after(vote), reason=because, by=by)
+            VoteChange(vote=vote, kind=kind, before=_vote_state(vote), after=after(vote), reason=because, by=by)
             for vote in votes
         ]
     )
 
 
-def _standing(vote: Vote) -> VoteState:
+def _vote_state(vote: Vote) -> VoteState:
     return {
         "excluded_reason": vote.excluded_reason,
         "categories": list(vote.categories),
@@ -91,12 +88,12 @@ def _standing(vote: Vote) -> VoteState:
     }
 
 
-class Relabelled(TypedDict, total=False):
+class NewLabels(TypedDict, total=False):
     categories: tuple[str, ...]
     language: str
 
 
-def _counted(vote: Vote, **changes: Unpack[Relabelled]) -> CountedVote:
+def _counted_vote(vote: Vote, **changes: Unpack[NewLabels]) -> CountedVote:
     facts = CountedVote(
         vote.voter, vote.model_left_id, vote.model_right_id, vote.choice, vote.mode, tuple(vote.categories),
         vote.language,
@@ -105,27 +102,28 @@ def _counted(vote: Vote, **changes: Unpack[Relabelled]) -> CountedVote:
 
 
 @receiver(relabelling_begins)
-def hold_the_tallies(**_: object) -> None:
+def lock_tallies(**_: object) -> None:
     tallies.lock()
 
 
 @receiver(labels_change)
-def refile(changes: list[LabelChange], **_: object) -> None:
-    """Votes that were taken by a run go to the boards of their new labels. Raises TalliesDisagree."""
+def refile_relabelled_votes(changes: list[LabelChange], **_: object) -> None:
+    """Move counted votes to the boards of their new labels. Raises TalliesDisagree."""
     after = {change.vote_id: change.after for change in changes}
     votes = list(Vote.objects.filter(pk__in=after).order_by("pk"))
     counted = [vote for vote in votes if vote.processing == Processing.PROCESSED]
     tallies.move(
-        out=map(_counted, counted),
-        into=[
-            _counted(vote, categories=after[vote.pk].categories, language=after[vote.pk].language) for vote in counted
+        removed=map(_counted_vote, counted),
+        added=[
+            _counted_vote(vote, categories=after[vote.pk].categories, language=after[vote.pk].language)
+            for vote in counted
         ],
     )
-    _remember(
+    _record_changes(
         votes,
         Kind.RELABELLED,
         lambda vote: {
-            **_standing(vote),
+            **_vote_state(vote),
             "categories": list(after[vote.pk].categories),
             "language": after[vote.pk].language,
         },
@@ -134,10 +132,10 @@ def refile(changes: list[LabelChange], **_: object) -> None:
 
 @receiver(voter_changes)
 def rename_voter(votes: VoteQuerySet, voter: str, **_: object) -> None:
-    """Counted votes move with their voter, so that they can still be taken away. Raises TalliesDisagree."""
+    """Move counted votes to the new voter's tallies, so that they can be excluded later. Raises TalliesDisagree."""
     tallies.lock()
-    taken = list(votes.exclude(processing=Processing.PENDING))
-    counted = [_counted(vote) for vote in taken if vote.processing == Processing.PROCESSED]
-    tallies.move(out=counted, into=[vote._replace(voter=voter) for vote in counted])
-    _remember(taken, Kind.RENAMED, _standing)
-    AnomalyReview.objects.follow(votes, voter)
+    processed = list(votes.exclude(processing=Processing.PENDING))
+    counted = [_counted_vote(vote) for vote in processed if vote.processing == Processing.PROCESSED]
+    tallies.move(removed=counted, added=[vote._replace(voter=voter) for vote in counted])
+    _record_changes(processed, Kind.RENAMED, _vote_state)
+    AnomalyReview.objects.move_to_voter(votes, voter)

@@ -1,5 +1,3 @@
-"""What the arena's own votes and imported ones have in common: how their rows are read, and become a fit's arrays."""
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -10,29 +8,28 @@ from leaderboard.rating.bradley_terry import Floats, Indices
 from leaderboard.rating.style_control import FEATURES, style_features
 
 _SIDES = ("left", "right")
-# Columns for read_packed, of rows with a `style`.
-STYLE = {
+# Columns for read_columns, of rows with a `style`.
+STYLE_COLUMNS = {
     f"{side} {feature}": Column(f"COALESCE((style->'{side}'->>'{feature}')::int8, 0)", 8)
     for side in _SIDES
     for feature in FEATURES
 }
 
 
-def features_of(rows: Mapping[str, Integers]) -> Floats:
-    """From the columns of STYLE, shape (rows, features)."""
+def style_features_of(rows: Mapping[str, Integers]) -> Floats:
+    """Return style features of shape (rows, features) from STYLE_COLUMNS."""
     return style_features(*(np.stack([rows[f"{side} {feature}"] for feature in FEATURES], axis=1) for side in _SIDES))
 
 
-def places_of(ids: Integers, among: Sequence[Model]) -> Indices:
-    """Where in `among` the rows with these ids are."""
+def indices_of(ids: Integers, among: Sequence[Model]) -> Indices:
     known = [row.pk for row in among]
-    place = np.zeros(max(known, default=0) + 1, dtype=np.int64)
-    place[known] = np.arange(len(known))
-    places: Indices = place[ids]
-    return places
+    index_by_id = np.zeros(max(known, default=0) + 1, dtype=np.int64)
+    index_by_id[known] = np.arange(len(known))
+    indices: Indices = index_by_id[ids]
+    return indices
 
 
-def ids_in(rows: Mapping[str, Integers]) -> list[int]:
-    """Whose rows these are, from the lowest id on."""
-    seen: list[int] = np.flatnonzero(np.bincount(np.concatenate([rows["left"], rows["right"]]))).tolist()
-    return seen
+def contestant_ids(rows: Mapping[str, Integers]) -> list[int]:
+    """Return the distinct ids of both sides, in ascending order."""
+    ids: list[int] = np.flatnonzero(np.bincount(np.concatenate([rows["left"], rows["right"]]))).tolist()
+    return ids

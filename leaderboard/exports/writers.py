@@ -9,7 +9,7 @@ from datetime import datetime
 
 import msgspec
 
-from leaderboard.boards.csv_file import neutral
+from leaderboard.boards.csv_file import escape_formula
 from leaderboard.exports.columns import VOTES, Table
 
 Batches = Iterable[Sequence[object]]
@@ -60,7 +60,7 @@ def _cell(value: object) -> object:
 
 def _is_formula(text: str) -> bool:
     bare = _QUOTED.sub("", text, count=1) if text.startswith("'") else text
-    return bool(neutral(bare) != bare)
+    return bool(escape_formula(bare) != bare)
 
 
 def as_parquet(batches: Batches, table: Table = VOTES) -> Iterator[bytes]:

@@ -1,5 +1,3 @@
-"""What the votes add up to: live Elo, tallies, the history of votes, imported boards, runs, standings and plans."""
-
 from leaderboard.models.counting import EloRating, PairTally, VoterPairTally
 from leaderboard.models.history import VoteChange
 from leaderboard.models.imported import Contestant, ImportedBoard, ImportedVote

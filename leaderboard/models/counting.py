@@ -1,5 +1,3 @@
-"""What moves with the votes: live Elo and the tallies."""
-
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -10,7 +8,7 @@ from models_registry.models import LanguageModel
 
 
 class EloRating(models.Model):
-    """The live, order-dependent figure of one model; moved in the vote's own transaction."""
+    """Live Elo of one model, updated in each vote's own transaction; depends on the order of votes."""
 
     model = models.OneToOneField(LanguageModel, models.PROTECT, primary_key=True, related_name="elo")
     rating = models.FloatField(default=elo.START)
@@ -22,11 +20,11 @@ class EloRating(models.Model):
 
 
 class PairTally(models.Model):
-    """How often an ordered pair ended how, on one board. Integers: any order or batching gives the same."""
+    """Number of votes with one outcome for an ordered pair (left, right) on one board."""
 
     scope = models.CharField(max_length=80)
-    # No index on a single model, as tallies are read by scope, and no foreign key in the database, here and below:
-    # checking them would take longer than counting. The votes that are counted have them.
+    # No index on a single model, because tallies are read by scope. No foreign key in the database, here and below:
+    # checking them takes longer than counting, and the counted votes have them.
     left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False, db_constraint=False)
     right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False, db_constraint=False)
     outcome = models.CharField(max_length=8, choices=Vote.Choice)
@@ -46,7 +44,7 @@ class PairTally(models.Model):
 
 
 class VoterPairTally(models.Model):
-    """The same counts per voter, on Overall: what intervals clustered by voter are made of."""
+    """Number of votes per voter on Overall, for intervals clustered by voter."""
 
     scope = models.CharField(max_length=80)
     voter = models.CharField(max_length=40)

@@ -1,5 +1,3 @@
-"""What changed about votes after they were cast: never what they say, only whether they count and for which boards."""
-
 import pgtrigger
 from django.db import models
 from django.db.models.functions import Now
@@ -12,26 +10,25 @@ from leaderboard.models.snapshots import AggregationRun
 
 class VoteChangeQuerySet(models.QuerySet["VoteChange"]):
     def renamed_since(self, run: AggregationRun) -> "VoteChangeQuerySet":
-        """Votes of a snapshot that somebody claimed or left behind since it was made."""
+        """Filter to changes of voter of a snapshot's votes after it was made."""
         return self.filter(kind=VoteChange.Kind.RENAMED, number__gt=run.last_change, vote__order__lte=run.last_order)
 
 
 class VoteChange(models.Model):
-    """One vote excluded, restored or filed under other boards or another voter, with its standing before and after.
+    """A change of a vote after it was cast.
 
-    `before` and `after` are {"excluded_reason": str, "categories": [str], "language": str}. A vote stood, when a
-    snapshot was made, as in `before` of its first change with a higher number than the snapshot's last_change, or
-    as it does now when there is none.
+    `before` and `after` are {"excluded_reason": str, "categories": [str], "language": str}. A vote's state in a
+    snapshot is `before` of its first change with a number above the snapshot's last_change, or else its present state.
     """
 
     class Kind(models.TextChoices):
         EXCLUDED = "excluded", _("excluded")
         RESTORED = "restored", _("restored")
         RELABELLED = "relabelled", _("filed under other boards")
-        # Whose it was and is, nobody keeps: only that voters' votes are together in another way than before.
+        # Neither the old nor the new voter is stored, so that the history does not link people.
         RENAMED = "renamed", _("filed under another voter")
 
-    # Given under the lock of the tallies, so that what is committed later has a higher number; gaps mean nothing.
+    # Assigned under the lock of the tallies, so that numbers follow the order of commits; gaps mean nothing.
     number = models.BigAutoField(primary_key=True)
     vote = models.ForeignKey(Vote, models.PROTECT, related_name="changes")
     kind = models.CharField(max_length=10, choices=Kind)

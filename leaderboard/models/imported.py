@@ -1,5 +1,3 @@
-"""Boards made of somebody else's votes: their contestants and votes live here, beside the arena's own."""
-
 import pgtrigger
 from django.db import models
 from django.db.models import F, Q
@@ -13,13 +11,11 @@ SCOPE = "imported:"
 
 
 class ImportedBoard(models.Model):
-    """A table of votes from elsewhere, with where it comes from and under which terms."""
-
     slug = models.SlugField(max_length=60, unique=True)
     title = models.CharField(_("title"), max_length=120)
     source = models.CharField(_("source"), max_length=300, blank=True)
     licence = models.CharField(_("licence"), max_length=120, blank=True)
-    # Imported again, a table gets the next edition; the votes of earlier ones stay for their snapshots.
+    # Each import of the table gets the next edition; votes of earlier editions stay for their snapshots.
     edition = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -32,8 +28,6 @@ class ImportedBoard(models.Model):
 
 
 class Contestant(models.Model):
-    """A name in an imported table; it may be a model that the registry knows."""
-
     board = models.ForeignKey(ImportedBoard, models.PROTECT, related_name="contestants")
     name = models.CharField(max_length=200)
     model = models.ForeignKey(LanguageModel, models.SET_NULL, null=True, blank=True, related_name="+")
@@ -46,7 +40,7 @@ class Contestant(models.Model):
 
 
 class ImportedVote(models.Model):
-    """`n` equal votes of an imported table, in the table's order. They never change; the table may get an edition."""
+    """`n` equal votes of one edition of an imported table, numbered in the table's order."""
 
     board = models.ForeignKey(ImportedBoard, models.PROTECT, related_name="votes", db_index=False)
     edition = models.PositiveIntegerField()
@@ -55,16 +49,16 @@ class ImportedVote(models.Model):
     right = models.ForeignKey(Contestant, models.PROTECT, related_name="+", db_index=False)
     outcome = models.CharField(max_length=8, choices=Vote.Choice)
     n = models.PositiveIntegerField(default=1)
-    # As the table names who voted; empty where it does not say.
+    # The table's name of the voter; empty if it has none.
     voter = models.CharField(max_length=100, blank=True)
     created_at = models.DateTimeField(null=True)
     category = models.CharField(max_length=100, blank=True)
-    # As in battles.models.Vote; null where the table has no style counts.
+    # As in battles.models.Vote; null if the table has no style counts.
     style = models.JSONField(null=True)
 
     class Meta:
         constraints = [
-            # Also the index that exports and recounts go along.
+            # Exports and recounts also use its index.
             models.UniqueConstraint(
                 fields=["board", "edition", "order"], name="an_imported_vote_has_a_place_of_its_own"
             ),

@@ -1,5 +1,3 @@
-"""People whose votes do not look like anyone's, for a person to look at."""
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
@@ -11,25 +9,25 @@ from battles.models import Vote, VoteQuerySet
 
 
 class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
-    def follow(self, votes: VoteQuerySet, voter: str) -> None:
-        """Before these votes become another voter's: who takes over all votes of somebody takes over their reviews.
+    def move_to_voter(self, votes: VoteQuerySet, voter: str) -> None:
+        """Before `votes` are renamed to `voter`: rename the reviews of voters who lose all their votes.
 
-        But for a second open one: there is one at a time.
+        An open review stays behind if the new voter has one, because a voter has at most one.
         """
-        keeping_some = Vote.objects.filter(voter__in=votes.values("voter")).exclude(pk__in=votes.values("pk"))
-        theirs = self.filter(voter__in=votes.values("voter")).exclude(voter__in=keeping_some.values("voter"))
+        kept = Vote.objects.filter(voter__in=votes.values("voter")).exclude(pk__in=votes.values("pk"))
+        moved = self.filter(voter__in=votes.values("voter")).exclude(voter__in=kept.values("voter"))
         if self.filter(voter=voter, state=AnomalyReview.State.OPEN).exists():
-            theirs = theirs.exclude(state=AnomalyReview.State.OPEN)
-        theirs.update(voter=voter)
+            moved = moved.exclude(state=AnomalyReview.State.OPEN)
+        moved.update(voter=voter)
 
     def holding_new_votes(self) -> "AnomalyReviewQuerySet":
-        """The newest review of each voter, where it is open or came out against them."""
+        """Filter to the newest review of each voter, if it is open or excluded their votes."""
         newest = self.order_by("voter", "-pk").distinct("voter")
         return self.filter(pk__in=newest.values("pk")).exclude(state=AnomalyReview.State.DISMISSED)
 
 
 class AnomalyReview(models.Model):
-    """One voter's votes under suspicion. They do not count while it is open; the voter is not told."""
+    """Suspicion about one voter, whose votes do not count while it is open."""
 
     class State(models.TextChoices):
         OPEN = "open", _("open")
@@ -38,14 +36,14 @@ class AnomalyReview(models.Model):
 
     voter = models.CharField(max_length=40)
     state = models.CharField(max_length=9, choices=State, default=State.OPEN)
-    # The votes that it set aside, by their numbers.
+    # Numbers of the votes that it excluded.
     orders = ArrayField(models.PositiveBigIntegerField(), default=list)
-    # Votes up to this number have been judged: a later review begins after it.
+    # Number of the last judged vote; a later review judges the votes after it.
     last_order = models.PositiveBigIntegerField()
-    # ln E, and at which of the voter's votes E first reached 1/α (leaderboard.rating.eprocess).
+    # ln E, and the position of the vote at which E first reached 1/α (leaderboard.rating.eprocess).
     log_e = models.FloatField()
     crossed = models.PositiveIntegerField()
-    # Which bet carries it, in the words of leaderboard.aggregation.anomalies.
+    # The bet that crossed the threshold, with the keys of leaderboard.aggregation.anomalies.
     evidence = models.JSONField(default=dict)
     # Overall with and without these votes: [{model, score: [with, without], rank: [with, without]}], largest first.
     effect = models.JSONField(default=list)
@@ -75,5 +73,5 @@ class AnomalyReview(models.Model):
 
     @property
     def reason_of_votes(self) -> str:
-        """Under which its votes are set aside: while it is open they read as counted."""
+        """Reason for excluding its votes; voters see votes with reason ANOMALY as counted."""
         return Vote.ExcludedReason.ANOMALY if self.state == self.State.OPEN else Vote.ExcludedReason.MODERATION

@@ -1,5 +1,3 @@
-"""What the newest snapshot says about who should meet."""
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
@@ -7,14 +5,14 @@ from leaderboard.models.snapshots import AggregationRun
 
 
 class SamplingPlan(models.Model):
-    """What another vote on each pair would teach one board; each snapshot writes it anew.
+    """Information gain of one more vote on each pair of a board, replaced by each snapshot.
 
-    Kept in a row so that drawing a pair needs no arithmetic, and loses nothing when Valkey does.
+    A row, so that drawing a pair does not depend on Valkey.
     """
 
     scope = models.CharField(max_length=80, primary_key=True)
     run = models.ForeignKey(AggregationRun, models.PROTECT, related_name="+")
-    # Ids, and the gains of their pairs row by row: (0, 1), (0, 2), …, (1, 2), …
+    # Ids, and the gains of their pairs in the order (0, 1), (0, 2), …, (1, 2), …
     contestants = ArrayField(models.BigIntegerField())
     gains = ArrayField(models.FloatField())
 

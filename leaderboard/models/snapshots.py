@@ -1,5 +1,3 @@
-"""What was published: aggregation runs and the standings in them."""
-
 from datetime import datetime
 
 import pgtrigger
@@ -14,11 +12,10 @@ from models_registry.models import LanguageModel
 
 OVERALL = "overall"
 SIDE_BY_SIDE = "side-by-side"
-# Of stars.
-COMPARE = "compare"
+COMPARE = "compare"  # the board of stars
 MAX_ERROR_CHARACTERS = 2000
 
-# From board to board along the index newest_snapshot_of_a_board, however many snapshots each has.
+# Steps from board to board along the index newest_snapshot_of_a_board, so that older snapshots are not read.
 _NEWEST_OF_EACH_BOARD = """
 WITH RECURSIVE newest AS (
     (SELECT scope, id FROM leaderboard_aggregationrun WHERE state = 'done' ORDER BY scope, id DESC LIMIT 1)
@@ -34,19 +31,19 @@ SELECT id FROM newest
 
 class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
     def snapshots(self, scope: str) -> "AggregationRunQuerySet":
-        """What was published for one board, newest first."""
+        """Filter to the snapshots of one board, newest first."""
         return self.filter(scope=scope, state=AggregationRun.State.DONE).order_by("-pk")
 
     def published(self, scope: str = "") -> "AggregationRunQuerySet":
-        """Every snapshot, of one board or of all, newest first."""
+        """Filter to the snapshots of one board, or of all without a scope, newest first."""
         return self.snapshots(scope) if scope else self.filter(state=AggregationRun.State.DONE).order_by("-pk")
 
     def since(self, moment: datetime) -> "models.QuerySet[AggregationRun, tuple[int, str, datetime]]":
-        """(pk, public id, when) of those published later."""
+        """Return (pk, public id, finished_at) of runs that finished after `moment`."""
         return self.filter(finished_at__gt=moment).values_list("pk", "public_id", "finished_at")
 
     def newest_of_each_board(self) -> "AggregationRunQuerySet":
-        """The boards that exist, each with its newest snapshot; in the order of their keys."""
+        """Filter to the newest snapshot of each board, in the order of the boards' keys."""
         return self.filter(pk__in=RawSQL(_NEWEST_OF_EACH_BOARD, [])).order_by("scope")  # noqa: S611 (no parameters)
 
     def failed_boards(self) -> list[str]:
@@ -56,12 +53,12 @@ class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
         return list(failed.order_by("scope").values_list("scope", flat=True))
 
     def newest_ids(self, scopes: list[str]) -> dict[str, str]:
-        """{scope: public id of its newest snapshot}; scopes without one are left out."""
+        """Return {scope: public id of its newest snapshot}; scopes without a snapshot are left out."""
         return dict(self.newest_of_each_board().filter(scope__in=scopes).values_list("scope", "public_id"))
 
 
 class AggregationRun(models.Model):
-    """One attempt to bring a board up to date, written once it is over. A done one is a published snapshot."""
+    """One attempt to update a board, stored when it is over. With state DONE it is a published snapshot."""
 
     class State(models.TextChoices):
         DONE = "done", _("done")
@@ -70,21 +67,21 @@ class AggregationRun(models.Model):
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     scope = models.CharField(max_length=80, default=OVERALL)
-    # The scheduled moment this run is for, or the request that asked for it: the database keeps one of each per board.
+    # The scheduled time or the request of this run; unique per board.
     slot = models.CharField(max_length=60)
     state = models.CharField(max_length=9, choices=State)
     method = models.CharField(max_length=40)
     parameters = models.JSONField(default=dict)
     parameters_hash = models.CharField(max_length=64)
     tallies_checksum = models.CharField(max_length=64, blank=True)
-    # Counted are the votes up to this number, except those excluded.
+    # Number of the last vote that this run considered.
     last_order = models.PositiveBigIntegerField(default=0)
-    # Of them as they stood after this VoteChange.
+    # Number of the last VoteChange that this run considered.
     last_change = models.PositiveBigIntegerField(default=0, db_default=0)
     votes_taken = models.PositiveIntegerField(default=0)
     votes_counted = models.PositiveBigIntegerField(default=0)
     votes_excluded = models.JSONField(default=dict)
-    # What the fit found beside the standings; leaderboard.rating.snapshot_fit says which names and units.
+    # Results of the fit beside the standings; names and units are in leaderboard.rating.snapshot_fit.
     facts = models.JSONField(default=dict, db_default={})
     started_at = models.DateTimeField()
     finished_at = models.DateTimeField()
@@ -104,42 +101,40 @@ class AggregationRun(models.Model):
         return f"{self.scope} {self.public_id}"
 
     def finish(self, at: datetime) -> None:
-        """Say when a run that is not stored yet was over, and how long it took."""
         self.finished_at = at
         self.duration_ms = round((at - self.started_at).total_seconds() * 1000)
 
     def record_failure(self, error: Exception) -> None:
-        """Turn a run that is not stored yet into a failed one."""
         self.state = self.State.FAILED
         self.error = f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARACTERS]
 
 
 class Standing(models.Model):
-    """One model's line in a snapshot, or one contestant's on an imported board. Immutable."""
+    """Result of one model, or of one contestant of an imported board, in a snapshot. Immutable."""
 
     run = models.ForeignKey(AggregationRun, models.PROTECT, related_name="standings")
     model = models.ForeignKey(LanguageModel, models.PROTECT, null=True, related_name="standings")
     contestant = models.ForeignKey(Contestant, models.PROTECT, null=True, related_name="standings")
-    # Models are compared within a group only; 0 is the group with the most votes.
+    # Only models of the same group are comparable; 0 is the group with the most votes.
     group = models.PositiveSmallIntegerField(default=0, db_default=0)
-    # Null while a model is "n of 5": listed as collecting votes, without a score.
+    # Null while the model has too few votes for a score.
     score = models.FloatField(null=True)
-    # One bound alone is null when a model won or lost everything: at least, at most.
+    # One bound is null when a model won or lost every vote: its score is "at least" or "at most" the other bound.
     ci_low = models.FloatField(null=True)
     ci_high = models.FloatField(null=True)
-    # By how much the votes of one person being alike widens the variance.
+    # Factor by which the correlation of one voter's votes increases the variance.
     design_effect = models.FloatField(default=1.0, db_default=1.0)
     rank = models.PositiveIntegerField(null=True)
     rank_best = models.PositiveIntegerField(null=True)
     rank_worst = models.PositiveIntegerField(null=True)
-    # With style taken out; null while that is not known.
+    # Style-controlled figures; null if not computed.
     style_score = models.FloatField(null=True)
     style_ci_low = models.FloatField(null=True)
     style_ci_high = models.FloatField(null=True)
     style_rank = models.PositiveIntegerField(null=True)
     style_rank_best = models.PositiveIntegerField(null=True)
     style_rank_worst = models.PositiveIntegerField(null=True)
-    # Null on an imported board of counts, whose votes have no order.
+    # Null on an imported board whose votes have no order.
     elo = models.FloatField(null=True)
     votes = models.PositiveIntegerField()
     wins = models.PositiveIntegerField()

@@ -1,6 +1,6 @@
-"""Statements of this app, and the function and trigger that move live Elo.
+"""SQL statements of this app, and the function and trigger of live Elo.
 
-Migrations create the latter: `RunSQL(read_sql("elo.sql"))`.
+Migrations create function and trigger with `RunSQL(read_sql("elo.sql"))`.
 """
 
 from pathlib import Path
@@ -8,12 +8,12 @@ from pathlib import Path
 from common import sql_files
 from leaderboard.rating import elo
 
-# By name, the file that defines it. The trigger is on battles_vote (docs/adr/0028).
+# {name: file that defines it}. The trigger is on battles_vote (docs/adr/0028).
 FUNCTIONS = {"leaderboard_move_elo": "elo.sql"}
 TRIGGERS = {"elo_moves_with_a_votes_number": "elo.sql"}
 _ELO = {"k": f"{elo.K:g}", "start": f"{elo.START:g}", "scale": f"{elo.SCALE:g}"}
 
 
 def read_sql(name: str, **values: str) -> str:
-    """Return the SQL of a file of this folder; {k}, {start} and {scale} are those of leaderboard.rating.elo."""
+    """Return the SQL of a file in this folder, with {k}, {start} and {scale} from leaderboard.rating.elo."""
     return sql_files.read_sql(Path(__file__).with_name(name), **_ELO, **values)

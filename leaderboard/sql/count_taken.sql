@@ -1,4 +1,5 @@
--- Bounded by a number and not joined with what was taken: the planner expects one pending vote, however many there are.
+-- The number bounds the update instead of a join with the locked votes: the planner estimates one pending vote, however
+-- many there are.
 WITH marked AS (
     UPDATE battles_vote
     SET processing = CASE excluded_reason WHEN '' THEN 'processed' ELSE 'excluded' END

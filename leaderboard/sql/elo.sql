@@ -1,5 +1,5 @@
--- leaderboard.rating.elo.after_vote in SQL. Both ratings are read as the last vote left them: a transaction that writes
--- ratings holds the counter, and so does this vote, whose number has just been taken.
+-- leaderboard.rating.elo.after_vote in SQL. This vote has taken its number and therefore holds the counter's lock, like
+-- every transaction that writes ratings: both ratings are those after the previous vote.
 CREATE OR REPLACE FUNCTION leaderboard_move_elo() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     share float8 := CASE NEW.choice WHEN 'left' THEN 1 WHEN 'right' THEN 0 ELSE 0.5 END;

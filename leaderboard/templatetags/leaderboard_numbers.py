@@ -1,18 +1,16 @@
-"""Points and shares as the pages of the board print them."""
-
 from django import template
 
-from leaderboard.boards.table import percent
+from leaderboard.boards.table import format_percent
 
 register = template.Library()
 
 
 @register.filter
 def points(value: float | None) -> str:
-    """Whole points; a bound that is not known is a dash."""
+    """Format as whole points, and None as a dash."""
     return "–" if value is None else f"{value:.0f}"
 
 
 @register.filter
 def per_cent(share: float | None) -> str:
-    return "–" if share is None else percent(share)
+    return "–" if share is None else format_percent(share)

@@ -1,4 +1,4 @@
-"""`{% places_of battles as places %}`, `{% with_places battle places as sides %}`: where revealed models stand."""
+"""Places of revealed models: `{% battle_places … %}` and `{% sides_with_places … %}`."""
 
 from django import template
 
@@ -10,23 +10,22 @@ register = template.Library()
 
 class SideWithPlace(SidePayload):
     place: reveal.PlaceNumbers
-    spent: reveal.Spent
+    spent: reveal.AnswerTotals
 
 
 @register.simple_tag
-def places_of(battles: list[BattlePayload]) -> reveal.Places:
-    """Of all battles of a page at once."""
-    return reveal.places_of(battles)
+def battle_places(battles: list[BattlePayload]) -> reveal.Places:
+    return reveal.battle_places(battles)
 
 
 @register.simple_tag
-def with_places(battle: BattlePayload, places: reveal.Places | str) -> list[SideWithPlace]:
-    """The battle's sides, each with its `place` and with what it `spent` up to the vote.
+def sides_with_places(battle: BattlePayload, places: reveal.Places | str) -> list[SideWithPlace]:
+    """Return the sides with `place`, and with their totals before the vote as `spent`.
 
-    places: those of the whole page, or "" where only this battle is printed.
+    places: result of battle_places, or "" to read them for this battle.
     """
-    known = places if isinstance(places, dict) else reveal.places_of([battle])
+    page_places = places if isinstance(places, dict) else reveal.battle_places([battle])
     return [
-        {**side, "place": known[battle["id"], side["side"]], "spent": reveal.spent_by(side["side"], battle)}
+        {**side, "place": page_places[battle["id"], side["side"]], "spent": reveal.answer_totals(side["side"], battle)}
         for side in battle["sides"] or ()
     ]

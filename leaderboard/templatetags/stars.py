@@ -1,5 +1,3 @@
-"""`{% mean_stars board as rows %}`: the mean stars of a board's models, as its page prints them."""
-
 from django import template
 from django.utils.formats import number_format
 
@@ -10,18 +8,18 @@ register = template.Library()
 
 @register.simple_tag
 def mean_stars(board: LeaderboardPayload) -> list[dict[str, str | int]]:
-    """[{name, mean, interval, answers}], the most stars first; nothing on other boards. board: the API's object."""
-    given = board["facts"].get("stars", {})
+    """Return [{name, mean, interval, answers}], highest mean first; empty on boards without stars."""
+    means = board["facts"].get("stars", {})
     names = {line["model"]["id"]: line["model"]["name"] for line in [*board["results"], *board["collecting"]]}
-    shown = sorted((slug for slug in given if slug in names), key=lambda slug: -given[slug]["mean"])
+    slugs = sorted((slug for slug in means if slug in names), key=lambda slug: -means[slug]["mean"])
     return [
         {
             "name": names[slug],
-            "mean": number_format(given[slug]["mean"], 2),
-            "interval": _interval(given[slug]["low"], given[slug]["high"]),
-            "answers": given[slug]["answers"],
+            "mean": number_format(means[slug]["mean"], 2),
+            "interval": _interval(means[slug]["low"], means[slug]["high"]),
+            "answers": means[slug]["answers"],
         }
-        for slug in shown
+        for slug in slugs
     ]
 
 

@@ -1,5 +1,3 @@
-"""Several people or workers at the same time, each with a connection of its own."""
-
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -7,10 +5,10 @@ from typing import Any
 from django.db import connection
 
 
-def at_once(act: Callable[[Any], Any], subjects: Iterable[Any]) -> list[Any]:
-    """act(subject) in one thread per subject; the results in order. Raises what the first failure raised."""
+def run_concurrently(act: Callable[[Any], Any], subjects: Iterable[Any]) -> list[Any]:
+    """Run act(subject) in one thread per subject; return the results in order. Raises the first error."""
 
-    def alone(subject: Any) -> Any:
+    def run(subject: Any) -> Any:
         try:
             return act(subject)
         finally:
@@ -18,10 +16,9 @@ def at_once(act: Callable[[Any], Any], subjects: Iterable[Any]) -> list[Any]:
 
     subjects = list(subjects)
     with ThreadPoolExecutor(len(subjects)) as threads:
-        return list(threads.map(alone, subjects))
+        return list(threads.map(run, subjects))
 
 
-def elsewhere(act: Callable[[], Any]) -> Any:
-    """What act() gives in another process's place: another thread, another connection."""
-    [result] = at_once(lambda _: act(), [None])
+def run_in_other_connection(act: Callable[[], Any]) -> Any:
+    [result] = run_concurrently(lambda _: act(), [None])
     return result

@@ -1,4 +1,4 @@
-"""Public vote tables with the results of public implementations, out of tests/data."""
+"""Public vote tables from tests/data, with results of public implementations."""
 
 import atexit
 import csv

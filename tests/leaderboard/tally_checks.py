@@ -1,5 +1,3 @@
-"""Votes of all kinds, what is counted of them, and whether the books are right."""
-
 import random
 from collections import Counter
 
@@ -8,7 +6,7 @@ from django.db.models import QuerySet
 from battles.models import Vote
 from leaderboard.aggregation import job
 from leaderboard.counting import schedule, tallies
-from leaderboard.counting.board_keys import boards_of
+from leaderboard.counting.board_keys import board_keys
 from leaderboard.counting.vote_arrays import read_boards
 from leaderboard.models import AggregationRun, EloRating, PairTally, Standing, VoterPairTally
 from leaderboard.rating.counts import OUTCOMES
@@ -20,8 +18,7 @@ def aggregate() -> AggregationRun | None:
     return job.aggregate(slot=schedule.new_slot())
 
 
-def everything_counted() -> dict[str, object]:
-    """All that a board's numbers are made of, and the numbers."""
+def aggregate_and_read_results() -> dict[str, object]:
     run = aggregate()
     assert run is not None
     columns = ("left__slug", "right__slug", "outcome", "n")
@@ -30,14 +27,14 @@ def everything_counted() -> dict[str, object]:
         "pairs": set(PairTally.objects.filter(n__gt=0).values_list("scope", *columns)),
         "voters": set(VoterPairTally.objects.filter(n__gt=0).values_list("voter", *columns)),
         "checksums": {board.scope: board.tallies_checksum for board in AggregationRun.objects.newest_of_each_board()},
-        "standings": set(standings_now().values_list("run__scope", "model__slug", *figures)),
+        "standings": set(newest_standings().values_list("run__scope", "model__slug", *figures)),
         "elo": set(EloRating.objects.values_list("model__slug", "rating", "votes")),
     }
 
 
-def assert_every_counted_vote_is_in_the_tallies() -> None:
+def assert_tallies_match_votes() -> None:
     counted = Vote.objects.filter(processing=Vote.Processing.PROCESSED)
-    filed = Counter(scope for vote in counted for scope in boards_of(vote.mode, vote.categories, vote.language))
+    filed = Counter(scope for vote in counted for scope in board_keys(vote.mode, vote.categories, vote.language))
     assert {scope: board.counts.total for scope, board in read_boards().items()} == filed
     assert sum(VoterPairTally.objects.values_list("n", flat=True)) == filed["overall"]
     assert filed["overall"] + filed["side-by-side"] == counted.count()
@@ -45,21 +42,21 @@ def assert_every_counted_vote_is_in_the_tallies() -> None:
     assert tallies.rebuild() == 0
 
 
-def standings_now() -> QuerySet[Standing]:
+def newest_standings() -> QuerySet[Standing]:
     return Standing.objects.filter(run__in=AggregationRun.objects.newest_of_each_board())
 
 
-def some_votes(number: int) -> None:
-    """Votes among four models by a few voters who return, some of them side by side; every tenth does not count."""
-    chance = random.Random(number)
+def cast_random_votes(number: int) -> None:
+    """Cast votes on four models by nine voters, a quarter side by side and a tenth excluded."""
+    rng = random.Random(number)
     models = list(LanguageModel.objects.order_by("slug")) or contestants("a", "b", "c", "d")
     for _ in range(number):
-        left, right = chance.sample(models, 2)
-        reason = "identity_leak" if chance.random() < 0.1 else ""
+        left, right = rng.sample(models, 2)
+        reason = "identity_leak" if rng.random() < 0.1 else ""
         cast(
-            left, right, chance.choice(OUTCOMES), voter=f"user:{chance.randrange(9)}", excluded=reason,
-            categories=chance.choice([[], ["coding"], ["coding", "maths"]]),
-            language=chance.choice(["en", "fr", "und"]),
-            mode=chance.choice(["blind", "blind", "blind", "side_by_side"]),
-            style={side: {"tokens": chance.randrange(90), "bold": chance.randrange(3)} for side in ("left", "right")},
+            left, right, rng.choice(OUTCOMES), voter=f"user:{rng.randrange(9)}", excluded=reason,
+            categories=rng.choice([[], ["coding"], ["coding", "maths"]]),
+            language=rng.choice(["en", "fr", "und"]),
+            mode=rng.choice(["blind", "blind", "blind", "side_by_side"]),
+            style={side: {"tokens": rng.randrange(90), "bold": rng.randrange(3)} for side in ("left", "right")},
         )  # fmt: skip

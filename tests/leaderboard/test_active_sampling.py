@@ -1,5 +1,3 @@
-"""How a snapshot changes who meets."""
-
 from collections import Counter
 from random import Random
 
@@ -19,40 +17,40 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _active(settings):
     settings.ARENA_PAIR_WEIGHTS = "leaderboard.aggregation.pair_weights.pair_weights"
-    forget()
+    clear_caches()
     yield
-    forget()
+    clear_caches()
 
 
-def forget():
+def clear_caches():
     pair_weights._current_plan.cache_clear()
     pair_weights._current_weights.cache_clear()
 
 
 def publish(slot):
     run = job.aggregate(slot=slot)
-    forget()
+    clear_caches()
     return run
 
 
-def everybody():
+def all_models():
     return list(LanguageModel.objects.order_by("pk"))
 
 
 def drawn_share(model, draws=400):
     random = Random(1)
-    drawn = Counter(side for _ in range(draws) for side in draw(everybody(), random)[:2])
+    drawn = Counter(side for _ in range(draws) for side in draw(all_models(), random)[:2])
     return drawn[model.pk] / draws
 
 
-def test_before_the_first_snapshot_all_pairs_are_alike_and_admin_weights_count():
+def test_pair_weights_before_first_snapshot_are_admin_weights():
     contestants("ant", "bee", "cat")
-    candidates = [Candidate(model.pk, weight) for model, weight in zip(everybody(), (1.0, 2.0, 3.0), strict=True)]
+    candidates = [Candidate(model.pk, weight) for model, weight in zip(all_models(), (1.0, 2.0, 3.0), strict=True)]
     even = uniform_pair_weights(candidates)
     assert pair_weights.pair_weights(candidates) == [(a, b, pytest.approx(weight / 3)) for a, b, weight in even]
 
 
-def test_models_of_which_less_is_known_meet_more_often():
+def test_models_with_fewer_votes_are_drawn_more_often():
     ant, bee, cat, dog = contestants("ant", "bee", "cat", "dog")
     for one, other in ((ant, bee), (bee, cat), (cat, ant)):
         cast_many(one, other, left=12, right=10, tie=6)
@@ -64,30 +62,30 @@ def test_models_of_which_less_is_known_meet_more_often():
     assert drawn_share(dog) == pytest.approx(shares["dog"], abs=0.06)
 
 
-def test_a_model_without_votes_is_planned_for_and_one_added_since_meets_at_least_as_often():
+def test_models_without_votes_and_newer_ones_are_drawn():
     cast_many(*contestants("ant", "bee"), left=20, right=20)
     make.model(slug="new")
     publish("first")
     newer = make.model(slug="newer")
-    assert set(SamplingPlan.objects.get().contestants) == {model.pk for model in everybody()} - {newer.pk}
+    assert set(SamplingPlan.objects.get().contestants) == {model.pk for model in all_models()} - {newer.pk}
     assert drawn_share(newer) >= 0.5
 
 
-def test_every_pair_of_active_models_can_be_drawn_and_its_chance_is_known():
+def test_every_active_pair_can_be_drawn_with_known_propensity():
     models = contestants("ant", "bee", "cat", "dog")
     cast_many(models[0], models[1], left=40, right=40)
     cast_many(models[2], models[0], left=1)
     publish("first")
     random, drawn = Random(2), {}
     for _ in range(600):
-        left, right, propensity = draw(everybody(), random)
+        left, right, propensity = draw(all_models(), random)
         drawn[frozenset((left, right))] = propensity
     assert len(drawn) == 6
     assert sum(drawn.values()) == pytest.approx(1)
     assert min(drawn.values()) >= 0.1 / 6
 
 
-def test_retired_models_are_not_planned_for():
+def test_retired_models_are_left_out_of_plan():
     ant, bee, cat = contestants("ant", "bee", "cat")
     cast_many(ant, bee, left=6, right=6)
     cast_many(bee, cat, left=6, right=6)
@@ -97,7 +95,7 @@ def test_retired_models_are_not_planned_for():
     assert (plan.contestants, len(plan.gains)) == ([ant.pk, cat.pk], 1)
 
 
-def test_a_new_snapshot_replaces_the_plan():
+def test_new_snapshot_replaces_plan():
     ant, bee, cat = contestants("ant", "bee", "cat")
     cast_many(ant, bee, left=6, right=6)
     publish("first")
@@ -109,7 +107,7 @@ def test_a_new_snapshot_replaces_the_plan():
     assert drawn_share(cat) < before
 
 
-def test_no_plan_is_made_where_pairs_are_drawn_evenly_but_shares_are_published(settings):
+def test_uniform_weights_publish_shares_without_plan(settings):
     settings.ARENA_PAIR_WEIGHTS = "battles.prompting.pairing.uniform_pair_weights"
     cast_many(*contestants("ant", "bee", "cat")[:2], left=6, right=6)
     LanguageModel.objects.filter(slug="ant").update(weight=2)
@@ -117,12 +115,12 @@ def test_no_plan_is_made_where_pairs_are_drawn_evenly_but_shares_are_published(s
     assert not SamplingPlan.objects.exists()
 
 
-def test_drawing_asks_the_database_once_a_minute(monkeypatch, django_assert_num_queries):
+def test_drawing_reads_plan_once_a_minute(monkeypatch, django_assert_num_queries):
     cast_many(*contestants("ant", "bee", "cat")[:2], left=6, right=6)
     publish("first")
-    models = everybody()
+    models = all_models()
     for minute in (1, 2):
-        monkeypatch.setattr(pair_weights, "_now", lambda minute=minute: minute)
+        monkeypatch.setattr(pair_weights, "_ttl_period", lambda minute=minute: minute)
         with django_assert_num_queries(1):
             for _ in range(5):
                 draw(models, Random(3))

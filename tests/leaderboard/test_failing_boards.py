@@ -1,5 +1,3 @@
-"""A board whose fit fails keeps its snapshot, says so to staff, and stops no other board."""
-
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +26,8 @@ def aggregate() -> AggregationRun:
     return job.aggregate(slot=schedule.new_slot())
 
 
-def failing(monkeypatch: pytest.MonkeyPatch, module: Any, *, votes: int) -> None:
-    """Let the fit of every board with this number of votes raise."""
+def make_fit_fail(monkeypatch: pytest.MonkeyPatch, module: Any, *, votes: int) -> None:
+    """Patch the fit to raise for boards with this number of votes."""
     fit = module.fit_snapshot
 
     def fit_or_raise(counts: Any, *args: Any, **options: Any) -> Any:
@@ -56,7 +54,7 @@ def test_failing_board_keeps_snapshot_and_others_are_published(monkeypatch, admi
     aggregate()
     before = AggregationRun.objects.snapshots("category:coding").get()
     with monkeypatch.context() as broken:
-        failing(broken, fit_boards, votes=5)
+        make_fit_fail(broken, fit_boards, votes=5)
         cast(*pair, "right", categories=["coding"], language="en")
         overall = aggregate()
     assert (overall.state, overall.votes_counted) == (State.DONE, 13)
@@ -66,10 +64,9 @@ def test_failing_board_keeps_snapshot_and_others_are_published(monkeypatch, admi
     assert (failed.scope, failed.error) == ("category:coding", "FloatingPointError: no fit today")
 
     assert AggregationRun.objects.failed_boards() == ["category:coding"]
-    trouble = "The last aggregation of board category:coding failed."
-    [(sentence, address)] = [seen for seen in read_dashboard(admin_user).troubles if "board" in seen[0]]
-    assert sentence == trouble
-    assert "no fit today" in admin_client.get(address).content.decode()
+    [(sentence, url)] = [trouble for trouble in read_dashboard(admin_user).troubles if "board" in trouble[0]]
+    assert sentence == "The last aggregation of board category:coding failed."
+    assert "no fit today" in admin_client.get(url).content.decode()
 
     cast(*pair, "left", language="en")
     aggregate()
@@ -81,19 +78,19 @@ def test_failing_overall_board_takes_its_votes(monkeypatch):
     pair = contestants("a", "b")
     cast_many(*pair, left=6)
     with monkeypatch.context() as broken:
-        failing(broken, fit_boards, votes=6)
+        make_fit_fail(broken, fit_boards, votes=6)
         assert aggregate().state == State.FAILED
     assert AggregationRun.objects.failed_boards()[-1] == "overall"
     cast(*pair, "right")
     assert aggregate().votes_counted == 7
 
 
-def test_failing_imported_board_stops_no_other(monkeypatch, tmp_path: Path):
+def test_failing_imported_board_does_not_stop_others(monkeypatch, tmp_path: Path):
     for name, votes in (("small", 40), ("large", 50)):
         lines = [("Ada", "Bob", "model_a")] * votes + [("Bob", "Ada", "model_a")] * 10
         import_votes(table(tmp_path / f"{name}.csv", SINGLE, *lines), "--title", name)
     monkeypatch.setattr(method, "LISTED_FROM_VOTES", 7)
-    failing(monkeypatch, imported_publishing, votes=60)
+    make_fit_fail(monkeypatch, imported_publishing, votes=60)
     assert aggregate().state == State.DONE
     assert AggregationRun.objects.failed_boards() == ["imported:large"]
     counted = [AggregationRun.objects.snapshots(f"imported:{name}").count() for name in ("small", "large")]
@@ -103,7 +100,7 @@ def test_failing_imported_board_stops_no_other(monkeypatch, tmp_path: Path):
 def test_readiness_names_failed_boards(client, monkeypatch):
     make.model("ada"), make.model("bert")
     cast_many(*contestants("a", "b"), left=6)
-    failing(monkeypatch, fit_boards, votes=6)
+    make_fit_fail(monkeypatch, fit_boards, votes=6)
     aggregate()
     monkeypatch.setattr(health.heartbeat, "missing", list)
     response = client.get("/readyz")

@@ -1,5 +1,3 @@
-"""The figure that moves with every vote."""
-
 from itertools import permutations
 
 import numpy as np
@@ -9,12 +7,12 @@ from django.db import transaction
 from leaderboard.models import EloRating
 from leaderboard.rating import elo
 from tests.leaderboard import reference_votes
-from tests.leaderboard.concurrency import at_once
+from tests.leaderboard.concurrency import run_concurrently
 from tests.leaderboard.vote_factory import cast, contestants
 
 
 @pytest.mark.parametrize("name", ["copilot_arena_examples", "llmfao_crowd", "mtbench_human", "football_intl"])
-def test_elo_equals_a_public_implementation(name):
+def test_elo_matches_public_implementation(name):
     expected = reference_votes.reference(name)["elo_k32_1500"]
     ratings = np.full(len(expected), elo.START)
     for left, right, winner in reference_votes.votes(name):
@@ -28,7 +26,7 @@ def test_elo_equals_a_public_implementation(name):
     ("choice", "left", "right"),
     [("left", 1516, 1484), ("right", 1484, 1516), ("tie", 1500, 1500), ("both_bad", 1500, 1500)],
 )  # fmt: skip
-def test_a_vote_moves_both_models_at_once(choice, left, right):
+def test_vote_moves_elo_of_both_models(choice, left, right):
     first, second = contestants("first", "second")
     cast(first, second, choice)
     assert list(EloRating.objects.order_by("model__slug").values_list("rating", flat=True)) == [left, right]
@@ -36,14 +34,14 @@ def test_a_vote_moves_both_models_at_once(choice, left, right):
 
 
 @pytest.mark.django_db
-def test_a_vote_that_does_not_count_moves_nobody():
+def test_excluded_vote_does_not_move_elo():
     first, second = contestants("first", "second")
     cast(first, second, "left", excluded="identity_leak")
     assert not EloRating.objects.exists()
 
 
 @pytest.mark.django_db
-def test_a_vote_that_is_undone_moves_nobody():
+def test_rolled_back_vote_does_not_move_elo():
     first, second = contestants("first", "second")
     with transaction.atomic():
         cast(first, second, "left")
@@ -52,11 +50,11 @@ def test_a_vote_that_is_undone_moves_nobody():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_fifty_people_vote_at_once_and_every_vote_moves_elo():
+def test_concurrent_votes_all_move_elo():
     models = contestants("a", "b", "c", "d", "e")
     pairs = (list(permutations(models, 2)) * 3)[:50]
 
-    at_once(lambda pair: cast(*pair, "left"), pairs)
+    run_concurrently(lambda pair: cast(*pair, "left"), pairs)
     ratings = EloRating.objects.all()
     assert sum(row.votes for row in ratings) == 100
     assert sum(row.rating for row in ratings) == pytest.approx(5 * 1500)

@@ -1,5 +1,3 @@
-"""Figures of calls on public pages: none moves with a blind battle that still waits for its vote."""
-
 import pytest
 from django.db.models.functions import Now
 
@@ -13,7 +11,7 @@ from models_registry.models import LanguageModel
 from tests import make
 from tests.leaderboard import vote_factory
 
-pytestmark = pytest.mark.django_db(transaction=True)  # so that each statement has a time of its own
+pytestmark = pytest.mark.django_db(transaction=True)  # within one transaction, Now() would not advance
 
 
 @pytest.fixture
@@ -39,11 +37,11 @@ def publish() -> None:
 
 
 def figures(model: LanguageModel) -> tuple[int, int | None]:
-    """Calls on the model's page, and the board's median time to the first token."""
-    found = recent_calls(model.pk)
+    """Return the number of calls on the model's page and the board's median time to the first token."""
+    calls = recent_calls(model.pk)
     newest = AggregationRun.objects.snapshots(OVERALL).first()
     standing = newest.standings.get(model=model) if newest else None
-    return found["calls"] if found else 0, standing.median_first_token_ms if standing else None
+    return calls["calls"] if calls else 0, standing.median_first_token_ms if standing else None
 
 
 def test_calls_of_unvoted_blind_battle_are_not_counted(models: list[LanguageModel]):
@@ -70,6 +68,6 @@ def test_calls_of_void_battle_count_from_next_snapshot(models: list[LanguageMode
 
 
 @pytest.mark.parametrize("mode", [mode for mode in Battle.Mode.values if mode != Battle.Mode.BLIND])
-def test_calls_of_open_modes_count_at_once(models: list[LanguageModel], mode: str):
+def test_calls_of_open_modes_count_immediately(models: list[LanguageModel], mode: str):
     called_battle(*models, mode)
     assert figures(models[0])[0] == 1

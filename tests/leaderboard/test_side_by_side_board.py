@@ -1,5 +1,3 @@
-"""Votes cast with open names: a board of their own, and nothing on the blind ones."""
-
 import pytest
 from django.core.management import call_command
 
@@ -18,7 +16,7 @@ OPEN = "side_by_side"
 
 @pytest.fixture
 def voted():
-    """Three blind votes, and seven with open names that say the opposite."""
+    """Three blind votes, and seven side-by-side votes for the other model."""
     first, second = contestants("first", "second")
     for _ in range(3):
         cast(first, second, "left", categories=["coding"], language="fr")
@@ -34,20 +32,20 @@ def scopes() -> dict[str, int]:
     return counted
 
 
-def test_a_vote_with_open_names_is_tallied_on_its_own_board_alone(voted):
+def test_side_by_side_vote_counts_on_its_board_only(voted):
     assert tallies.count_pending() == 10
     assert scopes() == {"overall": 3, "category:coding": 3, "language:fr": 3, "side-by-side": 7}
     assert sum(VoterPairTally.objects.values_list("n", flat=True)) == 3
     assert tallies.rebuild() == 0
 
 
-def test_it_moves_no_live_elo(voted):
+def test_side_by_side_vote_does_not_move_elo(voted):
     first, second = voted
     assert EloRating.objects.get(pk=first.pk).votes == 3
     assert EloRating.objects.get(pk=first.pk).rating > EloRating.objects.get(pk=second.pk).rating
 
 
-def test_its_board_is_published_and_can_be_recomputed(voted, client, tmp_path):
+def test_side_by_side_snapshot_can_be_recomputed(voted, client, tmp_path):
     aggregate(slot="1")
     board = client.get("/api/v1/leaderboard/?board=side-by-side").json()
     assert (board["votes_counted"], board["title"]) == (7, "Side by side")
@@ -60,7 +58,7 @@ def test_its_board_is_published_and_can_be_recomputed(voted, client, tmp_path):
     assert b"Side by side" in client.get("/leaderboard/?board=side-by-side").content
 
 
-def test_it_is_set_aside_and_put_back_like_any_vote(voted):
+def test_side_by_side_vote_is_excluded_and_restored(voted):
     aggregate(slot="1")
     vote = Vote.objects.filter(mode=OPEN).first()
     actions.retract(vote, reason=Vote.ExcludedReason.OPERATOR, by=None)
@@ -71,10 +69,10 @@ def test_it_is_set_aside_and_put_back_like_any_vote(voted):
     assert tallies.rebuild() == 0
 
 
-def test_only_a_blind_board_says_that_nobody_knew_who_wrote(voted, client):
+def test_only_blind_board_is_described_as_blind(voted, client):
     aggregate(slot="1")
-    said = {}
+    notes = {}
     for board in ("overall", "side-by-side"):
         page = client.get("/leaderboard/", {"board": board}, headers={"HX-Request": "true"}).text
-        said[board] = ("without knowing who wrote them" in page, "Names were known" in page)
-    assert said == {"overall": (True, False), "side-by-side": (False, True)}
+        notes[board] = ("without knowing who wrote them" in page, "Names were known" in page)
+    assert notes == {"overall": (True, False), "side-by-side": (False, True)}

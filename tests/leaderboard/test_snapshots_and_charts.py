@@ -1,5 +1,3 @@
-"""Snapshots as pages, and the charts' numbers."""
-
 import json
 import re
 
@@ -10,7 +8,7 @@ from django.utils import timezone
 
 from battles.models import Vote
 from leaderboard.aggregation import job
-from leaderboard.boards.facts import describe_facts, drawn_how_often
+from leaderboard.boards.facts import describe_facts, sampling_shares_by_name
 from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel, Price, Provider
@@ -42,7 +40,7 @@ def data(page: str, name: str) -> list:
     return json.loads(re.search(f'id="data-{name}" type="application/json">(.*?)</script>', page)[1])
 
 
-def test_a_snapshots_page_says_what_it_was_made_of_and_how_to_check_it(client, snapshot):
+def test_snapshot_page_shows_inputs_and_verification(client, snapshot):
     page = compact(client.get(f"/leaderboard/snapshots/{snapshot.public_id}/").content.decode())
     for shown in (
         snapshot.tallies_checksum, snapshot.parameters_hash, snapshot.method, "established_from_votes", "moderation 1",
@@ -53,7 +51,7 @@ def test_a_snapshots_page_says_what_it_was_made_of_and_how_to_check_it(client, s
     assert client.get("/leaderboard/snapshots/unknown/").status_code == 404
 
 
-def test_a_snapshots_page_stays_as_it_was(client, snapshot):
+def test_snapshot_page_does_not_change_later(client, snapshot):
     gold, silver, _ = LanguageModel.objects.order_by("pk")[:3]
     cast_many(silver, gold, left=40)
     publish()
@@ -63,7 +61,7 @@ def test_a_snapshots_page_stays_as_it_was(client, snapshot):
     assert board.index("<bdi>Silver") < board.index("<bdi>Gold")
 
 
-def test_every_snapshot_is_listed_or_those_of_one_board(client, snapshot):
+def test_snapshot_list_can_be_filtered_by_board(client, snapshot):
     with CaptureQueriesContext(connection) as queries:
         page = client.get("/leaderboard/snapshots/").content.decode()
     assert page.count("/leaderboard/snapshots/") >= 2
@@ -74,7 +72,7 @@ def test_every_snapshot_is_listed_or_those_of_one_board(client, snapshot):
     assert "No snapshot yet" in french
 
 
-def test_facts_are_said_with_names_and_without_what_is_unknown():
+def test_facts_use_names_and_omit_unknown_values():
     facts = {
         "phi": [0.5], "side_bias": None, "misfit": {"chi2": 12.0, "df": 10, "ratio": 1.2},
         "flips_first": {"votes": 1234, "winner": "b", "loser": "a", "first": "b"},
@@ -87,22 +85,22 @@ def test_facts_are_said_with_names_and_without_what_is_unknown():
             },
         },
     }  # fmt: skip
-    said = {fact.name: (fact.value, fact.hint) for fact in describe_facts(facts, {"a": "Ada", "b": "Bob"})}
-    assert said["Misfit χ²/df"][0] == "1.20"
-    assert said["Votes that would change the first place"] == (
+    texts = {fact.name: (fact.value, fact.hint) for fact in describe_facts(facts, {"a": "Ada", "b": "Bob"})}
+    assert texts["Misfit χ²/df"][0] == "1.20"
+    assert texts["Votes that would change the first place"] == (
         "1,234",
         "all for Bob against Ada; then Bob would be first",
     )
-    assert said["Longer answers"][0] == "−0.250 (−0.500 to 0.126)"
-    assert "More lists" not in said
-    assert said["More headings"][0] == "left out"
+    assert texts["Longer answers"][0] == "−0.250 (−0.500 to 0.126)"
+    assert "More lists" not in texts
+    assert texts["More headings"][0] == "left out"
     assert describe_facts({}, {}) == []
 
 
-def test_a_snapshot_says_who_is_drawn_how_often(client):
+def test_snapshot_page_shows_sampling_shares(client):
     names = {"a": "Ada"}
     facts = {"sampling_shares": {"b": 0.25, "a": 1.0}}
-    assert drawn_how_often(facts, names) == [("Ada", "100.0 %"), ("b", "25.0 %")]
+    assert sampling_shares_by_name(facts, names) == [("Ada", "100.0 %"), ("b", "25.0 %")]
     ada, bob = contestants("ada", "bob")
     Provider.objects.update(is_answering=True)
     cast_many(ada, bob, left=6)
@@ -112,7 +110,7 @@ def test_a_snapshot_says_who_is_drawn_how_often(client):
     assert f"{run.public_id}/#drawn" in client.get("/leaderboard/").content.decode()
 
 
-def test_the_charts_have_their_numbers_in_the_page_and_in_tables(client, snapshot):
+def test_charts_page_has_data_and_tables(client, snapshot):
     publish()
     page = client.get("/leaderboard/charts/").content.decode()
     assert [point["id"] for point in data(page, "intervals")] == ["gold", "silver", "bronze"]
@@ -129,27 +127,27 @@ def test_the_charts_have_their_numbers_in_the_page_and_in_tables(client, snapsho
     assert '<a href="/leaderboard/compare/gold/silver/">57 %</a>' in page
 
 
-def test_charts_of_an_empty_board_say_what_to_do(client):
+def test_charts_of_empty_board_show_hint(client):
     page = client.get("/leaderboard/charts/").content.decode()
     assert "Nothing to draw yet" in page
     assert "data-chart" not in page
 
 
-def test_the_charts_ask_a_fixed_number_of_questions(client, snapshot):
-    def queries() -> int:
+def test_charts_have_fixed_query_count(client, snapshot):
+    def count_queries() -> int:
         with CaptureQueriesContext(connection) as captured:
             client.get("/leaderboard/charts/")
         return len(captured)
 
-    small = queries()
+    small = count_queries()
     hub = LanguageModel.objects.get(slug="gold")
     for other in contestants(*[f"n{number}" for number in range(12)]):
         cast_many(hub, other, left=3, right=3)
     publish()
-    assert queries() == small <= 14
+    assert count_queries() == small <= 14
 
 
-def test_history_and_matrix_through_the_api(client, snapshot):
+def test_api_returns_history_and_matrix(client, snapshot):
     newer = publish()
     history = client.get("/api/v1/leaderboard/history/", {"models": "gold,bronze"}).json()
     assert [series["model"] for series in history["series"]] == ["gold", "bronze"]
@@ -166,7 +164,7 @@ def test_history_and_matrix_through_the_api(client, snapshot):
     assert client.get("/api/v1/leaderboard/matrix/", {"board": "category:kittens"}).status_code == 404
 
 
-def test_many_snapshots_are_thinned_evenly_and_the_newest_stays(client):
+def test_history_is_thinned_and_keeps_newest_snapshot(client):
     now = timezone.now()
     [model] = contestants("gold")
     runs = AggregationRun.objects.bulk_create(

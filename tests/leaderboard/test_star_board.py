@@ -1,5 +1,3 @@
-"""Stars that were given where many are compared, as a board of their own."""
-
 import pytest
 from django.core.management import call_command
 
@@ -27,7 +25,7 @@ def models():
 
 
 def compared(actor: Actor | None = None) -> tuple[Actor, list[Answer]]:
-    """A person and three answers to one prompt, in the order of SLUGS."""
+    """Return an actor and three answers to one prompt, in the order of SLUGS."""
     actor = actor or make.member()
     battle = actions.start_session(
         actor=actor, prompt="hello", battle_request=BattleRequest(Battle.Mode.COMPARE, SLUGS)
@@ -38,7 +36,7 @@ def compared(actor: Actor | None = None) -> tuple[Actor, list[Answer]]:
 
 
 def give(*stars: int | None, actor: Actor | None = None) -> tuple[Actor, list[Answer]]:
-    """Stars for the three answers of a new comparison; None for those left without."""
+    """Give stars to the three answers of a new comparison; None leaves an answer without."""
     actor, answers = compared(actor)
     for answer, number in zip(answers, stars, strict=True):
         if number is not None:
@@ -52,11 +50,11 @@ def publish(slot: str) -> AggregationRun:
 
 
 def tallied() -> set[tuple[str, str, str, int]]:
-    found = PairTally.objects.filter(scope="compare")
-    return set(found.values_list("left__slug", "right__slug", "outcome", "n"))
+    stored = PairTally.objects.filter(scope="compare")
+    return set(stored.values_list("left__slug", "right__slug", "outcome", "n"))
 
 
-def test_of_two_answers_to_a_prompt_the_one_with_more_stars_won():
+def test_answer_with_more_stars_wins_comparison():
     give(5, 3, 3)
     give(2, None, 4)
     give(None, 1, None)
@@ -68,7 +66,7 @@ def test_of_two_answers_to_a_prompt_the_one_with_more_stars_won():
     assert not EloRating.objects.exists()
 
 
-def test_the_latest_stars_of_an_answer_take_the_place_of_earlier_ones():
+def test_later_stars_replace_earlier_ones():
     actor, answers = give(5, 1, None)
     before = publish("1")
     actions.give_stars(actor=actor, answer=answers[0], stars=1)
@@ -82,7 +80,7 @@ def test_the_latest_stars_of_an_answer_take_the_place_of_earlier_ones():
         call_command("recompute_snapshot", run.public_id)
 
 
-def test_every_snapshot_of_stars_can_be_recomputed(tmp_path, client):
+def test_star_snapshot_can_be_recomputed(tmp_path, client):
     for number in range(8):
         give(5 - number % 2, 3, 1 + number % 3)
     run = publish("1")
@@ -99,7 +97,7 @@ def test_every_snapshot_of_stars_can_be_recomputed(tmp_path, client):
     assert means["ant"]["mean"] == 4.5
 
 
-def test_a_snapshot_still_agrees_when_people_left_or_came_since():
+def test_star_snapshot_verifies_after_voter_left():
     given = [give(5, 3, 1 + number % 3) for number in range(6)]
     run = publish("1")
     actions.delete_session(given[0][1][0].turn.battle.session)
@@ -107,7 +105,7 @@ def test_a_snapshot_still_agrees_when_people_left_or_came_since():
     call_command("recompute_snapshot", run.public_id)
 
 
-def test_without_new_stars_nothing_is_published_and_new_ones_alone_are_news(models):
+def test_star_board_is_published_only_for_new_stars(models):
     give(5, 3, None)
     publish("1")
     publish("2")
@@ -115,12 +113,12 @@ def test_without_new_stars_nothing_is_published_and_new_ones_alone_are_news(mode
     cast(models[0], models[1], "left")
     publish("3")
     assert AggregationRun.objects.snapshots("compare").count() == 1
-    give(4, None, None)  # nothing to compare with, but it changes a mean
+    give(4, None, None)  # changes a mean without adding a comparison
     publish("4")
     assert AggregationRun.objects.snapshots("compare").count() == 2
 
 
-def test_counting_votes_again_leaves_stars_alone(models):
+def test_rebuild_leaves_star_tallies_alone(models):
     give(5, 3, 1)
     cast(models[0], models[1], "left")
     publish("1")
@@ -130,7 +128,7 @@ def test_counting_votes_again_leaves_stars_alone(models):
     assert len(tallied()) == 3
 
 
-def test_the_board_shows_mean_stars_with_their_intervals(client):
+def test_star_board_shows_mean_stars(client):
     for number in range(6):
         give(5, 2 + number % 2, 1)
     publish("1")
@@ -140,7 +138,7 @@ def test_the_board_shows_mean_stars_with_their_intervals(client):
 
 
 @pytest.mark.parametrize(
-    ("by_voter", "said"),
+    ("by_voter", "expected"),
     [
         ([[4]], (4.0, None, None, 1)),
         ([[4], [4]], (4.0, 4.0, 4.0, 2)),
@@ -148,7 +146,7 @@ def test_the_board_shows_mean_stars_with_their_intervals(client):
         ([[3], [4], [5], [4]], (4.0, 3.1998, 4.8002, 4)),
     ],
 )
-def test_means_allow_for_people_who_give_more_stars_than_others(by_voter, said):
+def test_mean_stars_cluster_by_voter(by_voter, expected):
     mean, low, high, answers = mean_stars(by_voter)
-    assert (mean, answers) == (said[0], said[3])
-    assert (low, high) == said[1:3] if low is None else (low, high) == pytest.approx(said[1:3], abs=1e-3)
+    assert (mean, answers) == (expected[0], expected[3])
+    assert (low, high) == expected[1:3] if low is None else (low, high) == pytest.approx(expected[1:3], abs=1e-3)

@@ -1,5 +1,3 @@
-"""Models and votes made directly, without the conversations behind them."""
-
 from itertools import count
 
 from django.db import transaction
@@ -18,7 +16,6 @@ def contestants(*slugs: str) -> list[LanguageModel]:
 def cast(
     left: LanguageModel, right: LanguageModel, choice: str, *, voter: str = "", excluded: str = "", **facts: object
 ) -> Vote:
-    """One vote as battles casts it."""
     with transaction.atomic():
         battle = Battle.objects.create(session=Session.objects.create(), propensity=1)
         vote = Vote.objects.create(
@@ -31,5 +28,5 @@ def cast(
 
 
 def cast_many(first: LanguageModel, second: LanguageModel, /, **choices: int) -> list[Vote]:
-    """cast_many(a, b, left=3, tie=1): a on the left."""
+    """Cast votes by choice: cast_many(a, b, left=3, tie=1), with a on the left."""
     return [cast(first, second, choice) for choice, n in choices.items() for _ in range(n)]

@@ -82,7 +82,7 @@ def generate(battles: int) -> None:
             _publish(moment)
     _one_who_votes_for_one(pool, now)
     _publish(now)
-    anomalies.look_for_anomalies()
+    anomalies.find_anomalies()
     _what_moderators_meet(visitors)
 
 

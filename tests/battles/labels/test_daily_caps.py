@@ -121,12 +121,12 @@ def test_aggregation_marks_votes_that_passed_the_cap(models: tuple[Any, Any], se
 
 
 def test_vote_restored_by_staff_stays_counted(models: tuple[Any, Any], moderator: Any):
-    from leaderboard.counting.vote_changes import put_back
+    from leaderboard.counting.vote_changes import include_votes
 
     actor = visitor()
     for _ in range(4):
         cast(actor, models)
-    put_back(Vote.objects.filter(excluded_reason=OVER), by=moderator, because="a workshop")
+    include_votes(Vote.objects.filter(excluded_reason=OVER), by=moderator, because="a workshop")
     aggregate(slot="one")
     assert reasons() == [""] * 4
 

@@ -9,7 +9,7 @@ from battles.streaming import hub as stream_hub
 from battles.streaming.hub import Entry, get_hub
 from battles.streaming.protocol import BEGINNING, TurnEvent
 from battles.streaming.reader import NumberedEvent, follow
-from leaderboard.live_updates import news
+from leaderboard.live_updates import get_watcher
 
 ENTRY: Entry = ("1-0", [TurnEvent("text", "left", "one")])
 
@@ -51,11 +51,11 @@ def test_reader_cancelled_as_text_arrives_ends(ticks: int):
 @pytest.mark.parametrize("ticks", range(5))
 def test_board_reader_cancelled_as_news_arrives_ends(ticks: int):
     async def leave() -> bool:
-        news()._watching = asyncio.create_task(asyncio.sleep(60))
-        reading = asyncio.create_task(_read(news().follow("overall", "shown")))
+        get_watcher()._watch_task = asyncio.create_task(asyncio.sleep(60))
+        reading = asyncio.create_task(_read(get_watcher().follow("overall", "shown")))
         await asyncio.sleep(0.05)
-        news()._changed.set()
-        news()._changed = asyncio.Event()
+        get_watcher()._changed.set()
+        get_watcher()._changed = asyncio.Event()
         return await _ends_when_cancelled(reading, after_ticks=ticks)
 
     assert asyncio.run(leave())

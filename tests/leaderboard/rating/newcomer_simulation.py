@@ -4,7 +4,7 @@ import numpy as np
 from numpy.random import Generator
 
 from battles.prompting.pairing import Candidate
-from leaderboard.aggregation.pair_weights import Plan, weigh
+from leaderboard.aggregation.pair_weights import Plan, weigh_pairs
 from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import POINTS
 from leaderboard.rating.sampling import pair_gains
@@ -27,7 +27,7 @@ def newcomer_half_width(
         if active:
             known = np.nan_to_num((fit_board(wins, ties).score - 1500) / POINTS)
             gains = pair_gains(known, wins + wins.T + ties)[first, second]
-        weighted = weigh([Candidate(model, 1.0) for model in range(size)], Plan.of(range(size), gains.tolist()))
+        weighted = weigh_pairs([Candidate(model, 1.0) for model in range(size)], Plan.of(range(size), gains.tolist()))
         probabilities = np.array([weight for *_, weight in weighted])
         drawn = rng.choice(len(weighted), size=new_votes // rounds, p=probabilities / probabilities.sum())
         left, right = rng.permuted(np.column_stack([first[drawn], second[drawn]]), axis=1).T

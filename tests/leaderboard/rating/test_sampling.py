@@ -1,7 +1,7 @@
 import numpy as np
 
 from battles.prompting.pairing import Candidate
-from leaderboard.aggregation.pair_weights import Plan, weigh
+from leaderboard.aggregation.pair_weights import Plan, weigh_pairs
 from leaderboard.rating.sampling import pair_gains
 from tests.leaderboard.rating import simulations
 from tests.leaderboard.rating.newcomer_simulation import newcomer_half_width
@@ -55,15 +55,15 @@ def test_gains_ignore_likely_winner_and_order_of_models():
 
 def test_pair_weights_keep_a_minimum_and_apply_admin_weights():
     plan = Plan.of([7, 5, 9], [1e-12, 3.0, 1.0])
-    probabilities = {(a, b): weight for a, b, weight in weigh([Candidate(pk, 1) for pk in (5, 7, 9)], plan)}
+    probabilities = {(a, b): weight for a, b, weight in weigh_pairs([Candidate(pk, 1) for pk in (5, 7, 9)], plan)}
     assert np.isclose(sum(probabilities.values()), 1)
     assert np.isclose(probabilities[5, 7], 0.1 / 3)
     assert np.isclose(probabilities[7, 9], 0.9 * 3 / 4 + 0.1 / 3)
     assert np.isclose(probabilities[5, 9], 0.9 * 1 / 4 + 0.1 / 3)
-    doubled = {(a, b): w for a, b, w in weigh([Candidate(5, 2), Candidate(7, 1), Candidate(9, 3)], plan)}
+    doubled = {(a, b): w for a, b, w in weigh_pairs([Candidate(5, 2), Candidate(7, 1), Candidate(9, 3)], plan)}
     assert np.isclose(doubled[5, 9], 6 * probabilities[5, 9])
     # 11 is not in the plan: its pairs gain as much as the best one.
-    unknown = {(a, b): w for a, b, w in weigh([Candidate(pk, 1) for pk in (5, 7, 11)], plan)}
+    unknown = {(a, b): w for a, b, w in weigh_pairs([Candidate(pk, 1) for pk in (5, 7, 11)], plan)}
     assert unknown[5, 11] == unknown[7, 11] > unknown[5, 7] > 0
 
 

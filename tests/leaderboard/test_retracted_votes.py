@@ -1,5 +1,3 @@
-"""A vote that stops counting leaves no trace in the numbers, and can count again."""
-
 import pytest
 
 from accounts.claims import visitor_claimed
@@ -12,12 +10,12 @@ from leaderboard.counting.vote_arrays import read_board
 from leaderboard.errors import VoteCounts, VoteDoesNotCount
 from leaderboard.models import EloRating, VoterPairTally
 from tests import make
-from tests.leaderboard.concurrency import at_once
+from tests.leaderboard.concurrency import run_concurrently
 from tests.leaderboard.tally_checks import (
     aggregate,
-    assert_every_counted_vote_is_in_the_tallies,
-    everything_counted,
-    some_votes,
+    aggregate_and_read_results,
+    assert_tallies_match_votes,
+    cast_random_votes,
 )
 from tests.leaderboard.vote_factory import cast_many, contestants
 
@@ -25,19 +23,19 @@ OPERATOR = Vote.ExcludedReason.OPERATOR
 
 
 @pytest.mark.django_db
-def test_retracting_and_restoring_a_vote_gives_the_same_bits():
-    some_votes(60)
-    before = everything_counted()
+def test_restored_vote_gives_identical_results():
+    cast_random_votes(60)
+    before = aggregate_and_read_results()
     vote = Vote.objects.blind().filter(processing=Vote.Processing.PROCESSED).order_by("?").first()
     staff = make.user()
     actions.retract(vote, reason=OPERATOR, by=staff, because="cast by a script")
-    without = everything_counted()
+    without = aggregate_and_read_results()
     assert without["checksums"] != before["checksums"]
     assert without["elo"] != before["elo"]
-    assert_every_counted_vote_is_in_the_tallies()
+    assert_tallies_match_votes()
     actions.restore(vote, by=staff, because="it was a person")
-    assert everything_counted() == before
-    assert_every_counted_vote_is_in_the_tallies()
+    assert aggregate_and_read_results() == before
+    assert_tallies_match_votes()
     assert list(AuditEntry.objects.values_list("user", "action", "subject", "reason")) == [
         (staff.pk, "vote.restore", f"vote {vote.order}", "it was a person"),
         (staff.pk, "vote.retract", f"vote {vote.order}", "cast by a script"),
@@ -45,18 +43,18 @@ def test_retracting_and_restoring_a_vote_gives_the_same_bits():
 
 
 @pytest.mark.django_db
-def test_retracting_all_votes_of_a_model_is_as_if_there_were_none():
+def test_retracting_all_votes_of_model_removes_it():
     a, b, c = contestants("a", "b", "c")
     cast_many(a, b, left=12, right=9, tie=3)
-    before = everything_counted()
+    before = aggregate_and_read_results()
     for vote in cast_many(b, c, left=6, both_bad=1):
         aggregate()
         actions.retract(vote, reason=OPERATOR, by=None)
-    assert everything_counted() == before
+    assert aggregate_and_read_results() == before
 
 
 @pytest.mark.django_db
-def test_a_pending_vote_can_be_retracted_and_is_then_never_counted():
+def test_retracted_pending_vote_is_not_counted():
     a, b = contestants("a", "b")
     [vote] = cast_many(a, b, left=1)
     actions.retract(vote, reason=OPERATOR, by=None)
@@ -68,7 +66,7 @@ def test_a_pending_vote_can_be_retracted_and_is_then_never_counted():
 
 
 @pytest.mark.django_db
-def test_a_vote_whose_voter_left_is_filed_under_nobody_and_can_still_be_taken_away():
+def test_vote_of_deleted_voter_can_still_be_retracted():
     a, b = contestants("a", "b")
     vote, other = cast_many(a, b, left=2)
     aggregate()
@@ -79,11 +77,11 @@ def test_a_vote_whose_voter_left_is_filed_under_nobody_and_can_still_be_taken_aw
     assert set(voters) == {vote.voter, other.voter}
     assert tallies.rebuild() == 0
     actions.retract(vote, reason=OPERATOR, by=None)
-    assert_every_counted_vote_is_in_the_tallies()
+    assert_tallies_match_votes()
 
 
 @pytest.mark.django_db
-def test_a_counted_vote_follows_its_visitor_into_an_account():
+def test_counted_vote_moves_to_claiming_account():
     a, b = contestants("a", "b")
     [vote] = cast_many(a, b, left=1)
     visitor = make.visitor().visitor
@@ -95,11 +93,11 @@ def test_a_counted_vote_follows_its_visitor_into_an_account():
     assert vote.voter == f"user:{user.pk}"
     assert tallies.rebuild() == 0
     actions.retract(vote, reason=OPERATOR, by=None)
-    assert_every_counted_vote_is_in_the_tallies()
+    assert_tallies_match_votes()
 
 
 @pytest.mark.django_db
-def test_a_vote_is_retracted_or_restored_once():
+def test_vote_is_retracted_or_restored_only_once():
     a, b = contestants("a", "b")
     [vote] = cast_many(a, b, left=1)
     aggregate()
@@ -112,7 +110,7 @@ def test_a_vote_is_retracted_or_restored_once():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_twenty_people_retract_the_same_vote_and_it_is_taken_away_once():
+def test_concurrent_retractions_subtract_vote_once():
     a, b = contestants("a", "b")
     vote, *_ = cast_many(a, b, left=5)
     aggregate()
@@ -124,5 +122,5 @@ def test_twenty_people_retract_the_same_vote_and_it_is_taken_away_once():
             return False
         return True
 
-    assert sum(at_once(retract, range(20))) == 1
+    assert sum(run_concurrently(retract, range(20))) == 1
     assert read_board("overall").counts.total == 4

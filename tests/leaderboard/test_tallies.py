@@ -1,5 +1,3 @@
-"""Counting: whatever the order, batching or accident, the same votes give the same tallies."""
-
 from collections import Counter
 
 import pytest
@@ -9,14 +7,14 @@ from django.db import IntegrityError, transaction
 from battles.models import Vote
 from leaderboard.aggregation import job
 from leaderboard.counting import tallies
-from leaderboard.counting.board_keys import boards_of
+from leaderboard.counting.board_keys import board_keys
 from leaderboard.models import AggregationRun, PairTally, VoterPairTally
-from tests.leaderboard.concurrency import at_once, elsewhere
+from tests.leaderboard.concurrency import run_concurrently, run_in_other_connection
 from tests.leaderboard.tally_checks import (
     aggregate,
-    assert_every_counted_vote_is_in_the_tallies,
-    everything_counted,
-    some_votes,
+    aggregate_and_read_results,
+    assert_tallies_match_votes,
+    cast_random_votes,
 )
 from tests.leaderboard.vote_factory import cast, cast_many, contestants
 
@@ -49,23 +47,23 @@ def test_votes_are_counted_by_pair_side_outcome_and_voter():
 @pytest.mark.parametrize("batches", [1, 2, 7, 60])
 def test_any_batching_gives_the_same_tallies(batches):
     for _ in range(batches):
-        some_votes(60 // batches)
+        cast_random_votes(60 // batches)
         aggregate()
     counted = Vote.objects.filter(excluded_reason="")
-    facts = list(counted.blind().values_list("voter", "model_left__slug", "model_right__slug", "choice"))
-    filed = [
+    voter_pairs = list(counted.blind().values_list("voter", "model_left__slug", "model_right__slug", "choice"))
+    pairs = [
         (scope, vote.model_left.slug, vote.model_right.slug, vote.choice)
         for vote in counted
-        for scope in boards_of(vote.mode, vote.categories, vote.language)
+        for scope in board_keys(vote.mode, vote.categories, vote.language)
     ]
-    tallied = everything_counted()
-    assert tallied["voters"] == {(*fact, n) for fact, n in Counter(facts).items()}
-    assert tallied["pairs"] == {(*pair, n) for pair, n in Counter(filed).items()}
-    assert_every_counted_vote_is_in_the_tallies()
+    results = aggregate_and_read_results()
+    assert results["voters"] == {(*pair, n) for pair, n in Counter(voter_pairs).items()}
+    assert results["pairs"] == {(*pair, n) for pair, n in Counter(pairs).items()}
+    assert_tallies_match_votes()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_workers_and_people_who_go_on_voting_lose_and_double_nothing():
+def test_concurrent_runs_and_votes_count_each_vote_once():
     models = contestants("a", "b", "c")
 
     def vote_or_work(number):
@@ -75,20 +73,20 @@ def test_two_workers_and_people_who_go_on_voting_lose_and_double_nothing():
         run = aggregate()
         return run.votes_taken if run else 0
 
-    taken = sum(at_once(vote_or_work, range(72)))
+    taken = sum(run_concurrently(vote_or_work, range(72)))
     last = aggregate()
     assert last.votes_counted == taken + last.votes_taken == 60
-    assert_every_counted_vote_is_in_the_tallies()
+    assert_tallies_match_votes()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_vote_that_somebody_holds_waits_and_so_do_those_after_it():
+def test_locked_vote_and_later_ones_wait_for_next_run():
     a, b = contestants("a", "b")
     votes = cast_many(a, b, left=5)
 
     with transaction.atomic():
         Vote.objects.select_for_update().get(pk=votes[2].pk)
-        run = elsewhere(aggregate)
+        run = run_in_other_connection(aggregate)
     assert (run.votes_taken, run.votes_counted, run.last_order) == (2, 2, 2)
     run = aggregate()
     assert (run.votes_taken, run.votes_counted, run.last_order) == (3, 5, 5)
@@ -96,49 +94,49 @@ def test_a_vote_that_somebody_holds_waits_and_so_do_those_after_it():
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("step", ["count_pending", "read_boards", "_votes_excluded", "fit_boards", "_store"])
-def test_a_crash_between_two_steps_leaves_nothing_half_done(step, monkeypatch):
+def test_crash_between_steps_rolls_back_the_run(step, monkeypatch):
     a, b = contestants("a", "b")
     cast_many(a, b, left=4, right=3)
-    owner = tallies if hasattr(tallies, step) else job
-    healthy = getattr(owner, step)
+    module = tallies if hasattr(tallies, step) else job
+    original = getattr(module, step)
 
-    def crash(*args, **named):
-        healthy(*args, **named)
-        raise RuntimeError("the worker ran out of luck")
+    def crash(*args, **kwargs):
+        original(*args, **kwargs)
+        raise RuntimeError("crash after the step")
 
-    with monkeypatch.context() as accident:
-        accident.setattr(owner, step, crash)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, step, crash)
         with pytest.raises(RuntimeError):
-            job.aggregate(slot="unlucky")
+            job.aggregate(slot="crashed")
     failed = AggregationRun.objects.get()
-    assert (failed.state, failed.error) == ("failed", "RuntimeError: the worker ran out of luck")
+    assert (failed.state, failed.error) == ("failed", "RuntimeError: crash after the step")
     assert Vote.objects.pending().count() == 7
     assert not PairTally.objects.exists()
     assert aggregate().votes_counted == 7
-    assert_every_counted_vote_is_in_the_tallies()
+    assert_tallies_match_votes()
 
 
 @pytest.mark.django_db
-def test_rebuilding_finds_nothing_to_change_in_a_sound_database(capsys):
-    some_votes(40)
+def test_rebuild_changes_nothing_in_consistent_database(capsys):
+    cast_random_votes(40)
     aggregate()
     call_command("rebuild_tallies")
     assert "Nothing to change" in capsys.readouterr().out
 
 
 @pytest.mark.django_db
-def test_rebuilding_repairs_tallies_that_were_tampered_with(capsys):
-    some_votes(40)
-    before = everything_counted()
+def test_rebuild_repairs_wrong_tallies(capsys):
+    cast_random_votes(40)
+    before = aggregate_and_read_results()
     PairTally.objects.filter(pk=PairTally.objects.first().pk).update(n=99)
     VoterPairTally.objects.first().delete()
     call_command("rebuild_tallies")
     assert "2 tallies were wrong" in capsys.readouterr().out
-    assert everything_counted() == before
+    assert aggregate_and_read_results() == before
 
 
 @pytest.mark.django_db
-def test_a_tally_is_never_negative():
+def test_negative_tally_is_refused():
     a, b = contestants("a", "b")
     cast_many(a, b, left=1)
     aggregate()

@@ -1,5 +1,3 @@
-"""A model's own page and two models' head to head: as pages and through the API."""
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -35,7 +33,7 @@ def three():
     return gold, silver, bronze
 
 
-def test_a_models_page_has_its_boards_opponents_calls_tags_and_versions(client, three):
+def test_model_page_shows_boards_opponents_calls_and_tags(client, three):
     gold, silver, _ = three
     LanguageModel.objects.create(
         provider=gold.provider,
@@ -56,20 +54,20 @@ def test_a_models_page_has_its_boards_opponents_calls_tags_and_versions(client, 
         )  # fmt: skip
     Vote.objects.filter(pk=Vote.objects.first().pk).update(tags={"left": ["clear"], "right": ["wrong"]})
 
-    found = client.get("/api/v1/leaderboard/models/gold/").json()
-    assert found["model"]["id"] == "gold"
-    boards = {line["board"]: line["votes"] for line in found["standings"]}
+    payload = client.get("/api/v1/leaderboard/models/gold/").json()
+    assert payload["model"]["id"] == "gold"
+    boards = {line["board"]: line["votes"] for line in payload["standings"]}
     assert boards == {"overall": 51, "category:coding": 46, "language:und": 51}
-    [met] = found["opponents"]
-    assert (met["model"]["id"], met["votes"], met["wins"], met["losses"], met["ties"], met["both_bad"]) == (
+    [line] = payload["opponents"]
+    assert (line["model"]["id"], line["votes"], line["wins"], line["losses"], line["ties"], line["both_bad"]) == (
         "silver", 51, 30, 14, 4, 3,
     )  # fmt: skip
-    assert met["share"] == pytest.approx(33.5 / 51)
-    calls = found["calls"]
+    assert line["share"] == pytest.approx(33.5 / 51)
+    calls = payload["calls"]
     assert (calls["calls"], calls["failed"], calls["refused"], calls["mean_cost"]) == (4, 1, 1, "0.25")
     assert (calls["first_token_p50_ms"], calls["first_token_p95_ms"]) == (200, 290)
-    assert found["tags"] == [{"tag": "clear", "votes": 1}]
-    assert [version["slug"] for version in found["versions"]] == ["gold", "gold-v2"]
+    assert payload["tags"] == [{"tag": "clear", "votes": 1}]
+    assert [version["slug"] for version in payload["versions"]] == ["gold", "gold-v2"]
 
     page = client.get("/leaderboard/models/gold/").content.decode()
     for shown in (
@@ -82,14 +80,14 @@ def test_a_models_page_has_its_boards_opponents_calls_tags_and_versions(client, 
         assert shown in page
 
 
-def test_a_page_of_a_model_without_votes_says_so(client):
+def test_model_page_without_votes_shows_collecting(client):
     contestants("early")
     page = client.get("/leaderboard/models/early/").content.decode()
     assert "Collecting votes" in page
     assert "plotly" not in page
 
 
-def test_drafts_and_strangers_have_no_page(client, three):
+def test_draft_and_unknown_models_return_404(client, three):
     make.model(slug="secret", status="draft")
     for slug in ("secret", "nobody"):
         assert client.get(f"/leaderboard/models/{slug}/").status_code == 404
@@ -98,7 +96,7 @@ def test_drafts_and_strangers_have_no_page(client, three):
         assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
 
 
-def test_head_to_head_counts_both_ways_to_sit_and_tells_apart(client, three):
+def test_head_to_head_adds_both_orders_of_sides(client, three):
     pair = client.get("/api/v1/leaderboard/head-to-head/", {"a": "silver", "b": "gold"}).json()
     assert [pair[name] for name in ("votes", "wins_a", "wins_b", "ties", "both_bad")] == [51, 14, 30, 4, 3]
     observed, expected = pair["observed"], pair["expected"]
@@ -112,7 +110,7 @@ def test_head_to_head_counts_both_ways_to_sit_and_tells_apart(client, three):
     assert "The difference is statistically significant" in page
 
 
-def test_who_never_met_is_expected_from_others_and_says_how_many_votes_are_needed(client, three):
+def test_inseparable_models_show_votes_needed(client, three):
     gold, _silver, bronze = three
     cast_many(bronze, gold, left=1)
     publish()
@@ -125,17 +123,17 @@ def test_who_never_met_is_expected_from_others_and_says_how_many_votes_are_neede
     )
 
 
-def test_models_that_did_not_meet_have_no_observed_share(client, three):
+def test_models_that_never_met_have_no_observed_share(client, three):
     pair = client.get("/api/v1/leaderboard/head-to-head/", {"a": "gold", "b": "bronze"}).json()
     assert (pair["votes"], pair["observed"]) == (0, None)
     assert pair["expected"]["share_a"] > 0.5
     assert "None" not in client.get("/leaderboard/compare/gold/bronze/").content.decode()
 
 
-def test_two_models_are_chosen_with_a_form(client, three):
+def test_compare_form_redirects_to_pair(client, three):
     assert client.get("/leaderboard/compare/").status_code == 200
-    answer = client.get("/leaderboard/compare/", {"a": "gold", "b": "silver"})
-    assert (answer.status_code, answer["Location"]) == (302, "/leaderboard/compare/gold/silver/")
+    response = client.get("/leaderboard/compare/", {"a": "gold", "b": "silver"})
+    assert (response.status_code, response["Location"]) == (302, "/leaderboard/compare/gold/silver/")
     assert (
         "Choose two different models"
         in client.get("/leaderboard/compare/", {"a": "gold", "b": "gold"}).content.decode()
@@ -144,37 +142,37 @@ def test_two_models_are_chosen_with_a_form(client, three):
     assert (refused.status_code, refused.json()["code"]) == (400, "invalid")
 
 
-@pytest.mark.parametrize("address", ["/leaderboard/models/m0/", "/leaderboard/compare/m0/m1/"])
-def test_these_pages_ask_the_database_no_more_when_the_arena_grows(client, address):
-    def queries() -> int:
+@pytest.mark.parametrize("url", ["/leaderboard/models/m0/", "/leaderboard/compare/m0/m1/"])
+def test_model_and_compare_pages_have_fixed_query_counts(client, url):
+    def count_queries() -> int:
         with CaptureQueriesContext(connection) as captured:
-            assert client.get(address).status_code == 200
+            assert client.get(url).status_code == 200
         return len(captured)
 
     first, second = contestants("m0", "m1")
     cast_many(first, second, left=6, right=6)
     publish()
-    small = queries()
+    small = count_queries()
     for other in contestants(*[f"n{number}" for number in range(8)]):
         for vote in cast_many(first, other, left=3, right=3):
             Vote.objects.filter(pk=vote.pk).update(categories=["coding", "maths"], language="de")
     publish()
-    assert queries() <= small + 1  # opponents' prices, once there are more
+    assert count_queries() <= small + 1  # prices of further opponents
 
 
-def test_with_two_models_the_difference_varies_four_times_as_much_as_each():
+def test_variances_of_two_models_sum_to_their_difference():
     assert quasi_variances([9.0, 9.0]) == [18.0, 18.0]
     assert sum(quasi_variances([4.0, 9.0])) == 26.0
 
 
-def test_an_even_schedule_of_many_gives_variances_back():
+def test_even_schedule_recovers_true_variances():
     true = [4.0, 9.0, 16.0, 25.0]
     count, total = len(true), sum(true)
     published = [q * (1 - 2 / count) + total / count**2 for q in true]
     assert quasi_variances(published) == pytest.approx(true)
 
 
-def test_shares_and_votes_needed():
+def test_shares_and_growth_match_known_values():
     even = expected_share(0, 100)
     assert even.share == 0.5
     assert even.low + even.high == pytest.approx(1)

@@ -1,5 +1,3 @@
-"""What a person is shown of two models once their names are known."""
-
 import re
 
 import pytest
@@ -10,7 +8,7 @@ from battles.models import Answer, Battle, Vote
 from battles.queries import get_battle
 from battles.views.battles import page_battle
 from leaderboard.aggregation import job
-from leaderboard.boards.reveal import NOWHERE, places_of
+from leaderboard.boards.reveal import UNKNOWN_PLACE, battle_places
 from leaderboard.counting import schedule
 from leaderboard.rating import elo
 from tests import make
@@ -20,7 +18,7 @@ from tests.pages import compact
 
 @pytest.mark.parametrize("left_share", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize(("left", "right"), [(1500.0, 1500.0), (2100.0, 900.0), (700.0, 2600.0)])
-def test_a_vote_can_be_taken_back(left: float, right: float, left_share: float):
+def test_elo_before_vote_inverts_after_vote(left: float, right: float, left_share: float):
     before = elo.before_vote(*elo.after_vote(left, right, left_share=left_share), left_share=left_share)
     assert before == pytest.approx((left, right), abs=1e-9)
 
@@ -35,39 +33,39 @@ def shown(battle: Battle) -> dict:
 
 
 @pytest.mark.django_db
-def test_a_vote_says_what_it_moved_until_a_later_one_moves_either_model_again():
+def test_elo_change_is_known_until_a_later_vote():
     gold, silver, bronze = contestants("gold", "silver", "bronze")
     cast(gold, silver, "left")
     battle = shown(voted(gold, silver, choice="right"))
     change = elo.K * (0 - elo.expected_share(1516, 1484))
-    places = places_of([battle])
+    places = battle_places([battle])
     assert [places[battle["id"], side]["elo_change"] for side in ("left", "right")] == pytest.approx([change, -change])
     assert [places[battle["id"], side]["elo"] for side in ("left", "right")] == pytest.approx(
         [1516 + change, 1484 - change]
     )
     cast(bronze, silver, "tie")
-    assert places_of([battle])[battle["id"], "left"]["elo_change"] is None
+    assert battle_places([battle])[battle["id"], "left"]["elo_change"] is None
 
 
 @pytest.mark.django_db
-def test_programs_are_told_the_same_of_their_own_battles_once_they_have_voted(client: Client):
+def test_api_returns_places_after_own_vote(client: Client):
     actor = make.member()
     client.force_login(actor.user)
     battle = make.answered_battle(*contestants("gold", "silver"), actor=actor)
-    address = f"/api/v1/leaderboard/battles/{battle.public_id}/"
-    refused = client.get(address)
+    url = f"/api/v1/leaderboard/battles/{battle.public_id}/"
+    refused = client.get(url)
     assert (refused.status_code, refused.json()["code"]) == (409, "not_voted_yet")
     assert not {"gold", "silver"} & set(re.findall(r"\w+", refused.text))
     actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
-    told = client.get(address).json()
-    assert [(one["model"]["id"], one["elo"], one["elo_change"], one["rank"]) for one in told["sides"]] == [
+    sides = client.get(url).json()["sides"]
+    assert [(side["model"]["id"], side["elo"], side["elo_change"], side["rank"]) for side in sides] == [
         ("gold", 1516.0, 16.0, None), ("silver", 1484.0, -16.0, None),
     ]  # fmt: skip
-    assert make.browser(make.member()).get(address).status_code == 404
+    assert make.browser(make.member()).get(url).status_code == 404
 
 
 @pytest.mark.django_db
-def test_what_a_vote_moved_is_printed_with_its_sign(client: Client):
+def test_elo_change_is_shown_with_sign(client: Client):
     actor = make.member()
     client.force_login(actor.user)
     battle = make.answered_battle(*contestants("gold", "silver"), actor=actor)
@@ -77,33 +75,33 @@ def test_what_a_vote_moved_is_printed_with_its_sign(client: Client):
 
 
 @pytest.mark.django_db
-def test_a_vote_that_does_not_count_moved_nobody():
+def test_excluded_vote_has_no_elo_change():
     gold, silver = contestants("gold", "silver")
     cast(gold, silver, "left")
     battle = make.answered_battle(gold, silver)
     Answer.objects.filter(turn__battle=battle, side__position="left").update(state=Answer.State.STOPPED)
     actions.cast_vote(actor=make.visitor(), battle=battle, choice=Vote.Choice.LEFT)
-    place = places_of([shown(battle)])[battle.public_id, "left"]
+    place = battle_places([shown(battle)])[battle.public_id, "left"]
     assert (place["elo"], place["elo_change"]) == (1516, None)
 
 
 @pytest.mark.django_db
-def test_any_number_of_battles_is_placed_with_three_questions(django_assert_num_queries):
+def test_battle_places_takes_three_queries(django_assert_num_queries):
     gold, silver, guest = contestants("gold", "silver", "guest")
     cast_many(gold, silver, left=30, right=10)
     job.aggregate(slot=schedule.new_slot())
     battles = [shown(voted(gold, silver)), shown(voted(guest, gold)), shown(make.answered_battle(gold, silver))]
     with django_assert_num_queries(3):
-        places = places_of(battles)
+        places = battle_places(battles)
     assert len(places) == 4
     assert places[battles[0]["id"], "left"]["rank"] == 1
-    assert places[battles[1]["id"], "left"] | {"elo": None, "elo_change": None} == NOWHERE  # not on the board yet
+    assert places[battles[1]["id"], "left"] | {"elo": None, "elo_change": None} == UNKNOWN_PLACE  # not on the board yet
     with django_assert_num_queries(0):
-        assert places_of(battles[2:]) == {}
+        assert battle_places(battles[2:]) == {}
 
 
 @pytest.mark.django_db
-def test_the_page_of_many_voted_battles_asks_no_more_than_that_of_one(client: Client, django_assert_max_num_queries):
+def test_page_of_many_voted_battles_has_bounded_query_count(client: Client, django_assert_max_num_queries):
     gold, silver = contestants("gold", "silver")
     actor = make.member()
     client.force_login(actor.user)

@@ -1,5 +1,3 @@
-"""Voters whose votes do not look like anyone's are held for a person to look at, and nothing is lost by it."""
-
 import random
 
 import pytest
@@ -35,15 +33,14 @@ def models():
 
 @pytest.fixture
 def crowd(models):
-    """240 votes of 24 people who judge what they read."""
-    chance = random.Random(4)
+    rng = random.Random(4)
     for number in range(240):
-        left, right = chance.sample(sorted(STRENGTH), 2)
-        wins = chance.random() < 1 / (1 + 2.718 ** (STRENGTH[right] - STRENGTH[left]))
+        left, right = rng.sample(sorted(STRENGTH), 2)
+        wins = rng.random() < 1 / (1 + 2.718 ** (STRENGTH[right] - STRENGTH[left]))
         cast(models[left], models[right], "left" if wins else "right", voter=f"user:{number % 24}")
 
 
-def serve_bronze(models, number: int = 40, voter: str = "visitor:9") -> None:
+def favour_bronze(models, number: int = 40, voter: str = "visitor:9") -> None:
     for turn in range(number):
         other = models[("gold", "silver", "tin")[turn % 3]]
         cast(models["bronze"], other, "left", voter=voter)
@@ -51,25 +48,25 @@ def serve_bronze(models, number: int = 40, voter: str = "visitor:9") -> None:
 
 @pytest.fixture
 def review(models, crowd):
-    serve_bronze(models)
+    favour_bronze(models)
     assert counted() == 280
-    assert anomalies.look_for_anomalies() == 1
+    assert anomalies.find_anomalies() == 1
     return AnomalyReview.objects.get()
 
 
 @pytest.mark.django_db
-def test_nobody_of_an_honest_crowd_is_held(crowd):
+def test_honest_voters_are_not_reviewed(crowd):
     assert counted() == 240
-    assert anomalies.look_for_anomalies() == 0
+    assert anomalies.find_anomalies() == 0
 
 
 @pytest.mark.django_db
-def test_an_arena_without_votes_has_nobody_to_look_at():
-    assert anomalies.look_for_anomalies() == 0
+def test_arena_without_votes_has_no_anomalies():
+    assert anomalies.find_anomalies() == 0
 
 
 @pytest.mark.django_db
-def test_who_only_serves_one_model_is_held_with_the_evidence_and_the_effect(review):
+def test_voter_favouring_one_model_is_reviewed_with_evidence(review):
     assert (review.voter, review.state, len(review.orders)) == ("visitor:9", State.OPEN, 40)
     assert review.evidence["kind"] == "model"
     assert review.evidence["model"] == "bronze"
@@ -84,55 +81,55 @@ def test_who_only_serves_one_model_is_held_with_the_evidence_and_the_effect(revi
 
 
 @pytest.mark.django_db
-def test_a_held_vote_reads_as_counted_and_live_elo_does_not_tell(models, crowd):
-    serve_bronze(models)
+def test_review_is_invisible_to_voter_and_live_elo(models, crowd):
+    favour_bronze(models)
     counted()
     before = set(EloRating.objects.values_list("pk", "rating", "votes"))
-    anomalies.look_for_anomalies()
+    anomalies.find_anomalies()
     assert set(EloRating.objects.values_list("pk", "rating", "votes")) == before
     assert all(vote.counts for vote in Vote.objects.filter(voter="visitor:9"))
 
 
 @pytest.mark.django_db
-def test_looking_again_opens_no_second_review_and_new_votes_are_held_too(review, models):
-    assert anomalies.look_for_anomalies() == 0
-    serve_bronze(models, 3)
+def test_open_review_also_excludes_new_votes(review, models):
+    assert anomalies.find_anomalies() == 0
+    favour_bronze(models, 3)
     assert counted() == 240
     review.refresh_from_db()
     assert len(review.orders) == 43
 
 
 @pytest.mark.django_db
-def test_a_voter_who_is_fine_counts_again_and_is_not_held_for_the_same_votes(review):
+def test_dismissed_review_counts_votes_again(review):
     staff = make.user()
     actions.decide_review(review, State.DISMISSED, by=staff, because="a colleague testing one model")
     assert counted() == 280
-    assert anomalies.look_for_anomalies() == 0
+    assert anomalies.find_anomalies() == 0
     entry = AuditEntry.objects.get()
     assert (entry.user, entry.action, entry.reason) == (staff, "review.dismissed", "a colleague testing one model")
 
 
 @pytest.mark.django_db
-def test_a_voter_who_was_fine_is_held_again_for_new_votes_alone(review, models):
+def test_dismissed_voter_is_reviewed_for_new_votes_only(review, models):
     actions.decide_review(review, State.DISMISSED, by=make.user(), because="fine")
-    serve_bronze(models)
+    favour_bronze(models)
     assert counted() == 320
-    assert anomalies.look_for_anomalies() == 1
+    assert anomalies.find_anomalies() == 1
     assert counted() == 280
 
 
 @pytest.mark.django_db
-def test_votes_excluded_for_good_leave_live_elo_and_so_do_later_ones(review, models):
+def test_excluded_review_removes_votes_from_elo(review, models):
     actions.decide_review(review, State.EXCLUDED, by=make.user(), because="a script")
     assert aggregate().votes_excluded == {"moderation": 40}
     assert sum(EloRating.objects.values_list("votes", flat=True)) == 2 * 240
-    serve_bronze(models, 2)
+    favour_bronze(models, 2)
     assert aggregate().votes_excluded == {"moderation": 42}
     assert sum(EloRating.objects.values_list("votes", flat=True)) == 2 * 240
 
 
 @pytest.mark.django_db
-def test_a_decision_can_be_reversed_and_gives_the_same_bits(review):
+def test_reversed_decision_restores_identical_elo(review):
     before = set(EloRating.objects.values_list("pk", "rating", "votes"))
     staff = make.user()
     actions.decide_review(review, State.EXCLUDED, by=staff, because="a script")
@@ -146,22 +143,22 @@ def test_a_decision_can_be_reversed_and_gives_the_same_bits(review):
 
 
 @pytest.mark.django_db
-def test_a_vote_that_was_set_aside_for_another_reason_stays_so_when_its_voter_is_fine(models, crowd):
-    serve_bronze(models)
+def test_dismissed_review_keeps_other_exclusions(models, crowd):
+    favour_bronze(models)
     leaked = cast(models["bronze"], models["gold"], "left", voter="visitor:9", excluded="identity_leak")
     counted()
-    anomalies.look_for_anomalies()
+    anomalies.find_anomalies()
     actions.decide_review(AnomalyReview.objects.get(), State.DISMISSED, by=make.user(), because="fine")
     leaked.refresh_from_db()
     assert leaked.excluded_reason == "identity_leak"
 
 
 @pytest.mark.django_db
-def test_a_review_follows_its_voter_into_an_account_but_not_a_deleted_session(models, crowd):
+def test_review_moves_to_claiming_account_only(models, crowd):
     visitor = make.visitor().visitor
-    serve_bronze(models, voter=f"visitor:{visitor.pk}")
+    favour_bronze(models, voter=f"visitor:{visitor.pk}")
     counted()
-    anomalies.look_for_anomalies()
+    anomalies.find_anomalies()
     delete_session(Vote.objects.filter(voter=f"visitor:{visitor.pk}").first().battle.session)
     review = AnomalyReview.objects.get()
     assert review.voter == f"visitor:{visitor.pk}"

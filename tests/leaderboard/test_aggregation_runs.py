@@ -1,5 +1,3 @@
-"""Runs: one per slot, immutable, and none when nothing is new."""
-
 from datetime import UTC, datetime
 
 import pytest
@@ -16,7 +14,7 @@ from leaderboard.boards.queries import BoardQuery, read_board
 from leaderboard.counting import method, schedule, tallies
 from leaderboard.models import AggregationRun, Standing
 from tests import make
-from tests.leaderboard.concurrency import at_once, elsewhere
+from tests.leaderboard.concurrency import run_concurrently, run_in_other_connection
 from tests.leaderboard.vote_factory import cast, cast_many, contestants
 
 State = AggregationRun.State
@@ -32,7 +30,7 @@ def at_slot(monkeypatch: pytest.MonkeyPatch, hour: int) -> None:
     monkeypatch.setattr(schedule, "database_now", lambda: moment)
 
 
-def test_a_slot_begins_on_the_hour_and_the_next_one_is_due_an_hour_later(settings):
+def test_slot_starts_on_the_hour(settings):
     settings.ARENA_AGGREGATE_EVERY_S = 3600
     moment = datetime(2026, 1, 1, 9, 20, 7, tzinfo=UTC)
     assert schedule.slot_at(moment) == schedule.slot_at(moment.replace(minute=0, second=0)) != ""
@@ -41,7 +39,7 @@ def test_a_slot_begins_on_the_hour_and_the_next_one_is_due_an_hour_later(setting
 
 
 @pytest.mark.django_db
-def test_a_slot_is_handled_once(pair, monkeypatch):
+def test_slot_runs_once(pair, monkeypatch):
     at_slot(monkeypatch, 9)
     cast_many(*pair, left=6)
     assert job.aggregate_if_due().state == State.DONE
@@ -52,14 +50,14 @@ def test_a_slot_is_handled_once(pair, monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_ten_deliveries_of_the_same_message_publish_one_snapshot(pair):
+def test_repeated_task_publishes_one_snapshot(pair):
     cast_many(*pair, left=6)
 
     def deliver(_):
         tasks.aggregate_votes("asked: once")
         tasks.aggregate_votes()
 
-    at_once(deliver, range(10))
+    run_concurrently(deliver, range(10))
     overall = AggregationRun.objects.filter(scope="overall", state=State.DONE)
     assert overall.filter(slot="asked: once").count() == 1
     assert overall.count() <= 2
@@ -68,7 +66,7 @@ def test_ten_deliveries_of_the_same_message_publish_one_snapshot(pair):
 
 
 @pytest.mark.django_db
-def test_without_news_no_snapshot_is_published(pair, monkeypatch):
+def test_unchanged_board_is_not_published(pair, monkeypatch):
     cast_many(*pair, left=6)
     states = []
     for hour in (9, 10, 11):
@@ -80,12 +78,12 @@ def test_without_news_no_snapshot_is_published(pair, monkeypatch):
 
 
 @pytest.mark.django_db
-def test_an_arena_without_votes_publishes_nothing():
+def test_arena_without_votes_publishes_nothing():
     assert job.aggregate_if_due().state == State.UNCHANGED
 
 
 @pytest.mark.django_db
-def test_other_thresholds_are_news(pair, monkeypatch):
+def test_changed_parameters_publish_snapshot(pair, monkeypatch):
     cast_many(*pair, left=6)
     at_slot(monkeypatch, 9)
     first = job.aggregate_if_due()
@@ -98,27 +96,27 @@ def test_other_thresholds_are_news(pair, monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_that_is_under_way_elsewhere_is_left_alone(pair):
+def test_run_does_not_start_while_another_is_active(pair):
     cast_many(*pair, left=6)
 
     with transaction.atomic():
         tallies.lock()
-        assert elsewhere(lambda: job.aggregate(slot="elsewhere")) is None
+        assert run_in_other_connection(lambda: job.aggregate(slot="second")) is None
         with pytest.raises(CommandError, match="Another run is under way"):
-            elsewhere(lambda: call_command("aggregate_votes"))
-    assert job.aggregate(slot="elsewhere").votes_counted == 6
+            run_in_other_connection(lambda: call_command("aggregate_votes"))
+    assert job.aggregate(slot="second").votes_counted == 6
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_killed_in_the_middle_blocks_nobody(pair, monkeypatch):
+def test_killed_worker_does_not_block_next_run(pair, monkeypatch):
     cast_many(*pair, left=6)
 
-    def killed():
+    def terminate_connection():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
 
-    with monkeypatch.context() as accident:
-        accident.setattr(job, "_last_order", killed)
+    with monkeypatch.context() as patch:
+        patch.setattr(job, "_last_order", terminate_connection)
         with pytest.raises(Exception, match="terminat"):
             job.aggregate(slot="killed")
     connection.close()
@@ -127,7 +125,7 @@ def test_a_worker_killed_in_the_middle_blocks_nobody(pair, monkeypatch):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("rows", [AggregationRun, Standing])
-def test_what_was_published_cannot_be_changed(pair, rows):
+def test_published_rows_cannot_be_changed(pair, rows):
     cast_many(*pair, left=6)
     job.aggregate_if_due()
     with pytest.raises(ProgrammingError, match="Cannot update or delete"):
@@ -137,7 +135,7 @@ def test_what_was_published_cannot_be_changed(pair, rows):
 
 
 @pytest.mark.django_db
-def test_a_snapshot_says_how_it_was_made(pair, capsys):
+def test_snapshot_records_method_and_inputs(pair, capsys):
     cast_many(*pair, left=6, tie=2)
     cast(*pair, "left", excluded="incomplete")
     call_command("aggregate_votes")
@@ -154,40 +152,38 @@ def test_a_snapshot_says_how_it_was_made(pair, capsys):
 
 
 @pytest.mark.django_db
-def test_staff_ask_for_a_run_and_the_queue_takes_it(
+def test_requested_run_is_queued_and_audited(
     pair, admin_client, admin_user, monkeypatch, django_capture_on_commit_callbacks
 ):
     cast_many(*pair, left=6)
-    asked = []
-    monkeypatch.setattr(tasks.aggregate_votes, "delay", asked.append)
+    queued_slots = []
+    monkeypatch.setattr(tasks.aggregate_votes, "delay", queued_slots.append)
     page = admin_client.get(reverse("admin:leaderboard_aggregationrun_changelist"))
     assert b"Aggregate now" in page.content
     with django_capture_on_commit_callbacks(execute=True):
-        answer = admin_client.post(reverse("admin:leaderboard_aggregate_now"))
-    assert answer.status_code == 302
-    [slot] = asked
+        response = admin_client.post(reverse("admin:leaderboard_aggregate_now"))
+    assert response.status_code == 302
+    [slot] = queued_slots
     assert AuditEntry.objects.get().subject == slot
     assert AuditEntry.objects.get().user == admin_user
     assert not AggregationRun.objects.exists()
 
 
 @pytest.mark.django_db
-def test_when_no_broker_answers_the_run_happens_at_once(
-    pair, admin_client, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_requested_run_without_broker_runs_at_once(pair, admin_client, monkeypatch, django_capture_on_commit_callbacks):
     cast_many(*pair, left=6)
 
-    def away(slot):
+    def fail(slot):
         raise OperationalError("no broker")
 
-    monkeypatch.setattr(tasks.aggregate_votes, "delay", away)
+    monkeypatch.setattr(tasks.aggregate_votes, "delay", fail)
     with django_capture_on_commit_callbacks(execute=True):
         admin_client.post(reverse("admin:leaderboard_aggregate_now"))
     assert AggregationRun.objects.get(scope="overall").votes_counted == 6
 
 
 @pytest.mark.django_db
-def test_only_staff_with_the_right_ask_for_a_run(client):
+def test_run_request_requires_permission(client):
     url = reverse("admin:leaderboard_aggregate_now")
     client.force_login(make.user(is_staff=True))
     assert client.post(url).status_code == 403

@@ -1,5 +1,3 @@
-"""What people read: the board as a page, as files and through the API."""
-
 import csv
 from itertools import pairwise
 
@@ -10,7 +8,7 @@ from django.urls import reverse
 
 from battles.models import Battle, Call
 from leaderboard.aggregation import job
-from leaderboard.boards.csv_file import neutral
+from leaderboard.boards.csv_file import escape_formula
 from leaderboard.boards.queries import BoardQuery, read_board
 from leaderboard.counting import method, schedule
 from leaderboard.models import AggregationRun
@@ -31,7 +29,7 @@ def publish() -> AggregationRun:
 
 @pytest.fixture
 def published():
-    """Three established models in the order gold, silver, bronze, one newcomer, one with two votes."""
+    """Three established models (gold, silver, bronze), a preliminary one, and one with two votes."""
     gold, silver, bronze, newcomer, guest = contestants("gold", "silver", "bronze", "newcomer", "guest")
     cast_many(gold, silver, left=30, right=10, tie=2)
     cast_many(silver, bronze, left=30, right=10, both_bad=3)
@@ -48,7 +46,7 @@ def slugs(board) -> list[str]:
     return [line["model"]["id"] for line in board["results"]]
 
 
-def test_the_api_gives_the_newest_snapshot(client, published):
+def test_api_returns_newest_snapshot(client, published):
     board = client.get(API).json()
     assert list(board) == [
         "board", "category", "snapshot", "computed_at", "next_due_at", "votes_counted", "votes_excluded", "models",
@@ -72,7 +70,7 @@ def test_the_api_gives_the_newest_snapshot(client, published):
     assert [(line["model"]["id"], line["votes"]) for line in board["collecting"]] == [("guest", 2)]
 
 
-def test_before_the_first_snapshot_the_board_says_when_one_is_due(client):
+def test_board_before_first_snapshot_shows_next_due_time(client):
     contestants("early")
     board = client.get(API).json()
     assert (board["snapshot"], board["computed_at"], board["results"], board["models"]) == (None, None, [], 0)
@@ -80,7 +78,7 @@ def test_before_the_first_snapshot_the_board_says_when_one_is_due(client):
     assert [(line["model"]["id"], line["votes"]) for line in board["collecting"]] == [("early", 0)]
 
 
-def test_a_model_added_since_the_snapshot_is_collecting_votes(client, published):
+def test_model_added_after_snapshot_is_collecting_votes(client, published):
     contestants("late")
     make.model(slug="draft", status="draft")
     collecting = client.get(API).json()["collecting"]
@@ -88,12 +86,12 @@ def test_a_model_added_since_the_snapshot_is_collecting_votes(client, published)
 
 
 @pytest.mark.parametrize(
-    ("question", "answer"),
+    ("query", "expected"),
     [
         ("sort_by=score&order=asc", ["bronze", "newcomer", "silver", "gold"]),
         ("sort_by=name&order=asc", ["bronze", "gold", "newcomer", "silver"]),
         ("sort_by=votes", ["silver", "bronze", "gold", "newcomer"]),
-        # Numbers as numbers, and what has no price last in either direction.
+        # Prices sort as numbers; models without one are last in both directions.
         ("sort_by=price&order=desc", ["gold", "silver", "newcomer", "bronze"]),
         ("sort_by=price&order=asc", ["silver", "gold", "newcomer", "bronze"]),
         ("sort_by=organization&order=asc", ["silver", "gold", "newcomer", "bronze"]),
@@ -106,13 +104,13 @@ def test_a_model_added_since_the_snapshot_is_collecting_votes(client, published)
         ("board=overall&unknown=1", ["gold", "silver", "newcomer", "bronze"]),
     ],
 )
-def test_the_board_is_sorted_and_filtered(client, published, question, answer):
-    board = client.get(f"{API}?{question}").json()
-    assert slugs(board) == answer
+def test_board_is_sorted_and_filtered(client, published, query, expected):
+    board = client.get(f"{API}?{query}").json()
+    assert slugs(board) == expected
     assert board["models"] == 4
 
 
-def test_what_cannot_be_asked_is_refused_in_the_one_error_shape(client):
+def test_invalid_queries_return_error_object(client):
     refused = client.get(f"{API}?sort_by=luck&order=up")
     assert refused.status_code == 400
     assert refused.json()["code"] == "invalid"
@@ -137,7 +135,7 @@ def test_boards_and_snapshots_are_listed(client, published):
     assert (older["votes_counted"], slugs(older)) == (93, ["gold", "silver", "newcomer", "bronze"])
 
 
-def test_the_board_asks_the_database_no_more_when_it_grows(client, published):
+def test_board_has_fixed_query_count(client, published):
     with CaptureQueriesContext(connection) as small:
         client.get(API)
     newcomers = contestants(*[f"m{number}" for number in range(20)])
@@ -150,7 +148,7 @@ def test_the_board_asks_the_database_no_more_when_it_grows(client, published):
     assert len(large) == len(small) <= 6
 
 
-def test_the_page_shows_the_board_and_htmx_gets_the_table_alone(client, published):
+def test_htmx_request_gets_table_only(client, published):
     page = client.get(reverse("leaderboard:board"), {"sort_by": "name", "order": "asc"})
     assert page.status_code == 200
     text = page.content.decode()
@@ -163,11 +161,11 @@ def test_the_page_shows_the_board_and_htmx_gets_the_table_alone(client, publishe
     assert "Gold" in fragment
 
 
-def test_the_page_of_an_empty_arena_says_what_to_do(client):
+def test_page_of_empty_arena_links_to_first_battle(client):
     assert "Start a battle" in client.get(reverse("leaderboard:board")).content.decode()
 
 
-def test_a_model_that_won_everything_is_shown_without_an_upper_bound(client):
+def test_model_that_won_all_votes_has_no_upper_bound(client):
     winner, other = contestants("winner", "other")
     cast_many(winner, other, left=6)
     publish()
@@ -179,19 +177,19 @@ def test_a_model_that_won_everything_is_shown_without_an_upper_bound(client):
     assert "inf" not in page.split("<table")[1].split("</table>")[0].replace("info", "")
 
 
-def test_the_page_explains_the_method(client):
+def test_method_page_explains_ranking(client):
     page = client.get(reverse("leaderboard:method")).content.decode()
     assert "How the ranking is made</h1>" in page
 
 
-def test_the_same_address_gives_json_and_csv(client, published):
+def test_page_url_returns_json_and_csv(client, published):
     url = reverse("leaderboard:board")
-    asked = {"organization": "Mint"}
-    assert client.get(url, {**asked, "format": "json"}).json()["results"] == client.get(API, asked).json()["results"]
-    answer = client.get(url, {**asked, "format": "csv"})
-    assert answer["Content-Type"] == "text/csv; charset=utf-8"
-    assert answer["Content-Disposition"] == 'attachment; filename="overall.csv"'
-    [line] = csv.DictReader(answer.content.decode().splitlines())
+    query = {"organization": "Mint"}
+    assert client.get(url, {**query, "format": "json"}).json()["results"] == client.get(API, query).json()["results"]
+    response = client.get(url, {**query, "format": "csv"})
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    assert response["Content-Disposition"] == 'attachment; filename="overall.csv"'
+    [line] = csv.DictReader(response.content.decode().splitlines())
     assert (line["model"], line["name"], line["rank"], line["votes"]) == ("gold", "Gold", "1", "44")
     assert (line["organization"], line["price_output"]) == ("Mint", "10")
 
@@ -200,8 +198,8 @@ def test_the_same_address_gives_json_and_csv(client, published):
     "formula",
     ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\n=1", "＝1+1", "\u3000＝1", "\ufeff=1", "\u200b=1"],
 )  # fmt: skip
-def test_a_name_never_becomes_a_formula(client, formula):
-    assert neutral(formula) == f"'{formula}"
+def test_formula_in_name_is_escaped_in_csv(client, formula):
+    assert escape_formula(formula) == f"'{formula}"
     bad, other = contestants("bad", "other")
     LanguageModel.objects.filter(pk=bad.pk).update(name=formula)
     cast_many(bad, other, left=6)
@@ -211,12 +209,12 @@ def test_a_name_never_becomes_a_formula(client, formula):
     assert f"'{formula}" in [line["name"] for line in lines]
 
 
-def test_plain_names_and_numbers_are_left_alone():
+def test_plain_values_are_not_escaped():
     for value in ("Gold 2.5", "a=b", -1.5, None, True):
-        assert neutral(value) is value
+        assert escape_formula(value) is value
 
 
-def test_first_token_times_are_the_median_of_finished_calls():
+def test_first_token_time_is_median_of_finished_calls():
     fast, slow = contestants("fast", "slow")
     battle = make.answered_battle(fast, slow)
     Battle.objects.filter(pk=battle.pk).update(mode=Battle.Mode.SIDE_BY_SIDE)

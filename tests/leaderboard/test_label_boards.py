@@ -1,5 +1,3 @@
-"""A board for each category and language, beside Overall: the same votes, counted where they are filed."""
-
 import random
 from datetime import UTC, datetime
 
@@ -24,7 +22,7 @@ def aggregate() -> AggregationRun:
     return job.aggregate(slot=schedule.new_slot())
 
 
-def at(monkeypatch: pytest.MonkeyPatch, day: int, hour: int) -> None:
+def set_time(monkeypatch: pytest.MonkeyPatch, day: int, hour: int) -> None:
     moment = datetime(2026, 3, day, hour, 20, tzinfo=UTC)
     monkeypatch.setattr(schedule, "database_now", lambda: moment)
 
@@ -38,7 +36,6 @@ def totals() -> dict[str, int]:
 
 
 def relabel(vote: Vote, *categories: str, language: str) -> None:
-    """As battles.labels.relabel does it."""
     relabelling_begins.send(sender=Vote)
     before = Labels(tuple(vote.categories), vote.language)
     labels_change.send(sender=Vote, changes=[LabelChange(vote.pk, before, Labels(categories, language))])
@@ -52,20 +49,20 @@ def pair():
 
 @pytest.fixture
 def crowd():
-    """400 votes among four models in English and French, by voters who return."""
-    chance = random.Random(9)
+    """400 votes of 30 voters on four models, in English and French."""
+    rng = random.Random(9)
     models = contestants("a", "b", "c", "d")
     for number in range(400):
-        left, right = chance.sample(models, 2)
+        left, right = rng.sample(models, 2)
         cast(
-            left, right, chance.choices(["left", "right", "tie"], [4, 4, 2])[0], voter=f"user:{number % 30}",
-            language=chance.choice(["en", "fr"]), categories=["coding"] if number % 3 else [],
-            style={side: {"tokens": chance.randrange(900), "bold": chance.randrange(9)} for side in ("left", "right")},
+            left, right, rng.choices(["left", "right", "tie"], [4, 4, 2])[0], voter=f"user:{number % 30}",
+            language=rng.choice(["en", "fr"]), categories=["coding"] if number % 3 else [],
+            style={side: {"tokens": rng.randrange(900), "bold": rng.randrange(9)} for side in ("left", "right")},
         )  # fmt: skip
 
 
 @pytest.mark.django_db
-def test_a_vote_counts_on_overall_its_language_and_each_of_its_categories(pair):
+def test_vote_counts_on_overall_language_and_categories(pair):
     cast(*pair, "left", categories=["coding", "maths"], language="fr")
     cast(*pair, "left", language="en")
     aggregate()
@@ -75,7 +72,7 @@ def test_a_vote_counts_on_overall_its_language_and_each_of_its_categories(pair):
 
 
 @pytest.mark.django_db
-def test_languages_add_up_to_overall_whatever_was_set_aside(crowd):
+def test_language_boards_add_up_to_overall_after_exclusion(crowd):
     aggregate()
     actions.retract_votes(Vote.objects.filter(order__lte=40), reason=Vote.ExcludedReason.OPERATOR, by=None)
     aggregate()
@@ -86,7 +83,7 @@ def test_languages_add_up_to_overall_whatever_was_set_aside(crowd):
 
 
 @pytest.mark.django_db
-def test_only_boards_with_news_get_a_snapshot(pair):
+def test_only_changed_boards_get_a_snapshot(pair):
     cast(*pair, "left", categories=["coding"], language="fr")
     aggregate()
     cast(*pair, "left", language="en")
@@ -96,7 +93,7 @@ def test_only_boards_with_news_get_a_snapshot(pair):
 
 
 @pytest.mark.django_db
-def test_a_board_whose_last_vote_was_set_aside_says_so(pair):
+def test_board_without_counted_votes_shows_exclusions(pair):
     vote = cast(*pair, "left", categories=["coding"], language="fr")
     cast(*pair, "left", language="en")
     aggregate()
@@ -107,7 +104,7 @@ def test_a_board_whose_last_vote_was_set_aside_says_so(pair):
 
 
 @pytest.mark.django_db
-def test_labels_that_change_move_a_counted_vote_to_its_new_boards_and_are_remembered(pair):
+def test_relabelled_vote_moves_boards_and_is_recorded(pair):
     vote = cast(*pair, "left", categories=["coding"], language="fr")
     cast_many(*pair, right=1)
     aggregate()
@@ -125,7 +122,7 @@ def test_labels_that_change_move_a_counted_vote_to_its_new_boards_and_are_rememb
 
 
 @pytest.mark.django_db
-def test_labels_of_a_vote_that_does_not_count_move_nothing_until_it_is_restored(pair):
+def test_relabelled_excluded_vote_moves_when_restored(pair):
     vote = cast(*pair, "left", categories=["coding"], language="fr")
     aggregate()
     actions.retract(vote, reason=Vote.ExcludedReason.OPERATOR, by=None)
@@ -138,7 +135,7 @@ def test_labels_of_a_vote_that_does_not_count_move_nothing_until_it_is_restored(
 
 
 @pytest.mark.django_db
-def test_what_a_snapshot_counted_can_be_told_from_the_history(pair):
+def test_votes_of_snapshot_follow_from_history(pair):
     first, second = (cast(*pair, "left", language="fr") for _ in range(2))
     aggregate()
     actions.retract(first, reason=Vote.ExcludedReason.OPERATOR, by=make.user(), because="a test")
@@ -154,7 +151,7 @@ def test_what_a_snapshot_counted_can_be_told_from_the_history(pair):
 
 
 @pytest.mark.django_db
-def test_a_small_arena_looks_at_every_vote_every_time(crowd):
+def test_small_arena_is_fitted_thoroughly_every_time(crowd):
     run = aggregate()
     assert run.facts["thorough"]
     assert run.facts["design_effects_of"] == run.facts["style_of"] == run.facts["flips_first_of"] == run.public_id
@@ -165,12 +162,12 @@ def test_a_small_arena_looks_at_every_vote_every_time(crowd):
 
 
 @pytest.mark.django_db
-def test_a_large_arena_looks_at_every_vote_once_a_day_and_says_what_it_took_over(crowd, monkeypatch):
-    monkeypatch.setattr(fit_boards, "EVERY_VOTE_BELOW", 100)
-    at(monkeypatch, day=1, hour=9)
+def test_large_arena_is_fitted_thoroughly_once_a_day(crowd, monkeypatch):
+    monkeypatch.setattr(fit_boards, "THOROUGH_BELOW_VOTES", 100)
+    set_time(monkeypatch, day=1, hour=9)
     aggregate()
     first = newest("category:coding")
-    at(monkeypatch, day=1, hour=10)
+    set_time(monkeypatch, day=1, hour=10)
     cast(*LanguageModel.objects.order_by("slug")[:2], "left", language="en", categories=["coding"])
     aggregate()
     second = newest("category:coding")
@@ -180,17 +177,17 @@ def test_a_large_arena_looks_at_every_vote_once_a_day_and_says_what_it_took_over
     assert set(second.standings.values_list(*columns)) == set(first.standings.values_list(*columns))
     overall = newest("overall")
     assert overall.facts["design_effects_of"] == overall.facts["flips_first_of"] == overall.public_id
-    at(monkeypatch, day=2, hour=1)
+    set_time(monkeypatch, day=2, hour=1)
     job.aggregate(slot="next day", only_if_changed=True)
     third = newest("category:coding")
     assert third.facts["style_of"] == third.facts["design_effects_of"] == third.public_id
     assert third.facts["style"]["scaling"] == first.facts["style"]["scaling"]
-    at(monkeypatch, day=2, hour=2)
+    set_time(monkeypatch, day=2, hour=2)
     assert job.aggregate(slot="later", only_if_changed=True).state == State.UNCHANGED
 
 
 @pytest.mark.django_db
-def test_two_votes_of_one_person_widen_the_interval_more_than_two_peoples(crowd):
+def test_votes_of_one_voter_raise_design_effect(crowd):
     aggregate()
     before = dict(Standing.objects.filter(run=newest("overall")).values_list("model__slug", "design_effect"))
     a, b, *_ = LanguageModel.objects.order_by("slug")
@@ -202,7 +199,7 @@ def test_two_votes_of_one_person_widen_the_interval_more_than_two_peoples(crowd)
 
 
 @pytest.mark.django_db
-def test_a_prompt_sent_too_often_keeps_its_first_votes_and_a_restored_one_stays(pair):
+def test_repeated_prompt_keeps_first_and_restored_votes(pair):
     votes = [cast(*pair, "left", voter=f"user:{n}", prompt_digest="hello") for n in range(30)]
     cast(*pair, "left", prompt_digest="another")
     run = aggregate()
@@ -213,7 +210,7 @@ def test_a_prompt_sent_too_often_keeps_its_first_votes_and_a_restored_one_stays(
 
 
 @pytest.mark.django_db
-def test_reading_many_boards_takes_a_fixed_number_of_queries(crowd, django_assert_max_num_queries):
+def test_read_boards_has_fixed_query_count(crowd, django_assert_max_num_queries):
     with django_assert_max_num_queries(2):
         read_boards()
     aggregate()
@@ -222,7 +219,7 @@ def test_reading_many_boards_takes_a_fixed_number_of_queries(crowd, django_asser
 
 
 @pytest.mark.django_db
-def test_a_held_voters_pending_votes_are_never_counted(pair):
+def test_pending_votes_of_reviewed_voter_are_excluded(pair):
     reviews.AnomalyReview.objects.create(voter="user:1", last_order=0, log_e=10, crossed=3)
     cast(*pair, "left", voter="user:1", language="en")
     cast(*pair, "left", voter="user:2", language="en")

@@ -1,5 +1,3 @@
-"""What the board's page, files and API say beyond the numbers: boards, groups, bounds, style, no script."""
-
 from datetime import timedelta
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -28,7 +26,7 @@ def publish() -> None:
     job.aggregate(slot=schedule.new_slot())
 
 
-def text_of(html: str) -> str:
+def visible_text(html: str) -> str:
     words: list[str] = []
     parser = HTMLParser()
     parser.handle_data = words.append  # type: ignore[method-assign]
@@ -36,31 +34,30 @@ def text_of(html: str) -> str:
     return " ".join(" ".join(words).split())
 
 
-def page(client, address: str = PAGE, **asked: str) -> str:
-    answer = client.get(address, asked)
-    assert answer.status_code == 200
-    return text_of(answer.content.decode())
+def page(client, url: str = PAGE, **query: str) -> str:
+    response = client.get(url, query)
+    assert response.status_code == 200
+    return visible_text(response.content.decode())
 
 
 @pytest.fixture
-def two_worlds():
-    """Four models of which two and two met."""
+def two_groups():
     a, b, c, d = contestants("ada", "bob", "cyd", "dan")
     cast_many(a, b, left=40, right=20)
     cast_many(c, d, left=20, right=15)
     publish()
 
 
-def test_the_api_gives_a_board_as_the_csv_of_its_page(client, two_worlds):
-    asked = {"search": "b", "sort_by": "votes", "order": "asc"}
-    page, told = client.get(PAGE, {**asked, "format": "csv"}), client.get(API, {**asked, "as": "csv"})
-    assert told.content == page.content
-    assert told["Content-Disposition"] == page["Content-Disposition"]
+def test_api_and_page_return_same_csv(client, two_groups):
+    query = {"search": "b", "sort_by": "votes", "order": "asc"}
+    page, api = client.get(PAGE, {**query, "format": "csv"}), client.get(API, {**query, "as": "csv"})
+    assert api.content == page.content
+    assert api["Content-Disposition"] == page["Content-Disposition"]
     refused = client.get(API, {"as": "pdf"})
     assert (refused.status_code, list(refused.json()["fields"])) == (400, ["as"])
 
 
-def test_models_that_never_met_stand_in_separate_tables(client, two_worlds):
+def test_models_that_never_met_are_in_separate_tables(client, two_groups):
     groups = {line["model"]["id"]: line["group"] for line in client.get(API).json()["results"]}
     assert groups == {"ada": 0, "bob": 0, "cyd": 1, "dan": 1}
     html = client.get(PAGE).content.decode()
@@ -69,7 +66,7 @@ def test_models_that_never_met_stand_in_separate_tables(client, two_worlds):
     assert "no direct or indirect comparison" in html
 
 
-def test_a_rank_comes_with_its_range(client):
+def test_rank_is_shown_with_its_range(client):
     a, b, c = contestants("ada", "bob", "cyd")
     for first, second in ((a, b), (b, c), (a, c)):
         cast_many(first, second, left=21, right=20)
@@ -79,7 +76,7 @@ def test_a_rank_comes_with_its_range(client):
     assert "1 (1–3)" in page(client)
 
 
-def test_who_won_everything_is_at_least_and_who_lost_everything_at_most(client):
+def test_unbounded_scores_are_shown_as_at_least_or_at_most(client):
     winner, middle, loser = contestants("winner", "middle", "loser")
     cast_many(winner, middle, left=6)
     cast_many(middle, loser, left=6)
@@ -91,7 +88,7 @@ def test_who_won_everything_is_at_least_and_who_lost_everything_at_most(client):
     assert "None" not in shown
 
 
-def test_the_page_says_what_did_not_count_when_it_was_computed_and_when_it_will_be(client):
+def test_page_shows_excluded_votes_and_next_run(client):
     a, b = contestants("ada", "bob")
     cast_many(a, b, left=5, right=5)
     cast(a, b, "left", excluded=Vote.ExcludedReason.IDENTITY_LEAK)
@@ -104,33 +101,32 @@ def test_the_page_says_what_did_not_count_when_it_was_computed_and_when_it_will_
     assert "from 10 counted votes. Next:" in shown
 
 
-def test_one_vote_and_one_model_are_said_as_one(client):
+def test_single_vote_is_shown_in_singular(client):
     a, b = contestants("ada", "bob")
     cast(a, b, "left")
     publish()
     assert "0 models · 1 counted vote " in page(client)
 
 
-def test_the_choice_is_kept_in_the_address_and_in_the_form(client, two_worlds):
-    answer = client.get(PAGE, {"search": "a", "sort_by": "votes", "order": "asc"})
-    html = answer.content.decode()
+def test_query_is_kept_in_form_and_links(client, two_groups):
+    html = client.get(PAGE, {"search": "a", "sort_by": "votes", "order": "asc"}).content.decode()
     assert 'name="search" value="a"' in compact(html)
     assert 'name="sort_by" value="votes"' in html
     assert 'name="order" value="asc"' in html
-    # Every sort link and file keeps the search.
+    # Sort links and file links keep the search.
     assert "?search=a&amp;sort_by=name&amp;order=asc" in html
     assert "?search=a&amp;sort_by=votes&amp;order=asc&amp;format=csv" in html
 
 
-def test_every_way_to_read_a_board_gives_the_same_lines(client, two_worlds):
-    asked = {"sort_by": "name", "order": "asc", "search": "a"}
-    api = client.get(API, asked).json()["results"]
-    assert client.get(PAGE, {**asked, "format": "json"}).json()["results"] == api
-    csv = client.get(PAGE, {**asked, "format": "csv"}).content.decode().splitlines()
+def test_page_json_csv_and_api_have_same_lines(client, two_groups):
+    query = {"sort_by": "name", "order": "asc", "search": "a"}
+    api = client.get(API, query).json()["results"]
+    assert client.get(PAGE, {**query, "format": "json"}).json()["results"] == api
+    csv = client.get(PAGE, {**query, "format": "csv"}).content.decode().splitlines()
     assert [line.split(",")[3] for line in csv[1:]] == [line["model"]["id"] for line in api] == ["ada", "dan"]
 
 
-def test_the_elo_on_the_board_is_the_live_one_and_in_a_snapshot_the_one_of_then(client, two_worlds):
+def test_board_shows_live_elo_and_snapshot_keeps_its_own(client, two_groups):
     published = AggregationRun.objects.snapshots(OVERALL).get().public_id
     before = {line["model"]["id"]: line["elo"] for line in client.get(API).json()["results"]}
     cast(LanguageModel.objects.get(slug="bob"), LanguageModel.objects.get(slug="ada"), "left")
@@ -141,7 +137,7 @@ def test_the_elo_on_the_board_is_the_live_one_and_in_a_snapshot_the_one_of_then(
 
 
 def publish_styled() -> AggregationRun:
-    """A snapshot whose first place is another one with style taken out, and whose third model has no such score."""
+    """Publish a snapshot in which style control changes the first place and the third model has no style score."""
     now = timezone.now()
     run = AggregationRun.objects.create(
         slot=schedule.new_slot(), state="done", method="m", parameters={"listed_from_votes": 5}, votes_counted=30,
@@ -149,20 +145,20 @@ def publish_styled() -> AggregationRun:
         facts={"style": {"coefficients": {"tokens": {"value": 0.2, "low": 0.1, "high": 0.3}}, "dropped": []}},
     )  # fmt: skip
     counts = {"votes": 20, "wins": 10, "losses": 10, "ties": 0, "both_bad": 0, "elo": 1500.0}
-    for place, (model, style) in enumerate(
+    for index, (model, style) in enumerate(
         zip(contestants("wordy", "terse", "new"), (1490.0, 1520.0, None), strict=True)
     ):
-        score = 1530.0 - 20 * place
+        score = 1530.0 - 20 * index
         Standing.objects.create(
-            run=run, model=model, score=score, ci_low=score - 9, ci_high=score + 9, rank=place + 1, rank_best=1,
+            run=run, model=model, score=score, ci_low=score - 9, ci_high=score + 9, rank=index + 1, rank_best=1,
             rank_worst=3, preliminary=style is None, **counts, style_score=style,
-            style_ci_low=style and style - 5, style_ci_high=style and style + 5, style_rank=style and 2 - place,
+            style_ci_low=style and style - 5, style_ci_high=style and style + 5, style_rank=style and 2 - index,
             style_rank_best=style and 1, style_rank_worst=style and 2,
         )  # fmt: skip
     return run
 
 
-def test_style_control_is_a_switch(client):
+def test_style_control_changes_scores_and_ranks(client):
     publish_styled()
     plain = client.get(API).json()
     assert plain["style_control"] is False
@@ -178,15 +174,15 @@ def test_style_control_is_a_switch(client):
     assert page(client, style_control="1").count("(1–2)") == 2
     assert "only established models have a score and a rank" in html
     assert "only established models have a score and a rank" not in page(client)
-    assert "None" not in text_of(html)
+    assert "None" not in visible_text(html)
 
 
-def test_without_style_scores_there_is_no_switch(client, two_worlds):
+def test_board_without_style_scores_has_no_switch(client, two_groups):
     assert client.get(API, {"style_control": "1"}).json()["style_control"] is None
     assert "style_control" not in client.get(PAGE).content.decode()
 
 
-def test_categories_and_languages_are_boards_of_their_own(client):
+def test_categories_and_languages_have_boards(client):
     a, b = contestants("ada", "bob")
     for vote in cast_many(a, b, left=6, right=4):
         Vote.objects.filter(pk=vote.pk).update(categories=["coding"], language="fr", labelled_by="test")
@@ -202,29 +198,29 @@ def test_categories_and_languages_are_boards_of_their_own(client):
     html = client.get(PAGE, {"board": "category:coding"}).content.decode()
     assert '<optgroup label="Categories">' in html
     assert '<option value="category:coding" selected>Coding</option>' in html
-    assert "Coding" in text_of(html)
+    assert "Coding" in visible_text(html)
 
 
-def test_a_full_page_and_its_table_ask_a_fixed_number_of_questions(client, two_worlds):
-    def queries(**headers: str) -> int:
+def test_page_and_table_have_fixed_query_counts(client, two_groups):
+    def count_queries(**headers: str) -> int:
         with CaptureQueriesContext(connection) as captured:
             client.get(PAGE, headers=headers)
         return len(captured)
 
     [vote] = cast_many(*contestants("eve", "fay"), left=1)
-    Vote.objects.filter(pk=vote.pk).update(categories=["coding"])  # with a first category come the categories' names
+    Vote.objects.filter(pk=vote.pk).update(categories=["coding"])  # the first category adds a query for its name
     publish()
-    small = queries(), queries(**{"HX-Request": "true"})
+    small = count_queries(), count_queries(**{"HX-Request": "true"})
     newcomers = contestants(*[f"m{number}" for number in range(15)])
     for first, second in pairwise(newcomers):
         for vote in cast_many(first, second, left=3, right=3):
             Vote.objects.filter(pk=vote.pk).update(categories=["coding", "maths"], language="de")
     publish()
-    assert (queries(), queries(**{"HX-Request": "true"})) == small
+    assert (count_queries(), count_queries(**{"HX-Request": "true"})) == small
     assert max(small) <= 10
 
 
-def test_the_newest_snapshot_of_each_board_is_found_among_many(client):
+def test_newest_snapshot_of_each_board_is_found(client):
     now = timezone.now()
 
     def published(scope: str, minutes: int, state: str = "done") -> AggregationRun:
@@ -243,24 +239,24 @@ def test_the_newest_snapshot_of_each_board_is_found_among_many(client):
     }
 
 
-def test_columns_of_which_nothing_is_known_are_hidden(client, two_worlds):
+def test_columns_without_values_are_hidden(client, two_groups):
     html = client.get(PAGE).content.decode()
     assert "no-price no-first-token no-organization" in html
     LanguageModel.objects.filter(slug="ada").update(organization="Mint")
     assert "no-organization" not in client.get(PAGE).content.decode()
 
 
-def test_pages_of_the_leaderboard_lead_to_each_other(client, two_worlds):
+def test_leaderboard_pages_link_to_each_other(client, two_groups):
     html = client.get(PAGE).content.decode()
     for name in ("charts", "compare_choice", "snapshots", "method"):
         assert f'href="{reverse(f"leaderboard:{name}")}"' in html
     assert 'href="/leaderboard/models/ada/"' in html
 
 
-def test_who_has_votes_enough_and_no_place_is_told_so_and_not_to_wait_for_more(client):
+def test_unplaceable_model_is_shown_with_reason(client):
     one, other, last, between, first = contestants("one", "other", "last", "between", "first")
     cast_many(one, other, left=40, right=40)
-    # The last lost to everybody, the first won from everybody, and one was only ever between the two.
+    # `last` lost all votes, `first` won all, and `between` met only these two.
     for better, worse in ((one, last), (between, last), (first, one), (first, between)):
         cast_many(better, worse, left=6)
     publish()

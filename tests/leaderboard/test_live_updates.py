@@ -1,5 +1,3 @@
-"""A board that is open brings itself up to date."""
-
 import queue
 import threading
 from collections.abc import Iterator
@@ -13,13 +11,13 @@ from django.utils import timezone
 from common.valkey import connections as valkey
 from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
-from leaderboard.notify import CHANNEL, announce_snapshot
+from leaderboard.notify import CHANNEL, notify_new_snapshot
 from tests.site import Reader, serve
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-SOON_S = 30
+TIMEOUT_S = 30
 
 
 @pytest.fixture
@@ -36,11 +34,11 @@ def published(scope: str = "overall") -> str:
     return run.public_id
 
 
-class Follower:
-    """Somebody with a board open; `news` holds the ids of the snapshots they were told of."""
+class BoardReader:
+    """Reader of a board's stream; `received` holds the ids of snapshots."""
 
     def __init__(self, address: str, *, shown: str, board: str = "overall", **headers: str) -> None:
-        self.news: queue.Queue[str] = queue.Queue()
+        self.received: queue.Queue[str] = queue.Queue()
         self._reader = Reader(address)
         self._url = f"/leaderboard/stream/?board={board}&shown={shown}"
         self._headers = headers
@@ -48,48 +46,48 @@ class Follower:
         self._thread.start()
 
     def _follow(self) -> None:
-        with suppress(httpx2.TransportError):  # the site is stopped while they read
+        with suppress(httpx2.TransportError):  # the site stops before the stream ends
             for event_id, name, data in self._reader.follow(self._url, **self._headers):
                 assert (name, event_id) == ("snapshot", data)
-                self.news.put(data)
+                self.received.put(data)
 
     def next(self) -> str:
-        return self.news.get(timeout=SOON_S)
+        return self.received.get(timeout=TIMEOUT_S)
 
 
 def wait_until_subscribed() -> None:
     wait_for(lambda: dict(valkey.connection().pubsub_numsub(CHANNEL))[CHANNEL])
 
 
-def test_a_reader_is_told_of_each_new_snapshot_of_the_board(address):
-    follower = Follower(address, shown=published())
-    other = Follower(address, shown=published("language:fr"), board="language:fr")
+def test_reader_receives_new_snapshots_of_board(address):
+    reader = BoardReader(address, shown=published())
+    other = BoardReader(address, shown=published("language:fr"), board="language:fr")
     wait_until_subscribed()
     first = published()
-    announce_snapshot("overall")
-    assert follower.next() == first
+    notify_new_snapshot("overall")
+    assert reader.next() == first
     second = published()
-    announce_snapshot("overall")
-    assert follower.next() == second
-    assert other.news.empty()
+    notify_new_snapshot("overall")
+    assert reader.next() == second
+    assert other.received.empty()
 
 
-def test_who_comes_with_an_old_snapshot_is_told_at_once(address):
+def test_reader_with_old_snapshot_is_updated_at_once(address):
     old, new = published(), published()
-    assert Follower(address, shown=old).next() == new
-    # A browser that reconnects says what it was told last.
-    reconnected = Follower(address, shown=old, **{"Last-Event-ID": new})
+    assert BoardReader(address, shown=old).next() == new
+    # A browser that reconnects sends the last event's id.
+    reconnected = BoardReader(address, shown=old, **{"Last-Event-ID": new})
     newest = published()
-    announce_snapshot("overall")
+    notify_new_snapshot("overall")
     assert reconnected.next() == newest
 
 
-def test_a_lost_subscription_loses_no_snapshot(address):
-    follower = Follower(address, shown=published())
+def test_lost_subscription_misses_no_snapshot(address):
+    reader = BoardReader(address, shown=published())
     wait_until_subscribed()
-    missed = published()  # whose announcement nobody hears
+    missed = published()  # without a notification
     valkey.connection().execute_command("CLIENT", "KILL", "TYPE", "pubsub")
-    assert follower.next() == missed
+    assert reader.next() == missed
 
 
 def test_readers_hold_no_database_connection(address, settings):
@@ -101,16 +99,16 @@ def test_readers_hold_no_database_connection(address, settings):
             return int(cursor.fetchone()[0])
 
     shown, before = published(), connections()
-    followers = [Follower(address, shown=shown) for _ in range(20)]
+    readers = [BoardReader(address, shown=shown) for _ in range(20)]
     wait_until_subscribed()
     new = published()
-    announce_snapshot("overall")
-    assert {follower.next() for follower in followers} == {new}
+    notify_new_snapshot("overall")
+    assert {reader.next() for reader in readers} == {new}
     wait_for(lambda: connections() <= before + 2)
 
 
-def test_a_snapshot_is_published_while_valkey_is_away(monkeypatch, caplog):
+def test_notification_without_valkey_is_logged(monkeypatch, caplog):
     monkeypatch.setattr(valkey, "_away_until", float("inf"))
     with caplog.at_level("WARNING", logger="leaderboard.notify"):
-        announce_snapshot("overall")
+        notify_new_snapshot("overall")
     assert "was not announced" in caplog.text

@@ -1,5 +1,3 @@
-"""Moderators decide in the administration whether votes count; what the votes say, nobody changes there."""
-
 import pytest
 from django.contrib.auth.models import Permission
 from kombu.exceptions import OperationalError
@@ -23,7 +21,6 @@ def aggregate():
 
 @pytest.fixture
 def moderator(client):
-    """Signed in; may look at votes and reviews, and judge."""
     user = make.user(is_staff=True)
     names = ["view_vote", "view_votechange", "add_votechange", "view_anomalyreview"]
     user.user_permissions.set(Permission.objects.filter(codename__in=names))
@@ -55,7 +52,7 @@ def choose(votes, action: str, **more: str) -> dict[str, object]:
 
 
 @pytest.mark.django_db
-def test_a_selection_of_votes_is_excluded_with_a_reason_and_restored(client, moderator, counted):
+def test_selected_votes_are_excluded_and_restored(client, moderator, counted):
     page = client.post(VOTES, choose(counted[:3], "exclude_votes"))
     assert "3 votes are chosen" in page.content.decode()
     given = choose(counted[:3], "exclude_votes", because="cast by a script", reason="moderation")
@@ -73,13 +70,13 @@ def test_a_selection_of_votes_is_excluded_with_a_reason_and_restored(client, mod
 
 
 @pytest.mark.django_db
-def test_without_saying_why_nothing_is_excluded(client, moderator, counted):
+def test_exclusion_without_reason_is_refused(client, moderator, counted):
     client.post(VOTES, choose(counted, "exclude_votes", because=" ", reason="moderation"))
     assert not Vote.objects.exclude(excluded_reason="").exists()
 
 
 @pytest.mark.django_db
-def test_excluding_many_votes_takes_no_more_queries(client, moderator, counted, django_assert_max_num_queries):
+def test_excluding_many_votes_has_bounded_query_count(client, moderator, counted, django_assert_max_num_queries):
     cast_many(*contestants("c", "d"), left=40)
     aggregate()
     given = choose(Vote.objects.all(), "exclude_votes", because="a script", reason="moderation")
@@ -89,7 +86,7 @@ def test_excluding_many_votes_takes_no_more_queries(client, moderator, counted, 
 
 
 @pytest.mark.django_db
-def test_a_review_shows_the_evidence_and_the_board_with_and_without(client, moderator, review):
+def test_review_page_shows_evidence_and_effect(client, moderator, review):
     assert "a took 3 of 3 votes; 1 were to be expected" in client.get(REVIEWS).content.decode()
     page = client.get(f"{REVIEWS}{review.pk}/change/").content.decode()
     for shown in ("1612.4", "1498.2", "Exclude these votes", "They are fine"):
@@ -98,7 +95,7 @@ def test_a_review_shows_the_evidence_and_the_board_with_and_without(client, mode
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("state", "reason"), [("dismissed", ""), ("excluded", "moderation")])
-def test_a_review_is_decided_with_a_reason(client, moderator, review, state, reason):
+def test_review_decision_requires_reason(client, moderator, review, state, reason):
     url = f"{REVIEWS}{review.pk}/decide/"
     client.post(url, {"state": state, "because": ""})
     assert AnomalyReview.objects.get().state == "open"
@@ -111,10 +108,10 @@ def test_a_review_is_decided_with_a_reason(client, moderator, review, state, rea
 
 
 @pytest.mark.django_db
-def test_who_may_only_look_decides_nothing(client, review):
-    looker = make.user(is_staff=True)
-    looker.user_permissions.set(Permission.objects.filter(codename__in=["view_vote", "view_anomalyreview"]))
-    client.force_login(looker)
+def test_staff_without_permission_cannot_decide(client, review):
+    viewer = make.user(is_staff=True)
+    viewer.user_permissions.set(Permission.objects.filter(codename__in=["view_vote", "view_anomalyreview"]))
+    client.force_login(viewer)
     client.post(VOTES, choose(Vote.objects.all(), "restore_votes", because="x"))
     assert set(Vote.objects.values_list("excluded_reason", flat=True)) == {"anomaly"}
     assert client.post(f"{REVIEWS}{review.pk}/decide/", {"state": "excluded", "because": "x"}).status_code == 403
@@ -124,13 +121,13 @@ def test_who_may_only_look_decides_nothing(client, review):
 
 
 @pytest.mark.django_db
-def test_moderators_have_voters_looked_at_again(
+def test_moderator_can_request_anomaly_check(
     client, moderator, counted, monkeypatch, django_capture_on_commit_callbacks
 ):
-    def away(*_):
+    def fail(*_):
         raise OperationalError("no broker")
 
-    monkeypatch.setattr(tasks.look_for_anomalies, "delay", away)
+    monkeypatch.setattr(tasks.look_for_anomalies, "delay", fail)
     with django_capture_on_commit_callbacks(execute=True):
         assert client.post(f"{REVIEWS}look/").status_code == 302
     assert AuditEntry.objects.get().action == "leaderboard.look_for_anomalies"

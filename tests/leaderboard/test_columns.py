@@ -1,11 +1,9 @@
-"""Integers are read from the database unchanged."""
-
 import numpy as np
 import pytest
 from django.db import DataError
 
 from leaderboard.counting import columns
-from leaderboard.counting.columns import Column, read_by, read_packed
+from leaderboard.counting.columns import Column, read_columns, read_columns_by
 
 pytestmark = pytest.mark.django_db
 LARGEST = 2**31 - 1
@@ -18,33 +16,33 @@ def as_rows(found) -> list[tuple[int, ...]]:
     return sorted(zip(*(found[name].tolist() for name in COLUMNS), strict=True))
 
 
-def test_read_packed_returns_every_number_whole():
-    assert as_rows(read_packed(COLUMNS, SOURCE, {"least": 0})) == sorted(ROWS)
+def test_read_columns_returns_exact_integers():
+    assert as_rows(read_columns(COLUMNS, SOURCE, {"least": 0})) == sorted(ROWS)
 
 
-def test_read_packed_in_pieces_returns_every_row(monkeypatch):
-    monkeypatch.setattr(columns, "PIECE", 2**30)
-    assert as_rows(read_packed(COLUMNS, SOURCE, {"least": 0}, numbered_by="e")) == sorted(ROWS)
-    monkeypatch.setattr(columns, "PIECE", 2)
+def test_read_columns_in_parts_returns_every_row(monkeypatch):
+    monkeypatch.setattr(columns, "ROWS_PER_READ", 2**30)
+    assert as_rows(read_columns(COLUMNS, SOURCE, {"least": 0}, numbered_by="e")) == sorted(ROWS)
+    monkeypatch.setattr(columns, "ROWS_PER_READ", 2)
     few = SOURCE.replace("e >=", "e < 9 AND e >=")
-    assert as_rows(read_packed(COLUMNS, few, {"least": 0}, numbered_by="e")) == sorted(
+    assert as_rows(read_columns(COLUMNS, few, {"least": 0}, numbered_by="e")) == sorted(
         row for row in ROWS if row[4] < 9
     )
 
 
-def test_read_by_groups_rows_by_key():
-    found = read_by("b", COLUMNS, SOURCE, {"least": 0})
+def test_read_columns_by_groups_rows_by_key():
+    found = read_columns_by("b", COLUMNS, SOURCE, {"least": 0})
     assert {value: as_rows(rows) for value, rows in found.items()} == {
         value: sorted(row for row in ROWS if row[1] == value) for value in (0, 7, LARGEST)
     }
 
 
-def test_read_packed_refuses_a_number_of_more_than_its_bytes():
+def test_read_columns_refuses_too_large_integer():
     with pytest.raises(DataError, match="out of range"):
-        read_packed({"n": Column("n")}, f"FROM (VALUES ({LARGEST + 1})) AS row (n)", {})
+        read_columns({"n": Column("n")}, f"FROM (VALUES ({LARGEST + 1})) AS row (n)", {})
 
 
-def test_read_packed_without_rows_returns_empty_arrays():
-    found = read_packed(COLUMNS, SOURCE, {"least": 2**31}, numbered_by="e")
+def test_read_columns_without_rows_returns_empty_arrays():
+    found = read_columns(COLUMNS, SOURCE, {"least": 2**31}, numbered_by="e")
     assert all(len(column) == 0 and column.dtype == np.int64 for column in found.values())
-    assert read_by("b", COLUMNS, SOURCE, {"least": 2**31}) == {}
+    assert read_columns_by("b", COLUMNS, SOURCE, {"least": 2**31}) == {}
