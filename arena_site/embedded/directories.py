@@ -12,7 +12,7 @@ from arena_site.embedded.program import CannotStart
 LONGEST_RUNTIME_DIR = 80
 
 
-def make_passage(directory: Path) -> None:
+def make_traversable(directory: Path) -> None:
     """Create `directory` so that others can pass through but not look around; what is inside decides for itself."""
     directory.mkdir(mode=0o711, parents=True, exist_ok=True)
 
@@ -33,7 +33,7 @@ def runtime_dir(data_dir: Path) -> Path:
     directory = Path(session_dir if usable else tempfile.gettempdir(), name)
     if len(bytes(directory)) > LONGEST_RUNTIME_DIR:
         directory = Path("/tmp", name)  # noqa: S108 (its owner and mode are checked below)
-    make_passage(directory)
+    make_traversable(directory)
     found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
         raise CannotStart(f"{directory} belongs to somebody else, so the sockets of the arena cannot be put there.")
