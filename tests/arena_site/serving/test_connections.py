@@ -12,7 +12,7 @@ import uvicorn
 
 from arena_site.asgi import application
 from arena_site.embedded import connections
-from arena_site.embedded.connections import BODY, HEAD, PACES, GuardedConnection, Pace, Progress
+from arena_site.embedded.connections import BODY, HEAD, MIN_RATES, GuardedConnection, MinRate, Progress
 from battles.streaming.protocol import StreamToken, TurnEvent, entry, sign, stream_key
 from common.valkey import connections as valkey
 from common.valkey import stream_slots
@@ -26,7 +26,7 @@ FORM = b"POST /language/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: applicatio
 
 class Impatient(GuardedConnection):
     check_every_s = 0.1
-    paces = {HEAD: Pace(0.3, math.inf), BODY: Pace(0.3, 10)}
+    min_rates = {HEAD: MinRate(0.3, math.inf), BODY: MinRate(0.3, 10)}
 
 
 @contextmanager
@@ -95,8 +95,8 @@ def test_half_a_second_request_is_cut():
 )
 def test_body_is_cut_by_its_pace_not_its_length(bytes_a_second: int, is_cut: bool):
     """20 MB at the pace of a slow phone take over five hours."""
-    progress = Progress(PACES[BODY], now=0, moved=0)
-    checks = (progress.is_too_slow(now=now, moved=now * bytes_a_second) for now in range(0, 20_000, 5))
+    progress = Progress(MIN_RATES[BODY], now=0, received=0)
+    checks = (progress.is_too_slow(now=now, received=now * bytes_a_second) for now in range(0, 20_000, 5))
     assert any(checks) == is_cut
 
 
@@ -112,7 +112,7 @@ def test_stream_before_a_pipelined_request_ends_with_its_reader():
 
 
 def test_reader_that_takes_nothing_is_cut(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(connections, "NOTHING_TAKEN_S", 1)
+    monkeypatch.setattr(connections, "USER_TIMEOUT_S", 1)
     key = stream_key("flood", 0)
     piece = entry([TurnEvent("text", "left", "x" * 100_000)])
     for _ in range(200):
