@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts.actor import Actor
 from accounts.models import Visitor
 from arena_site.embedded.valkey import Valkey
-from arena_site.retention import NotAllForgotten
+from arena_site.retention import PurgeIncomplete
 from arena_site.supervisor.child import Child
 from arena_site.tasks import purge
 from battles.actions import cast_vote
@@ -71,7 +71,7 @@ def test_a_session_that_cannot_be_deleted_holds_up_no_other_and_is_told_of_in_th
             "CREATE TRIGGER one_stays BEFORE UPDATE ON battles_turn FOR EACH ROW "
             f"EXECUTE FUNCTION stays({sessions[0].battles.get().pk})"
         )
-    with pytest.raises(NotAllForgotten, match=r"should be: 1$"):
+    with pytest.raises(PurgeIncomplete, match=r"should be: 1$"):
         purge()
     assert kept() == {sessions[0].pk}
     assert f"session {sessions[0].pk} cannot be deleted" in caplog.text
