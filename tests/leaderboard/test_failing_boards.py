@@ -67,7 +67,7 @@ def test_failing_board_keeps_snapshot_and_others_are_published(monkeypatch, admi
 
     assert AggregationRun.objects.failed_boards() == ["category:coding"]
     trouble = "The last aggregation of board category:coding failed."
-    [(sentence, address)] = [seen for seen in read_dashboard(admin_user).troubles if "board" in seen[0]]
+    [(sentence, address)] = [seen for seen in read_dashboard(admin_user).warnings if "board" in seen[0]]
     assert sentence == trouble
     assert "no fit today" in admin_client.get(address).content.decode()
 

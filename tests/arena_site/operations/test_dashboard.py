@@ -95,8 +95,8 @@ def test_what_is_wrong_stands_at_the_top(administrator: Any, settings: Any):
     SpendingDay.objects.create(day=timezone.now().date(), account="site", spent=9, reserved="0.5")
     Breaker.objects.create(model=one, opened_at=timezone.now(), probe_at=timezone.now(), reason="cut")
     valkey().delete("heartbeat:beat")
-    troubles = [sentence for sentence, _address in read_dashboard(administrator).troubles]
-    assert troubles == [
+    warnings = [sentence for sentence, _address in read_dashboard(administrator).warnings]
+    assert warnings == [
         "beat is not heard.", "Fewer than two models can be drawn.", "95 % of today's budget of the site is used.",
     ]  # fmt: skip
     assert "beat is not heard." in page(administrator)
@@ -106,7 +106,7 @@ def test_what_waits_for_moderators_is_said_with_the_way_to_it(administrator: Any
     one, two = make.model(), make.model()
     for state in ("waiting", "waiting", "dismissed"):
         ModerationCase.objects.create(battle=make.battle(one, two), state=state)
-    assert read_dashboard(administrator).troubles == [
+    assert read_dashboard(administrator).warnings == [
         ("2 cases wait for moderation.", "/admin/battles/moderationcase/")
     ]
 
@@ -114,8 +114,8 @@ def test_what_waits_for_moderators_is_said_with_the_way_to_it(administrator: Any
 def test_nothing_is_wrong_with_an_arena_that_is_well(administrator: Any):
     for _ in range(2):
         make.model()
-    assert read_dashboard(administrator).troubles == []
-    assert "operations-troubles" not in page(administrator)
+    assert read_dashboard(administrator).warnings == []
+    assert "operations-warnings" not in page(administrator)
 
 
 def test_the_page_of_one_app_lists_its_tables_and_asks_for_nothing_else(administrator: Any):
@@ -157,7 +157,7 @@ def test_moderators_see_battles_and_people_and_neither_money_nor_models_nor_the_
     seen = read_dashboard(moderator)
     assert seen.battles is not None
     assert seen.sign_ups == 1
-    assert (seen.spending, seen.models, seen.machine, seen.silent) == (None, None, None, [])
+    assert (seen.spending, seen.models, seen.machine, seen.silent_processes) == (None, None, None, [])
     shown = page(moderator)
     assert "Battles today" in shown
     assert "Cost today" not in shown
