@@ -9,7 +9,7 @@ for _name in ("SECRET_KEY", "ARENA_ENCRYPTION_KEYS", "DATABASE_URL", "REDIS_URL"
     if not env.str(_name, default=""):
         raise ImproperlyConfigured(f"{_name} must be set in the environment")
 
-# On a public site, addresses entered by administrators must not reach its private network unless the operator allows it.
+# On a public site, addresses of providers must not reach its private network unless the operator allows it.
 ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", default=False)
 ARENA_STAFF_SECOND_FACTOR = env.bool("ARENA_STAFF_SECOND_FACTOR", default=True)
 SECURE_SSL_REDIRECT = env.bool("ARENA_SSL_REDIRECT", default=True)
