@@ -28,7 +28,7 @@ def token(fake_provider: FakeProvider) -> str:
     return ApiToken.issue(user=make.user(), name="tour", scopes=[Scope.READ, Scope.BATTLE, Scope.VOTE])[1]
 
 
-def test_the_calls_with_curl_work_one_after_the_other(site: str, token: str, fake_provider: FakeProvider):
+def test_curl_calls_of_the_docs_work_in_order(site: str, token: str, fake_provider: FakeProvider):
     reader, battle = Reader(site, token), ""
     answers = []
     for line in [line for language, text in PAGE.blocks if language == "sh" for line in shell_lines(text)]:
@@ -45,7 +45,7 @@ def test_the_calls_with_curl_work_one_after_the_other(site: str, token: str, fak
 
 
 @pytest.mark.processes
-def test_the_program_in_python_prints_what_was_said_and_the_names(site: str, token: str, fake_provider: FakeProvider):
+def test_python_example_prints_answers_and_names(site: str, token: str, fake_provider: FakeProvider):
     (program,) = [text for language, text in PAGE.blocks if language == "python"]
     environment = {**os.environ, "ARENA": site, "TOKEN": token}
     others = counters._gauges["streams"]

@@ -26,7 +26,7 @@ def variables_read() -> set[str]:
     return names - {"DJANGO_SETTINGS_MODULE"}
 
 
-def test_the_example_lists_every_variable_that_is_read():
+def test_env_example_lists_every_variable():
     example = Path(settings.BASE_DIR / ".env.example").read_text()
     listed = set(re.findall(r"^#? ?([A-Z][A-Z0-9_]+)=", example, flags=re.MULTILINE))
     provider_keys = {name for name in listed if name.endswith("_API_KEY")}

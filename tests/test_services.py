@@ -14,7 +14,7 @@ pytestmark = pytest.mark.processes
 ONE_THAT_EMPTIES_VALKEY = "tests/test_env_example.py"
 
 
-def test_an_arena_that_runs_in_this_folder_is_left_alone(tmp_path: Path):
+def test_tests_ignore_arena_running_in_this_folder(tmp_path: Path):
     theirs = {"DATABASE_URL": "postgres://arena@127.0.0.1:9/theirs", "REDIS_URL": "redis://127.0.0.1:9/0"}
     (tmp_path / "services.json").write_text(json.dumps(theirs))
     (tmp_path / "env").write_text("ARENA_DATABASE_POOL=no number\n")

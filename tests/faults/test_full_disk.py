@@ -59,7 +59,7 @@ def faults_of_ended_children(pid: int) -> int:
     return int(fields.split()[8])  # cminflt in proc(5)
 
 
-def test_full_disk_ends_no_launcher_and_site_serves_again(arena: Arena, reader: Reader):
+def test_launcher_survives_full_disk_and_site_recovers(arena: Arena, reader: Reader):
     battle = answered(reader)
     with arena.full_disk():
         sweeper = arena.signal(SWEEPER)

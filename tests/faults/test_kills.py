@@ -26,7 +26,7 @@ def test_killed_worker_is_replaced_and_text_is_whole(arena: Arena, reader: Reade
     assert texts(finished(reader, battle)) == whole(HALTED)
 
 
-def test_stopped_worker_hands_answer_over(arena: Arena, reader: Reader, steady_provider: FakeProvider):
+def test_stopped_worker_requeues_its_answer(arena: Arena, reader: Reader, steady_provider: FakeProvider):
     battle = begun(reader, steady_provider)
     arena.signal(ANSWERS, signal.SIGTERM)
     wait_for(lambda: steady_provider.calls["steady"] == 4)
@@ -41,7 +41,7 @@ def test_stopped_worker_hands_answer_over(arena: Arena, reader: Reader, steady_p
     assert [state for (state,) in states] == ["lost", "lost", "done", "done"]
 
 
-def test_killed_valkey_loses_no_word_and_no_vote(arena: Arena, reader: Reader, steady_provider: FakeProvider):
+def test_killed_valkey_loses_no_text_and_no_vote(arena: Arena, reader: Reader, steady_provider: FakeProvider):
     earlier = answered(reader)
     battle = begun(reader, steady_provider)
     arena.signal(VALKEY)
@@ -51,7 +51,7 @@ def test_killed_valkey_loses_no_word_and_no_vote(arena: Arena, reader: Reader, s
     assert reader.battle(earlier["id"])["vote"]["choice"] == "left"
 
 
-def test_flushed_valkey_loses_no_word_and_ends_streams(arena: Arena, reader: Reader, steady_provider: FakeProvider):
+def test_flushed_valkey_loses_no_text_and_ends_streams(arena: Arena, reader: Reader, steady_provider: FakeProvider):
     battle, waiting = reader.start_battle(HALTED), reader.start_battle(HALTED)
     events = reader.follow(battle["stream_url"])
     next(events)

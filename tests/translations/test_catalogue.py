@@ -29,11 +29,11 @@ def test_every_message_is_translated(language: str):
     assert [message.id for message in untranslated(updated(language))] == []
 
 
-def test_nothing_is_translated_that_nobody_says_any_more(language: str):
+def test_catalogue_has_no_obsolete_messages(language: str):
     assert {message.id for message in read(language)} - {message.id for message in updated(language)} == set()
 
 
-def test_a_translation_has_the_places_of_its_message(language: str):
+def test_translations_keep_placeholders(language: str):
     wrong = []
     for message in filter(lambda message: message.id, updated(language)):
         ids = message.id if isinstance(message.id, (tuple, list)) else [message.id]
@@ -44,7 +44,7 @@ def test_a_translation_has_the_places_of_its_message(language: str):
 
 
 @pytest.mark.parametrize("language", [*LANGUAGES, ENGLISH])
-def test_what_is_compiled_is_what_is_written(language: str):
+def test_compiled_catalogue_is_current(language: str):
     """Else `make messages` was forgotten."""
     with path_of(language).with_suffix(".mo").open("rb") as compiled:
         assert contents(compiled) == contents(BytesIO(as_mo(read(language))))
@@ -81,12 +81,12 @@ def contents(file: Any) -> dict[Any, str]:
     return known
 
 
-def test_french_keeps_its_marks_with_their_words():
+def test_french_punctuation_has_no_break_spaces():
     loose = [text for message in read("fr") for text in forms(message) if message.id and LOOSE.search(text)]
     assert loose == []
 
 
-def test_the_method_is_told_in_every_language(language: str):
+def test_translated_method_has_the_same_structure(language: str):
     """As far as can be seen without reading it: the same headings, paragraphs, lists and formulas."""
     docs = settings.BASE_DIR / "docs"
     assert parts(docs / f"method.{language}.md") == parts(docs / "method.md")

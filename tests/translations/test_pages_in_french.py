@@ -80,12 +80,12 @@ def spoken(client: Client, paths: list[str], english: re.Pattern[str]) -> dict[s
     return found
 
 
-def test_pages_of_everybody(world: World, english: re.Pattern[str]):
+def test_public_pages_have_no_english_in_french(world: World, english: re.Pattern[str]):
     snapshots = [f"/leaderboard/snapshots/{public_id}/" for public_id in world.ids["snapshots"]]
     assert spoken(Client(headers=FRENCH), [*VISITORS_PAGES, *snapshots], english) == {}
 
 
-def test_pages_of_a_member(world: World, english: re.Pattern[str]):
+def test_member_pages_have_no_english_in_french(world: World, english: re.Pattern[str]):
     sessions = [f"/s/{public_id}/" for public_id in world.ids["sessions"]]
     uploads = [f"/uploads/{public_id}/" for public_id in world.ids["uploads"]]
     deletions = [f"{path}delete/" for path in (sessions[0], uploads[0])]
@@ -93,7 +93,7 @@ def test_pages_of_a_member(world: World, english: re.Pattern[str]):
     assert spoken(of(world.actor), own, english) == {}
 
 
-def test_pages_of_the_administration(world: World, english: re.Pattern[str], settings):
+def test_admin_pages_have_no_english_in_french(world: World, english: re.Pattern[str], settings):
     settings.ARENA_STAFF_SECOND_FACTOR = False
     lists = [
         reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
@@ -104,7 +104,7 @@ def test_pages_of_the_administration(world: World, english: re.Pattern[str], set
     assert spoken(client, [reverse("admin:index"), "/styleguide/", *lists], english) == {}
 
 
-def test_short_names_in_the_administration_are_french_too(settings):
+def test_short_admin_names_are_translated(settings):
     settings.ARENA_STAFF_SECOND_FACTOR = False
     ModerationRule.objects.create(category="harming oneself", patterns=["a phrase"])
     client = of(make.member(is_staff=True, is_superuser=True))
@@ -112,7 +112,7 @@ def test_short_names_in_the_administration_are_french_too(settings):
     assert "se faire du mal" in client.get(reverse("admin:battles_moderationrule_changelist")).text
 
 
-def test_a_label_that_django_makes_of_a_name_is_french_too():
+def test_generated_form_label_is_translated():
     class NameForm(forms.Form):
         name = forms.CharField()
 
@@ -120,7 +120,7 @@ def test_a_label_that_django_makes_of_a_name_is_french_too():
         assert "Nom</label>" in render_to_string("allauth/elements/fields.html", {"attrs": {"form": NameForm()}})
 
 
-def test_files_for_programs_are_the_same_in_every_language(world: World):
+def test_csv_and_json_are_language_independent(world: World):
     for path in (
         "/leaderboard/?format=csv",
         "/api/v1/leaderboard/matrix/",
@@ -129,5 +129,5 @@ def test_files_for_programs_are_the_same_in_every_language(world: World):
         assert Client(headers=FRENCH).get(path).content == Client().get(path).content
 
 
-def test_english_is_found(english: re.Pattern[str]):
+def test_english_run_of_words_is_found(english: re.Pattern[str]):
     assert english.findall(shown('<p title="x">Please vote <b>first.</b></p>')) == ["Please vote first."]

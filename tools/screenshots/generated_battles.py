@@ -112,10 +112,10 @@ def _create_battle(prompt: str, visitor: Visitor, moment: datetime, mode: str, a
         answer = Answer.objects.create(
             turn=turn, side=side, state=Answer.State.DONE, text=source.text, html=source.html
         )
-        call, duration_factor = source.call, chance.uniform(0.7, 1.4)
+        call, factor = source.call, chance.uniform(0.7, 1.4)
         answer.call = Call.objects.create(
             answer=answer, model=side.model, attempt=1, fence=1, state=Call.State.DONE, started_at=moment,
-            first_token_ms=int((call.first_token_ms or 300) * duration_factor), total_ms=int((call.total_ms or 4000) * duration_factor),
+            first_token_ms=int((call.first_token_ms or 300) * factor), total_ms=int((call.total_ms or 4000) * factor),
             prompt_tokens=call.prompt_tokens, completion_tokens=call.completion_tokens, finish_reason="stop",
         )  # fmt: skip
         answer.save(update_fields=["call"])

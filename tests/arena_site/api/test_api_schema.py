@@ -67,18 +67,18 @@ class Contract:
         return response.json()
 
 
-def test_the_schema_is_valid_and_nothing_in_it_is_guessed(tmp_path):
+def test_schema_is_valid_without_warnings(tmp_path):
     call_command("spectacular", "--validate", "--fail-on-warn", "--file", tmp_path / "schema.yml")
 
 
-def test_every_address_of_the_api_is_in_the_schema():
+def test_schema_contains_every_api_path():
     found = {address for address in addresses() if address.startswith("/api/")}
     beside = {DOCS, SCHEMA, "/api/{rest}"}
     assert found - beside == set(json.loads(schema_as_json())["paths"])
     assert beside <= found
 
 
-def test_everything_the_api_gives_is_as_the_schema_says_and_nothing_more(client: Client, settings):
+def test_responses_match_schema_without_extra_fields(client: Client, settings):
     """Every operation is called, and no answer has a field that is not described."""
     settings.ARENA_PUBLISH_VOTES = True
     member = make.member()
@@ -174,7 +174,7 @@ def test_everything_the_api_gives_is_as_the_schema_says_and_nothing_more(client:
     assert contract.operations - contract.seen == set()
 
 
-def test_what_nobody_has_yet_is_as_the_schema_says(client: Client):
+def test_empty_responses_match_schema(client: Client):
     make.model(slug="ada")
     contract = Contract()
     for route, query in [
@@ -185,7 +185,7 @@ def test_what_nobody_has_yet_is_as_the_schema_says(client: Client):
     contract.ask(client, "get", "leaderboard/models/{slug}/", slug="ada")
 
 
-def test_every_call_is_described_and_every_body_and_refusal_has_an_example_that_is_as_the_schema_says():
+def test_operations_have_descriptions_and_valid_examples():
     schema = json.loads(schema_as_json())
     components, tags = closed(schema["components"]), set()
     for route, methods in schema["paths"].items():
@@ -204,14 +204,14 @@ def test_every_call_is_described_and_every_body_and_refusal_has_an_example_that_
     assert tags == {tag["name"] for tag in schema["tags"] if tag["description"]}
 
 
-def test_everybody_may_read_the_schema(client: Client):
+def test_schema_is_public(client: Client):
     read = client.get(SCHEMA)
     assert (read.status_code, read["Content-Type"]) == (200, "application/vnd.oai.openapi+json")
     assert read.json()["openapi"].startswith("3.1")
     assert client.get(SCHEMA, headers={"Authorization": "Bearer arena_wrong"}).status_code == 401
 
 
-def test_a_call_says_which_scope_a_token_needs_for_it():
+def test_operation_names_required_token_scope():
     paths = json.loads(schema_as_json())["paths"]
     assert paths["/api/v1/battles/{public_id}/vote/"]["post"]["security"] == [{"token": ["vote"]}, {"browser": []}, {}]
     assert "A token needs the scope `vote`." in paths["/api/v1/battles/{public_id}/vote/"]["post"]["description"]
@@ -219,7 +219,7 @@ def test_a_call_says_which_scope_a_token_needs_for_it():
     assert "A token needs" not in paths["/api/v1/me/tokens/"]["post"]["description"]
 
 
-def test_the_page_loads_scripts_and_styles_of_this_site_alone(client: Client):
+def test_documentation_loads_own_scripts_and_styles_only(client: Client):
     page = client.get(DOCS).text
     loaded = re.findall(r'<(?:script[^>]*src|link[^>]*href)="([^"]*)"', page)
     assert any("swagger-ui-bundle" in address for address in loaded)

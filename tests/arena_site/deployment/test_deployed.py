@@ -112,7 +112,9 @@ def deployed(tmp_path: Path, **settings_of_the_test: str) -> Iterator[Proxy]:
             yield Proxy(int(environment["ARENA_PORT"]))
 
 
-def test_an_arena_behind_its_proxy(tmp_path: Path, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch):
+def test_deployed_arena_answers_behind_proxy(
+    tmp_path: Path, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+):
     models = tmp_path / "models.yaml"
     entry = '- {{id: {0}, name: {0}, model: honest, base_url: "{1}", needs_key: false}}\n'
     models.write_text("".join(entry.format(name, fake_provider.base_url) for name in ("one", "two")))

@@ -77,7 +77,7 @@ def test_commands_of_our_image_exist(service: Service):
 
 
 @each_of_ours
-def test_our_containers_may_do_nothing_but_run(service: Service):
+def test_our_containers_are_read_only_without_capabilities(service: Service):
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
@@ -85,20 +85,20 @@ def test_our_containers_may_do_nothing_but_run(service: Service):
     assert "privileged" not in service.said
 
 
-def test_only_the_proxy_is_reached_from_outside():
+def test_only_proxy_publishes_ports_to_networks():
     published = {service.name: service["ports"] for service in services() if service.get("ports")}
     assert set(published) == {"proxy", "grafana"}
     assert all(port.startswith("127.0.0.1:") for port in published["grafana"])
 
 
 @each_service
-def test_images_are_of_a_known_version_and_restart(service: Service):
+def test_images_are_pinned_and_services_restart(service: Service):
     assert service.get("build") or service.is_ours or re.search(r":v?\d+(\.\d+)*$", service["image"])
     assert service.ends or service["restart"] == "unless-stopped"
 
 
 @each_service
-def test_who_waits_waits_for_something_that_comes(service: Service):
+def test_depends_on_conditions_can_be_met(service: Service):
     for name, how in service.get("depends_on", {}).items():
         awaited = by_name(name)
         if how["condition"] == "service_completed_successfully":
@@ -109,7 +109,7 @@ def test_who_waits_waits_for_something_that_comes(service: Service):
 
 
 @each_service
-def test_what_is_mounted_is_there(service: Service):
+def test_mounted_sources_exist(service: Service):
     volumes = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["volumes"]
     for mount in service.get("volumes", []):
         source = mount.split(":")[0]
@@ -121,7 +121,7 @@ def test_what_is_mounted_is_there(service: Service):
 
 
 @each_service
-def test_no_secret_stands_in_the_compose_file(service: Service):
+def test_compose_file_contains_no_secrets(service: Service):
     environment = service.get("environment", {})
     for name in environment:
         if re.search("KEY|SECRET|PASSWORD|TOKEN|AUTH$", name) and environment[name] != "":
@@ -129,7 +129,7 @@ def test_no_secret_stands_in_the_compose_file(service: Service):
         assert not re.search(r"://[^/$]*:[^/$]+@", str(environment[name]))
 
 
-def test_the_image_runs_as_nobody_in_particular():
+def test_image_runs_as_unprivileged_user_on_pinned_base():
     instructions = dockerfile()
     assert [rest for name, rest in instructions if name == "USER"][-1] == "10001:10001"
     assert not [rest for name, rest in instructions if name == "ADD"]
@@ -156,7 +156,7 @@ def test_image_installs_pinned_pip_first_with_a_cache():
     assert not any("NO_CACHE" in rest for _, rest in dockerfile())
 
 
-def test_image_and_compose_agree_where_things_are():
+def test_image_and_compose_agree_on_paths():
     environment = dict(
         word.split("=", 1) for name, rest in dockerfile() if name == "ENV" for word in rest.split() if "=" in word
     )
@@ -191,7 +191,7 @@ def let_in() -> set[str]:
     return {line[1:] for line in lines if line.startswith("!")}
 
 
-def test_what_the_image_needs_is_let_in_and_what_is_let_in_exists():
+def test_dockerignore_admits_existing_needed_paths_only():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     packages = set(project["tool"]["importlinter"]["root_packages"])
     texts = {"locale", "docs/method.md", "docs/method.fr.md"}
@@ -205,7 +205,7 @@ def test_what_the_image_needs_is_let_in_and_what_is_let_in_exists():
     assert all((ROOT / source).exists() for sources in copied for source in sources)
 
 
-def test_the_workflow_runs_what_everybody_runs():
+def test_workflow_runs_the_ci_script():
     workflow: dict[Any, Any] = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())
     assert set(workflow[True]) == {"push", "pull_request"}  # YAML reads "on" as a truth
     test = workflow["jobs"]["test"]
@@ -216,7 +216,7 @@ def test_the_workflow_runs_what_everybody_runs():
 
 
 @pytest.mark.processes
-def test_secrets_are_new_each_time_and_of_use():
+def test_generated_secrets_are_new_and_valid():
     first, second = made_secrets(), made_secrets()
     assert set(first) == {*SECRETS, "VALKEY_PASSWORD"}
     assert not set(first.values()) & set(second.values())
@@ -229,7 +229,7 @@ def test_secrets_are_new_each_time_and_of_use():
 
 @pytest.mark.processes
 @pytest.mark.parametrize("script", sorted(path.name for path in (ROOT / "deploy").glob("*.sh")))
-def test_scripts_are_programs(script: str):
+def test_deploy_scripts_are_executable_and_parse(script: str):
     assert os.access(ROOT / "deploy" / script, os.X_OK)
     subprocess.run(["/bin/sh", "-n", ROOT / "deploy" / script], check=True)
 

@@ -67,13 +67,13 @@ def evidence(db) -> None:
 
 @pytest.mark.usefixtures("evidence")
 @pytest.mark.parametrize("statement", REWRITES)
-def test_owner_rewrites_no_evidence_by_accident(statement: str):
+def test_triggers_keep_owner_from_rewriting_evidence(statement: str):
     connection.check_constraints()  # TRUNCATE waits for no trigger of the test's own rows
     with pytest.raises(DatabaseError, match="pgtrigger: Cannot"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)
 
 
-def test_audit_entry_is_given_to_nobody_else(evidence: None):
+def test_audit_entry_cannot_change_its_user(evidence: None):
     other = make.user()
     with pytest.raises(DatabaseError, match="pgtrigger: Cannot update"), transaction.atomic():
         AuditEntry.objects.update(user=other)
@@ -164,6 +164,6 @@ def owner_of_tests() -> dict[str, object]:
     return psycopg.conninfo.conninfo_to_dict(parts._replace(path=f"/{connection.settings_dict['NAME']}").geturl())
 
 
-def test_rights_are_given_to_no_role_that_is_missing(db, settings):
+def test_missing_role_gets_no_rights(db, settings):
     settings.ARENA_SITE_ROLE = "nobody_has_this_name"
     assert grant_rights() is False

@@ -118,7 +118,7 @@ def assert_nowhere(*places: str) -> None:
         assert KEY[:-4] not in place
 
 
-def test_a_key_that_the_provider_repeats_is_found_nowhere(
+def test_key_repeated_by_provider_is_redacted(
     provider: Provider, admin: Client, reader: Reader, written: StringIO, messages: list[str]
 ):
     contestants(provider, "indiscreet", "indiscreet")
@@ -144,7 +144,7 @@ def test_a_key_that_the_provider_repeats_is_found_nowhere(
 
 
 @pytest.mark.parametrize("status", [400, 401, 500])
-def test_a_key_in_a_refusal_is_found_nowhere(
+def test_key_in_provider_error_is_redacted(
     provider: Provider, admin: Client, reader: Reader, written: StringIO, messages: list[str], status: int
 ):
     contestants(provider, f"indiscreet-{status}", f"indiscreet-{status}")
@@ -157,7 +157,7 @@ def test_a_key_in_a_refusal_is_found_nowhere(
     )  # fmt: skip
 
 
-def test_a_key_in_a_list_of_models_is_found_nowhere(
+def test_key_in_list_of_models_is_redacted(
     provider: Provider, admin: Client, fake_provider: FakeProvider, written: StringIO
 ):
     fake_provider.serves = {"object": "list", "data": [{"id": f"for-{KEY}", "object": "model", "owned_by": KEY}]}

@@ -36,14 +36,14 @@ def addresses(resolver: URLResolver, before: str = "") -> Iterator[str]:
 EVERY_ADDRESS = sorted(set(addresses(get_resolver())))
 
 
-def test_every_app_has_addresses():
+def test_urls_of_every_app_are_checked():
     for beginning in ("/accounts/", "/admin/", "/api/v1/", "/battles/", "/leaderboard/", "/livez"):
         assert any(address.startswith(beginning) for address in EVERY_ADDRESS)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("address", [*EVERY_ADDRESS, "/nothing-is-here"])
-def test_every_answer_has_its_security_headers(address: str):
+def test_every_response_has_security_headers(address: str):
     client = Client(raise_request_exception=False)
     client.force_login(make.user(is_staff=True, is_superuser=True))
     answer = client.get(address)

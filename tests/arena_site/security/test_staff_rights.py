@@ -73,7 +73,7 @@ def test_ban_of_administrators_network_needs_administrator(at_work: Client, admi
     assert at_work.post(f"{BANS}add/", ban_form(network="2026-11:another")).status_code == 302
 
 
-def test_network_ban_does_not_hold_for_administrator(rf, administrator: User):
+def test_network_ban_does_not_block_administrator(rf, administrator: User):
     Ban.objects.create(network=network_word(rf.get("/")), reason="Advertising.")
     for _ in range(2):
         make.model()

@@ -75,13 +75,13 @@ def all_that_comes(client: socket.socket) -> bytes:
     ],
     ids=["nothing", "empty-line", "half-a-head", "no-body", "half-a-body", "half-a-chunked-body"],
 )
-def test_half_a_request_is_cut(sent: bytes):
+def test_incomplete_request_is_disconnected(sent: bytes):
     with served() as server:
         assert all_that_comes(connect(server, sent)) == b""
         wait_for(lambda: not server.server_state.connections)
 
 
-def test_half_a_second_request_is_cut():
+def test_incomplete_second_request_is_disconnected():
     with served() as server:
         client = connect(server, b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert client.recv(65536).startswith(b"HTTP/1.1 200 OK")
@@ -93,14 +93,14 @@ def test_half_a_second_request_is_cut():
 @pytest.mark.parametrize(
     ("bytes_a_second", "is_cut"), [(1_000, False), (100, True), (0, True)], ids=["slow-phone", "drip", "silent"]
 )
-def test_body_is_cut_by_its_pace_not_its_length(bytes_a_second: int, is_cut: bool):
+def test_slow_body_is_disconnected_by_rate_not_size(bytes_a_second: int, is_cut: bool):
     """20 MB at the pace of a slow phone take over five hours."""
     progress = Progress(MIN_RATES[BODY], now=0, received=0)
     checks = (progress.is_too_slow(now=now, received=now * bytes_a_second) for now in range(0, 20_000, 5))
     assert any(checks) == is_cut
 
 
-def test_stream_before_a_pipelined_request_ends_with_its_reader():
+def test_stream_before_pipelined_request_ends_with_reader():
     with served(GuardedConnection) as server:
         get = "GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n"
         client = connect(server, (get.format("/leaderboard/stream/") + get.format("/livez")).encode())
@@ -111,7 +111,7 @@ def test_stream_before_a_pipelined_request_ends_with_its_reader():
         client.close()
 
 
-def test_reader_that_takes_nothing_is_cut(monkeypatch: pytest.MonkeyPatch):
+def test_reader_that_reads_nothing_is_disconnected(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(connections, "USER_TIMEOUT_S", 1)
     key = stream_key("flood", 0)
     piece = entry([TurnEvent("text", "left", "x" * 100_000)])
@@ -126,7 +126,7 @@ def test_reader_that_takes_nothing_is_cut(monkeypatch: pytest.MonkeyPatch):
         client.close()
 
 
-def test_descriptor_limit_is_raised_to_what_is_allowed(monkeypatch: pytest.MonkeyPatch):
+def test_descriptor_limit_is_raised_to_maximum(monkeypatch: pytest.MonkeyPatch):
     raised = []
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 524_288))
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: raised.append(limits))

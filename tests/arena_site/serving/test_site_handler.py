@@ -42,12 +42,12 @@ def heard() -> Iterator[list[tuple[str, str]]]:
     request_finished.disconnect(finished, sender=OwnHandler)
 
 
-def test_a_request_begins_and_ends_in_the_thread_of_its_view(reader: Reader, heard: list[tuple[str, str]]):
+def test_request_runs_in_one_thread(reader: Reader, heard: list[tuple[str, str]]):
     assert reader.get("/leaderboard/").status_code == 200
     assert heard == [("started", "request"), ("finished", "request")]
 
 
-def test_a_stream_ends_once_its_reader_leaves(reader: Reader, heard: list[tuple[str, str]]):
+def test_stream_ends_when_reader_leaves(reader: Reader, heard: list[tuple[str, str]]):
     with reader.client.stream("GET", "/leaderboard/stream/") as stream:
         assert stream.status_code == 200
         pieces = stream.iter_raw()  # kept: one that nobody keeps hangs up
@@ -57,7 +57,7 @@ def test_a_stream_ends_once_its_reader_leaves(reader: Reader, heard: list[tuple[
     assert heard[1][0] == "finished"
 
 
-def test_a_site_has_ended_once_the_streams_that_were_still_read_have():
+def test_server_ends_after_its_open_streams():
     over = threading.Event()
 
     def slowly(**_: object) -> None:

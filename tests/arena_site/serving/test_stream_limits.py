@@ -80,7 +80,7 @@ def test_stream_caps_are_exact_when_many_open_at_once(address: str):
 
 
 @pytest.mark.parametrize("whose", ["network", "process"])
-def test_wider_stream_caps_hold_for_all_people(address: str, caps: dict[str, int], whose: str):
+def test_network_and_process_stream_caps_hold(address: str, caps: dict[str, int], whose: str):
     gc.collect()
     before = len(stream_slots.open_slots()) if whose == "process" else 0
     caps.update(person=2, **{whose: before + 3})
