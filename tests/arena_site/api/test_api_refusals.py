@@ -1,4 +1,4 @@
-"""Whatever is wrong with a request to the API, the answer is JSON in one shape; and who may ask from another site."""
+"""Refused API requests get JSON of one shape; CORS."""
 
 import pytest
 from django.http.response import ResponseHeaders
@@ -67,7 +67,7 @@ def test_invalid_json_object_returns_400(program: Client, body: bytes, media_typ
     ],
 )
 def test_refusal_quoting_unstorable_text_can_be_repeated(program: Client, body: str, odd: str, headers: dict[str, str]):
-    """Such a quotation could be neither encoded nor kept for a repeated request."""
+    """Such text can neither be encoded nor stored for a repeated request."""
     for _ in range(2):
         refused = program.generic("POST", SESSIONS, body.replace("ODD", odd), "application/json", headers=headers)
         assert refused.status_code == 400, refused.text

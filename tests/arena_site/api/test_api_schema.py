@@ -1,4 +1,4 @@
-"""The API's schema is whole, valid and true, and its page needs nobody else's scripts."""
+"""The API's schema is complete and valid, responses match it, and its page loads own scripts only."""
 
 import json
 import re
@@ -22,17 +22,17 @@ DOCS, SCHEMA = "/api/v1/docs/", "/api/v1/schema/"
 
 
 def closed(schema: Any) -> Any:
-    """The same, with no room for fields that it does not name."""
+    """Return the schema with additionalProperties false everywhere."""
     if isinstance(schema, list):
         return [closed(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {name: closed(part) for name, part in schema.items()}
-    return {"additionalProperties": False, **made} if "properties" in schema else made
+    parts = {name: closed(part) for name, part in schema.items()}
+    return {"additionalProperties": False, **parts} if "properties" in schema else parts
 
 
 class Contract:
-    """The schema, held against what the API answers."""
+    """Validates the API's responses against its schema and records the operations."""
 
     def __init__(self) -> None:
         self.schema = json.loads(schema_as_json())
@@ -44,25 +44,25 @@ class Contract:
         return {(method, route) for route, methods in self.schema["paths"].items() for method in methods}
 
     def ask(self, client: Client, method: str, route: str, body: Any = None, /, query: str = "", **ids: str) -> Any:
-        """The JSON of an answer that is as the schema says."""
+        """Send a request, validate its response and return its JSON; None for others."""
         route = f"/api/v1/{route}"
         address = route.format(**ids) + query
         sent = {} if body is None else {"data": body, "content_type": "application/json"}
         if body and "file" in body:
             sent = {"data": body}  # Django's client sends it as a form
         response = getattr(client, method)(address, **sent)
-        said = self.schema["paths"][route][method]["responses"].get(str(response.status_code))
-        assert said is not None, f"{method} {address}: {response.status_code} is not in the schema"
+        described = self.schema["paths"][route][method]["responses"].get(str(response.status_code))
+        assert described is not None, f"{method} {address}: {response.status_code} is not in the schema"
         assert response.status_code < 400, response.text
         self.seen.add((method, route))
-        if "content" not in said:
+        if "content" not in described:
             assert b"".join(response) == b""
             return None
         media_type = response["Content-Type"].partition(";")[0]
-        assert {media_type, "*/*"} & set(said["content"])
-        if media_type != "application/json" or "application/json" not in said["content"]:
+        assert {media_type, "*/*"} & set(described["content"])
+        if media_type != "application/json" or "application/json" not in described["content"]:
             return None
-        shape = closed(said["content"][media_type]["schema"])
+        shape = closed(described["content"][media_type]["schema"])
         jsonschema.Draft202012Validator({**shape, "components": self.components}).validate(response.json())
         return response.json()
 
@@ -79,7 +79,7 @@ def test_schema_contains_every_api_path():
 
 
 def test_responses_match_schema_without_extra_fields(client: Client, settings):
-    """Every operation is called, and no answer has a field that is not described."""
+    """Call every operation; no response has a field that the schema does not describe."""
     settings.ARENA_PUBLISH_VOTES = True
     member = make.member()
     client.force_login(member.user)
@@ -192,11 +192,11 @@ def test_operations_have_descriptions_and_valid_examples():
         for method, operation in methods.items():
             assert operation["description"].partition("A token needs")[0], f"{method} {route}"
             tags.update(operation["tags"])
-            refused = [said for status, said in operation["responses"].items() if int(status) >= 400]
-            shown = [
-                said["content"].get("application/json") for said in [operation.get("requestBody"), *refused] if said
+            refusals = [response for status, response in operation["responses"].items() if int(status) >= 400]
+            bodies = [
+                body["content"].get("application/json") for body in [operation.get("requestBody"), *refusals] if body
             ]
-            for part in filter(None, shown):
+            for part in filter(None, bodies):
                 assert part["examples"], f"{method} {route}"
                 shape = {**closed(part["schema"]), "components": components}
                 for example in part["examples"].values():

@@ -1,4 +1,4 @@
-"""A backup brought into an empty arena is the arena it was made of."""
+"""A backup restored into an empty arena equals the original."""
 
 import os
 import subprocess
@@ -33,13 +33,13 @@ KEY = "sk-a-key-that-must-come-back-0001"
 
 
 @pytest.fixture(autouse=True)
-def _uploads_of_our_own(settings, tmp_path: Path) -> None:
+def _media_root(settings, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path / "uploads"
 
 
 @pytest.fixture
 def backup(tmp_path: Path) -> Path:
-    """Of an arena with a conversation, a board, a provider's key and an upload."""
+    """Backup of an arena with a conversation, a board, a provider's key and an upload."""
     first, second, third = contestants("a", "b", "c")
     make.answered_battle(first, second, actor=make.member())
     cast_many(first, second, left=5, tie=1)
@@ -71,7 +71,7 @@ def rows_of(file: Path) -> dict[str, list[bytes]]:
 
 
 def manage(database: str, data_dir: Path, *command: str, given: bytes = b"") -> bytes:
-    """What it printed."""
+    """Run the command on another database and return its output."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "manage.py", *command, "--settings", "arena_site.settings.test"],
         cwd=site_settings.BASE_DIR,
@@ -166,7 +166,7 @@ def test_backup_contains_no_secrets(backup: Path, settings):
 
 
 def with_member(backup: Path, name: str, content: bytes) -> None:
-    """The same backup with one of its members changed."""
+    """Change one member of the backup."""
     with zipfile.ZipFile(backup) as archive:
         members = {each: archive.read(each) for each in archive.namelist()} | {name: content}
     with zipfile.ZipFile(backup, "w") as archive:

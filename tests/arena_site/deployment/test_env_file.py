@@ -1,4 +1,4 @@
-"""Where settings come from, as whoever starts an arena meets it."""
+"""Environment files named by ARENA_ENV_FILE."""
 
 import subprocess
 import sys

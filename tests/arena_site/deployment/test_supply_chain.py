@@ -20,7 +20,7 @@ def test_weekly_workflow_runs_audit_and_sbom():
 
 
 def test_every_list_of_packages_is_audited():
-    """Except the audit's own tools."""
+    """The audit's own tools are excepted."""
     makefile = (ROOT / "Makefile").read_text()
     (run_lists,) = re.findall(r"^RUN_LISTS := (.*)$", makefile, re.MULTILINE)
     (audit,) = re.findall(r"pip-audit .*RUN_LISTS\) (.*)\)$", makefile, re.MULTILINE)

@@ -63,7 +63,7 @@ Schema = dict[tuple[str, str], Column]
 
 
 def schema_of(database: str) -> Schema:
-    """By table and column."""
+    """Return columns by (table, column)."""
     with psycopg.connect(database) as connection:
         rows = connection.execute(
             "SELECT attrelid::regclass::text, attname, format_type(atttypid, atttypmod), NOT attnotnull,"
@@ -74,7 +74,7 @@ def schema_of(database: str) -> Schema:
 
 
 def unserved(before: Schema, after: Schema) -> list[str]:
-    """What code that was written for the schema before cannot do on the one after."""
+    """Return sentences about changes that code written for `before` cannot use."""
     found = []
     for (table, name), column in before.items():
         now = after.get((table, name))

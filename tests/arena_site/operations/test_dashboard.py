@@ -1,4 +1,4 @@
-"""The administration's first page: how the arena is doing, for whoever may know."""
+"""The administration's first page: the arena's state by permission."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def _everybody_is_heard() -> None:
+def _all_processes_are_alive() -> None:
     for name in heartbeat.EXPECTED:
         valkey().set(f"heartbeat:{name}", "alive")
 
@@ -102,7 +102,7 @@ def test_warnings_are_shown_first(administrator: Any, settings: Any):
     assert "beat is not heard." in page(administrator)
 
 
-def test_waiting_cases_and_reviews_are_linked_warnings(administrator: Any):
+def test_waiting_cases_are_a_linked_warning(administrator: Any):
     one, two = make.model(), make.model()
     for state in ("waiting", "waiting", "dismissed"):
         ModerationCase.objects.create(battle=make.battle(one, two), state=state)
@@ -134,7 +134,7 @@ def test_unavailable_models_are_listed_first(administrator: Any):
             answer=answer, model=well, attempt=1, fence=fence, state=state, first_token_ms=ms, total_ms=ms and ms * 10
         )
     seen = read_dashboard(administrator)
-    assert [of.model for of in seen.models] == [broken, well]
+    assert [row.model for row in seen.models] == [broken, well]
     assert (seen.calls.calls, seen.calls.error_rate) == (3, "33 %")
     shown = page(administrator)
     assert "200, 290 ms" in shown
@@ -146,8 +146,8 @@ def test_cost_is_shown_per_provider_with_budget(administrator: Any):
     type(provider).objects.update(name="Paid GmbH", daily_budget=4)
     SpendingDay.objects.create(day=timezone.now().date(), account="site", spent="1.25")
     SpendingDay.objects.create(day=timezone.now().date(), account=provider_account(provider.pk), spent=1)
-    told = [(of.name, str(of.spent), of.percent) for of in read_dashboard(administrator).spending]
-    assert told == [("", "1.25000000", None), ("Paid GmbH", "1.00000000", 25)]
+    spending = [(row.name, str(row.spent), row.percent) for row in read_dashboard(administrator).spending]
+    assert spending == [("", "1.25000000", None), ("Paid GmbH", "1.00000000", 25)]
     assert "Paid GmbH" in page(administrator)
 
 
@@ -189,19 +189,19 @@ def test_dashboard_query_count_is_fixed(administrator: Any, django_assert_num_qu
     ],
 )
 def test_dashboard_queries_of_large_tables_use_indexes(ask: Callable[[], object], index: str):
-    asked: list[tuple[str, Any]] = []
+    queries: list[tuple[str, Any]] = []
 
-    def listen(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        asked.append((sql, params))
+    def record(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        queries.append((sql, params))
         return execute(sql, params, many, context)
 
-    with connection.execute_wrapper(listen):
+    with connection.execute_wrapper(record):
         ask()
-    (query,) = asked
+    (query,) = queries
     with connection.cursor() as cursor:
-        # On an empty table a skip scan of this index costs the same. The test's transaction brings it back.
+        # On an empty table a skip scan of this index costs the same. The test's rollback restores it.
         cursor.execute("DROP INDEX votes_of_a_voter_by_time")
-        # Small tables are read as they lie, or along an index that has nothing to do with the question.
+        # For small tables PostgreSQL prefers sequential scans or unrelated indexes.
         for way in ("seqscan", "indexscan", "indexonlyscan", "mergejoin", "nestloop"):
             cursor.execute(f"SET LOCAL enable_{way} = off")
         cursor.execute(f"EXPLAIN {query[0]}", query[1])

@@ -1,4 +1,4 @@
-"""Numbers for Prometheus: complete, readable for it, and not for everybody."""
+"""Metrics are complete, readable for Prometheus and not public."""
 
 import json
 import re
@@ -31,14 +31,14 @@ Samples = dict[tuple[str, tuple[str, ...]], float]
 
 
 @pytest.fixture(autouse=True)
-def _counted_anew() -> None:
+def _reset_counters() -> None:
     counters._pending.clear()
     counters._gauges.clear()
     metrics._page.invalidate()
 
 
 def read(text: str) -> Samples:
-    """By name and the values of its labels in the order of their names."""
+    """Return samples by name and label values, ordered by label name."""
     return {
         (sample.name, tuple(value for _, value in sorted(sample.labels.items()))): sample.value
         for family in text_string_to_metric_families(text)
@@ -156,15 +156,15 @@ def test_metrics_query_count_is_fixed(
         ("::1", {}, 200),
         ("10.1.2.3", {}, 404),
         ("198.51.100.7", {}, 404),
-        ("127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, 404),  # a proxy that nobody told us of
-        ("198.51.100.7", {"Authorization": "Bearer of-the-monitoring"}, 200),
-        ("198.51.100.7", {"Authorization": "Bearer of-somebody-else"}, 404),
+        ("127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, 404),  # an untrusted proxy
+        ("198.51.100.7", {"Authorization": "Bearer monitoring-token"}, 200),
+        ("198.51.100.7", {"Authorization": "Bearer another-token"}, 404),
     ],
 )
 def test_metrics_need_network_or_token(
     client: Client, settings: Any, address: str, headers: dict[str, str], status: int
 ):
-    settings.ARENA_METRICS_TOKEN = "of-the-monitoring"
+    settings.ARENA_METRICS_TOKEN = "monitoring-token"
     assert client.get("/metrics", headers=headers, REMOTE_ADDR=address).status_code == status
 
 
@@ -206,15 +206,15 @@ def test_other_metrics_remain_without_database(client: Client, monkeypatch: pyte
     assert ("arena_streams", ()) in found
 
 
-def names_told() -> set[str]:
-    """Of every family, also those that have nothing to tell yet."""
-    told = set()
+def metric_names() -> set[str]:
+    """Return the names of all families, also of those without samples."""
+    names = set()
     for family in metrics.ArenaCollector().collect():
-        told |= {
+        names |= {
             "counter": {f"{family.name}_total"},
             "histogram": {f"{family.name}_{part}" for part in ("bucket", "sum", "count")},
         }.get(family.type, {family.name})
-    return told
+    return names
 
 
 @pytest.mark.django_db
@@ -222,7 +222,7 @@ def test_grafana_queries_existing_metrics():
     deploy = site_settings.BASE_DIR / "deploy"
     board = json.loads((deploy / "grafana/dashboards/arena.json").read_text())
     asked = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
-    assert set(re.findall(r"\barena_\w+", " ".join(asked))) <= names_told()
+    assert set(re.findall(r"\barena_\w+", " ".join(asked))) <= metric_names()
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
     (source,) = yaml.safe_load((deploy / "grafana/datasources/prometheus.yml").read_text())["datasources"]
     assert {panel["datasource"]["uid"] for panel in board["panels"]} == {source["uid"]}

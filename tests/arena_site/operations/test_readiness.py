@@ -1,4 +1,4 @@
-"""/readyz says what is wrong, in JSON, whatever falls and whenever it does; /livez minds nothing of it."""
+"""/readyz names every fault in JSON; /livez answers independently of services."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -32,14 +32,14 @@ def away(error: Exception) -> Any:
 
 def asked(status: int) -> dict[str, Any]:
     response = Client().get("/readyz")
-    said: dict[str, Any] = response.json()
-    assert (response.status_code, said["ready"]) == (status, status == 200)
+    body: dict[str, Any] = response.json()
+    assert (response.status_code, body["ready"]) == (status, status == 200)
     assert Client().get("/livez").content == b"ok"
-    return said
+    return body
 
 
 @pytest.fixture(autouse=True)
-def _everybody_is_heard() -> Iterator[None]:
+def _all_processes_are_alive() -> Iterator[None]:
     for name in heartbeat.EXPECTED:
         connection().set(f"heartbeat:{name}", "alive")
     health._check_migrations.cache_clear()

@@ -1,4 +1,4 @@
-"""One line for every request, with an id that its tasks carry on."""
+"""Each request logs one line with an id, which its tasks log, too."""
 
 import json
 import logging
@@ -19,22 +19,22 @@ from tests.site import Reader, answer_worker
 
 @pytest.fixture
 def lines() -> Iterator[StringIO]:
-    """What is logged from INFO on, as JSON."""
+    """Logged lines from INFO on, as JSON."""
     written, root = StringIO(), logging.getLogger()
     handler = logging.StreamHandler(written)
     handler.setFormatter(logs.formatter("json"))
     root.addHandler(handler)
     level = root.level
-    root.setLevel(logging.INFO)  # not `root.level =`: loggers remember what they let pass
+    root.setLevel(logging.INFO)  # not `root.level =`: setLevel also clears the cache of isEnabledFor
     yield written
     root.setLevel(level)
     root.removeHandler(handler)
 
 
 def read(lines: StringIO, **facts: object) -> list[dict[str, Any]]:
-    """Those that say all of `facts`."""
-    said = [json.loads(line) for line in lines.getvalue().splitlines()]
-    return [line for line in said if facts.items() <= line.items()]
+    """Return the lines that contain all of `facts`."""
+    logged = [json.loads(line) for line in lines.getvalue().splitlines()]
+    return [line for line in logged if facts.items() <= line.items()]
 
 
 @pytest.mark.django_db
@@ -59,8 +59,8 @@ def test_request_log_names_kind_of_actor(lines: StringIO):
         client.get("/sessions/")
     program.get("/api/v1/sessions/", headers={"Authorization": f"Bearer {token}"})
     Client().get("/livez")
-    said = read(lines, logger="arena_site.requests")
-    assert [line["actor"] for line in said] == ["member", "staff", "token", "unknown"]
+    logged = read(lines, logger="arena_site.requests")
+    assert [line["actor"] for line in logged] == ["member", "staff", "token", "unknown"]
 
 
 @pytest.mark.django_db

@@ -1,4 +1,4 @@
-"""What is older than the operator keeps it is forgotten; votes and boards stay."""
+"""Sessions and network hashes beyond their retention are deleted; votes and boards stay."""
 
 import shutil
 import tempfile
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 
 
 def session_of(actor: Actor, *, days_ago: int) -> Session:
-    """With one vote in it."""
+    """Return a session with one vote."""
     battle = make.answered_battle(make.model(), make.model(), actor=actor)
     cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
     Session.objects.filter(pk=battle.session_id).update(last_active_at=timezone.now() - timedelta(days=days_ago))
@@ -87,7 +87,7 @@ def test_network_hash_is_deleted_after_60_days_at_most(settings, keep_days: int,
     assert list(Visitor.objects.order_by("pk").values_list("network", flat=True)) == ["2026-09:word", ""]
 
 
-def test_expired_sign_in_is_purged():
+def test_expired_browser_session_is_purged():
     for number, hours in enumerate((-1, 1)):
         over = timezone.now() + timedelta(hours=hours)
         BrowserSession.objects.create(session_key=f"k{number}", session_data="", expire_date=over)
@@ -106,7 +106,7 @@ def test_second_purge_changes_nothing(settings):
 
 @pytest.fixture
 def durable_valkey(settings) -> Iterator[Path]:
-    """The directory of one with an append-only file, in use instead of the tests' own."""
+    """Use a Valkey with an append-only file; yield its directory."""
     directory = Path(tempfile.mkdtemp(prefix="arena-test-", dir="/tmp"))
     server = Valkey(directory / "data", directory)
     child = Child(server.prepare(), directory)

@@ -1,4 +1,4 @@
-"""All components on one page, for those who draw them."""
+"""The page of all components, for staff."""
 
 import pytest
 from django.test import Client

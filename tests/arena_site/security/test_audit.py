@@ -1,4 +1,4 @@
-"""Whatever staff change in the administration is written down: who, when, what; and nothing that opens an account."""
+"""Changes by staff in the administration are audited, without secrets that open accounts."""
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -13,8 +13,8 @@ from tests import make
 
 pytestmark = pytest.mark.django_db
 
-# What staff may write, and the tests that show that it is written down.
-WRITTEN_DOWN = {
+# Models that staff may change, with the tests of their audit entries.
+AUDITED = {
     "account.EmailAddress", "accounts.ApiToken", "accounts.User", "auth.Group", "mfa.Authenticator",  # these
     "accounts.Ban", "accounts.Invitation", "accounts.Limit",  # tests/accounts
     "battles.Category", "battles.ModerationCase", "battles.ModerationEndpoint", "battles.ModerationRule",  # its own
@@ -45,7 +45,7 @@ def test_every_writable_admin_is_in_the_table(administrator: User):
         or page.has_delete_permission(request)
         or page.get_actions(request)
     }
-    assert writable == WRITTEN_DOWN
+    assert writable == AUDITED
 
 
 def test_password_change_by_staff_is_audited_without_it(client: Client, administrator: User):

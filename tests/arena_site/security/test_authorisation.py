@@ -1,4 +1,4 @@
-"""Who may do what at every URL of the site (url_access.py); others get a 404 for what belongs to a person."""
+"""Access to every URL of the site (url_access.py); strangers get 404 for a person's data."""
 
 import json
 import re
@@ -25,7 +25,7 @@ REFUSED = (401, NOT_ALLOWED, HIDDEN, 500)
 
 
 def ask(client: Client, method: str, path: str) -> int:
-    """The status of the answer to all that any of them takes; what the request changed is as before."""
+    """Return the status of a request with the fields of all forms; its changes are rolled back."""
     is_json = path.startswith("/api/")
     data, media_type = (json.dumps(SENT), "application/json") if is_json else (urlencode(SENT), FORM)
     with transaction.atomic():
@@ -40,7 +40,7 @@ def program(actor: Actor, *scopes: Scope) -> Client:
 
 
 @pytest.fixture(autouse=True)
-def _nobody_is_too_quick(settings) -> None:
+def _no_limits(settings) -> None:
     settings.ARENA_LIMITS = dict.fromkeys(settings.ARENA_LIMITS, "off")
 
 
@@ -67,8 +67,8 @@ def test_every_url_has_an_access_rule():
     assert sorted(found) == sorted(named)
 
 
-def test_readable_urls_answer_head_and_options():
-    """With HEAD, as programs that download and previews of links do; of a stream nothing is known before it is read."""
+def test_readable_urls_answer_head():
+    """Download programs and link previews send HEAD. Streams are excluded: they respond only when they are read."""
     staff, streams = make.browser(make.member(is_staff=True)), {*url_access.SIGNED, "/leaderboard/stream/"}
     readable = []
     for path in set(addresses()) - streams:
@@ -81,10 +81,10 @@ def test_readable_urls_answer_head_and_options():
 
 
 def paths_of(owned: World) -> Iterator[str]:
-    """Where what somebody owns is."""
-    for address, (id_in, _) in url_access.SOMEBODYS.items():
+    """Yield the URLs of a person's data."""
+    for address, (id_in, _) in url_access.OWNED.items():
         yield address.format(public_id=id_in(owned))
-    for address, id_in in url_access.SOMEBODYS_PAGES.items():
+    for address, id_in in url_access.OWNED_PAGES.items():
         yield address.format(public_id=id_in(owned))
 
 
@@ -113,7 +113,7 @@ def test_token_is_limited_to_its_scopes():
     member, wrong = make.member(), []
     owned = api_fixtures.of(member)
     programs = {scope: program(member, scope) for scope in Scope}
-    for address, (id_in, needed) in url_access.SOMEBODYS.items():
+    for address, (id_in, needed) in url_access.OWNED.items():
         path = address.format(public_id=id_in(owned))
         for method, wanted in needed.items():
             for scope, client in programs.items():
@@ -152,7 +152,7 @@ def test_member_signs_out_own_browsers_only(address: str, others: dict[str, Clie
     member = make.member()
     here, there = make.browser(member), make.browser(member)
     path = address.format(public_id=SignIn.objects.get(session=there.session.session_key).public_id)
-    wrong = HIDDEN if "{public_id}" in address else 302  # whoever is signed in has others to sign out, if not these
+    wrong = HIDDEN if "{public_id}" in address else 302  # signing out "others" affects one's own browsers only
     answers = {who: ask(client, "POST", path) for who, client in others.items()}
     assert answers == {
         "nobody": 302, "another visitor": 302, "another's program": 302, "another member": wrong, "a moderator": wrong,

@@ -1,4 +1,4 @@
-"""Nothing that is made for a person is kept by a browser or a proxy."""
+"""Personal responses are not cached by browsers or proxies."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Lists in the administration stay quick with a million rows: nothing is counted or read that is not shown."""
+"""Lists in the administration stay fast with a million rows: only displayed rows are read."""
 
 import re
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def admin() -> Client:
     return client
 
 
-def something_everywhere(number: int) -> None:
+def add_rows(number: int) -> None:
     for _ in range(number):
         actor = make.member()
         battle = make.answered_battle(make.model(), make.model(), actor=actor)
@@ -47,7 +47,7 @@ def something_everywhere(number: int) -> None:
 def test_admin_list_query_count_is_fixed(admin: Client, path: str):
     costs = []
     for number in (1, 6):
-        something_everywhere(number)
+        add_rows(number)
         with CaptureQueriesContext(
             connection,
         ) as asked:
@@ -78,7 +78,7 @@ def test_admin_lists_neither_count_nor_sort_tables(admin: Client, path: str):
     ],
 )
 def test_admin_search_finds_matching_rows_only(admin: Client, path: str, words_of: Callable[[Battle], list[str]]):
-    something_everywhere(1)
+    add_rows(1)
     User.objects.filter(pk=Session.objects.get().owner_user_id).update(email="ada@example.org")
     for words in words_of(Battle.objects.get()):
         assert admin.get(f"/admin/{path}/", {"q": words}).context["cl"].result_count > 0, words
@@ -87,7 +87,7 @@ def test_admin_search_finds_matching_rows_only(admin: Client, path: str, words_o
 
 
 def test_admin_search_scans_no_large_table(admin: Client):
-    something_everywhere(1)
+    add_rows(1)
     with CaptureQueriesContext(connection) as asked:
         admin.get("/admin/battles/vote/", {"q": "user:1"})
     searches = [query["sql"] for query in asked if "UNION" in query["sql"]]
@@ -124,7 +124,7 @@ def test_admin_pages_end_at_counted_rows(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_failed_calls_are_filtered_by_error(admin: Client):
-    something_everywhere(2)
+    add_rows(2)
     Call.objects.filter(pk=Call.objects.first().pk).update(state="failed", error="cut")
     assert admin.get("/admin/battles/call/", {"error": "cut"}).context["cl"].result_count == 1
     assert admin.get("/admin/battles/call/", {"error": "empty"}).context["cl"].result_count == 0

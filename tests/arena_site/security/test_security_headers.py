@@ -1,4 +1,4 @@
-"""Whatever a browser asks for, it is told what the answer may do."""
+"""Every response has security headers."""
 
 import os
 import re
@@ -22,7 +22,7 @@ HEADERS = {
 
 
 def addresses(resolver: URLResolver, before: str = "") -> Iterator[str]:
-    """One for each pattern of the site, with something that does not exist for what varies."""
+    """Yield a URL for each pattern, with parameters of rows that do not exist."""
     for pattern in resolver.url_patterns:
         route = str(pattern.pattern).lstrip("^").removesuffix("$").removesuffix("\\Z")
         if isinstance(pattern, URLResolver):

@@ -1,4 +1,4 @@
-"""What moderators may and may not, and the one door through which staff comes."""
+"""Permissions of moderators, and staff's sign-in."""
 
 import pytest
 from allauth.mfa.models import Authenticator
@@ -28,7 +28,7 @@ SEEN = {
     "battles/vote", "battles/moderationcase", "uploads/upload", "leaderboard/votechange", "leaderboard/anomalyreview",
     "leaderboard/aggregationrun", "leaderboard/standing",
 }  # fmt: skip
-# Fields that no page of the administration shows, and that tell nothing which others do not.
+# Hidden fields that reveal nothing when they are filtered by.
 HARMLESS = {
     "accounts.Limit": {"action", "who"},  # shown together as "limit"
     "accounts.ApiToken": {"public_id"},

@@ -1,4 +1,4 @@
-"""What moderators may not do without an administrator."""
+"""Actions that moderators may not do without an administrator."""
 
 import pytest
 from django.contrib.messages import get_messages
@@ -39,7 +39,7 @@ def voted(actor: Actor, *, reason: str = "") -> Vote:
 
 
 def judge(client: Client, action: str, *votes: Vote) -> str:
-    """Returns what the list then says."""
+    """Run an action on votes and return the list's page."""
     form = {"action": action, "_selected_action": [vote.pk for vote in votes], "because": "x", "reason": "moderation"}
     return client.post(VOTES, form, follow=True).text
 

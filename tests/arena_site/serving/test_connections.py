@@ -1,4 +1,4 @@
-"""Connections whose peer stands still are cut, by the server that a web process runs."""
+"""The web server closes connections whose peer stalls."""
 
 import math
 import resource
@@ -24,13 +24,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 FORM = b"POST /language/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
 
 
-class Impatient(GuardedConnection):
+class ShortTimeouts(GuardedConnection):
     check_every_s = 0.1
     min_rates = {HEAD: MinRate(0.3, math.inf), BODY: MinRate(0.3, 10)}
 
 
 @contextmanager
-def served(protocol: type[GuardedConnection] = Impatient) -> Iterator[Server]:
+def served(protocol: type[GuardedConnection] = ShortTimeouts) -> Iterator[Server]:
     config = uvicorn.Config(
         application, http=protocol, loop="uvloop", lifespan="off", log_config=None, timeout_graceful_shutdown=30
     )
@@ -54,8 +54,7 @@ def connect(server: Server, *sent: bytes) -> socket.socket:
     return client
 
 
-def all_that_comes(client: socket.socket) -> bytes:
-    """Until the server closes the connection."""
+def read_until_closed(client: socket.socket) -> bytes:
     received = b""
     with suppress(ConnectionResetError):
         while piece := client.recv(65536):
@@ -77,7 +76,7 @@ def all_that_comes(client: socket.socket) -> bytes:
 )
 def test_incomplete_request_is_disconnected(sent: bytes):
     with served() as server:
-        assert all_that_comes(connect(server, sent)) == b""
+        assert read_until_closed(connect(server, sent)) == b""
         wait_for(lambda: not server.server_state.connections)
 
 
@@ -85,8 +84,8 @@ def test_incomplete_second_request_is_disconnected():
     with served() as server:
         client = connect(server, b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert client.recv(65536).startswith(b"HTTP/1.1 200 OK")
-        client.sendall(b"\r\n")  # no request yet, but no idle connection any more
-        all_that_comes(client)
+        client.sendall(b"\r\n")  # not a request yet, but the connection is no longer idle
+        read_until_closed(client)
         wait_for(lambda: not server.server_state.connections)
 
 
@@ -94,7 +93,7 @@ def test_incomplete_second_request_is_disconnected():
     ("bytes_a_second", "is_cut"), [(1_000, False), (100, True), (0, True)], ids=["slow-phone", "drip", "silent"]
 )
 def test_slow_body_is_disconnected_by_rate_not_size(bytes_a_second: int, is_cut: bool):
-    """20 MB at the pace of a slow phone take over five hours."""
+    """A slow phone takes over five hours for 20 MB."""
     progress = Progress(MIN_RATES[BODY], now=0, received=0)
     checks = (progress.is_too_slow(now=now, received=now * bytes_a_second) for now in range(0, 20_000, 5))
     assert any(checks) == is_cut

@@ -1,4 +1,4 @@
-"""Two hundred requests at once, through the door everybody uses: what is limited to seven happens seven times."""
+"""Limits and budgets hold under two hundred concurrent requests."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ CROWD, TOKEN = 200, "a" * 32
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    """Of a site whose workers are asleep."""
+    """URL of a site without workers."""
     with serve() as address:
         yield address
 
@@ -38,7 +38,7 @@ def browser(address: str, actor: Actor) -> httpx2.Client:
 
 
 def all_at_once(ask: Callable[[int], httpx2.Response]) -> Counter[int]:
-    """How often each status came."""
+    """Send the requests at once and count their statuses."""
     start = Barrier(CROWD)
 
     def one(number: int) -> int:

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL after things that happen to people."""
+"""The embedded PostgreSQL starts after interruptions and requires its password."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from arena_site.supervisor.child import Child
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """Closed to everybody else, as a clone in somebody's home is."""
+    """A directory closed to other users, like a clone in a home directory."""
     directory = Path(tempfile.mkdtemp(prefix="arena-test-", dir="/tmp"))
     yield directory
     shutil.rmtree(directory)

@@ -1,4 +1,4 @@
-"""The PostgreSQL and Valkey that tests and small installations run on."""
+"""The embedded PostgreSQL and Valkey."""
 
 import pytest
 from django.db import connection
