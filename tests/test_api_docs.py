@@ -1,4 +1,4 @@
-"""docs/api.md does what it says, call by call, against a running site."""
+"""The calls of docs/api.md work against a running site."""
 
 import os
 import subprocess
@@ -54,9 +54,9 @@ def test_python_example_prints_answers_and_names(site: str, token: str, fake_pro
     ) as playing:
         wait_for(lambda: counters._gauges["streams"] > others or playing.poll() is not None, within=60)
         fake_provider.go_on()
-        said, complaints = playing.communicate()
-    assert complaints == ""
-    assert "event: text" in said
-    assert "event: end" in said
-    assert sorted(eval(said.splitlines()[-1])) == ["Ada", "Grace"]
+        output, errors = playing.communicate()
+    assert errors == ""
+    assert "event: text" in output
+    assert "event: end" in output
+    assert sorted(eval(output.splitlines()[-1])) == ["Ada", "Grace"]
     assert Vote.objects.get().choice == Vote.Choice.TIE

@@ -1,4 +1,4 @@
-"""Tests with transactions of their own leave nothing behind."""
+"""Tests with transactions of their own leave no rows."""
 
 import pytest
 from django.contrib.auth.models import Group, Permission

@@ -1,4 +1,4 @@
-"""What the documentation says can be done, can be done."""
+"""The documentation has no broken references, and its examples work."""
 
 import shlex
 import subprocess
@@ -102,7 +102,7 @@ def test_readme_model_is_imported_and_its_key_named(client):
     assert LanguageModel.objects.get().name == "Qwen3 on our server"
     (variable,) = [line.split("=")[0].split()[-1] for line in lines_of_readme() if line.startswith("echo ")]
     assert variable in (ROOT / "config" / "models.yaml").read_text()
-    assert client.get(reverse("admin:index")).url.startswith("/admin/login/")  # `/admin/` is where it says
+    assert client.get(reverse("admin:index")).url.startswith("/admin/login/")  # the README names `/admin/`
 
 
 def lines_of_readme() -> list[str]:
@@ -121,7 +121,7 @@ def test_readme_api_calls_work(fake_provider: FakeProvider, site: str):
 
 
 def sent(reader: Reader, curl: str) -> int:
-    """The status of what this command line of curl asks for."""
+    """Send the request of this curl command line and return its status."""
     words = shlex.split(curl)
     address = next(word for word in words if word.startswith("http://127.0.0.1:8000/"))
     options = list(pairwise(words))
@@ -134,5 +134,5 @@ def sent(reader: Reader, curl: str) -> int:
 
 def test_examples_have_help():
     for example in (ROOT / "examples").glob("*.py"):
-        said = subprocess.run([sys.executable, example, "--help"], capture_output=True, text=True, check=True).stdout
-        assert f"python3 examples/{example.name}" in said
+        output = subprocess.run([sys.executable, example, "--help"], capture_output=True, text=True, check=True).stdout
+        assert f"python3 examples/{example.name}" in output

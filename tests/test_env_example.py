@@ -1,4 +1,4 @@
-"""`.env.example` is where an operator looks for what can be set."""
+"""`.env.example` lists all settings."""
 
 import ast
 import re
@@ -8,7 +8,7 @@ from django.conf import settings
 
 from tests.arena_site.deployment.compose_file import variables as variables_of_the_compose_file
 
-# Compose's own.
+# Read by Compose itself.
 COMPOSE = {"COMPOSE_PROFILES", "COMPOSE_FILE"}
 SOURCES = ("arena_site/settings", "arena_site/supervisor", "arena_site/management")
 

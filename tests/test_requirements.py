@@ -1,4 +1,4 @@
-"""The pinned lists serve every Python they are meant for, not only the one they were compiled on."""
+"""The pinned requirements fit every supported Python, not only the one they were compiled with."""
 
 import re
 from importlib.metadata import requires

@@ -1,4 +1,4 @@
-"""Everybody reads the arena in a language of theirs."""
+"""The language of pages and API follows the person's choice, browser or site."""
 
 import pytest
 from django.test import Client
@@ -79,8 +79,10 @@ def test_method_page_is_translated(french: Client):
 
 
 def test_numbers_are_formatted_by_language(french: Client):
-    said = french.post("/api/v1/sessions/", {"prompt": "a" * 20_001}, content_type="application/json").json()["detail"]
-    assert said == "Votre question a 20\xa0001 caractères\xa0; la limite est de 20\xa0000.".replace("\xa0;", "\u202f;")
+    refusal = french.post("/api/v1/sessions/", {"prompt": "a" * 20_001}, content_type="application/json").json()
+    assert refusal["detail"] == "Votre question a 20\xa0001 caractères\xa0; la limite est de 20\xa0000.".replace(
+        "\xa0;", "\u202f;"
+    )
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,4 +1,4 @@
-"""Whatever people read is marked for translation."""
+"""Texts for people are marked for translation."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from common.errors import ArenaError
 from tools.messages.messages import APPS, templates
 from tools.messages.unmarked import sentences_in_program, words_in_template
 
-# Commands, and what starts an arena, speak English to whoever sits at the machine; so does the API's documentation.
+# Commands, the supervisor and the API's documentation are in English only.
 ENGLISH = (
     "management",
     "supervisor",
@@ -53,8 +53,8 @@ def test_unmarked_words_of_template_are_found():
 
 
 def test_refusal_messages_are_lazy_translations():
-    spoken = {kind for kind in refusals() if kind.__module__.split(".")[0] in APPS}
-    assert [kind for kind in spoken if not isinstance(kind.message, Promise)] == []
+    kinds = {kind for kind in refusals() if kind.__module__.split(".")[0] in APPS}
+    assert [kind for kind in kinds if not isinstance(kind.message, Promise)] == []
 
 
 def test_python_has_no_unmarked_sentences():
