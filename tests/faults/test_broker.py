@@ -1,4 +1,4 @@
-"""A worker's connection to a broker that is away."""
+"""A worker's connection to an unreachable broker."""
 
 import pytest
 from kombu.exceptions import OperationalError

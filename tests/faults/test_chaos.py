@@ -1,4 +1,4 @@
-"""A short chaos; `make chaos` makes a longer one."""
+"""A short run of tools.chaos; `make chaos` runs longer."""
 
 import pytest
 

@@ -16,7 +16,7 @@ from arena_site.supervisor.child import Child
 from arena_site.supervisor.leftovers import Process
 from arena_site.supervisor.process_manager import ProcessManager, Stage
 from arena_site.supervisor.service_file import ServiceFile
-from tests.faults.battling import SHORT, answered, texts, vote, whole
+from tests.faults.battling import SHORT, answered_battle, complete_texts, texts, vote
 from tests.faults.running import POSTGRES, SWEEPER, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
@@ -60,7 +60,7 @@ def faults_of_ended_children(pid: int) -> int:
 
 
 def test_launcher_survives_full_disk_and_site_recovers(arena: Arena, reader: Reader):
-    battle = answered(reader)
+    battle = answered_battle(reader)
     with arena.full_disk():
         sweeper = arena.signal(SWEEPER)
         arena.signal(POSTGRES)
@@ -76,7 +76,7 @@ def test_launcher_survives_full_disk_and_site_recovers(arena: Arena, reader: Rea
         assert reader.get(f"/s/{battle['session']}/").status_code == 503
     wait_for(arena.is_ready)
     assert vote(reader, battle).status_code == 201
-    assert texts(answered(reader)) == whole(SHORT)
+    assert texts(answered_battle(reader)) == complete_texts(SHORT)
     wait_for(lambda: {arena.pid_of(POSTGRES), arena.pid_of(SWEEPER)} <= set(running(arena.data_dir)))
 
 
