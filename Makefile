@@ -7,8 +7,8 @@ SHELL := /bin/bash
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
-# umask: PostgreSQL of a root user runs as nobody, who must be able to read it. Modules are compiled as they are imported:
-# most never are, and all of them would be a third of the time.
+# umask: when root starts the arena, PostgreSQL runs as the user nobody, who must be able to read its files. --no-compile:
+# modules are compiled when they are imported; compiling all of them would take a third of the installation's time.
 INSTALL := umask 022 && $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check --no-deps --require-hashes -r
 COMPILE := PIP_CONFIG_FILE=/dev/null PIP_FIND_LINKS= PIP_EXTRA_INDEX_URL= $(BIN)/pip-compile --no-config --quiet \
 	--generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate --no-emit-options \
@@ -50,17 +50,17 @@ lint: $(BIN)/.dev ## Format, style, templates, types, layers, migrations, the AP
 		DATABASE_URL=postgres://nobody@127.0.0.1:1/none REDIS_URL=redis://127.0.0.1:1/0 \
 		$(BIN)/python manage.py check --deploy --fail-level WARNING --settings arena_site.settings.production
 
-fuzz: $(BIN)/.dev ## Send the API what its schema allows and what not: CASES=5000
+fuzz: $(BIN)/.dev ## Send the API valid and invalid requests made from its schema: CASES=5000
 	@FUZZ_CASES=$(or $(CASES),5000) $(BIN)/python -m pytest -q --timeout 0 tests/arena_site/api/test_fuzzing_the_api.py
 
-chaos: $(BIN)/.dev ## Kill parts of an arena while people vote, and check the books: SECONDS=60 SEED=1
+chaos: $(BIN)/.dev ## Kill parts of an arena while people vote, then check its data: SECONDS=60 SEED=1
 	@$(BIN)/python -m tools.chaos --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)
 
 screenshots: $(BIN)/.dev local-model ## Photograph every page into screenshots/: ONLY="leader*" TOUR=1 ARENA=/tmp/kept
 	@$(BIN)/python -W ignore -m tools.screenshots $(if $(ONLY),--only "$(ONLY)") $(if $(TOUR),--tour) \
 		$(if $(ARENA),--arena $(ARENA)) --to $(or $(TO),screenshots)
 
-messages: $(BIN)/.dev ## Collect what is to be translated into locale/, and compile what is
+messages: $(BIN)/.dev ## Collect messages to translate into locale/, and compile the translations
 	@DJANGO_SETTINGS_MODULE=arena_site.settings.test $(BIN)/python -m tools.messages
 
 requirements: $(BIN)/.dev ## Compile pyproject.toml into hash-pinned lists
@@ -69,17 +69,17 @@ requirements: $(BIN)/.dev ## Compile pyproject.toml into hash-pinned lists
 	printf 'cyclonedx-bom\npip-audit\n' | $(COMPILE) -o requirements/supply-chain.txt -
 	echo pip | $(COMPILE) -c requirements/dev.txt -o requirements/pip.txt -
 
-# Packages that an arena runs with, without those of tests.
+# Packages of a running arena, without those of the tests.
 RUN_LISTS := requirements/arena.txt requirements/local-model.txt requirements/pip.txt
 
-audit: .venv-audit/.installed ## Look for known weaknesses of the pinned packages (needs a network)
+audit: .venv-audit/.installed ## Look for known vulnerabilities of the pinned packages (needs a network)
 	@.venv-audit/bin/pip-audit --strict --disable-pip --require-hashes $(addprefix -r ,$(RUN_LISTS) requirements/dev.txt)
 
-sbom: .venv-audit/.installed ## Write what an arena is made of to sbom.cdx.json (CycloneDX)
+sbom: .venv-audit/.installed ## Write the bill of materials to sbom.cdx.json (CycloneDX)
 	@cat $(RUN_LISTS) | .venv-audit/bin/cyclonedx-py requirements - --pyproject pyproject.toml \
 		--output-reproducible --of JSON -o sbom.cdx.json
 
-# Stamps: installed again only when a list changed.
+# Stamp files: packages are installed again only when a list changed.
 $(BIN)/python:
 	@test -n "$(PYTHON)" && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "The arena needs Python 3.11 or newer: apt install python3"; exit 1; }
@@ -87,7 +87,7 @@ $(BIN)/python:
 		|| { echo "This Python cannot make virtual environments: apt install python3-venv"; exit 1; }
 	@echo "Making .venv with $$("$(PYTHON)" --version) …"
 	@umask 022 && "$(PYTHON)" -m venv .venv
-	@$(INSTALL) requirements/pip.txt # the one that comes with Python 3.11 takes three times as long for what follows
+	@$(INSTALL) requirements/pip.txt # Python 3.11's own pip takes three times as long to install the packages
 
 $(BIN)/.arena: requirements/arena.txt | $(BIN)/python
 	@echo "Installing the packages of $< …"
@@ -105,7 +105,7 @@ $(BIN)/.dev: requirements/dev.txt | $(BIN)/python
 	@.venv-audit/bin/python -m pip install -qq --no-deps --require-hashes -r requirements/supply-chain.txt
 	@touch $@
 
-# Where it cannot be installed the arena starts without it, and it is tried again at the next start.
+# If the installation fails, the arena starts without the local model and the next start tries again.
 .PHONY: local-model
 local-model: $(BIN)/.arena
 	@if [ requirements/local-model.txt -nt $(BIN)/.local-model ]; then \

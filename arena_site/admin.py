@@ -1,5 +1,4 @@
-"""What the whole administration is called, and other packages' pages in it: without what nobody has to see, and with
-an entry in the audit log for whatever is changed."""
+"""Title of the administration, and other packages' pages in it: without secrets, and with audit entries."""
 
 from allauth.account.admin import EmailAddressAdmin
 from allauth.account.models import EmailAddress
@@ -27,7 +26,7 @@ class AuditedGroupAdmin(AuditChangesMixin, GroupAdmin):
 
 @admin.register(EmailAddress)
 class AuditedEmailAddressAdmin(AuditChangesMixin, EmailAddressAdmin):  # type: ignore[misc]
-    """Whose address opens an account is for administrators to say, and to answer for."""
+    """E-mail addresses sign people in, so changes to them are audited."""
 
     def subject_of(self, row: EmailAddress) -> str:
         return f"user {row.user_id}"
@@ -44,7 +43,7 @@ class AuditedEmailAddressAdmin(AuditChangesMixin, EmailAddressAdmin):  # type: i
 
 @admin.register(Authenticator)
 class SecondFactorAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
-    """Staff delete one for somebody who lost it; what it proves itself with is not shown."""
+    """Second factors, which staff delete for people who lost theirs; the secret is not shown."""
 
     secret_fields = frozenset({"data"})
     list_display = ["user", "type", "created_at", "last_used_at"]

@@ -10,12 +10,12 @@ class ArenaSiteConfig(AppConfig):
 
     def ready(self) -> None:
         from arena_site import (
-            celery,  # noqa: F401 (from here on every task belongs to this Celery app)
+            celery,  # noqa: F401 (makes it the current app, to which shared tasks bind)
             removed_settings,  # noqa: F401 (registers its check)
         )
-        from arena_site.moderators import make_group
+        from arena_site.moderators import sync_group
         from common.verbose_names import translate_verbose_names
 
-        # The last app with models: then all permissions are there.
-        post_migrate.connect(make_group, sender=apps.get_app_config("leaderboard"))
+        # leaderboard is the last app with models: after its migrations all permissions exist.
+        post_migrate.connect(sync_group, sender=apps.get_app_config("leaderboard"))
         translate_verbose_names(app for app in apps.get_app_configs() if Path(app.path).parent == settings.BASE_DIR)

@@ -1,4 +1,4 @@
-"""What a web process serves."""
+"""ASGI application of the web processes."""
 
 import os
 import sys
@@ -11,7 +11,8 @@ django.setup(set_prefix=False)
 from arena_site.body_limit import BodyLimit  # noqa: E402
 from arena_site.site_handler import SiteHandler  # noqa: E402
 
-# Threads that hold a lock in the database wait for the interpreter's lock too; 5 ms a turn adds up to a queue.
+# A thread that holds a database lock may have to wait for the GIL; with Python's default of 5 ms per switch, others
+# queue for that lock.
 SWITCH_INTERVAL_S = 0.001
 
 sys.setswitchinterval(SWITCH_INTERVAL_S)

@@ -35,7 +35,8 @@ class BodyLimit:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        too_large, left = TooLarge, 2 * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)  # Django's own limit has a page
+        # Twice Django's own limit, which answers with a page where it applies.
+        too_large, left = TooLarge, 2 * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
         if scope["path"] in UPLOADS:
             too_large, left = FileTooLarge, MAX_BYTES + MULTIPART_OVERHEAD
         has_responded = False

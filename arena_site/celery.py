@@ -1,4 +1,4 @@
-"""Background work: the Celery app of the workers and of beat."""
+"""The Celery app of workers and beat."""
 
 import os
 from typing import Any
@@ -13,12 +13,12 @@ from common.valkey import counters, heartbeat
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
 
-# Pauses between two tries to reach the broker; kombu's own grow from 2 to 30 s.
+# Seconds between two attempts to reach the broker; kombu's own grow from 2 to 30.
 RECONNECT_INTERVALS = {"interval_start": 0.5, "interval_step": 0.5, "interval_max": 2}
 
 
 class QuickConnection(Connection):
-    """Broker connection that is back soon after a broker that was restarted several times."""
+    """Broker connection that reconnects quickly even after several restarts of the broker."""
 
     def _ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
         return super()._ensure_connection(*args, **RECONNECT_INTERVALS | kwargs)
@@ -36,15 +36,15 @@ app.autodiscover_tasks()
 
 
 @setup_logging.connect
-def leave_logging_to_the_settings(**_: object) -> None:
-    """With nobody here, Celery gives the root logger a level of its own."""
+def keep_logging_settings(**_: object) -> None:
+    """Connecting a receiver stops Celery from reconfiguring the root logger."""
 
 
 @worker_ready.connect
-def say_that_the_worker_lives(sender: Any, **_: object) -> None:
+def start_worker_services(sender: Any, **_: object) -> None:
     name = sender.hostname.split("@")[0]
     if name == "answers":
-        from battles.worker.runner import get_engine  # brings the SDK: now, not while the first person waits
+        from battles.worker.runner import get_engine  # imports the SDK, which would delay the first answer
 
         get_engine()
     counters.start()
@@ -52,23 +52,23 @@ def say_that_the_worker_lives(sender: Any, **_: object) -> None:
 
 
 @beat_init.connect
-def say_that_beat_lives(**_: object) -> None:
+def start_beat_heartbeat(**_: object) -> None:
     heartbeat.start("beat")
 
 
 @before_task_publish.connect
-def say_on_whose_behalf(headers: dict[str, Any], **_: object) -> None:
+def send_request_id(headers: dict[str, Any], **_: object) -> None:
     if request_id := logs.current_request_id():
         headers[logs.REQUEST_ID] = request_id
 
 
 @task_prerun.connect
-def remember_on_whose_behalf(task: Any, **_: object) -> None:
-    """The engine's loop, to which a turn is handed on, takes it over with the thread's context."""
+def restore_request_id(task: Any, **_: object) -> None:
+    """Log under the id of the request that queued the task; the engine's loop copies this thread's context."""
     if request_id := getattr(task.request, logs.REQUEST_ID, None):
         logs.begin_request(request_id)
 
 
 @task_postrun.connect
-def forget_on_whose_behalf(**_: object) -> None:
+def clear_request_id(**_: object) -> None:
     logs.end_request()

@@ -1,4 +1,4 @@
-"""Whether this installation works: /livez for "restart me if not", /readyz for "send me people"."""
+"""Health checks: /livez (restart the process when it fails) and /readyz (send requests while it succeeds)."""
 
 from collections.abc import Callable
 from functools import cache
@@ -20,25 +20,25 @@ OK = "ok"
 
 
 class NotReady(Exception):
-    """What is wrong, in a few words."""
+    """Raised by a failed check, with a few words about it."""
 
 
 @require_safe
 @never_cache
 def livez(request: HttpRequest) -> HttpResponse:
-    """Answers while the process does, whatever else is away."""
+    """Answer 200 without any service, as long as the process responds."""
     return HttpResponse(OK, content_type="text/plain")
 
 
 @require_safe
 @never_cache
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 when everything works, otherwise 503; `checks` maps each part to "ok" or to what is wrong with it.
+    """Answer 200 when everything works, otherwise 503; `checks` maps each part to "ok" or a description of its fault.
 
-    failed_boards: those whose fit failed at the last aggregation; they keep their newest snapshot.
+    failed_boards: boards whose fit failed at the last aggregation; they keep their newest snapshot.
     """
     missing: list[str] = []
-    choosable: list[LanguageModel] = []
+    set_up: list[LanguageModel] = []
     failed_boards: list[str] = []
     checks = {
         "database": _outcome(_check_database),
@@ -51,12 +51,12 @@ def readyz(request: HttpRequest) -> JsonResponse:
     if checks["valkey"] == OK:
         checks |= {name: "not heard" if name in missing else OK for name in heartbeat.EXPECTED}
     if set(checks.values()) == {OK}:
-        # Not those that are drawn at the moment: how many these are tells who failed in a blind battle.
-        checks["database"] = _outcome(lambda: choosable.extend(LanguageModel.objects.configured()))
+        # Not the models that are drawn right now: a change of their number would reveal which failed in a blind battle.
+        checks["database"] = _outcome(lambda: set_up.extend(LanguageModel.objects.configured()))
     if set(checks.values()) == {OK}:
         checks["database"] = _outcome(lambda: failed_boards.extend(AggregationRun.objects.failed_boards()))
     ready = set(checks.values()) == {OK}
-    body = {"ready": ready, "checks": checks, "drawable_models": len(choosable), "failed_boards": failed_boards}
+    body = {"ready": ready, "checks": checks, "drawable_models": len(set_up), "failed_boards": failed_boards}
     return JsonResponse(body, status=200 if ready else 503)
 
 
@@ -75,7 +75,7 @@ def _check_database() -> None:
         cursor.execute("SELECT 1")
 
 
-@cache  # what is applied stays applied; a refusal is raised, and so is not remembered
+@cache  # applied migrations stay applied; an exception is not cached
 def _check_migrations() -> None:
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
@@ -83,7 +83,7 @@ def _check_migrations() -> None:
 
 
 def _check_provider_keys() -> None:
-    """One stored key stands for all: they were encrypted alike."""
+    """Decrypt one stored key; all were encrypted with the same keys."""
     provider = Provider.objects.exclude(key_encrypted=None).first()
     try:
         if provider is not None:

@@ -1,6 +1,6 @@
-"""`python -m arena_site.healthcheck`: exits with 0 when this container's web process answers /livez.
+"""`python -m arena_site.healthcheck`: exit with 0 when this container's web process answers /livez.
 
-Asked every few seconds, so it imports nothing of Django.
+It runs every few seconds, so it does not import Django.
 """
 
 import http.client
@@ -9,7 +9,7 @@ import sys
 
 
 def is_alive(port: int) -> bool:
-    # A production site answers only to its own names, and only when its proxy says https.
+    # A production site accepts only its own host names, and redirects requests that did not come over HTTPS.
     host = os.environ.get("ARENA_HOSTS", "localhost").split(",")[0].strip().lstrip(".").replace("*", "localhost")
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=4)
     try:

@@ -1,4 +1,4 @@
-"""The queue of moderators: what was reported or flagged, and what is done about it. Needs every floor of the house."""
+"""The moderators' queue in the administration. It stands here because it needs every app."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -31,7 +31,7 @@ MAY_BAN = "accounts.add_ban"
 
 
 class BanForm(BecauseForm):
-    """Unlike in the others, whom it concerns reads why."""
+    """BecauseForm whose reason is shown to the blocked person, with a duration."""
 
     DAYS = [("1", gettext_lazy("a day")), ("7", gettext_lazy("a week")), ("30", gettext_lazy("thirty days"))]
     days = forms.ChoiceField(
@@ -43,14 +43,14 @@ class BanForm(BecauseForm):
         self.fields["because"].help_text = _("Shown to whoever is blocked.")
 
     def clean(self) -> dict[str, object]:
-        said = super().clean() or {}
-        days = said.pop("days", "")
-        return {**said, "until": timezone.now() + timedelta(days=int(days)) if days else None}
+        data = super().clean() or {}
+        days = data.pop("days", "")
+        return {**data, "until": timezone.now() + timedelta(days=int(days)) if days else None}
 
 
 @transaction.atomic
-def set_votes_aside(cases: ModerationCaseQuerySet, *, by: User, because: str) -> list[ModerationCase]:
-    """The votes of the cases' battles count no more. Returns the cases. Raises TalliesDisagree."""
+def exclude_votes_of_cases(cases: ModerationCaseQuerySet, *, by: User, because: str) -> list[ModerationCase]:
+    """Exclude the votes of the cases' battles and return the cases. Raises TalliesDisagree."""
     settled = actions.settle_cases(
         cases.exclude(battle__vote=None), by=by, because=because, action="moderation.exclude"
     )
@@ -59,7 +59,7 @@ def set_votes_aside(cases: ModerationCaseQuerySet, *, by: User, because: str) ->
     return settled
 
 
-class WhoFlaggedFilter(admin.SimpleListFilter):
+class FlaggedByFilter(admin.SimpleListFilter):
     title = gettext_lazy("who flagged it")
     parameter_name = "by"
 
@@ -88,10 +88,10 @@ class HiddenFilter(admin.SimpleListFilter):
 
 @admin.register(ModerationCase)
 class ModerationQueueAdmin(ReadOnlyAdmin):
-    """What waits longest comes first."""
+    """Cases, the longest waiting first."""
 
     list_display = ["what", "prompt", "person", "state", "outcome", "flagged_at", "decided_by"]
-    list_filter = ["state", WhoFlaggedFilter, "verdicts__action", HiddenFilter]
+    list_filter = ["state", FlaggedByFilter, "verdicts__action", HiddenFilter]
     search_fields = [
         "battle__public_id", "reports__reason", "verdicts__category", "battle__session__owner_user__email",
         "user__email", "reason",
@@ -110,14 +110,14 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("what"))
     def what(self, case: ModerationCase) -> str:
-        found = Counter(self._words(verdict) for verdict in case.verdicts.all())
-        said = [words if times == 1 else f"{words} × {times}" for words, times in found.items()]
+        found = Counter(self._verdict_text(verdict) for verdict in case.verdicts.all())
+        parts = [text if times == 1 else f"{text} × {times}" for text, times in found.items()]
         if reports := len(case.reports.all()):
-            said.append(ngettext("%(n)d report", "%(n)d reports", reports) % {"n": reports})
-        return "; ".join(said)
+            parts.append(ngettext("%(n)d report", "%(n)d reports", reports) % {"n": reports})
+        return "; ".join(parts)
 
     @staticmethod
-    def _words(verdict: ModerationVerdict) -> str:
+    def _verdict_text(verdict: ModerationVerdict) -> str:
         score = "" if verdict.score is None else f", {verdict.score:.2f}"
         return f"{_(verdict.category)} ({verdict.get_action_display()}{score})"
 
@@ -135,13 +135,13 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
         if case.battle is None:
             return _("refused")
         vote = case.battle.vote_or_none
-        said = [_("hidden")] if case.battle.is_hidden else []
-        return ", ".join([*said, *([_("vote set aside")] if vote is not None and not vote.counts else [])])
+        parts = [_("hidden")] if case.battle.is_hidden else []
+        return ", ".join([*parts, *([_("vote set aside")] if vote is not None and not vote.counts else [])])
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
-        """With the whole conversation and every report, and the actions of the list as buttons."""
+        """Add the conversation, the reports, and the list's actions as buttons."""
         case = self.get_object(request, object_id)
         battle_id = case.battle_id if case is not None else None
         extra = {
@@ -152,7 +152,7 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **extra})
 
     def _decisions(self, request: HttpRequest) -> dict[str, str]:
-        """By name, the words for what this person may do."""
+        """Return {name: description} of the actions allowed for this person."""
         return {name: str(found[2]) for name, found in self.get_actions(request).items() if found is not None}
 
     def has_decide_permission(self, request: HttpRequest) -> bool:
@@ -166,32 +166,32 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
 
     @admin.action(description=gettext_lazy("Dismiss …"), permissions=["decide"])
     def dismiss(self, request: HttpRequest, queryset: ModerationCaseQuerySet) -> HttpResponse | None:
-        return self._ask_and_do(request, queryset, BecauseForm, actions.dismiss_cases)
+        return self._confirm_and_run(request, queryset, BecauseForm, actions.dismiss_cases)
 
     @admin.action(description=gettext_lazy("Hide the battles …"), permissions=["decide"])
     def hide(self, request: HttpRequest, queryset: ModerationCaseQuerySet) -> HttpResponse | None:
-        return self._ask_and_do(request, queryset, BecauseForm, actions.hide_battles)
+        return self._confirm_and_run(request, queryset, BecauseForm, actions.hide_battles)
 
     @admin.action(description=gettext_lazy("Set their votes aside …"), permissions=["judge"])
     def exclude_votes(self, request: HttpRequest, queryset: ModerationCaseQuerySet) -> HttpResponse | None:
-        return self._ask_and_do(request, queryset, BecauseForm, set_votes_aside)
+        return self._confirm_and_run(request, queryset, BecauseForm, exclude_votes_of_cases)
 
     @admin.action(description=gettext_lazy("Block the people …"), permissions=["ban"])
     def ban(self, request: HttpRequest, queryset: ModerationCaseQuerySet) -> HttpResponse | None:
-        return self._ask_and_do(request, queryset, BanForm, actions.ban_people)
+        return self._confirm_and_run(request, queryset, BanForm, actions.ban_people)
 
     @admin.action(description=gettext_lazy("Show hidden battles again …"), permissions=["decide"])
     def show_again(self, request: HttpRequest, queryset: ModerationCaseQuerySet) -> HttpResponse | None:
-        return self._ask_and_do(request, queryset, BecauseForm, actions.unhide_battles)
+        return self._confirm_and_run(request, queryset, BecauseForm, actions.unhide_battles)
 
-    def _ask_and_do(
+    def _confirm_and_run(
         self,
         request: HttpRequest,
         cases: ModerationCaseQuerySet,
         form_class: type[BecauseForm],
         act: Callable[..., list[ModerationCase]],
     ) -> HttpResponse | None:
-        """First a page that asks why; None (back to the list) once it is done."""
+        """Render the form, or run the action on a valid form and return None, which leads back to the list."""
         form = form_class(request.POST if "because" in request.POST else None)
         if form.is_valid():
             chosen = ModerationCase.objects.filter(pk__in=list(cases.values_list("pk", flat=True)))

@@ -1,4 +1,4 @@
-"""The group of moderators: people who judge votes and block people, and see no key and no setting."""
+"""The group of moderators: they judge votes and block people, but see no keys and no settings."""
 
 from django.contrib.auth.models import Group, Permission
 
@@ -8,21 +8,21 @@ MAY_SEE = [
     "battles.vote", "battles.moderationcase", "uploads.upload", "leaderboard.votechange", "leaderboard.anomalyreview",
     "leaderboard.aggregationrun", "leaderboard.standing",
 ]  # fmt: skip
-# To add a change of votes is to exclude and restore them (leaderboard.admin.judging); to change a ban is to lift it.
-# To change a case is to decide it (arena_site.moderation_queue).
+# Adding a vote change is excluding and restoring votes (leaderboard.admin.judging); changing a ban is lifting it;
+# changing a case is deciding it (arena_site.moderation_queue).
 MAY_ADD_OR_CHANGE = [
     "leaderboard.add_votechange", "accounts.add_ban", "accounts.change_ban", "battles.change_moderationcase",
 ]  # fmt: skip
 
 
 def permissions() -> set[str]:
-    """As app.codename."""
+    """Return the permissions as app.codename."""
     seen = {f"{app}.view_{model}" for app, model in (name.split(".") for name in MAY_SEE)}
     return seen | set(MAY_ADD_OR_CHANGE)
 
 
-def make_group(**_: object) -> None:
-    """After every migration: exactly these permissions, whatever somebody ticked in between."""
+def sync_group(**_: object) -> None:
+    """Give the group exactly these permissions, after every migration; edits in the administration are undone."""
     wanted = permissions()
     found = Permission.objects.filter(codename__in=[name.split(".")[1] for name in wanted]).select_related(
         "content_type"

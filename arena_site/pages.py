@@ -1,4 +1,4 @@
-"""Refusals that Django itself makes: as JSON for programs, as a page for people."""
+"""Error responses to Django's own refusals: JSON for programs, a page for people."""
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
@@ -21,18 +21,18 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def too_many_requests(request: HttpRequest) -> HttpResponse:
-    """allauth asks for it; none of the limits it keeps itself is for longer than that."""
+    """Answer 429 for allauth, whose own limits last a minute at most."""
     return error_response(request, TooManyRequests(retry_after=60))
 
 
-class WentWrong(ArenaError):
+class ServerError(ArenaError):
     code = "server_error"
     message = _("Something went wrong on our side. The error was logged.")
     http_status = 500
 
 
-class NoSuchAddress(APIView):
-    """Any method at an address of the API that does not exist."""
+class UnknownEndpoint(APIView):
+    """View for every path of the API that does not exist."""
 
     schema = None
 
@@ -51,4 +51,4 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return json_error_response(request, WentWrong()) or defaults.server_error(request)
+    return json_error_response(request, ServerError()) or defaults.server_error(request)

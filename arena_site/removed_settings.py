@@ -1,4 +1,4 @@
-"""System check: variables of earlier versions that are set and no longer read."""
+"""System check: environment variables of earlier versions that are no longer read."""
 
 import os
 import re
@@ -18,7 +18,7 @@ IGNORED = {
     "ARENA_STREAMS_(PERSON|PROCESS)|ARENA_CONNECTIONS": FIXED,
     "ARENA_(PROOF_OF_WORK_DIFFICULTY|ATTACHED_CHARACTERS|EMAIL_TIMEOUT_S)": FIXED,
 }
-# Ignored, they would lose files, spend money or break a promise: the start is refused.
+# Ignoring these would lose files, spend money or break a promise, so the start is refused.
 REFUSED = {
     "ARENA_UPLOADS_DIR": "move the files to uploads/ of ARENA_DATA_DIR, or mount them there",
     "ARENA_S3_ENDPOINT": "use AWS_ENDPOINT_URL_S3",
@@ -34,14 +34,14 @@ REFUSED = {
 @register()
 def check_removed_settings(**_: Any) -> list[CheckMessage]:
     found: list[CheckMessage] = []
-    if ignored := list(_set_ones(IGNORED)):
+    if ignored := list(_used_names(IGNORED)):
         found.append(Warning(f"Settings that are no longer read: {'; '.join(ignored)}.", id="arena_site.W001"))
-    if refused := list(_set_ones(REFUSED)):
+    if refused := list(_used_names(REFUSED)):
         found.append(Error(f"Settings to be replaced: {'; '.join(refused)}.", id="arena_site.E001"))
     return found
 
 
-def _set_ones(removed: dict[str, str]) -> Iterator[str]:
+def _used_names(removed: dict[str, str]) -> Iterator[str]:
     """Yield the name and advice for each variable that has a value."""
     for name, value in sorted(os.environ.items()):
         for pattern, advice in removed.items():

@@ -1,4 +1,4 @@
-"""Every request has an id and leaves one line in the log: what was asked, how it went, and nothing of who asked."""
+"""Middleware: give each request an id, count it and log one line, without personal data."""
 
 import logging
 import time
@@ -16,9 +16,9 @@ from common.valkey import counters
 logger = logging.getLogger(__name__)
 
 HEADER = "X-Request-ID"
-# What these parts of an address hold opens something.
-_KEYS_IN_ADDRESSES = ("token", "key", "uidb36")
-# Parts of the site by which requests are counted, by the beginning of their path; all others are pages.
+# URL parameters that are secrets.
+_SECRET_PARAMETERS = ("token", "key", "uidb36")
+# Label of the request counters by prefix of the path; all other paths are pages.
 _HANDLERS = {
     "/api/": "api", "/stream/": "streams", "/leaderboard/stream/": "streams", "/admin/": "admin",
     "/livez": "monitoring", "/readyz": "monitoring", "/metrics": "monitoring",
@@ -26,7 +26,7 @@ _HANDLERS = {
 
 
 class RequestMiddleware:
-    """Outside of all that can refuse a request."""
+    """Stands outside of every middleware that can refuse a request, so that refusals are logged, too."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -38,40 +38,40 @@ class RequestMiddleware:
         try:
             response = self.get_response(request)
             response.headers[HEADER] = request_id
-            _note(request, response.status_code, seconds=time.perf_counter() - began)
+            _log_request(request, response.status_code, seconds=time.perf_counter() - began)
         finally:
             logs.end_request()
         return response
 
 
-def _note(request: HttpRequest, status: int, *, seconds: float) -> None:
-    path, ms = path_to_log(request), round(seconds * 1000, 1)
-    handler = next((name for start, name in _HANDLERS.items() if request.path.startswith(start)), "pages")
+def _log_request(request: HttpRequest, status: int, *, seconds: float) -> None:
+    path, ms = redacted_path(request), round(seconds * 1000, 1)
+    handler = next((name for prefix, name in _HANDLERS.items() if request.path.startswith(prefix)), "pages")
     counters.add("requests", handler, f"{status // 100}xx")
     counters.observe("request", handler, ms=ms)
     facts = {"method": request.method, "path": path, "status": status, "ms": ms, "actor": _actor_kind(request)}
     logger.log(logging.ERROR if status >= 500 else logging.INFO, "request", extra=facts)
 
 
-def path_to_log(request: HttpRequest) -> str:
-    """Without the query, and without a word in the address that opens something."""
+def redacted_path(request: HttpRequest) -> str:
+    """Return the path without query and with "…" for secrets."""
     path = request.path
-    found = request.resolver_match
-    if found is not None:
-        for name in _KEYS_IN_ADDRESSES:
-            if found.kwargs.get(name):
-                path = path.replace(str(found.kwargs[name]), "…")
+    match = request.resolver_match
+    if match is not None:
+        for name in _SECRET_PARAMETERS:
+            if match.kwargs.get(name):
+                path = path.replace(str(match.kwargs[name]), "…")
     return path
 
 
 def _actor_kind(request: HttpRequest) -> str:
-    """token, staff, member or visitor; "unknown" where nobody had to know, as asking would cost queries."""
+    """Return token, staff, member or visitor; "unknown" where the view did not load the actor, to save queries."""
     actor: Any = getattr(request, "actor", None)
     if isinstance(actor, LazyObject):
         actor = None if actor._wrapped is empty else actor._wrapped
     if isinstance(actor, Actor) and actor.scopes is not None:
         return "token"
-    user = getattr(request, "_cached_user", None)  # where Django keeps whom it looked up
+    user = getattr(request, "_cached_user", None)  # set by Django when it has loaded the user
     if user is not None and user.is_authenticated:
         return "staff" if user.is_staff else "member"
     return actor.kind if isinstance(actor, Actor) else "unknown"

@@ -18,16 +18,14 @@ logger = logging.getLogger(__name__)
 MAX_NETWORK_DAYS = 60
 
 
-class NotAllForgotten(Exception):
-    """Says what stays for now; the log says why."""
+class PurgeIncomplete(Exception):
+    """Raised when sessions could not be deleted; the log has the reasons."""
 
 
 def purge() -> None:
-    """Forget what is older than the operator wants to keep it. Votes stay, without a name; so do networks in a ban.
+    """Delete expired sessions and network hashes, and compact Valkey's file.
 
-    Valkey's file, too, is rid of what Valkey has forgotten.
-
-    Raises NotAllForgotten when the rest is done.
+    Votes stay, without a name, and so do networks in bans. Raises PurgeIncomplete after everything else is deleted.
     """
     failures = 0
     _rewrite_append_only_file()
@@ -40,11 +38,11 @@ def purge() -> None:
         owned = Session.objects.exclude(owner_user=None, owner_visitor=None)
         failures = delete_sessions(owned.filter(last_active_at__lt=_before(days)))
     if failures:
-        raise NotAllForgotten(f"sessions that are kept longer than they should be: {failures}")
+        raise PurgeIncomplete(f"sessions that are kept longer than they should be: {failures}")
 
 
 def _rewrite_append_only_file() -> None:
-    """Best effort: a service that rewrites its file by itself may forbid it."""
+    """Rewrite the file so that expired keys leave the disk. Best effort: a managed service may forbid the command."""
     try:
         rewrite_append_only_file()
     except UNREACHABLE as error:

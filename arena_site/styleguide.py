@@ -1,4 +1,4 @@
-"""`/styleguide/`, for staff: every component in every state, drawn by the templates that the pages use."""
+"""`/styleguide/`, for staff: every component in every state, from the templates that the pages use."""
 
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
@@ -17,7 +17,7 @@ ICONS = (
     "system",
 )  # fmt: skip
 COLOURS = ("room", "page", "tint", "line", "edge", "ink", "soft", "accent", "accent-strong", "accent-tint", "bad")
-SAID = """A paragraph with **weight**, `code` and [a link](https://example.org).
+SAMPLE_ANSWER = """A paragraph with **weight**, `code` and [a link](https://example.org).
 
 | Model | Votes |
 |---|--:|
@@ -70,13 +70,13 @@ def styleguide(request: HttpRequest) -> HttpResponse:
 
 
 def _turns() -> list[JsonObject]:
-    """Battles of one turn each, by what they show."""
-    said = markdown(SAID)
+    """Return titled battles of one turn each."""
+    answer_html = markdown(SAMPLE_ANSWER)
     waiting, writing = _answer("left", state="queued"), _answer("right", state="streaming")
     stopped, failed = _answer("left", state="stopped"), _answer("right", state="failed", error=True)
-    many = [_answer(str(number), html=said, stars=number, **NUMBERS) for number in range(1, 7)]
-    pair = [_answer(side, html=said) for side in ("left", "right")]
-    thinking = [_answer("left", html=said, reasoning=_("First the one, then the other."), **NUMBERS)]
+    many = [_answer(str(number), html=answer_html, stars=number, **NUMBERS) for number in range(1, 7)]
+    pair = [_answer(side, html=answer_html) for side in ("left", "right")]
+    thinking = [_answer("left", html=answer_html, reasoning=_("First the one, then the other."), **NUMBERS)]
     return [
         {"title": _("Answering"), "battle": _battle("answering", waiting, writing)},
         {"title": _("Both answered"), "battle": _battle("answered", *pair)},

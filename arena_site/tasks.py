@@ -1,5 +1,3 @@
-"""Housekeeping of the whole arena."""
-
 from celery import shared_task
 
 from arena_site import retention

@@ -1,5 +1,3 @@
-"""Every address of the site."""
-
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
@@ -8,10 +6,10 @@ from django.views.i18n import set_language
 from arena_site.health import livez, readyz
 from arena_site.openapi.views import Schema, documentation
 from arena_site.operations.metrics import metrics
-from arena_site.pages import NoSuchAddress
+from arena_site.pages import UnknownEndpoint
 from arena_site.styleguide import styleguide
 
-# One door: with its limit on wrong passwords and its second factor.
+# Staff sign in on the site's own page, which limits wrong passwords and asks for the second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
@@ -33,8 +31,8 @@ urlpatterns = [
     path("api/v1/", include("accounts.api.urls")),
     path("api/v1/schema/", Schema.as_view(), name="api-schema"),
     path("api/v1/docs/", documentation, name="api-documentation"),
-    # Last: what no other address of the API is.
-    path("api/<path:rest>", NoSuchAddress.as_view()),
+    # Last, so that it matches only paths of no other view.
+    path("api/<path:rest>", UnknownEndpoint.as_view()),
 ]
 
 handler400 = "arena_site.pages.bad_request"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# When PostgreSQL makes its files, and safe to repeat: `arena` owns the arena's database, `arena_site` only uses it
-# (arena_site/site_role.sql). Neither is a superuser, so that an SQL injection cannot run programs. The superuser gets no
-# password and is reached from inside its container only.
+# Run when PostgreSQL creates its cluster; safe to repeat. `arena` owns the arena's database, `arena_site` only uses it
+# (arena_site/site_role.sql). Neither is a superuser, so that an SQL injection cannot run programs. The superuser has no
+# password and can sign in from inside its container only.
 set -eu
 psql --username postgres --set ON_ERROR_STOP=1 \
     --set password="$POSTGRES_PASSWORD" --set site_password="$POSTGRES_SITE_PASSWORD" <<'SQL'

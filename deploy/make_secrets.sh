@@ -1,5 +1,5 @@
 #!/bin/sh
-# Adds new secrets to .env: deploy/make_secrets.sh [FILE]. A secret that is there already stays as it is.
+# Adds missing secrets to .env: deploy/make_secrets.sh [FILE]. Existing secrets are kept.
 set -eu
 umask 077
 [ $# -gt 0 ] || cd "$(dirname "$0")/.."
@@ -11,7 +11,7 @@ fi
 chmod 600 "$file"
 added=
 
-# Messages go to the standard error: the standard output may be sent to .env itself.
+# Messages go to standard error, because standard output may be redirected to .env.
 add() {
     if grep -q "^[[:space:]]*\(export[[:space:]]\+\)\?$1=." "$file"; then
         echo "$1 is set already and stays as it is." >&2
@@ -21,10 +21,10 @@ add() {
     fi
 }
 
-# The last line may lack its end.
+# The last line may lack its newline.
 [ -z "$(tail -c 1 "$file")" ] || echo >> "$file"
 add SECRET_KEY "$(head -c 48 /dev/urandom | base64 -w 0)"
-# 32 bytes as Fernet wants them.
+# A Fernet key: 32 bytes in URL-safe base64.
 add ARENA_ENCRYPTION_KEYS "$(head -c 32 /dev/urandom | base64 -w 0 | tr '+/' '-_')"
 add POSTGRES_PASSWORD "$(head -c 24 /dev/urandom | base64 -w 0 | tr '+/' '-_')"
 add POSTGRES_SITE_PASSWORD "$(head -c 24 /dev/urandom | base64 -w 0 | tr '+/' '-_')"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The models of OLLAMA_MODELS as a models file: deploy/ollama_models.sh "llama3.2 qwen3:4b" | manage.py import_models /dev/stdin
+# Prints a models file of Ollama's models: deploy/ollama_models.sh "llama3.2 qwen3:4b" | manage.py import_models /dev/stdin
 set -eu
 for model in $1; do
     id=$(printf '%s' "$model" | tr 'A-Z:/_' 'a-z---')

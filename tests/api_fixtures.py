@@ -1,4 +1,4 @@
-"""Somebody who has done everything the API knows of, and the ids of what they have."""
+"""A person with data for every operation of the API, and its ids."""
 
 from dataclasses import dataclass, field
 
@@ -24,7 +24,7 @@ NAMES = ("ada", "bob", "cyd")
 
 @dataclass
 class World:
-    """`ids`: by the name of what is in an address or a query, e.g. {"battles": [id…], "models": [slug…]}."""
+    """`ids`: by kind, e.g. {"battles": [id…], "models": [slug…]}."""
 
     actor: Actor
     waiting: Battle
@@ -40,7 +40,7 @@ class World:
 
     @property
     def to_rate(self) -> str:
-        """The id of an answer that takes stars."""
+        """Id of an answer that can be rated."""
         return Answer.objects.filter(turn__battle=self.compared).earliest("pk").public_id
 
 
@@ -49,7 +49,7 @@ def contestants() -> list[LanguageModel]:
 
 
 def publish() -> list[AggregationRun]:
-    """Votes between all of them, and the snapshots of every board these are on."""
+    """Cast votes between the contestants and publish all their boards."""
     ada, bob, cyd = contestants()
     vote_factory.cast_many(ada, bob, left=6, right=3, tie=1)
     vote_factory.cast_many(bob, cyd, left=4, right=3, both_bad=1)

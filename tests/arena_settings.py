@@ -1,7 +1,7 @@
-"""Settings of the arenas that tests start: as `make up`, with variables for values that operators do not set.
+"""Settings of arenas started by tests: those of `make up`, with variables for values that operators cannot set.
 
-`ARENA_LIMIT_<ACTION>_<WHO>` replaces a limit, `ARENA_STREAMS_<WHOSE>` a number of open streams,
-`ARENA_LISTED_FROM_VOTES` the votes before a board lists a model.
+`ARENA_LIMIT_<ACTION>_<WHO>` replaces a limit, `ARENA_STREAMS_<WHOSE>` a cap of open streams,
+`ARENA_LISTED_FROM_VOTES` the votes after which a board lists a model.
 """
 
 from arena_site.settings.local import *  # noqa: F403

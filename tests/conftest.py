@@ -1,4 +1,4 @@
-"""What every test may ask for."""
+"""Fixtures of all tests."""
 
 import os
 import shutil
@@ -44,7 +44,7 @@ from tests.site import Reader, answer_worker, serve
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the directory that the processes of this run share; the first one removes it."""
+    """Create the directory shared by the processes of this run; the controlling process removes it."""
     if not hasattr(config, "workerinput"):
         os.environ[RUN_DIR] = directory = tempfile.mkdtemp(prefix="arena-test-run-", dir="/tmp")
         Path(directory).chmod(0o711)  # PostgreSQL of a root user runs as nobody
@@ -57,13 +57,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharedArenaS
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run tests with whole arenas first, those that share one after another; otherwise keep the random order."""
+    """Run tests with whole arenas first, grouped by shared arena; otherwise keep the random order."""
     items.sort(key=start_order)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _valkey_is_waited_for() -> Iterator[None]:
-    """However busy the machine is: an arena takes one that is silent for half a second for one that is away."""
+def _patience_with_valkey() -> Iterator[None]:
+    """On a busy machine Valkey may take longer than the half second after which an arena counts it as unreachable."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(valkey, "SOCKET_TIMEOUT_S", 20.0)
         yield
@@ -71,7 +71,7 @@ def _valkey_is_waited_for() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _leases_outlast_tests() -> Iterator[None]:
-    """A busy machine renews late, and without a sweeper no worker would take over the turn."""
+    """A busy machine renews leases late, and without a sweeper no worker would take the turn over."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(turn_store, "LEASE", timedelta(minutes=30))
         yield
@@ -79,14 +79,14 @@ def _leases_outlast_tests() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _tests_may_empty_tables() -> Iterator[None]:
-    """Allow TRUNCATE, and mostly do without it after tests with transactions of their own."""
+    """Allow TRUNCATE, and avoid it after most tests with transactions of their own."""
     flush = DatabaseOperations.sql_flush
 
-    def allowed(self: DatabaseOperations, *what: object, **how: object) -> list[str]:
-        return [allow_truncate_sql(), *flush(self, *what, **how)]
+    def allowed_flush(self: DatabaseOperations, *args: object, **options: object) -> list[str]:
+        return [allow_truncate_sql(), *flush(self, *args, **options)]
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(DatabaseOperations, "sql_flush", allowed)
+        patched.setattr(DatabaseOperations, "sql_flush", allowed_flush)
         patched.setattr(TransactionTestCase, "_fixture_teardown", database_reset.reset)
         yield
 
@@ -98,8 +98,8 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 
 
 @pytest.fixture(autouse=True)
-def _a_test_is_of_one_day() -> None:
-    """Much is told and counted by the day: what begins shortly before midnight begins after it."""
+def _not_across_midnight() -> None:
+    """Wait until after midnight (UTC) shortly before it, because many figures are counted per day."""
     now = timezone.now()
     left = timedelta(days=1) - timedelta(hours=now.hour, minutes=now.minute, seconds=now.second)
     if left < timedelta(seconds=20):
@@ -121,7 +121,7 @@ def fake_provider(_fake_provider: FakeProvider) -> FakeProvider:
 
 @pytest.fixture(autouse=True)
 def _votes_are_numbered_at_once(request: pytest.FixtureRequest, _django_db_marker: None) -> None:
-    """The transaction around a test is never committed."""
+    """Number votes immediately, because the transaction around a test is never committed."""
     if "db" in request.fixturenames:
         request.getfixturevalue("db")
     if connections["default"].in_atomic_block:
@@ -130,7 +130,7 @@ def _votes_are_numbered_at_once(request: pytest.FixtureRequest, _django_db_marke
 
 @pytest.fixture(autouse=True)
 def _empty_valkey(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limits, streams and queues of one test are not the next one's, nor is a Valkey that was away."""
+    """Delete limits, streams and queues of the previous test, and close Valkey's circuit breaker."""
     monkeypatch.setattr(valkey, "_away_until", 0.0)
     monkeypatch.setattr(valkey, "_has_missed", False)
     connection().flushdb()
@@ -138,48 +138,47 @@ def _empty_valkey(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _the_language_is_chosen_anew() -> None:
-    """The one in which the test before read its last page stays with the thread."""
+def _reset_language() -> None:
+    """The thread keeps the language of the previous test's last request."""
     translation.deactivate()
 
 
 @pytest.fixture(autouse=True)
 def _models_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One test's models are not the next one's, and many change them behind the ORM's signals."""
+    """Do not cache models: many tests change them without the ORM's signals."""
     monkeypatch.setattr(drawable_cache.cached_roster, "ttl_s", 0.0)
     drawable_cache.cached_roster.invalidate()
 
 
 @pytest.fixture(autouse=True)
 def _categories_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One test's categories are not the next one's."""
+    """Do not cache categories of the previous test."""
     monkeypatch.setattr(custom_categories.rules, "ttl_s", 0.0)
     custom_categories.rules.invalidate()
 
 
 @pytest.fixture(autouse=True)
 def _bans_and_limits_are_looked_up_anew() -> None:
-    """One test's are not the next one's."""
     bans.in_force.invalidate()
     chosen_limits.in_force.invalidate()
 
 
 @pytest.fixture
 def nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who is blocked, limits and rules are looked up once, however long it takes to count questions."""
-    for looked_up in (bans.in_force, chosen_limits.in_force, policy.current):
-        monkeypatch.setattr(looked_up, "ttl_s", 3600)
+    """Keep bans, limits and rules cached while queries are counted."""
+    for cached in (bans.in_force, chosen_limits.in_force, policy.current):
+        monkeypatch.setattr(cached, "ttl_s", 3600)
 
 
 @pytest.fixture
 def limits_are_known(nothing_is_forgotten: None, db: None) -> None:
-    """So that of many threads that are counted none opens a connection to the database."""
+    """Cache limits first, so that threads under test open no database connection."""
     chosen_limits.in_force()
 
 
 @pytest.fixture
 def limits_are_slow_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first count of a limit times out, later ones reach the real Valkey."""
+    """Let the first count of a limit time out; later ones reach Valkey."""
     script, replies = limits._script, iter([redis.TimeoutError("slow")])
 
     def slow_script(source: str) -> Callable[..., object]:
@@ -192,14 +191,14 @@ def limits_are_slow_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _moderation_is_looked_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One test's rules are not the next one's, nor is an endpoint that was away."""
+    """Forget rules and the endpoint's outage of the previous test."""
     policy.current.invalidate()
     monkeypatch.setattr(endpoint, "_away_until", 0.0)
 
 
 @pytest.fixture
 def _tasks() -> Iterator[list[Executor]]:
-    """Of workers that have ended. What they still run ends once the engine has handed back its turns."""
+    """Threads of ended workers; their tasks end when the engine has released its turns."""
     running: list[Executor] = []
     yield running
     for threads in running:
@@ -207,7 +206,7 @@ def _tasks() -> Iterator[list[Executor]]:
 
 
 class LateRenderer(Renderer):
-    """Start the child process with the first text for it: few tests have one, and a start takes half a second."""
+    """Renderer that starts its child process with the first text: a start takes half a second, few tests need one."""
 
     def start(self) -> None:
         pass
@@ -221,22 +220,22 @@ class LateRenderer(Renderer):
 def engine(_tasks: list[Executor], monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """A worker's event loop in this process."""
     monkeypatch.setattr(battles_engine, "Renderer", LateRenderer)
-    made = Engine()
-    yield made
-    made.close()
-    made._loop.run_until_complete(made._loop.shutdown_default_executor())  # some thread may be storing something
+    engine = Engine()
+    yield engine
+    engine.close()
+    engine._loop.run_until_complete(engine._loop.shutdown_default_executor())  # a thread may still be storing
 
 
 @pytest.fixture
 def worker(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """Turns are answered as soon as they are woken, in a thread as a Celery worker would."""
+    """Engine that answers queued turns in threads, as in a Celery worker."""
     monkeypatch.setattr(battles_engine, "_engine", engine)
     return engine
 
 
 @pytest.fixture
 def site(worker: Engine, _tasks: list[Executor]) -> Iterator[str]:
-    """The address of a running site whose worker answers battles."""
+    """URL of a running site with a worker that answers battles."""
     with serve() as address, answer_worker() as threads:
         _tasks.append(threads)
         yield address
@@ -249,19 +248,19 @@ def reader(site: str) -> Reader:
 
 @pytest.fixture
 def no_valkey(settings) -> Iterator[None]:
-    """Nobody can count."""
+    """Valkey is unreachable."""
     cached = (limits._script, connection, pool)
-    for made in cached:
-        made.cache_clear()
+    for function in cached:
+        function.cache_clear()
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     yield
-    for made in cached:
-        made.cache_clear()
+    for function in cached:
+        function.cache_clear()
 
 
 @pytest.fixture
 def full_valkey() -> Iterator[None]:
-    """It answers, and takes in nothing more."""
+    """Valkey answers but refuses writes."""
     connection().config_set("maxmemory", 1)
     yield
     connection().config_set("maxmemory", 0)

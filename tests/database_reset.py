@@ -1,6 +1,6 @@
-"""Delete the rows that a test with transactions of its own has stored.
+"""Delete rows stored by a test with transactions of its own.
 
-Django truncates every table and makes content types and permissions anew, which takes longer than most of these tests.
+Django truncates every table and recreates content types and permissions, which takes longer than most of these tests.
 """
 
 from functools import cache
@@ -8,15 +8,15 @@ from functools import cache
 from django.db import ProgrammingError, connection, transaction
 from django.test import TransactionTestCase
 
-# Larger tables are truncated: deleted rows would leave them slow to read for the tests that follow.
+# Larger tables are truncated, because their dead rows would slow down the following tests.
 MAX_BYTES = 1_000_000
 _truncate_all = TransactionTestCase._fixture_teardown
-# Digests of the tables that have rows after the migrations.
+# Digests of tables with rows created by migrations.
 _migrated: dict[str, str] = {}
 
 
 def remember() -> None:
-    """Take the rows that are there for those that the migrations made."""
+    """Record the current rows as those created by migrations."""
     _migrated.clear()
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join(_digest_sql(table) for table in _tables()))
@@ -24,18 +24,18 @@ def remember() -> None:
 
 
 def reset(case: TransactionTestCase) -> None:
-    """Stand in for TransactionTestCase._fixture_teardown."""
+    """Replacement for TransactionTestCase._fixture_teardown."""
     if not _delete_rows():
         _truncate_all(case)
         remember()
 
 
 def _delete_rows() -> bool:
-    """Return False, with nothing deleted, where only truncating restores what the migrations made."""
+    """Delete all other rows; return False, with nothing deleted, where truncating is needed."""
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET LOCAL session_replication_role = replica")
-            # Waits for transactions that threads of the test have not ended yet.
+            # Waits for open transactions of the test's threads.
             cursor.execute(f"LOCK TABLE {', '.join(map(_quoted, _tables()))} IN EXCLUSIVE MODE")
             cursor.execute(" UNION ALL ".join(_digest_sql(table) for table in _migrated))
             if dict(cursor.fetchall()) != _migrated:
@@ -46,7 +46,7 @@ def _delete_rows() -> bool:
                 return False
             for table in sizes:
                 cursor.execute(f"DELETE FROM {_quoted(table)}")
-    except ProgrammingError:  # a server that the environment named may not allow the role
+    except ProgrammingError:  # a server not started by the tests may not allow replica mode
         return False
     return True
 

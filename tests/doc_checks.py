@@ -1,4 +1,4 @@
-"""README and docs as their readers use them: links to follow, commands to type, names to look up."""
+"""Checks of README and docs: links, commands, code blocks, names of settings and files."""
 
 import ast
 import json
@@ -22,7 +22,7 @@ from tests.arena_site.deployment.compose_file import services
 ROOT: Path = settings.BASE_DIR
 FILES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 SHELL = ("sh", "bash", "")
-# A file or directory of this repository as prose names it: `config/models.yaml`, `deploy/`.
+# A file or directory of this repository in prose: `config/models.yaml`, `deploy/`.
 PATH = re.compile(
     r"(?:[\w.-]+/)+(?:[\w.-]+\.(?:py|md|yaml|yml|txt|json|html|sh|toml))?|[\w-]+\.(?:py|yaml|toml|example)"
 )
@@ -55,19 +55,18 @@ class Document:
         return [(token.info, token.content) for token in self.tokens() if token.type in ("fence", "code_block")]
 
     @property
-    def said(self) -> list[str]:
-        """What stands in `backticks`."""
+    def inline_code(self) -> list[str]:
         return [token.content for token in self.tokens() if token.type == "code_inline"]
 
     @property
     def commands(self) -> list[list[str]]:
-        """Words of every command, in prose and blocks."""
+        """The words of every command, in prose and blocks."""
         in_blocks = [line for language, text in self.blocks if language in SHELL for line in shell_lines(text)]
-        return [words for line in [*in_blocks, *self.said] for words in simple_commands(line)]
+        return [words for line in [*in_blocks, *self.inline_code] for words in simple_commands(line)]
 
     @property
     def anchors(self) -> set[str]:
-        """As GitHub makes them of headings."""
+        """Anchors that GitHub generates from headings."""
         tokens = list(self.tokens())
         headings = [after.content for token, after in pairwise(tokens) if token.type == "heading_open"]
         return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
@@ -78,7 +77,7 @@ def shell_lines(text: str) -> list[str]:
 
 
 def simple_commands(line: str) -> list[list[str]]:
-    """The words of each command in a line; variables set before it and redirections are left out."""
+    """Return the words of each command in a line, without leading variables and redirections."""
     found = []
     for part in re.split(r"&&|\|\||[|;]", line):
         words = [word.strip("\"'") for word in re.findall(r"\"[^\"]*\"|'[^']*'|\S+", part)]
@@ -91,7 +90,7 @@ def simple_commands(line: str) -> list[list[str]]:
 
 
 def problems(document: Document) -> list[str]:
-    """What a reader would stumble over, one sentence each."""
+    """Return a sentence for each broken reference."""
     return [
         *broken_links(document),
         *broken_blocks(document),
@@ -138,7 +137,7 @@ def unknown_commands(document: Document) -> Iterator[str]:
 
 
 def try_out(words: list[str]) -> None:
-    """Raises when this repository has no such command, or it takes no such options."""
+    """Raise WrongUsage or CommandError for an unknown command or option of this repository."""
     match [Path(words[0]).name, *words[1:]]:
         case ["manage.py", name, *options]:
             try_out_manage(name, options)
@@ -158,7 +157,7 @@ def try_out_manage(name: str, options: list[str]) -> None:
     if name not in get_commands():
         raise WrongUsage(f"manage.py has no command {name}")
     if not options:
-        return  # prose names it, and leaves what it needs to --help
+        return  # prose only names the command
     parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
     parser.parse_args(["1" if re.fullmatch(r"[A-Z_]+|…", word) else word for word in options])
 
@@ -192,10 +191,10 @@ def known_variables() -> set[str]:
 
 
 def variables(document: Document) -> set[str]:
-    """Settings a document names; `ARENA_BUDGET_…_DAY` is all that fit."""
+    """Return the settings named by a document; `ARENA_BUDGET_…_DAY` stands for all that match."""
     found: set[str] = set()
-    for said in [*document.said, *(text for language, text in document.blocks if language in SHELL)]:
-        for name in VARIABLE.findall(said):
+    for code in [*document.inline_code, *(text for language, text in document.blocks if language in SHELL)]:
+        for name in VARIABLE.findall(code):
             pattern = re.escape(name).replace("…", "[A-Z0-9_]+")
             found |= {each for each in known_variables() if re.fullmatch(pattern, each)} or {name}
     return found
@@ -206,17 +205,17 @@ def is_removed(name: str) -> bool:
 
 
 def unknown_names(document: Document) -> Iterator[str]:
-    tools = {"ARENA_BENCH_PYTHON"}  # of `make bench`, not of an arena
+    tools = {"ARENA_BENCH_PYTHON"}  # read by `make bench` only
     for name in sorted(variables(document) - known_variables() - tools):
         if not (document.path.name == "CHANGELOG.md" and is_removed(name)):
             yield f"{name} is no setting"
-    for said in document.said:
-        if PATH.fullmatch(said) and not is_there(said, document.path.parent):
-            yield f"{said}: there is no such file"
+    for code in document.inline_code:
+        if PATH.fullmatch(code) and not exists(code, document.path.parent):
+            yield f"{code}: there is no such file"
 
 
-def is_there(path: str, where: Path) -> bool:
-    """As seen from the root, from the document, or by its end: `rating/` stands for `leaderboard/rating/`."""
+def exists(path: str, where: Path) -> bool:
+    """Look the path up from the root, from the document, and in apps: `rating/` means `leaderboard/rating/`."""
     if path.startswith((".arena/", ".venv/")):
         return True
     return (

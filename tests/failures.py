@@ -1,4 +1,4 @@
-"""Plugin of pytest: run failed tests once more by themselves, and print how to repeat a failing run."""
+"""Pytest plugin: rerun failed tests once by themselves, and print commands that repeat a failing run."""
 
 import json
 import shlex
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-# Where more fail, something is broken, and running them again only takes time.
+# With more failures something is broken, and a rerun only takes time.
 MAX_RERUNS = 20
 
 
@@ -38,14 +38,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 class Failures:
-    """What failed in this run, in the process that reports it."""
+    """Failures of this run, in the reporting process."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.first_reports: dict[str, pytest.TestReport] = {}
         self.flaky: list[str] = []
         self.has_collection_errors = False
-        # By the process of pytest-xdist, "" where there is only one.
+        # By worker of pytest-xdist, "" without it.
         self.orders: defaultdict[str, list[str]] = defaultdict(list)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -59,7 +59,7 @@ class Failures:
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
-        """After the end of pytest-xdist's processes, before the summary."""
+        """Rerun after pytest-xdist's workers have ended and before the summary."""
         yield
         if path := self.config.getoption("failed_to"):
             Path(path).write_text(json.dumps(list(self.first_reports)))
@@ -79,7 +79,7 @@ class Failures:
             terminalreporter.write_line(self.first_reports[each].longreprtext)
 
     def pytest_unconfigure(self) -> None:
-        """Below the summary, where it is seen."""
+        """Print flaky tests and commands below the summary."""
         writer = self.config.get_terminal_writer()
         for each in self.flaky:
             writer.line(f"FLAKY {each} - {_reason(self.first_reports[each])}", yellow=True)
@@ -111,7 +111,7 @@ class Failures:
         reporter._set_main_color()
 
     def _repeating_commands(self) -> list[str]:
-        """One command for each process in which a test failed, with the tests up to its last failure."""
+        """Return a command for each worker with failures, running its tests up to the last failure."""
         folder = self.config.rootpath / "test-results"
         commands = []
         for worker, order in sorted(self.orders.items()):

@@ -1,32 +1,32 @@
-"""A provider that is a real HTTP server; the model's name says how it behaves.
+"""Fake provider: a real HTTP server whose behaviour depends on the model's name.
 
 honest            repeats the prompt's words, and the format and size of each picture, with usage and a finish reason
 honest-<anything> the same (another contestant)
 slow              the same, 50 ms between words
 steady            the same, 5 ms between words
 late              the same, after a second of silence
-patient           the same, once the test lets it `go_on`
+patient           the same, after the test calls `go_on`
 long              800 words, 5 ms between them
 cut-after-<n>     n words, then the connection breaks
 hang-after-<n>    n words, then silence
 no-finish         every word, then a clean end without finish reason or [DONE]
-comments          keep-alive comments for ever
+comments          keep-alive comments without end
 html, json-error, empty, redirect, malformed, status-<code>, leak
-indiscreet        repeats the key it was sent: in pieces, as its reasoning, request id and finish reason
+indiscreet        repeats the key of the request: in pieces, as its reasoning, request id and finish reason
 indiscreet-<code> the same in a refusal
 endless-refusal   HTTP 500 whose body has no end
-busy-once-<code>  refuses the first request only, and asks to wait half a second
-later-<seconds>   HTTP 429 that asks to wait so long
+busy-once-<code>  refuses the first request only, with a Retry-After of half a second
+later-<seconds>   HTTP 429 with this Retry-After
 every name in tests/provider_streams.py
 
-Whichever repeats the prompt's words waits before the word ⏸ until the test lets it `go_on`: what is looked at in the
-middle of an answer is there for as long as it takes to look.
+Models that repeat the prompt's words wait before the word ⏸ until the test calls `go_on`, so that a test can look at an
+unfinished answer for as long as it needs.
 
-As a moderation endpoint it finds violence in texts with a knife (score 0.9). Its models there: silent, html, empty,
+As a moderation endpoint it finds violence in texts with "knife" (score 0.9). Models there: silent, html, empty,
 redirect, status-<code>, yes-or-no (no scores), and any other.
 
-Its list of models is `serves`, at /v1/models and at /api/tags, as JSON. Before /v1 the address may say how the list
-misbehaves: /html, /not-json, /not-a-list, /status-<code>, /redirect, /endless, /silent, /cut, /nested, /zipped.
+The list of models is `serves`, at /v1/models and /api/tags, as JSON. A prefix of /v1 selects a fault of the list:
+/html, /not-json, /not-a-list, /status-<code>, /redirect, /endless, /silent, /cut, /nested, /zipped.
 """
 
 import asyncio
@@ -43,13 +43,13 @@ from PIL import Image
 
 from tests.provider_streams import STREAMS, Step
 
-# What a leaky upstream says about itself, everywhere it can.
+# Appears wherever an upstream may reveal itself.
 CANARY = "canary-upstream-7f3a"
 PAUSE = "⏸"
 SERVES = {"object": "list", "data": [{"id": "honest", "object": "model"}]}
 
 
-def _seen(data_url: str) -> str:
+def _format_and_size(data_url: str) -> str:
     head, _, encoded = data_url.partition(",")
     assert head in ("data:image/png;base64", "data:image/jpeg;base64")
     with Image.open(io.BytesIO(base64.b64decode(encoded, validate=True))) as picture:
@@ -81,7 +81,7 @@ class FakeProvider:
         self._thread.join(5)
 
     def go_on(self) -> None:
-        """Nobody waits at a ⏸ any more, until this is forgotten."""
+        """Release all answers that wait at a ⏸, until `forget` is called."""
         self._loop.call_soon_threadsafe(self._goes_on.set)
 
     @property
@@ -89,7 +89,7 @@ class FakeProvider:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def forget(self) -> None:
-        self._loop.call_soon_threadsafe(self._goes_on.clear)  # after a `go_on` that is still on its way there
+        self._loop.call_soon_threadsafe(self._goes_on.clear)  # on the loop, after an earlier `go_on`
         self.calls.clear()
         self.requests.clear()
         self.moderated.clear()
@@ -183,7 +183,7 @@ class FakeProvider:
             headers = {"Retry-After": "1", "X-Upstream": CANARY}
             return web.json_response({"error": {"message": f"no {CANARY}"}}, status=int(model[7:10]), headers=headers)
         if model.startswith("indiscreet"):
-            return await self._tell_the_key(request, model)
+            return await self._reveal_key(request, model)
         if model.startswith("busy-once-") and self.calls[model] == 1:
             return web.json_response({"error": {}}, status=int(model[10:]), headers={"Retry-After": "0.5"})
         if model.startswith("later-"):
@@ -246,7 +246,7 @@ class FakeProvider:
         await response.write(self._chunk(model, {}, None, usage=usage) + b"data: [DONE]\n\n")
         return response
 
-    async def _tell_the_key(self, request: web.Request, model: str) -> web.StreamResponse:
+    async def _reveal_key(self, request: web.Request, model: str) -> web.StreamResponse:
         key = request.headers["Authorization"].removeprefix("Bearer ")
         if model != "indiscreet":
             return web.json_response({"error": {"message": f"no {key}"}}, status=int(model[-3:]))
@@ -265,15 +265,15 @@ class FakeProvider:
             return []
         if model == "long":
             return [f"word{n} " for n in range(800)]
-        prompt = self._heard(body["messages"][-1]["content"])
+        prompt = self._prompt_text(body["messages"][-1]["content"])
         return [word + " " for word in prompt.split(" ")]
 
-    def _heard(self, content: str | list[dict[str, Any]]) -> str:
-        """The prompt, and of each picture its format and size, as a model says them that sees."""
+    def _prompt_text(self, content: str | list[dict[str, Any]]) -> str:
+        """Return the prompt, followed by the format and size of each picture."""
         if isinstance(content, str):
             return content
         text, *pictures = content
-        return " ".join([text["text"], *(_seen(picture["image_url"]["url"]) for picture in pictures)])
+        return " ".join([text["text"], *(_format_and_size(picture["image_url"]["url"]) for picture in pictures)])
 
     def _chunk(self, model: str, delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
         chunk = {

@@ -1,4 +1,4 @@
-"""The small model that comes with the arena, where its packages are installed."""
+"""Marker for tests that need the local model's packages."""
 
 from importlib.util import find_spec
 

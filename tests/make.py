@@ -1,4 +1,4 @@
-"""Builders for tests: the shortest sentence that makes a thing in the arena."""
+"""Builders of rows for tests."""
 
 from itertools import count
 from typing import Any
@@ -39,7 +39,7 @@ def model(upstream_name: str = "honest", *, at: str = "http://127.0.0.1:9/v1", *
 def battle(
     left: LanguageModel, right: LanguageModel, *, actor: Actor | None = None, prompt: str = "one two three"
 ) -> Battle:
-    """A battle whose first turn waits in the queue."""
+    """Create a blind battle whose first turn is queued."""
     actor = actor or visitor()
     session = Session.objects.create(owner_user=actor.user, owner_visitor=actor.visitor, title=prompt[:60])
     battle = Battle.objects.create(session=session, propensity=1.0)
@@ -56,15 +56,15 @@ def turn(battle: Battle, *, prompt: str = "one two three") -> Turn:
 
 
 def answered_battle(left: LanguageModel, right: LanguageModel, *, actor: Actor | None = None) -> Battle:
-    """A battle that waits for its vote; nobody was called."""
-    made = battle(left, right, actor=actor)
-    made.turns.update(state=Turn.State.DONE)
-    Answer.objects.filter(turn__battle=made).update(state=Answer.State.DONE, text="an answer")
-    return made
+    """Create a battle that can be voted on, without calls to models."""
+    answered = battle(left, right, actor=actor)
+    answered.turns.update(state=Turn.State.DONE)
+    Answer.objects.filter(turn__battle=answered).update(state=Answer.State.DONE, text="an answer")
+    return answered
 
 
 def browser(actor: Actor, **options: Any) -> Client:
-    """Signed in as the member, or with the visitor's cookie."""
+    """Return a client signed in as the member, or with the visitor's cookie."""
     client = Client(**options)
     if actor.user is not None:
         client.force_login(actor.user)

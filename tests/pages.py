@@ -1,4 +1,4 @@
-"""Pages for comparison: HTML without the whitespace between its tags."""
+"""HTML normalised for comparison."""
 
 import re
 

@@ -71,7 +71,7 @@ TWO = text("one ") + text("two")
 BYTES = "data: {}\n\n".format(json.dumps({"choices": [{"delta": {"content": "héé 🎉"}}]}, ensure_ascii=False)).encode()
 USAGE = {"prompt_tokens": 7, "completion_tokens": 3}
 
-# Answers whose rendering used to take seconds or minutes.
+# Answers that took seconds or minutes to render before their fixes.
 SLOW_TO_RENDER = {
     "brackets": "[" * 60_000,
     "slow-code": "```c\n" + "\n" * 19_000 + "x\n```\n\nend",

@@ -14,7 +14,7 @@ def chunk(body: bytes) -> bytes:
 
 
 def chunked(*bodies: bytes) -> bytes:
-    """A complete event stream, one chunk for each of `bodies`."""
+    """Return a complete event stream, one chunk for each of `bodies`."""
     return CHUNKED + b"".join(map(chunk, bodies)) + b"0\r\n\r\n"
 
 
@@ -25,7 +25,7 @@ def refusal(status: int, body: bytes, header: bytes = b"X-Nothing: more") -> byt
 class RawServer:
     """Sends `reply` to every request, then closes the connection; counts requests and keeps their bytes.
 
-    repeats: `reply` is sent again and again after the first time, until the client closes.
+    repeats: sent repeatedly after `reply`, until the client closes.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Which tests share a worker and in which order they run, so that few arenas are started and no worker idles."""
+"""Distribution and order of tests: few arenas are started and no worker idles."""
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
@@ -8,7 +8,7 @@ FOLDERS_WITH_ONE_ARENA = ("tests/browser/boards/", "tests/browser/local_model/",
 
 
 class SharedArenaScheduling(LoadScopeScheduling):
-    """Send a file to one worker as a whole, and so a folder whose files share an arena."""
+    """Sends a whole file to one worker, and also a whole folder whose files share an arena."""
 
     def _split_scope(self, nodeid: str) -> str:
         folders = (folder for folder in FOLDERS_WITH_ONE_ARENA if nodeid.startswith(folder))
@@ -16,10 +16,10 @@ class SharedArenaScheduling(LoadScopeScheduling):
 
 
 def start_order(item: pytest.Item) -> int:
-    """Sort browser tests before other tests with whole arenas, and all these before the rest.
+    """Sort browser tests before other tests with whole arenas, and all of these before the rest.
 
-    The long files would otherwise keep one worker busy at the end, and the package of browser tests shares a browser
-    and an arena until a test of another package begins.
+    Long files would otherwise keep one worker busy at the end. Browser tests run together, because they share a browser
+    and an arena until a test of another package starts.
     """
     if item.get_closest_marker("browser"):
         return 0 if item.nodeid.startswith(FOLDERS_WITH_ONE_ARENA) else 1

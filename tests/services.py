@@ -1,6 +1,6 @@
-"""A throw-away PostgreSQL and Valkey for one run of the tests, unless the environment already names some.
+"""Temporary PostgreSQL and Valkey for one run of the tests, unless the environment names others.
 
-Where the tests are shared out among processes (`pytest -n 2`), each process has its own.
+With `pytest -n 2` each worker has its own.
 """
 
 import os
@@ -15,27 +15,27 @@ from arena_site.embedded.postgres import Postgres
 from arena_site.embedded.valkey import Valkey
 from arena_site.supervisor.child import Child
 
-# Of the process that shares the tests out. Its settings would otherwise name the services of an arena that runs in this
-# folder, and the others would inherit them and empty them.
-NOBODYS = {"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1/0"}
-# As compose makes it: it owns nothing.
+# For the controlling process of `pytest -n 2`. Its settings would otherwise name the services of an arena running in
+# this folder; workers would inherit these and empty them.
+UNREACHABLE = {"DATABASE_URL": "postgres://unused@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1/0"}
+# Like the role that compose creates: it owns nothing.
 CREATE_SITE_ROLE = "CREATE ROLE arena_site LOGIN PASSWORD 'tests';"
-# 4,096 rounds are the default, for each of the thousands of connections that tests open.
+# The default of 4,096 rounds would slow down thousands of connections.
 ONE_ROUND_OF_SCRAM = "SET scram_iterations = 1;\nALTER ROLE arena PASSWORD 'tests';"
-# With it tests/database_reset.py deletes rows in any order, without triggers and foreign keys.
+# Lets tests/database_reset.py delete rows in any order, without triggers and foreign keys.
 GRANT_RESET = "GRANT SET ON PARAMETER session_replication_role TO arena;"
 _children: list[Child] = []
 _directories: list[Path] = []
 
 
 def start() -> None:
-    """Export DATABASE_URL and REDIS_URL, and start what they point to where they were not set."""
+    """Start the services that the environment does not name, and export their URLs."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    missing = [name for name, nobodys in NOBODYS.items() if os.environ.get(name, nobodys) == nobodys]
+    missing = [name for name, url in UNREACHABLE.items() if os.environ.get(name, url) == url]
     if not missing:
         return
     directory = Path(tempfile.mkdtemp(prefix="arena-test-", dir="/tmp"))
-    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
+    directory.chmod(0o711)  # root's PostgreSQL runs as another user, who must be able to enter
     _directories.append(directory)
     services = {
         "DATABASE_URL": Postgres(
@@ -63,11 +63,11 @@ def stop() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(early_config: pytest.Config):
-    """Before pytest-django reads the settings."""
-    os.environ["ARENA_ENV_FILE"] = os.devnull  # what somebody set for their own arena is not tested
-    shares_out = early_config.known_args_namespace.numprocesses and "PYTEST_XDIST_WORKER" not in os.environ
-    if shares_out:  # and runs no test itself
-        os.environ |= {name: os.environ.get(name, nobodys) for name, nobodys in NOBODYS.items()}
+    """Start services before pytest-django reads the settings."""
+    os.environ["ARENA_ENV_FILE"] = os.devnull  # ignore the .env of an arena in this folder
+    is_controller = early_config.known_args_namespace.numprocesses and "PYTEST_XDIST_WORKER" not in os.environ
+    if is_controller:  # it runs no tests itself
+        os.environ |= {name: os.environ.get(name, url) for name, url in UNREACHABLE.items()}
     else:
         early_config.add_cleanup(stop)
         start()

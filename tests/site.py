@@ -1,4 +1,4 @@
-"""The site as a browser or program meets it: uvicorn and a Celery worker, in threads of the test process."""
+"""A running site in threads of the test process: uvicorn, a Celery worker, and a client."""
 
 import contextlib
 import json
@@ -21,8 +21,10 @@ from tests.waiting import wait_for
 
 
 class Server(uvicorn.Server):
-    """Lets go at once of whoever still reads, and has ended when what it was asked has: left to itself it would wait
-    for a second, give its requests up, and they would end later, in their threads."""
+    """uvicorn server whose shutdown aborts open connections and waits for running requests.
+
+    By default it would wait for a second, and requests would end later in their threads.
+    """
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for connection in list(self.server_state.connections):
@@ -33,7 +35,7 @@ class Server(uvicorn.Server):
 
 @contextlib.contextmanager
 def serve(application: Any = site_application) -> Iterator[str]:
-    """The site's address."""
+    """Serve the site and yield its URL."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     server = Server(uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=60, lifespan="off"))
@@ -50,7 +52,7 @@ def serve(application: Any = site_application) -> Iterator[str]:
 
 @contextlib.contextmanager
 def answer_worker() -> Iterator[Executor]:
-    """A Celery worker on the queues of the real broker: the threads of its tasks, which go on when it has ended."""
+    """Run a Celery worker on the broker's queues; yield the threads of its tasks, which may outlive it."""
     with start_worker(
         celery_app, pool="threads", concurrency=8, queues=["answers", "default"],
         perform_ping_check=False, shutdown_timeout=60,
@@ -59,12 +61,12 @@ def answer_worker() -> Iterator[Executor]:
             yield worker.pool.executor
         finally:
             state.should_terminate = 0
-            worker.hub.call_soon(lambda: None)  # its loop looks at that when it wakes up, by itself after a second
+            worker.hub.call_soon(lambda: None)  # wakes its loop, which otherwise checks the state once a second
 
 
 @dataclass
 class Reader:
-    """A person's browser without JavaScript, or a program with a token: keeps cookies and every byte it was sent."""
+    """HTTP client of a visitor, or of a program with a token; keeps cookies and all received bytes."""
 
     site: str
     token: str = ""
@@ -107,7 +109,7 @@ class Reader:
         return self.api("GET", f"battles/{battle_id}/").json()
 
     def follow(self, stream_url: str, **headers: str) -> Iterator[tuple[str, str, str]]:
-        """(id, event, data) until the stream ends."""
+        """Yield (id, event, data) until the stream ends."""
         with self.client.stream("GET", stream_url, headers=headers) as response:
             assert response.status_code == 200
             event: dict[str, str] = {}
@@ -125,7 +127,7 @@ class Reader:
         deadline = time.monotonic() + 60
         while True:
             if battle["stream_url"]:
-                for _ in self.follow(battle["stream_url"]):  # which ends, too, when nobody begins for long
+                for _ in self.follow(battle["stream_url"]):  # it also ends when no worker starts the turn for long
                     pass
             battle = self.battle(battle["id"])
             if battle["stream_url"] is None:
@@ -134,7 +136,7 @@ class Reader:
 
 
 def panes(events: list[tuple[str, str, str]]) -> dict[str, str]:
-    """The text each API reader's pane would show from its events, blocks as their HTML."""
+    """Return the text of each side from the API's events, blocks as their HTML."""
     shown: dict[str, tuple[str, str]] = {}
     for _, name, data in events:
         value = json.loads(data)

@@ -1,4 +1,4 @@
-"""Every address of the site, from the resolver."""
+"""Every URL of the site, from the resolver."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 
 def addresses() -> list[str]:
-    """As OpenAPI writes them: `/api/v1/battles/{public_id}/vote/`."""
+    """Return URL patterns in OpenAPI's form: `/api/v1/battles/{public_id}/vote/`."""
     return list(_under(get_resolver().url_patterns, "/"))
 
 

@@ -1,4 +1,4 @@
-"""docs/api.md does what it says, call by call, against a running site."""
+"""The calls of docs/api.md work against a running site."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ def token(fake_provider: FakeProvider) -> str:
     return ApiToken.issue(user=make.user(), name="tour", scopes=[Scope.READ, Scope.BATTLE, Scope.VOTE])[1]
 
 
-def test_the_calls_with_curl_work_one_after_the_other(site: str, token: str, fake_provider: FakeProvider):
+def test_curl_calls_of_the_docs_work_in_order(site: str, token: str, fake_provider: FakeProvider):
     reader, battle = Reader(site, token), ""
     answers = []
     for line in [line for language, text in PAGE.blocks if language == "sh" for line in shell_lines(text)]:
@@ -45,7 +45,7 @@ def test_the_calls_with_curl_work_one_after_the_other(site: str, token: str, fak
 
 
 @pytest.mark.processes
-def test_the_program_in_python_prints_what_was_said_and_the_names(site: str, token: str, fake_provider: FakeProvider):
+def test_python_example_prints_answers_and_names(site: str, token: str, fake_provider: FakeProvider):
     (program,) = [text for language, text in PAGE.blocks if language == "python"]
     environment = {**os.environ, "ARENA": site, "TOKEN": token}
     others = counters._gauges["streams"]
@@ -54,9 +54,9 @@ def test_the_program_in_python_prints_what_was_said_and_the_names(site: str, tok
     ) as playing:
         wait_for(lambda: counters._gauges["streams"] > others or playing.poll() is not None, within=60)
         fake_provider.go_on()
-        said, complaints = playing.communicate()
-    assert complaints == ""
-    assert "event: text" in said
-    assert "event: end" in said
-    assert sorted(eval(said.splitlines()[-1])) == ["Ada", "Grace"]
+        output, errors = playing.communicate()
+    assert errors == ""
+    assert "event: text" in output
+    assert "event: end" in output
+    assert sorted(eval(output.splitlines()[-1])) == ["Ada", "Grace"]
     assert Vote.objects.get().choice == Vote.Choice.TIE

@@ -1,4 +1,4 @@
-"""Tests with transactions of their own leave nothing behind."""
+"""Tests with transactions of their own leave no rows."""
 
 import pytest
 from django.contrib.auth.models import Group, Permission
@@ -22,7 +22,7 @@ def truncations(monkeypatch) -> list[TransactionTestCase]:
     return seen
 
 
-def test_rows_of_protected_tables_are_deleted(truncations):
+def test_reset_deletes_rows_of_protected_tables(truncations):
     cast_many(*contestants("ada", "bob"), left=3)
     database_reset.reset(TransactionTestCase())
     assert not Vote.objects.exists()

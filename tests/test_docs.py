@@ -1,4 +1,4 @@
-"""What the documentation says can be done, can be done."""
+"""The documentation has no broken references, and its examples work."""
 
 import shlex
 import subprocess
@@ -54,11 +54,11 @@ def gone(
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_reader_stumbles_over_nothing(path: Path):
+def test_documents_have_no_broken_references(path: Path):
     assert problems(Document.read(path)) == []
 
 
-def test_everything_a_reader_could_stumble_over_is_found():
+def test_broken_references_are_found():
     found = "\n".join(problems(Document(ROOT / "spoiled.md", SPOILED)))
     for complaint in (
         "gone.md leads nowhere",
@@ -81,13 +81,13 @@ def test_everything_a_reader_could_stumble_over_is_found():
         assert complaint in found
 
 
-def test_operators_can_look_up_every_setting():
+def test_operating_manual_names_every_setting():
     named = variables(Document.read(ROOT / "docs" / "operating.md"))
     provider_keys = {name for name in known_variables() if name.endswith("_API_KEY")}
     assert known_variables() - provider_keys - named == set()
 
 
-def test_the_first_page_shows_the_arena_and_leads_to_everything():
+def test_readme_links_guides_and_pictures():
     targets = {str(token.attrGet("href") or token.attrGet("src")) for token in README.tokens() if token.attrs}
     assert {"docs/screenshots/light/battle.png", "docs/method.md", "docs/operating.md", "CONTRIBUTING.md"} <= targets
     images = [*(ROOT / "docs" / "screenshots").rglob("*.png")]
@@ -96,13 +96,13 @@ def test_the_first_page_shows_the_arena_and_leads_to_everything():
 
 
 @pytest.mark.django_db
-def test_the_readmes_model_is_imported_and_its_key_has_the_name_it_says(client):
+def test_readme_model_is_imported_and_its_key_named(client):
     (entry,) = [text for language, text in README.blocks if language == "yaml"]
     import_models(entry)
     assert LanguageModel.objects.get().name == "Qwen3 on our server"
     (variable,) = [line.split("=")[0].split()[-1] for line in lines_of_readme() if line.startswith("echo ")]
     assert variable in (ROOT / "config" / "models.yaml").read_text()
-    assert client.get(reverse("admin:index")).url.startswith("/admin/login/")  # `/admin/` is where it says
+    assert client.get(reverse("admin:index")).url.startswith("/admin/login/")  # the README names `/admin/`
 
 
 def lines_of_readme() -> list[str]:
@@ -110,7 +110,7 @@ def lines_of_readme() -> list[str]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_readmes_api_calls_work_as_they_stand(fake_provider: FakeProvider, site: str):
+def test_readme_api_calls_work(fake_provider: FakeProvider, site: str):
     make.model("honest", at=fake_provider.base_url)
     make.model("honest", at=fake_provider.base_url)
     _, token = ApiToken.issue(user=make.user(), name="play", scopes=[Scope.READ, Scope.BATTLE, Scope.VOTE])
@@ -121,7 +121,7 @@ def test_the_readmes_api_calls_work_as_they_stand(fake_provider: FakeProvider, s
 
 
 def sent(reader: Reader, curl: str) -> int:
-    """The status of what this command line of curl asks for."""
+    """Send the request of this curl command line and return its status."""
     words = shlex.split(curl)
     address = next(word for word in words if word.startswith("http://127.0.0.1:8000/"))
     options = list(pairwise(words))
@@ -132,7 +132,7 @@ def sent(reader: Reader, curl: str) -> int:
     return reader.client.request(method, path, headers=headers, content=body).status_code
 
 
-def test_examples_explain_themselves():
+def test_examples_have_help():
     for example in (ROOT / "examples").glob("*.py"):
-        said = subprocess.run([sys.executable, example, "--help"], capture_output=True, text=True, check=True).stdout
-        assert f"python3 examples/{example.name}" in said
+        output = subprocess.run([sys.executable, example, "--help"], capture_output=True, text=True, check=True).stdout
+        assert f"python3 examples/{example.name}" in output

@@ -1,4 +1,4 @@
-"""`.env.example` is where an operator looks for what can be set."""
+"""`.env.example` lists all settings."""
 
 import ast
 import re
@@ -8,7 +8,7 @@ from django.conf import settings
 
 from tests.arena_site.deployment.compose_file import variables as variables_of_the_compose_file
 
-# Compose's own.
+# Read by Compose itself.
 COMPOSE = {"COMPOSE_PROFILES", "COMPOSE_FILE"}
 SOURCES = ("arena_site/settings", "arena_site/supervisor", "arena_site/management")
 
@@ -26,7 +26,7 @@ def variables_read() -> set[str]:
     return names - {"DJANGO_SETTINGS_MODULE"}
 
 
-def test_the_example_lists_every_variable_that_is_read():
+def test_env_example_lists_every_variable():
     example = Path(settings.BASE_DIR / ".env.example").read_text()
     listed = set(re.findall(r"^#? ?([A-Z][A-Z0-9_]+)=", example, flags=re.MULTILINE))
     provider_keys = {name for name in listed if name.endswith("_API_KEY")}

@@ -1,4 +1,4 @@
-"""How failing tests are run again and reported."""
+"""Rerun and report of failing tests."""
 
 import os
 import re
@@ -81,7 +81,7 @@ def test_failing_run_prints_commands_that_repeat_it(project):
     assert len(commands) == 2
     for worker, command in enumerate(commands):
         ran = re.findall(rf"^\[gw{worker}\].* (PASSED|FAILED) (\S+)", first.stdout, re.MULTILINE)
-        last_failure = max(place for place, (outcome, _) in enumerate(ran) if outcome == "FAILED")
+        last_failure = max(index for index, (outcome, _) in enumerate(ran) if outcome == "FAILED")
         again = run(project, *shlex.split(command)[3:], "-vv")
         assert re.findall(r"^(\S+) (PASSED|FAILED)", again.stdout, re.MULTILINE) == [
             (test, outcome) for outcome, test in ran[: last_failure + 1]

@@ -1,4 +1,4 @@
-"""The pinned lists serve every Python they are meant for, not only the one they were compiled on."""
+"""The pinned requirements fit every supported Python, not only the one they were compiled with."""
 
 import re
 from importlib.metadata import requires
@@ -13,7 +13,7 @@ DEBIAN_12 = {"python_version": "3.11", "python_full_version": "3.11.2", "extra":
 
 
 @pytest.mark.parametrize("name", ["arena.txt", "dev.txt"])
-def test_what_debians_python_needs_is_pinned(name: str):
+def test_requirements_of_debians_python_are_pinned(name: str):
     text = Path(settings.BASE_DIR / "requirements" / name).read_text()
     pinned = {canonicalize_name(found) for found in re.findall(r"^([A-Za-z0-9._-]+)==", text, re.MULTILINE)}
     needed = {

@@ -1,4 +1,4 @@
-"""The tests bring their own PostgreSQL and Valkey, empty nobody else's, and ask for nobody's settings."""
+"""The tests use services of their own and ignore those of an arena in this folder."""
 
 import json
 import os
@@ -11,18 +11,18 @@ from django.conf import settings
 
 pytestmark = pytest.mark.processes
 
-ONE_THAT_EMPTIES_VALKEY = "tests/test_env_example.py"
+FILE_THAT_EMPTIES_VALKEY = "tests/test_env_example.py"
 
 
-def test_an_arena_that_runs_in_this_folder_is_left_alone(tmp_path: Path):
+def test_tests_ignore_arena_running_in_this_folder(tmp_path: Path):
     theirs = {"DATABASE_URL": "postgres://arena@127.0.0.1:9/theirs", "REDIS_URL": "redis://127.0.0.1:9/0"}
     (tmp_path / "services.json").write_text(json.dumps(theirs))
     (tmp_path / "env").write_text("ARENA_DATABASE_POOL=no number\n")
-    shared_out = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-n", "1", ONE_THAT_EMPTIES_VALKEY],
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-n", "1", FILE_THAT_EMPTIES_VALKEY],
         cwd=settings.BASE_DIR, env={
             "PATH": os.environ["PATH"], "ARENA_DATA_DIR": str(tmp_path), "ARENA_ENV_FILE": str(tmp_path / "env"),
         },
         capture_output=True, text=True,
     )  # fmt: skip
-    assert shared_out.returncode == 0, shared_out.stdout
+    assert run.returncode == 0, run.stdout

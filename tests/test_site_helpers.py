@@ -1,11 +1,11 @@
-"""How the site that tests run in threads begins and ends."""
+"""Start and end of the site that tests run in threads."""
 
 from common.valkey.connections import connection
 from tests.site import answer_worker
 
 
 def test_ended_worker_waits_for_no_task():
-    """A read of the queue that goes on would take a task from the next test's worker, and nothing would run it."""
+    """A pending read of the queue would take a task from the next test's worker and lose it."""
     for _ in range(3):
         with answer_worker():
             pass

@@ -1,5 +1,3 @@
-"""Waiting for what others do: until it is so, however long the machine takes, and not for ever."""
-
 import time
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Check that no template has a line of more than 120 characters: djade formats templates, but does not break lines."""
+"""Check that templates have lines of at most 120 characters: djade formats them, but does not break lines."""
 
 import sys
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""One file that holds everything an arena keeps, and the way back."""
+"""Backup of an arena's database and uploads to one file, and restore."""

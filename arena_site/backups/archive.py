@@ -1,4 +1,4 @@
-"""What a backup's file looks like: a ZIP with `manifest.json`, `tables/<name>` and `uploads/<name>`."""
+"""Format of a backup: a ZIP with `manifest.json`, `tables/<name>` and `uploads/<name>`."""
 
 import zipfile
 from datetime import datetime
@@ -8,11 +8,11 @@ import msgspec
 FORMAT = 1
 MANIFEST = "manifest.json"
 TABLES, UPLOADS = "tables/", "uploads/"
-PIECE = 1 << 20
+CHUNK_BYTES = 1 << 20
 
 
 class NotABackup(Exception):
-    """Why a file cannot be restored: a sentence for the operator."""
+    """Raised when a file is not a backup or is damaged; the message is a sentence for the operator."""
 
 
 class Table(msgspec.Struct):
@@ -21,7 +21,7 @@ class Table(msgspec.Struct):
 
 
 class Manifest(msgspec.Struct):
-    """What is in a backup. Secrets are not: `encryption_keys` are fingerprints."""
+    """Contents of a backup. It has no secrets: `encryption_keys` are fingerprints."""
 
     format: int
     made_at: datetime
@@ -37,7 +37,7 @@ class Manifest(msgspec.Struct):
 
 
 def read_manifest(archive: zipfile.ZipFile) -> Manifest:
-    """Raises NotABackup."""
+    """Read the manifest. Raises NotABackup."""
     try:
         manifest = msgspec.json.decode(archive.read(MANIFEST), type=Manifest)
     except (KeyError, msgspec.DecodeError) as error:

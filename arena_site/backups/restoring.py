@@ -1,4 +1,4 @@
-"""Bringing a backup into an arena that has nothing to lose."""
+"""Restore a backup into an empty arena."""
 
 import zipfile
 from typing import IO
@@ -14,7 +14,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from accounts import audit
 from accounts.models import User
 from arena_site.backups import tables
-from arena_site.backups.archive import PIECE, TABLES, UPLOADS, Manifest, NotABackup, read_manifest
+from arena_site.backups.archive import CHUNK_BYTES, TABLES, UPLOADS, Manifest, NotABackup, read_manifest
 from arena_site.backups.writing import uploaded_files
 from battles.models import Session
 from leaderboard.models import ImportedBoard
@@ -23,23 +23,23 @@ from models_registry.models import Provider
 
 
 class CannotRestore(Exception):
-    """Why nothing was restored: a sentence for the operator."""
+    """Raised when nothing was restored; the message is a sentence for the operator."""
 
 
 def restore_backup(file: IO[bytes], *, name: str, forget_unreadable_keys: bool = False) -> Manifest:
-    """The database and the uploaded files as they were; all or nothing.
+    """Restore the database and the uploaded files, all or nothing.
 
-    A database without tables is brought to the state the backup was made in, filled, and migrated on; one with tables
-    has to be in that state already. `forget_unreadable_keys` gives up provider keys that ARENA_ENCRYPTION_KEYS does not
-    decrypt; they can be entered again. `file` is seekable, `name` what the audit calls it.
+    A database without tables is migrated to the backup's migrations, filled, and migrated on; one with tables must have
+    these migrations already. `forget_unreadable_keys` deletes provider keys that ARENA_ENCRYPTION_KEYS does not
+    decrypt. `file` is seekable; `name` goes to the audit log.
 
-    Raises CannotRestore, and NotABackup for a file that is none or is damaged.
+    Raises CannotRestore and NotABackup.
     """
     try:
         with zipfile.ZipFile(file) as archive:
             manifest = read_manifest(archive)
-            _be_in_the_state_of(manifest)
-            _fill(archive, manifest, forget_unreadable_keys)
+            _migrate_to(manifest)
+            _load(archive, manifest, forget_unreadable_keys)
     except (zipfile.BadZipFile, EOFError) as error:
         raise NotABackup(f"{name} is no backup, or it is damaged: {error}.") from error
     call_command("migrate", interactive=False, verbosity=0)
@@ -47,14 +47,17 @@ def restore_backup(file: IO[bytes], *, name: str, forget_unreadable_keys: bool =
     return manifest
 
 
-def _fill(archive: zipfile.ZipFile, manifest: Manifest, forget_unreadable_keys: bool) -> None:
-    """May meet tables older than the models: it asks for no more columns than it needs."""
+def _load(archive: zipfile.ZipFile, manifest: Manifest, forget_unreadable_keys: bool) -> None:
+    """Load tables and uploads.
+
+    The tables may be older than the models, so queries here name the few columns that they need.
+    """
     stored: list[str] = []
     try:
         with transaction.atomic():
-            _refuse_what_would_be_lost()
+            _refuse_if_in_use()
             _load_tables(archive, manifest)
-            _see_to_keys(manifest, forget_unreadable_keys)
+            _check_provider_keys(manifest, forget_unreadable_keys)
             for member in archive.namelist():
                 if member.startswith(UPLOADS):
                     with archive.open(member) as upload:
@@ -65,7 +68,8 @@ def _fill(archive: zipfile.ZipFile, manifest: Manifest, forget_unreadable_keys: 
         raise
 
 
-def _be_in_the_state_of(manifest: Manifest) -> None:
+def _migrate_to(manifest: Manifest) -> None:
+    """Apply the backup's migrations to an empty database. Raises CannotRestore when another one differs from them."""
     executor = MigrationExecutor(connection)
     if unknown := [migration for migration in manifest.migrations if migration not in executor.loader.graph.nodes]:
         raise CannotRestore(
@@ -84,8 +88,11 @@ def _be_in_the_state_of(manifest: Manifest) -> None:
         )
 
 
-def _refuse_what_would_be_lost() -> None:
-    """What a start makes by itself may go: models of the models file, an administrator who never came."""
+def _refuse_if_in_use() -> None:
+    """Raise CannotRestore where data would be lost.
+
+    Rows that a start creates may be overwritten: models of the models file, an administrator who never signed in.
+    """
     found = {
         "people": User.objects.exclude(is_superuser=True, last_login=None),
         "conversations": Session.objects.all(),
@@ -100,12 +107,12 @@ def _refuse_what_would_be_lost() -> None:
 
 
 def _load_tables(archive: zipfile.ZipFile, manifest: Manifest) -> None:
-    """In any order: foreign keys are checked at the end."""
+    """Copy the tables in any order; foreign keys are checked at the end."""
     try:
         tables.empty([table for table in connection.introspection.table_names() if table in manifest.tables])
         for name, table in manifest.tables.items():
             with archive.open(TABLES + name) as member:
-                rows = tables.copy_in(name, table.columns, iter(lambda: member.read(PIECE), b""))
+                rows = tables.copy_in(name, table.columns, iter(lambda: member.read(CHUNK_BYTES), b""))
             if rows != table.rows:
                 raise NotABackup(f"The backup is damaged: {name} has {rows:,} rows and should have {table.rows:,}.")
         for sequence, last in manifest.sequences.items():
@@ -115,7 +122,8 @@ def _load_tables(archive: zipfile.ZipFile, manifest: Manifest) -> None:
         raise NotABackup(f"The backup is damaged: {error}") from error
 
 
-def _see_to_keys(manifest: Manifest, forget_unreadable_keys: bool) -> None:
+def _check_provider_keys(manifest: Manifest, forget_unreadable_keys: bool) -> None:
+    """Raise CannotRestore when stored keys cannot be decrypted, or clear these keys."""
     with_keys = Provider.objects.exclude(key_encrypted=None)
     stored = with_keys.values_list("pk", "key_encrypted")
     unreadable = [pk for pk, key in stored if key is not None and not _is_readable(bytes(key))]

@@ -1,4 +1,4 @@
-"""The arena's tables as PostgreSQL's COPY sees them: what there is, out of the database and into it."""
+"""COPY of the arena's tables out of the database and into it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,12 +9,12 @@ from common.db.triggers import allow_truncate_sql
 
 
 def arena_tables() -> list[str]:
-    """Every table of the installed apps that exists, those between two models included; not the list of migrations."""
+    """Return the existing tables of the installed apps, many-to-many tables included, without django_migrations."""
     return sorted(connection.introspection.django_table_names(only_existing=True, include_views=False))
 
 
 def columns_of(table: str) -> list[str]:
-    """Those that can be written, in their order; empty when there is no such table."""
+    """Return the columns that can be written, in order; empty when there is no such table."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT column_name FROM information_schema.columns WHERE table_schema = current_schema()"
@@ -24,41 +24,41 @@ def columns_of(table: str) -> list[str]:
         return [name for (name,) in cursor.fetchall()]
 
 
-def see_one_moment(tables: list[str]) -> None:
-    """At the start of a transaction: it sees `tables` as they are now and no migration changes them meanwhile.
+def begin_snapshot(tables: list[str]) -> None:
+    """Make a new transaction see one snapshot of `tables`, and lock them against migrations only.
 
-    Everybody else reads and writes on. The moment is that of the first question after the locks.
+    Other connections read and write on. The first query after the locks takes the snapshot.
     """
     _execute(sql.SQL("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
     _execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(_names(tables)))
 
 
 def copy_out(table: str, columns: list[str]) -> Iterator[bytes]:
-    """The rows as the running transaction sees them, in COPY's text format: one line each."""
+    """Yield the rows that the transaction sees in COPY's text format, one line each."""
     copying = sql.SQL("COPY {} ({}) TO STDOUT").format(sql.Identifier(table), _names(columns))
     with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(copying) as rows:
-        for piece in rows:
-            yield bytes(piece)
+        for chunk in rows:
+            yield bytes(chunk)
 
 
-def copy_in(table: str, columns: list[str], pieces: Iterable[bytes]) -> int:
-    """Returns how many rows came. Raises django.db.Error when the database refuses one."""
+def copy_in(table: str, columns: list[str], chunks: Iterable[bytes]) -> int:
+    """Insert the rows and return their number. Raises django.db.Error when the database refuses one."""
     copying = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), _names(columns))
     with connection.wrap_database_errors, connection.cursor() as cursor:
         with cursor.copy(copying) as rows:
-            for piece in pieces:
-                rows.write(piece)
+            for chunk in chunks:
+                rows.write(chunk)
         return int(cursor.rowcount)
 
 
 def empty(tables: list[str]) -> None:
-    """TRUNCATE, also what is never emptied otherwise. In a transaction, as the owner of the tables."""
+    """Truncate tables, also those whose triggers forbid it. Needs a transaction and the tables' owner."""
     _execute(sql.SQL(allow_truncate_sql()))
     _execute(sql.SQL("TRUNCATE {}").format(_names(tables)))
 
 
 def sequences() -> dict[str, int]:
-    """{name: the number it gave last}; those that gave none yet are left out."""
+    """Return {name: last value} of the sequences in use."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT sequencename, last_value FROM pg_sequences"

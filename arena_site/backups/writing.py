@@ -1,4 +1,4 @@
-"""Making a backup while the arena runs."""
+"""Write a backup while the arena runs."""
 
 import zipfile
 from collections.abc import Iterator
@@ -13,15 +13,15 @@ from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
 from arena_site.backups import tables
-from arena_site.backups.archive import FORMAT, MANIFEST, PIECE, TABLES, UPLOADS, Manifest, Table
+from arena_site.backups.archive import CHUNK_BYTES, FORMAT, MANIFEST, TABLES, UPLOADS, Manifest, Table
 from models_registry import encryption
 
 
 def write_backup(out: IO[bytes]) -> Manifest:
-    """Everything as it stands at one moment, and the uploaded files after it.
+    """Write one snapshot of the database, then the uploaded files, then the manifest.
 
-    `out` need not be seekable. A file deleted meanwhile is missing, and one that came meanwhile has no row: both do no
-    harm. The manifest comes last, so a file that was cut short has none.
+    `out` need not be seekable. Files deleted meanwhile are missing and new ones have no row, which does no harm. The
+    manifest is last, so that a truncated backup has none.
     """
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         manifest = _write_database(archive)
@@ -33,7 +33,7 @@ def write_backup(out: IO[bytes]) -> Manifest:
 def _write_database(archive: zipfile.ZipFile) -> Manifest:
     names = tables.arena_tables()
     with transaction.atomic():
-        tables.see_one_moment(names)
+        tables.begin_snapshot(names)
         return _copy_tables(archive, names)
 
 
@@ -51,11 +51,11 @@ def _copy_tables(archive: zipfile.ZipFile, names: list[str]) -> Manifest:
         columns = tables.columns_of(name)
         rows = 0
         with archive.open(TABLES + name, "w", force_zip64=True) as member:
-            for piece in tables.copy_out(name, columns):
-                rows += piece.count(b"\n")
-                member.write(piece)
+            for chunk in tables.copy_out(name, columns):
+                rows += chunk.count(b"\n")
+                member.write(chunk)
         manifest.tables[name] = Table(columns, rows)
-    # Numbers are given out beside transactions: read last, none lies below a row that was copied.
+    # Sequences do not follow transactions: read last, none is behind a copied row.
     manifest.sequences = tables.sequences()
     return manifest
 
@@ -65,14 +65,14 @@ def _write_uploads(archive: zipfile.ZipFile) -> int:
     for name in uploaded_files():
         with suppress(FileNotFoundError), default_storage.open(name) as file:
             with archive.open(UPLOADS + name, "w", force_zip64=True) as member:
-                for piece in file.chunks(PIECE):
-                    member.write(piece)
+                for chunk in file.chunks(CHUNK_BYTES):
+                    member.write(chunk)
             count += 1
     return count
 
 
 def uploaded_files(folder: str = "") -> Iterator[str]:
-    """The name of every stored file, wherever the site stores them."""
+    """Yield the name of every stored file, from the directory or the bucket."""
     try:
         folders, files = default_storage.listdir(folder)
     except FileNotFoundError:  # nothing was uploaded yet

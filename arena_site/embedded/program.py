@@ -1,4 +1,4 @@
-"""What somebody needs to know to run a program: how to start it, when it is ready, how to stop it."""
+"""How a program is started, found ready and stopped."""
 
 import signal
 from collections.abc import Callable
@@ -7,14 +7,14 @@ from pathlib import Path
 
 
 class CannotStart(Exception):
-    """Why the arena does not start: one sentence for the person at the terminal."""
+    """Raised when the arena cannot start; the message is one sentence for the person at the terminal."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """`name` is for files, `label` for people. `is_ready` is asked many times a second and never raises.
+    """A program to run. `name` is for files, `label` for people.
 
-    `before_start` runs before every start, also after a crash.
+    `is_ready` is called many times a second and never raises. `before_start` runs before every start and restart.
     """
 
     name: str
@@ -24,4 +24,4 @@ class Program:
     is_ready: Callable[[], bool]
     stop_signal: signal.Signals = signal.SIGTERM
     before_start: Callable[[], None] = lambda: None
-    speaks: bool = False  # what it prints is for the person at the terminal; its errors still go to its log
+    inherits_stdout: bool = False  # print to the launcher's terminal; errors still go to the log

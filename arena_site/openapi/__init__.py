@@ -1,1 +1,1 @@
-"""The API described in OpenAPI, from what each app says of its operations, and its documentation as a page."""
+"""The API's OpenAPI document, from the operations that each app describes, and its documentation page."""

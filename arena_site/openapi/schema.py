@@ -1,4 +1,4 @@
-"""From the apps' operations to OpenAPI. Imported when somebody asks for the schema, not at a start."""
+"""OpenAPI from the apps' operations. Imported with the first request for the schema: spectacular is slow to import."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -50,26 +50,26 @@ _IDEMPOTENCY_KEY = Parameter(
 )
 
 
-class Undescribed(LookupError):
-    """A view's method is missing in its app's api_operations.py."""
+class MissingOperation(LookupError):
+    """Raised when a view's method is missing in `api/schema.py` of its app."""
 
 
-class NamedTwice(ValueError):
-    """What is taken and what is given would be the same component."""
+class DuplicateComponent(ValueError):
+    """Raised when a serializer and a payload have the same component name."""
 
 
 class Body(NamedTuple):
-    """JSON of a response: its TypedDict, or that of each item of a list; None for nothing."""
+    """JSON of a response. `payload_type` is its TypedDict, or that of a list's items; None without a body."""
 
     status: int
-    shape: type | None
+    payload_type: type | None
     is_list: bool = False
 
     def schema(self) -> JsonObject | None:
-        if self.shape is None:
+        if self.payload_type is None:
             return None
         if not self.is_list:
-            return _reference(self.shape)
+            return _reference(self.payload_type)
         address = {"type": ["string", "null"], "format": "uri"}
         return {
             "type": "object",
@@ -78,7 +78,7 @@ class Body(NamedTuple):
                 "count": {"type": ["integer", "null"]},
                 "next": address,
                 "previous": address,
-                "results": {"type": "array", "items": _reference(self.shape)},
+                "results": {"type": "array", "items": _reference(self.payload_type)},
             },
         }
 
@@ -91,18 +91,18 @@ def bodies_of(view: type, method: str) -> list[Body]:
 
 
 def _body(annotation: Any) -> Iterator[Body]:
-    """Nothing for a File, which the apps describe."""
+    """Yield the body; none for files, which the apps' operations describe."""
     response = get_origin(annotation) or annotation
     if issubclass(response, NoContent):
         yield Body(response.status, None)
     elif issubclass(response, PayloadResponse):
-        [shape] = get_args(annotation)
-        is_list = get_origin(shape) is Page
-        yield Body(response.status, get_args(shape)[0] if is_list else shape, is_list)
+        [payload_type] = get_args(annotation)
+        is_list = get_origin(payload_type) is Page
+        yield Body(response.status, get_args(payload_type)[0] if is_list else payload_type, is_list)
 
 
 class ArenaSchema(AutoSchema):
-    """drf-spectacular's reading of addresses and input; the rest is said by the apps."""
+    """Paths and input from drf-spectacular, everything else from the apps' operations."""
 
     @property
     def operation(self) -> Operation:
@@ -110,7 +110,7 @@ class ArenaSchema(AutoSchema):
         try:
             return OPERATIONS[view, self._handler]
         except KeyError:
-            raise Undescribed(f"{view.__module__}.{view.__name__}.{self._handler} is not described") from None
+            raise MissingOperation(f"{view.__module__}.{view.__name__}.{self._handler} is not described") from None
 
     @property
     def _handler(self) -> str:
@@ -126,7 +126,7 @@ class ArenaSchema(AutoSchema):
 
     @property
     def scope(self) -> str:
-        """What a token needs; "" where none will do."""
+        """The scope that a token needs; "" where tokens are not accepted."""
         view = self.view
         if IsMemberInBrowser in view.permission_classes or self.method in getattr(view, "in_browser", ()):
             return ""
@@ -136,7 +136,7 @@ class ArenaSchema(AutoSchema):
         return self.operation.summary
 
     def get_description(self) -> str:  # type: ignore[override]
-        """With the scope, which Swagger UI keeps to itself."""
+        """Append the required scope; Swagger UI does not show it."""
         needs = f"A token needs the scope `{self.scope}`." if self.scope else ""
         return "\n\n".join(part for part in (self.operation.description, needs) if part)
 
@@ -144,7 +144,7 @@ class ArenaSchema(AutoSchema):
         return [self._tokenize_path()[0]]
 
     def get_auth(self) -> list[dict[str, list[str]]]:
-        """A token with the scope, a browser, or nobody; a few want a browser's session."""
+        """Return the alternatives: a token with the scope, a browser, or none; a few operations need a browser."""
         return [{"token": [self.scope]}, {"browser": []}, {}] if self.scope else [{"browser": []}]
 
     def get_operation_id(self) -> str:
@@ -160,9 +160,8 @@ class ArenaSchema(AutoSchema):
         return [] if example is None else [OpenApiExample("An example", value=dict(example), request_only=True)]
 
     def get_override_parameters(self) -> list[Any]:
-        said = self.operation
-        parameters = [*said.parameters, *([LIMIT, OFFSET] if self.is_list else ())]
-        described = {one.name for one in parameters}
+        parameters = [*self.operation.parameters, *([LIMIT, OFFSET] if self.is_list else ())]
+        described = {parameter.name for parameter in parameters}
         parameters += [
             Parameter(name, "Its id.", TEXT, required=True, location="path")
             for name in variables(self.path)
@@ -172,49 +171,55 @@ class ArenaSchema(AutoSchema):
             parameters.append(_IDEMPOTENCY_KEY)
         return [
             OpenApiParameter(
-                one.name, dict(one.schema), one.location, required=one.required, description=one.description
+                parameter.name,
+                dict(parameter.schema),
+                parameter.location,
+                required=parameter.required,
+                description=parameter.description,
             )
-            for one in parameters
+            for parameter in parameters
         ]
 
     def get_response_serializers(self) -> Any:
-        said = self.operation
+        operation = self.operation
         found: dict[tuple[int, str], OpenApiResponse] = {}
         for body in self.bodies:
-            found[body.status, "application/json"] = OpenApiResponse(body.schema(), said.summary)
-        for file in said.files:
+            found[body.status, "application/json"] = OpenApiResponse(body.schema(), operation.summary)
+        for file in operation.files:
             if isinstance(file, File):
                 media_type, schema = file.media_type.partition(";")[0], {"type": "string"}
             else:
                 media_type, schema = "application/json", _reference(file)
-            found[said.status, media_type] = OpenApiResponse(schema, said.summary)
+            found[operation.status, media_type] = OpenApiResponse(schema, operation.summary)
         if not found:
-            found[said.status, "application/json"] = OpenApiResponse(None, said.summary)
+            found[operation.status, "application/json"] = OpenApiResponse(None, operation.summary)
         for status, errors in _by_status(self._refusals()).items():
-            words = "\n".join(f"- `{error.code}`: {error.message}" for error in errors)
-            examples = [OpenApiExample(error.code, value=_as_refused(error)) for error in errors]
-            found[status, "application/json"] = OpenApiResponse(_reference(ErrorPayload), words, examples=examples)
+            description = "\n".join(f"- `{error.code}`: {error.message}" for error in errors)
+            examples = [OpenApiExample(error.code, value=_error_payload(error)) for error in errors]
+            found[status, "application/json"] = OpenApiResponse(
+                _reference(ErrorPayload), description, examples=examples
+            )
         return found
 
     def _refusals(self) -> list[type[ArenaError]]:
-        said = self.operation
+        operation = self.operation
         refusals: list[type[ArenaError]] = [InvalidInput, NotSignedIn, NotAllowed]
-        if "{" in self.path or NotFound in said.refuses:
+        if "{" in self.path or NotFound in operation.refuses:
             refusals.append(NotFound)
         if self.method == "POST":
             refusals += [StillRunning, IdempotencyKeyReused]
         if self.method != "GET":
             refusals.append(Banned)
-        if said.takes:
+        if operation.takes:
             refusals += [TooLarge, UnsupportedMediaType]
-        return list(dict.fromkeys([*refusals, *said.refuses, TooManyRequests, ServiceAway]))
+        return list(dict.fromkeys([*refusals, *operation.refuses, TooManyRequests, ServiceAway]))
 
     def _is_list_view(self, serializer: object = None) -> bool:
-        return False  # lists are described as what they are
+        return False  # Body describes lists
 
 
 class ArenaGenerator(SchemaGenerator):
-    """Gives ArenaSchema to each view itself: as DRF's default it would be imported with the first ViewSet."""
+    """Sets ArenaSchema on each view; as DRF's default it would be imported with the first ViewSet."""
 
     def create_view(self, callback: object, method: str, request: object = None) -> object:
         view = super().create_view(callback, method, request)  # type: ignore[no-untyped-call]
@@ -222,16 +227,16 @@ class ArenaGenerator(SchemaGenerator):
         return view
 
 
-def _as_refused(error: type[ArenaError]) -> ErrorPayload:
+def _error_payload(error: type[ArenaError]) -> ErrorPayload:
     return {"code": error.code, "detail": str(error.message)}
 
 
-def _reference(shape: type) -> JsonObject:
-    return {"$ref": _REFERENCE.format(name=_component(shape))}
+def _reference(payload_type: type) -> JsonObject:
+    return {"$ref": _REFERENCE.format(name=_component(payload_type))}
 
 
-def _component(shape: type) -> str:
-    return shape.__name__.removesuffix("Payload")
+def _component(payload_type: type) -> str:
+    return payload_type.__name__.removesuffix("Payload")
 
 
 def _by_status(errors: Iterable[type[ArenaError]]) -> dict[int, list[type[ArenaError]]]:
@@ -241,18 +246,18 @@ def _by_status(errors: Iterable[type[ArenaError]]) -> dict[int, list[type[ArenaE
     return dict(sorted(found.items()))
 
 
-def add_shapes(result: JsonObject, **_: object) -> JsonObject:
-    """drf-spectacular's hook: add the components that the operations refer to."""
-    shapes: set[type] = {ErrorPayload}
-    for described, operation in OPERATIONS.items():
-        given = (*(body.shape for body in bodies_of(*described)), *operation.files)
-        shapes.update(shape for shape in given if isinstance(shape, type))
-    ordered = sorted(shapes, key=_component)
+def add_payload_components(result: JsonObject, **_: object) -> JsonObject:
+    """Hook of drf-spectacular: add the components that the operations refer to."""
+    payload_types: set[type] = {ErrorPayload}
+    for handler, operation in OPERATIONS.items():
+        contents = (*(body.payload_type for body in bodies_of(*handler)), *operation.files)
+        payload_types.update(content for content in contents if isinstance(content, type))
+    ordered = sorted(payload_types, key=_component)
     _references, components = msgspec.json.schema_components(ordered, ref_template=_REFERENCE)
     # msgspec names components after their classes.
     components = msgspec.json.decode(msgspec.json.encode(components).replace(b'Payload"', b'"'))
-    taken = result.setdefault("components", {}).setdefault("schemas", {})
-    if both := sorted(taken.keys() & components.keys()):
-        raise NamedTwice(f"a serializer and a payload are both called {', '.join(both)}")
-    taken.update(components)
+    existing = result.setdefault("components", {}).setdefault("schemas", {})
+    if duplicates := sorted(existing.keys() & components.keys()):
+        raise DuplicateComponent(f"a serializer and a payload are both called {', '.join(duplicates)}")
+    existing.update(components)
     return result

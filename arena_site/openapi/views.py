@@ -1,5 +1,3 @@
-"""The schema as JSON and the page that reads it to people."""
-
 from functools import cache
 
 from django.http import HttpRequest, HttpResponse
@@ -15,20 +13,20 @@ from common.caching import public
 
 @cache
 def schema_as_json() -> bytes:
-    """The same for everybody, in English, made when it is first asked for."""
+    """Return the document in English; it is generated with the first request and cached."""
     from drf_spectacular.renderers import OpenApiJsonRenderer
 
     from arena_site.openapi.schema import ArenaGenerator
 
     with override("en"):
         schema = ArenaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
-    made: bytes = OpenApiJsonRenderer().render(schema)
-    return made
+    rendered: bytes = OpenApiJsonRenderer().render(schema)
+    return rendered
 
 
 @method_decorator(public, name="dispatch")
 class Schema(APIView):
-    """OpenAPI 3.1 of the whole API but of this address."""
+    """OpenAPI 3.1 document of the whole API except this view."""
 
     schema = None
 

@@ -1,1 +1,1 @@
-"""How the arena is doing now: for operators in the administration, and for monitoring."""
+"""State of the running arena, for operators in the administration and for monitoring."""

@@ -1,4 +1,4 @@
-"""The first page of the administration: how the arena is doing, as far as its reader may see it."""
+"""The administration's first page: the arena's state, limited to the reader's permissions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -18,16 +18,15 @@ from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
 from models_registry.models.availability import Availability
 
-# Models that are listed: those in trouble, then those that are called most.
-MOST_MODELS = 12
+MAX_MODELS = 12
 CALLS_WITHIN = timedelta(hours=1)
-# In the drawing's own units.
+# In units of the SVG's view box.
 BAR_WIDTH, CHART_HEIGHT = 10, 48
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One hour of the chart of votes."""
+    """One hour in the chart of votes."""
 
     x: int
     y: float
@@ -45,9 +44,10 @@ class ModelHealth:
 
 @dataclass
 class Dashboard:
-    """What is None is not for this reader. `troubles` are sentences, each with the address where to see to it.
+    """The page's content; a part is None where the reader has no permission.
 
-    `set_up` counts the models whose providers can be called, and `drawable` those of them that nothing keeps out.
+    `warnings` are sentences, each with a URL or "". `set_up` counts the models whose providers can be called,
+    `drawable` those of them that can be drawn.
     """
 
     battles: list[facts.ModeToday] | None = None
@@ -64,8 +64,8 @@ class Dashboard:
     calls: CallStatistics = field(default_factory=CallStatistics)
     snapshots: facts.Snapshots | None = None
     machine: facts.Machine | None = None
-    silent: list[str] = field(default_factory=list)
-    troubles: list[tuple[str, str]] = field(default_factory=list)
+    silent_processes: list[str] = field(default_factory=list)
+    warnings: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def battles_begun(self) -> int:
@@ -77,28 +77,28 @@ class Dashboard:
 
 
 def read_dashboard(user: "AbstractBaseUser | AnonymousUser") -> Dashboard:
-    """In a fixed number of queries, none of which reads more than a day's votes."""
-    seen, may = Dashboard(), user.has_perm  # type: ignore[union-attr]
-    if may("battles.view_battle"):
-        seen.battles, seen.queue = facts.battles_today(), facts.queue()
+    """Read the dashboard in a fixed number of queries, none of which reads more than a day's votes."""
+    dashboard, has_perm = Dashboard(), user.has_perm  # type: ignore[union-attr]
+    if has_perm("battles.view_battle"):
+        dashboard.battles, dashboard.queue = facts.battles_today(), facts.queue()
         votes = facts.votes_by_hour()
-        seen.bars, seen.votes = _bars(votes), sum(votes)
-    if may("accounts.view_user"):
-        seen.sign_ups = facts.sign_ups_today()
-    if may("battles.view_moderationcase"):
-        seen.cases = facts.cases_waiting()
-    if may("leaderboard.view_anomalyreview"):
-        seen.reviews = facts.reviews_open()
-    if may("models_registry.view_charge"):
-        seen.spending = facts.spending_today()
-    if may("models_registry.view_languagemodel"):
-        _read_models(seen)
-    if may("leaderboard.view_aggregationrun"):
-        seen.snapshots = facts.snapshots()
+        dashboard.bars, dashboard.votes = _bars(votes), sum(votes)
+    if has_perm("accounts.view_user"):
+        dashboard.sign_ups = facts.sign_ups_today()
+    if has_perm("battles.view_moderationcase"):
+        dashboard.cases = facts.cases_waiting()
+    if has_perm("leaderboard.view_anomalyreview"):
+        dashboard.reviews = facts.reviews_open()
+    if has_perm("models_registry.view_charge"):
+        dashboard.spending = facts.spending_today()
+    if has_perm("models_registry.view_languagemodel"):
+        _read_models(dashboard)
+    if has_perm("leaderboard.view_aggregationrun"):
+        dashboard.snapshots = facts.snapshots()
     if user.is_superuser:  # type: ignore[union-attr]
-        seen.machine, seen.silent = facts.machine(), _silent()
-    seen.troubles = list(_troubles(seen))
-    return seen
+        dashboard.machine, dashboard.silent_processes = facts.machine(), _silent_processes()
+    dashboard.warnings = list(_warnings(dashboard))
+    return dashboard
 
 
 def _bars(votes: list[int]) -> list[Bar]:
@@ -110,7 +110,8 @@ def _bars(votes: list[int]) -> list[Bar]:
     ]
 
 
-def _read_models(seen: Dashboard) -> None:
+def _read_models(dashboard: Dashboard) -> None:
+    """List models that cannot be drawn, then those with most errors, then those with most calls."""
     models = LanguageModel.objects.configured()
     availability = Availability(models)
     statistics = get_call_statistics([model.pk for model in models], within=CALLS_WITHIN)
@@ -118,16 +119,16 @@ def _read_models(seen: Dashboard) -> None:
         ModelHealth(model, availability.unavailable_reason(model), statistics.get(model.pk, CallStatistics()))
         for model in models
     ]
-    health.sort(key=lambda of: (not of.unavailable_reason, -of.statistics.errors, -of.statistics.calls, of.model.name))
-    seen.models, seen.set_up = health[:MOST_MODELS], len(health)
-    seen.drawable = sum(not of.unavailable_reason for of in health)
-    seen.calls = CallStatistics(
-        calls=sum(of.statistics.calls for of in health), errors=sum(of.statistics.errors for of in health)
+    health.sort(key=lambda row: (not row.unavailable_reason, -row.statistics.errors, -row.statistics.calls, row.model.name))
+    dashboard.models, dashboard.set_up = health[:MAX_MODELS], len(health)
+    dashboard.drawable = sum(not row.unavailable_reason for row in health)
+    dashboard.calls = CallStatistics(
+        calls=sum(row.statistics.calls for row in health), errors=sum(row.statistics.errors for row in health)
     )
 
 
-def _silent() -> list[str]:
-    """Background processes that are not heard; Valkey itself when it is away."""
+def _silent_processes() -> list[str]:
+    """Return the background processes without heartbeat, or Valkey when it is unreachable."""
     try:
         with fail_fast():
             return heartbeat.missing()
@@ -135,39 +136,38 @@ def _silent() -> list[str]:
         return ["Valkey"]
 
 
-def _troubles(seen: Dashboard) -> Iterable[tuple[str, str]]:
-    """What somebody should look at."""
-    for process in seen.silent:
+def _warnings(dashboard: Dashboard) -> Iterable[tuple[str, str]]:
+    for process in dashboard.silent_processes:
         yield _("%(process)s is not heard.") % {"process": process}, ""
-    if seen.queue and seen.queue.stuck:
-        sentence = ngettext("%(n)d turn is stuck.", "%(n)d turns are stuck.", seen.queue.stuck)
-        yield sentence % {"n": seen.queue.stuck}, ""
-    if seen.models is not None and seen.drawable < 2:
-        yield _("Fewer than two models can be drawn."), _list("models_registry_languagemodel")
-    for of in seen.spending or []:
-        if of.percent is not None and of.percent >= 90:
-            whose = of.name or _("the site")
+    if dashboard.queue and dashboard.queue.stuck:
+        sentence = ngettext("%(n)d turn is stuck.", "%(n)d turns are stuck.", dashboard.queue.stuck)
+        yield sentence % {"n": dashboard.queue.stuck}, ""
+    if dashboard.models is not None and dashboard.drawable < 2:
+        yield _("Fewer than two models can be drawn."), _changelist("models_registry_languagemodel")
+    for spending in dashboard.spending or []:
+        if spending.percent is not None and spending.percent >= 90:
+            whose = spending.name or _("the site")
             sentence = _("%(percent)d %% of today's budget of %(whose)s is used.") % {
-                "percent": of.percent,
+                "percent": spending.percent,
                 "whose": whose,
             }
-            yield sentence, _list("models_registry_charge")
-    for board in seen.snapshots.failed_boards if seen.snapshots else []:
+            yield sentence, _changelist("models_registry_charge")
+    for board in dashboard.snapshots.failed_boards if dashboard.snapshots else []:
         yield _("The last aggregation of board %(board)s failed.") % {"board": board}, _failed_runs(board)
-    if seen.machine and seen.machine.is_nearly_full:
+    if dashboard.machine and dashboard.machine.is_nearly_full:
         yield _("The disk is nearly full."), ""
-    if seen.cases:
-        sentence = ngettext("%(n)d case waits for moderation.", "%(n)d cases wait for moderation.", seen.cases)
-        yield sentence % {"n": seen.cases}, _list("battles_moderationcase")
-    if seen.reviews:
-        sentence = ngettext("%(n)d voter waits for review.", "%(n)d voters wait for review.", seen.reviews)
-        yield sentence % {"n": seen.reviews}, _list("leaderboard_anomalyreview")
+    if cases := dashboard.cases:
+        sentence = ngettext("%(n)d case waits for moderation.", "%(n)d cases wait for moderation.", cases)
+        yield sentence % {"n": cases}, _changelist("battles_moderationcase")
+    if reviews := dashboard.reviews:
+        sentence = ngettext("%(n)d voter waits for review.", "%(n)d voters wait for review.", reviews)
+        yield sentence % {"n": reviews}, _changelist("leaderboard_anomalyreview")
 
 
 def _failed_runs(board: str) -> str:
     query = urlencode({"state__exact": AggregationRun.State.FAILED, "scope": board})
-    return f"{_list('leaderboard_aggregationrun')}?{query}"
+    return f"{_changelist('leaderboard_aggregationrun')}?{query}"
 
 
-def _list(model: str) -> str:
+def _changelist(model: str) -> str:
     return reverse(f"admin:{model}_changelist")

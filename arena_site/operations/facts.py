@@ -1,4 +1,4 @@
-"""What is known of the arena at this moment, each in one query that reads no more than a day's votes."""
+"""Current figures of the arena, each from one query that reads no more than a day's votes."""
 
 import platform
 import shutil
@@ -22,7 +22,7 @@ from models_registry.models import Provider
 from models_registry.models.ledger import SITE, SpendingDay, provider_account, today
 from uploads.models import Upload
 
-# A turn that waits for a worker, or whose worker is not heard, for longer than this.
+# A turn is stuck after waiting this long for a worker, or this long after its lease expired.
 STUCK_AFTER = timedelta(seconds=30)
 HOURS = 24
 
@@ -42,13 +42,13 @@ class ModeToday:
 
     @property
     def open(self) -> int:
-        """Those that are neither voted on nor void."""
+        """Number of battles that are neither voted on nor void."""
         return self.begun - self.voted - self.void
 
 
 def battles_today() -> list[ModeToday]:
-    """One for each mode, also those nobody chose."""
-    # A battle's vote is younger than the battle: among today's it is found without reading those of all time.
+    """Return one row for each mode, also without battles."""
+    # A battle's vote is younger than the battle, so only today's votes need to be joined.
     cast_today = FilteredRelation("vote", condition=Q(vote__created_at__gte=_midnight()))
     since = Battle.objects.filter(created_at__gte=_midnight()).order_by().annotate(cast_today=cast_today)
     counted = since.values("mode").annotate(
@@ -61,22 +61,22 @@ def battles_today() -> list[ModeToday]:
 
 
 def votes_by_hour() -> list[int]:
-    """Of the last HOURS hours, the present one last."""
+    """Return the votes of each of the last HOURS hours, the current one last."""
     hour = timezone.now().astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     hours = [hour - timedelta(hours=ago) for ago in reversed(range(HOURS))]
-    lately = Vote.objects.filter(created_at__gte=hours[0]).order_by()
-    counted = dict(lately.annotate(hour=TruncHour("created_at", tzinfo=UTC)).values_list("hour").annotate(Count("pk")))
+    recent = Vote.objects.filter(created_at__gte=hours[0]).order_by()
+    counted = dict(recent.annotate(hour=TruncHour("created_at", tzinfo=UTC)).values_list("hour").annotate(Count("pk")))
     return [counted.get(hour, 0) for hour in hours]
 
 
-def votes_in_all() -> int:
-    """What the counter says that numbers them, instead of counting millions."""
+def total_votes() -> int:
+    """Return the counter that numbers votes, instead of counting millions of rows."""
     return VoteCounter.objects.values_list("last_order", flat=True).first() or 0
 
 
 @dataclass(frozen=True)
 class Queue:
-    """Turns that are not done; `age_s` is how long the first of the waiting ones waits."""
+    """Turns that are not done; `age_s` is how long the oldest has been waiting."""
 
     waiting: int = 0
     answering: int = 0
@@ -109,14 +109,14 @@ class Spending:
 
     @property
     def percent(self) -> int | None:
-        """Of the cap."""
+        """Percent of the cap, at most 100; None without one."""
         if self.cap is None:
             return None
         return min(100, round(100 * (self.spent + self.reserved) / self.cap)) if self.cap else 100
 
 
 def spending_today() -> list[Spending]:
-    """The site's, then that of each provider that has a cap or was paid today. Two queries."""
+    """Return the site's spending, then that of each provider that has a cap or was paid today. Two queries."""
     providers = {provider_account(pk): (name, cap) for pk, name, cap in _providers()}
     accounts: dict[str, tuple[str, Decimal | None]] = {SITE: ("", settings.ARENA_BUDGETS["site"]), **providers}
     rows = SpendingDay.objects.filter(day=today(), account__in=list(accounts))
@@ -135,20 +135,20 @@ def _providers() -> list[tuple[int, str, Decimal | None]]:
 
 @dataclass(frozen=True)
 class Snapshots:
-    """`newest` is when Overall was last published, `looked` when votes were last looked at; None before the first."""
+    """Times of board Overall: last published, and last checked for new votes; None before the first."""
 
-    newest: datetime | None
-    looked: datetime | None
+    published_at: datetime | None
+    checked_at: datetime | None
     failed_boards: list[str]
     next_due: datetime
 
 
 def snapshots() -> Snapshots:
     of_overall = AggregationRun.objects.filter(scope=OVERALL)
-    newest = of_overall.filter(state=AggregationRun.State.DONE).aggregate(at=Max("finished_at"))["at"]
-    looked = of_overall.order_by("-pk").values_list("finished_at", flat=True).first()
+    published_at = of_overall.filter(state=AggregationRun.State.DONE).aggregate(at=Max("finished_at"))["at"]
+    checked_at = of_overall.order_by("-pk").values_list("finished_at", flat=True).first()
     failed_boards = AggregationRun.objects.failed_boards()
-    return Snapshots(newest, looked, failed_boards, schedule.next_due_at(timezone.now()))
+    return Snapshots(published_at, checked_at, failed_boards, schedule.next_due_at(timezone.now()))
 
 
 def sign_ups_today() -> int:
@@ -156,7 +156,7 @@ def sign_ups_today() -> int:
 
 
 def cases_waiting() -> int:
-    """Of moderation: reports, and what rules flagged."""
+    """Return the number of moderation cases to decide: reports and prompts flagged by rules."""
     return ModerationCase.objects.filter(state=ModerationCase.State.WAITING).count()
 
 
@@ -166,7 +166,7 @@ def reviews_open() -> int:
 
 @dataclass(frozen=True)
 class Machine:
-    """Of the web process that answers. Bytes; versions by name."""
+    """Disk and versions of this web process's machine; sizes in bytes."""
 
     free: int
     total: int
@@ -190,5 +190,5 @@ def machine() -> Machine:
 
 
 def _midnight() -> datetime:
-    """UTC, as the day of budgets."""
+    """Return the last midnight UTC, when a day of budgets begins."""
     return datetime.combine(today(), time(), UTC)

@@ -1,6 +1,6 @@
-"""/metrics: numbers for Prometheus, of the whole arena, whichever web process is asked.
+"""/metrics for Prometheus: figures of the whole arena from any web process.
 
-Not for people: which models were called just now would tell who answers in a blind battle.
+Not for the public: recent calls by model would reveal which models answer in a blind battle.
 """
 
 import logging
@@ -31,7 +31,7 @@ _page = TTLCached(lambda: generate_latest(ArenaCollector()), ttl_s=5)
 @require_safe
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
-    """For ARENA_METRICS_NETWORKS, and for whoever sends ARENA_METRICS_TOKEN; for others there is nothing here."""
+    """Answer clients in ARENA_METRICS_NETWORKS or with ARENA_METRICS_TOKEN, 404 for others."""
     if not (_has_token(request) or is_in_networks(request, settings.ARENA_METRICS_NETWORKS)):
         raise Http404
     return HttpResponse(_page(), content_type=CONTENT_TYPE_PLAIN_0_0_4)
@@ -43,27 +43,27 @@ def _has_token(request: HttpRequest) -> bool:
 
 
 class ArenaCollector(Collector):
-    """What cannot be asked, as a service is away, is left out; `arena_up` says so."""
+    """Collects all metrics; those of an unreachable service are left out and its `arena_up` is 0."""
 
     def collect(self) -> Iterator[Metric]:
         up = GaugeMetricFamily("arena_up", "Whether a service answers.", labels=["service"])
         parts: list[tuple[str, Callable[[], list[Metric]]]] = [
-            ("valkey", _counted), ("postgresql", _of_battles), ("postgresql", _of_money_and_models),
+            ("valkey", _process_metrics), ("postgresql", _battle_metrics), ("postgresql", _money_and_model_metrics),
         ]  # fmt: skip
-        answered = dict.fromkeys(("valkey", "postgresql"), True)
+        is_up = dict.fromkeys(("valkey", "postgresql"), True)
         for service, read in parts:
             try:
                 yield from read()
             except (DatabaseError, *UNREACHABLE) as error:
                 logger.warning("metrics are incomplete: %s is away (%s)", service, str(error).strip())
-                answered[service] = False
-        for service, is_up in answered.items():
-            up.add_metric([service], is_up)
+                is_up[service] = False
+        for service, value in is_up.items():
+            up.add_metric([service], value)
         yield up
 
 
-def _counted() -> list[Metric]:
-    """What all processes counted in Valkey."""
+def _process_metrics() -> list[Metric]:
+    """Return what all processes count in Valkey."""
     counted = counters.read()
     requests = CounterMetricFamily(
         "arena_requests", "Requests by part of the site and class of status.", labels=["handler", "status"]
@@ -99,19 +99,19 @@ def _counted() -> list[Metric]:
 
 
 def _histogram(
-    counted: dict[str, dict[counters.Labels, int]], counted_as: str, name: str, about: str, label: str
+    counted: dict[str, dict[counters.Labels, int]], counter: str, name: str, documentation: str, label: str
 ) -> HistogramMetricFamily:
-    family = HistogramMetricFamily(name, about, labels=[label])
-    for labels, total_ms in sorted(counted.get(f"{counted_as}.sum", {}).items()):
-        so_far, buckets = 0, []
+    family = HistogramMetricFamily(name, documentation, labels=[label])
+    for labels, total_ms in sorted(counted.get(f"{counter}.sum", {}).items()):
+        cumulated, buckets = 0, []
         for bound in (*counters.BUCKETS_MS, None):
-            so_far += counted.get(f"{counted_as}.{bound or 'inf'}", {}).get(labels, 0)
-            buckets.append(("+Inf" if bound is None else str(bound / 1000), so_far))
+            cumulated += counted.get(f"{counter}.{bound or 'inf'}", {}).get(labels, 0)
+            buckets.append(("+Inf" if bound is None else str(bound / 1000), cumulated))
         family.add_metric(labels, buckets, sum_value=total_ms / 1000)
     return family
 
 
-def _of_battles() -> list[Metric]:
+def _battle_metrics() -> list[Metric]:
     battles = GaugeMetricFamily(
         "arena_battles_today", "Battles begun since midnight UTC, by mode and what became of them.",
         labels=["mode", "state"],
@@ -123,21 +123,21 @@ def _of_battles() -> list[Metric]:
     turns = GaugeMetricFamily("arena_turns", "Turns that are not done.", labels=["state"])
     for state in ("waiting", "answering", "stuck"):
         turns.add_metric([state], getattr(queue, state))
-    snapshot = facts.snapshots().newest
+    published_at = facts.snapshots().published_at
     return [
         battles,
         turns,
         GaugeMetricFamily("arena_queue_age_seconds", "How long the first waiting turn waits.", queue.age_s),
-        CounterMetricFamily("arena_votes", "Votes ever cast.", facts.votes_in_all()),
+        CounterMetricFamily("arena_votes", "Votes ever cast.", facts.total_votes()),
         GaugeMetricFamily("arena_moderation_waiting", "Cases in the moderation queue.", facts.cases_waiting()),
         GaugeMetricFamily(
             "arena_snapshot_timestamp_seconds", "When Overall was last published; 0 before.",
-            snapshot.timestamp() if snapshot else 0,
+            published_at.timestamp() if published_at else 0,
         ),
     ]  # fmt: skip
 
 
-def _of_money_and_models() -> list[Metric]:
+def _money_and_model_metrics() -> list[Metric]:
     cost = GaugeMetricFamily(
         "arena_cost_today_dollars", "US dollars since midnight UTC; the provider \"\" is the site.",
         labels=["provider", "state"],

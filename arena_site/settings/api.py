@@ -1,4 +1,4 @@
-"""The API, and how it is described."""
+"""Settings of the API and of its OpenAPI document."""
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.api.authentication.ActorAuthentication"],
@@ -38,7 +38,7 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "DEFAULT_GENERATOR_CLASS": "arena_site.openapi.schema.ArenaGenerator",
     "SCHEMA_PATH_PREFIX": "/api/v1/",
-    "POSTPROCESSING_HOOKS": ["arena_site.openapi.schema.add_shapes"],
+    "POSTPROCESSING_HOOKS": ["arena_site.openapi.schema.add_payload_components"],
     "APPEND_COMPONENTS": {
         "securitySchemes": {
             "token": {"type": "http", "scheme": "bearer", "description": "A member's token; its scopes are named."},

@@ -22,9 +22,9 @@ ARENA_DEADLINES = {
     "idle": env.float("ARENA_DEADLINE_IDLE_S", default=30),
     "total": env.float("ARENA_DEADLINE_TOTAL_S", default=180),
 }
-# By (action, whose): a visitor, a member, a network (an IPv4 address or an IPv6 /64), or the IPv6 /48 around it. A
-# network has what a class of forty uses, which is less than forty times what a visitor has. Administrators replace each
-# of them (accounts.admin.limits).
+# Rates by (action, group): visitor, member, network (an IPv4 address or an IPv6 /64) or the IPv6 /48 around it. A
+# network's rate suits a class of forty people, who use less than forty visitors' limits. Administrators can replace
+# each rate (accounts.admin.limits).
 ARENA_LIMITS = {
     ("battle", "visitor"): "30/hour,150/day",
     ("battle", "member"): "120/hour",
@@ -54,8 +54,8 @@ ARENA_LIMITS = {
     ("export", "member"): "30/hour",
     ("export", "network"): "30/hour",
     ("export", "network48"): "50/hour",
-    # Wrong passwords: for an e-mail address from one network (or from a browser in which it signed in before), for
-    # an e-mail address from anywhere, from one network. New accounts, wrong API tokens.
+    # Wrong passwords: "person" is an e-mail address from one network (or from a browser in which it signed in before),
+    # "address" an e-mail address from anywhere. "signup" counts new accounts, "token" wrong API tokens.
     ("signin", "person"): "5/15 minutes",
     ("signin", "address"): "50/15 minutes",
     ("signin", "network"): "100/15 minutes",
@@ -69,25 +69,26 @@ if not env.bool("ARENA_RATE_LIMITS", default=True):
     ARENA_LIMITS = {
         key: rate if key[0] in ("signin", "signup", "token") else "off" for key, rate in ARENA_LIMITS.items()
     }
-# Event streams (live answers, news of boards) open at once: of one person, from one network, in one web process.
+# Maximum of open event streams (live answers, updates of boards) per person, network and web process.
 ARENA_STREAMS = {"person": 8, "network": env.int("ARENA_STREAMS_NETWORK", default=200), "process": 1000}
-# Connections to one web process, beyond which requests are answered with 503.
+# Maximum of connections to one web process; further requests are answered with 503.
 ARENA_CONNECTIONS = 4000
-# Votes of one person and of one network that count in a day (UTC; 0: all). The others are kept, marked and not counted.
+# Maximum of counted votes per person and per network in a day (UTC; 0: no maximum). Further votes are stored, marked
+# and not counted.
 ARENA_DAILY_VOTES = {
     "person": env.int("ARENA_DAILY_VOTES_PERSON", default=100),
     "network": env.int("ARENA_DAILY_VOTES_NETWORK", default=1000),
 }
-# Battles of visitors that begin from one network in an hour before each further one takes a proof of work (0: never).
+# Battles that visitors of one network start in an hour before each further one requires a proof of work (0: never).
 ARENA_PROOF_OF_WORK_FROM = env.int("ARENA_PROOF_OF_WORK_FROM", default=0)
-# Bytes of all the files that one person keeps.
+# Bytes of all stored files of one person.
 ARENA_UPLOAD_QUOTAS = {
     "visitor": env.int("ARENA_UPLOAD_QUOTA_VISITOR_MB", default=50) * 1_000_000,
     "member": env.int("ARENA_UPLOAD_QUOTA_MEMBER_MB", default=500) * 1_000_000,
 }
-# Characters of all the files that go with one prompt.
+# Characters of all files attached to one prompt.
 ARENA_ATTACHED_CHARACTERS = 200_000
-# US dollars a day (until midnight UTC); None is no cap. Providers have their own, in the administration.
+# US dollars per day (UTC); None: no cap. Caps of providers are set in the administration.
 ARENA_BUDGETS = {
     whose: Decimal(dollars) if dollars else None
     for whose, dollars in [
@@ -96,15 +97,14 @@ ARENA_BUDGETS = {
         ("site", env.str("ARENA_BUDGET_SITE_DAY", default="")),
     ]
 }
-# Whether providers may be on this machine and in private networks; link-local and metadata addresses never are.
+# Allow providers on this machine and in private networks; link-local and metadata addresses are never allowed.
 ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", default=True)
 # Days after which sessions without activity are deleted (arena_site.retention); 0 keeps them.
 ARENA_KEEP_DAYS = env.int("ARENA_KEEP_DAYS", default=0)
-# Whether visitors may fetch the votes, under pseudonyms; otherwise members with a token for it.
+# Visitors may download the votes, under pseudonyms; otherwise only members with a token for it.
 ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)
-# Whether exports may have the prompts and answers of people who agreed to these words (by default those of
-# battles.prompting.consent).
+# Exports may contain prompts and answers of people who agreed to this text (default: battles.prompting.consent).
 ARENA_PUBLISH_PROMPTS = env.bool("ARENA_PUBLISH_PROMPTS", default=False)
 ARENA_CONSENT_TEXT = env.str("ARENA_CONSENT_TEXT", default="")
-# Whether search engines may list battles that people published.
+# Search engines may index published battles.
 ARENA_INDEX_SHARED = env.bool("ARENA_INDEX_SHARED", default=False)

@@ -1,4 +1,4 @@
-"""Settings of Django and its libraries that every way of running the arena shares."""
+"""Settings of Django and its libraries, shared by local, production and test."""
 
 import os
 from pathlib import Path
@@ -14,8 +14,8 @@ from arena_site.settings.env import data_dir, load_env, redis_url_for
 
 env = load_env()
 ARENA_DATA_DIR = data_dir(env)
-# Ratings are fitted beside everything else: on two busy cores, more threads made a board of 300 models ten times
-# slower.
+# Ratings are fitted while other processes are busy: on two busy cores, more threads made the fit of 300 models ten
+# times slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 DEBUG = False
@@ -92,32 +92,31 @@ TEMPLATES = [
 
 # PostgreSQL, Valkey and the queue
 
-# Commands that need no service (makemigrations, type checks) run without one: this port leads nowhere.
-NOWHERE_DATABASE, NOWHERE_REDIS = "postgres://arena@127.0.0.1:1/arena", "redis://127.0.0.1:1/0"
+# For commands that need no services (makemigrations, type checks); nothing listens on port 1.
+UNREACHABLE_DATABASE_URL, UNREACHABLE_REDIS_URL = "postgres://arena@127.0.0.1:1/arena", "redis://127.0.0.1:1/0"
 
 ARENA_DATABASE_POOL = env.int("ARENA_DATABASE_POOL", default=12)
-# A connection is lent by the pool for as long as a request or a piece of work needs it.
-DATABASES = {"default": env.db("DATABASE_URL", default=NOWHERE_DATABASE)}
+DATABASES = {"default": env.db("DATABASE_URL", default=UNREACHABLE_DATABASE_URL)}
 DATABASES["default"]["OPTIONS"] = {
     **DATABASES["default"].get("OPTIONS", {}),
     "pool": {
         "min_size": 0,
         "max_size": ARENA_DATABASE_POOL,
         "timeout": 3,
-        # Its pauses between two tries double until it gives up; then the next request tries at once.
+        # The pool's pauses between two attempts double until this timeout; the next request then connects at once.
         "reconnect_timeout": 2,
     },
     "connect_timeout": 5,
-    # The server parses and plans a statement once per connection instead of with every request: half its work.
+    # Prepared statements are parsed and planned once per connection, which halves the server's work.
     "server_side_binding": True,
     "prepare_threshold": 2,
 }
 DATABASES["default"]["ENGINE"] = "common.db.postgresql"
-# Where the site does not run as the owner of the tables: its role. `prepare`, which runs as their owner, gives it its
-# rights (arena_site/site_role.sql); where there is no such role it does nothing.
+# The site's database role where it does not own the tables. `prepare`, which runs as their owner, grants its rights
+# (arena_site/site_role.sql) if the role exists.
 ARENA_SITE_ROLE = env.str("ARENA_SITE_ROLE", default="arena_site")
 
-REDIS_URL = redis_url_for("redis-py", env.str("REDIS_URL", default=NOWHERE_REDIS))
+REDIS_URL = redis_url_for("redis-py", env.str("REDIS_URL", default=UNREACHABLE_REDIS_URL))
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
@@ -126,19 +125,19 @@ CACHES = {
     }
 }
 
-# Touched by background processes with each heartbeat, for the health checks of containers; empty: none is.
+# File that background processes touch with each heartbeat, for the health checks of containers; empty: none.
 ARENA_HEARTBEAT_FILE = env.str("ARENA_HEARTBEAT_FILE", default="")
 
 CELERY_BROKER_URL = redis_url_for("celery", REDIS_URL)
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_timeout": 5,
     "socket_connect_timeout": 2,
-    # A task is only a wake-up call: what a dead worker had fetched, the sweeper and the schedule find again. Keeping
-    # account of it in Valkey cost a worker a third of its time and brought it back after an hour.
+    # A task only wakes a worker: the sweeper and beat repeat tasks that a dead worker had fetched. Acknowledging tasks
+    # in Valkey took a third of a worker's time and redelivered them after an hour only.
     "ack_emulation": False,
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for ever
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # no maximum
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_DEFAULT_QUEUE = "default"
@@ -148,7 +147,7 @@ ARENA_AGGREGATE_EVERY_S = env.int("ARENA_AGGREGATE_EVERY_S", default=3600)
 CELERY_BEAT_SCHEDULE = {
     "aggregate": {
         "task": "leaderboard.tasks.aggregate_votes",
-        # Asked more often than it is due: each slot of the schedule has one run, soon after it begins.
+        # Queued more often than it is due, so that each slot's one run starts soon after the slot begins.
         "schedule": min(ARENA_AGGREGATE_EVERY_S, 15),
         "options": {"expires": 15},
     },
@@ -168,8 +167,8 @@ CELERY_BEAT_SCHEDULE = {
 
 STATIC_URL = "/static/"
 STATIC_ROOT = ARENA_DATA_DIR / "static"
-# Two installed packages have scripts that pages load. They are found without importing the packages; see
-# arena_site.static_files for what is left out of their directories.
+# Two installed packages have scripts that pages load; they are located without importing the packages.
+# arena_site.static_files excludes their other files.
 _PACKAGES = Path(get_path("purelib"))
 STATICFILES_DIRS: list[Path | tuple[str, Path]] = [
     BASE_DIR / "static",
@@ -177,7 +176,7 @@ STATICFILES_DIRS: list[Path | tuple[str, Path]] = [
     ("swagger-ui", _PACKAGES / "drf_spectacular_sidecar/static/drf_spectacular_sidecar/swagger-ui-dist"),
 ]
 MEDIA_ROOT = ARENA_DATA_DIR / "uploads"
-# Uploaded files: in a directory, or in a bucket. boto3 reads its endpoint, region and keys from AWS's own variables.
+# Uploads are stored in this bucket, or else in MEDIA_ROOT. boto3 reads endpoint, region and keys from AWS's variables.
 ARENA_S3_BUCKET = env.str("ARENA_S3_BUCKET", default="")
 STORAGES = {
     "default": {
@@ -195,14 +194,14 @@ STORAGES = {
 
 # Hosts, secrets and browsers
 
-# Commands that need no secret run without one: Django refuses an empty key when it is used.
+# Empty for commands that need no secret: Django raises when an empty key is used.
 SECRET_KEY = env.str("SECRET_KEY", default="")
 ARENA_ENCRYPTION_KEYS = env.list("ARENA_ENCRYPTION_KEYS", default=[])
 ALLOWED_HOSTS = env.list("ARENA_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 ARENA_PORT = env.int("ARENA_PORT", default=8000)
 ARENA_TRUSTED_PROXIES = env.list("ARENA_TRUSTED_PROXIES", default=[])
 
-# Networks that may read /metrics, and the token that lets others read it.
+# Networks that may read /metrics, and the token for clients elsewhere.
 ARENA_METRICS_NETWORKS = env.list("ARENA_METRICS_NETWORKS", default=["127.0.0.0/8", "::1/128"])
 ARENA_METRICS_TOKEN = env.str("ARENA_METRICS_TOKEN", default="")
 
@@ -238,10 +237,10 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 
 # Accounts and e-mail
 
-# Access of visitors and members, and sign-up (accounts.access).
+# See accounts.access.
 ARENA_ACCESS = env.str("ARENA_ACCESS", default="open", choices=("open", "members", "private"))
 ARENA_SIGNUP = env.str("ARENA_SIGNUP", default="open", choices=("open", "invitation", "closed"))
-# Whether the administration opens only to staff with a second factor.
+# The administration requires a second factor.
 ARENA_STAFF_SECOND_FACTOR = env.bool("ARENA_STAFF_SECOND_FACTOR", default=False)
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
@@ -255,8 +254,8 @@ AUTH_PASSWORD_VALIDATORS = [
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
-# accounts.sign_in.rate_limit counts passwords; `login_failed` is for wrong second factors of one account, and not by
-# network: others behind the same address must not be locked out. A class may sign up within a minute.
+# accounts.sign_in.rate_limit limits passwords; `login_failed` limits wrong second factors per account, not per network,
+# so that others behind the same address are not locked out. A school class may sign up within a minute.
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "5/15m/key", "signup": "60/m/ip"}
 ACCOUNT_ADAPTER = "accounts.adapter.ArenaAccountAdapter"
 ACCOUNT_FORMS = {"signup": "accounts.forms.SignUpForm"}
@@ -272,10 +271,10 @@ vars().update(EMAIL_CONFIG)
 EMAIL_TIMEOUT = 10
 # Sends the queued messages (accounts.outgoing_email).
 ARENA_EMAIL_BACKEND = EMAIL_CONFIG["EMAIL_BACKEND"]
-_reaches_people = ARENA_EMAIL_BACKEND.split(".")[-2] not in ("console", "dummy")
-EMAIL_BACKEND = "accounts.email_backend.QueuedBackend" if _reaches_people else ARENA_EMAIL_BACKEND
-# Only where addresses are confirmed can sign-up answer the same for those that have an account.
-ACCOUNT_EMAIL_VERIFICATION = "mandatory" if _reaches_people else "optional"
+_sends_email = ARENA_EMAIL_BACKEND.split(".")[-2] not in ("console", "dummy")
+EMAIL_BACKEND = "accounts.email_backend.QueuedBackend" if _sends_email else ARENA_EMAIL_BACKEND
+# Sign-up can hide whether an address has an account only where addresses are confirmed by e-mail.
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if _sends_email else "optional"
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 DEFAULT_FROM_EMAIL = env.str("ARENA_FROM_EMAIL", default="arena@localhost")
 
@@ -283,7 +282,7 @@ DEFAULT_FROM_EMAIL = env.str("ARENA_FROM_EMAIL", default="arena@localhost")
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Each name in its own language. Without a choice, people get the browser's, or else the site's.
+# Each name in its own language. Without a choice, the browser's language is used, or else the site's.
 LANGUAGES = [("en", "English"), ("fr", "Français")]
 LANGUAGE_CODE = env.str("ARENA_LANGUAGE", default="en", choices=[code for code, _name in LANGUAGES])
 LANGUAGE_COOKIE_NAME = "arena_language"
@@ -307,9 +306,9 @@ LOGGING: dict[str, Any] = {
     "loggers": {
         "httpx2": {"level": "WARNING"},
         "openai": {"level": "WARNING"},
-        # Two lines for each task would bury what tasks say themselves.
+        # Celery logs two lines per task, among which the tasks' own lines are hard to find.
         "celery": {"level": "WARNING"},
-        # Every request has a line already, with its status.
+        # arena_site.requests logs a line with the status of every request.
         "django.request": {"level": "ERROR"},
     },
 }

@@ -1,4 +1,4 @@
-"""Where settings come from: the environment, then .env, then the service file that `make up` wrote."""
+"""Sources of settings: the environment, then .env, then the service file of `make up`."""
 
 import errno
 import json
@@ -15,9 +15,9 @@ SERVICE_FILE = "services.json"
 
 @cache
 def load_env() -> environ.Env:
-    """Add .env and the service file to the environment, which wins, and return its reader.
+    """Add .env and the service file to the environment, which has precedence, and return its reader.
 
-    Raises FileNotFoundError when ARENA_ENV_FILE names a file that is not there.
+    Raises FileNotFoundError when the file named by ARENA_ENV_FILE is missing.
     """
     read_env_file()
     env = environ.Env()
@@ -27,7 +27,7 @@ def load_env() -> environ.Env:
 
 
 def read_env_file() -> None:
-    """Add `.env` beside manage.py, or the file that ARENA_ENV_FILE names, to the environment, which wins."""
+    """Add `.env`, or the file named by ARENA_ENV_FILE, to the environment, which has precedence."""
     named = os.environ.get("ARENA_ENV_FILE")
     file = BASE_DIR / (named or ".env")
     if named and not file.exists():
@@ -40,7 +40,7 @@ def data_dir(env: environ.Env) -> Path:
 
 
 def service_file_values(directory: Path) -> dict[str, str]:
-    """Return the URLs and secrets of a running `manage.py up` for other shells; empty when there are none."""
+    """Return the URLs and secrets of a running arena for other shells; empty without one."""
     try:
         values = json.loads((directory / SERVICE_FILE).read_text())
     except (OSError, ValueError):
@@ -49,17 +49,16 @@ def service_file_values(directory: Path) -> dict[str, str]:
 
 
 def redis_url_for(library: str, url: str) -> str:
-    """Translate one `redis://`, `rediss://` or `unix://` URL into the spelling of `library`.
+    """Return a `redis://`, `rediss://` or `unix://` URL in the form of `library`, "redis-py" or "celery".
 
-    redis-py wants unix:///path, Celery redis+socket:///path.
-    Raises ValueError for an unknown scheme or library.
+    For a socket, redis-py reads unix:///path and Celery redis+socket:///path. Raises ValueError for another scheme.
     """
     scheme = urlsplit(url).scheme
     if scheme in ("redis", "rediss"):
         return url
     if scheme != "unix":
         raise ValueError(f"REDIS_URL must begin with redis://, rediss:// or unix://, not {scheme!r}")
-    spelling = {"redis-py": "unix", "celery": "redis+socket"}[library]
+    prefix = {"redis-py": "unix", "celery": "redis+socket"}[library]
     if library == "celery":
         url = url.replace("?db=", "?virtual_host=")
-    return spelling + url.removeprefix("unix")
+    return prefix + url.removeprefix("unix")

@@ -1,4 +1,4 @@
-"""The test suite: real PostgreSQL and Valkey, started by tests/services.py; nothing waits, nothing leaves."""
+"""The test suite, with a real PostgreSQL and Valkey from tests/services.py."""
 
 import os
 
@@ -10,9 +10,9 @@ from arena_site.settings.base import *  # noqa: F403
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}  # noqa: F405
-DATABASES["default"]["OPTIONS"].pop("pool")  # noqa: F405 (pytest drops the database: nobody may keep a connection)
+DATABASES["default"]["OPTIONS"].pop("pool")  # noqa: F405 (pytest drops the database, which fails while a connection is open)
 DATABASES["default"]["OPTIONS"]["connect_timeout"] = 60  # noqa: F405 (the machine is busy)
 CACHES["default"]["OPTIONS"] = {"socket_timeout": 20, "socket_connect_timeout": 20}  # noqa: F405 (the machine is busy)
-ARENA_DAILY_VOTES = {"person": 0, "network": 0}  # tests and benchmarks cast a crowd's votes within a day
-# A wake-up call that a busy machine delays is not lost: no sweeper would find its turn.
+ARENA_DAILY_VOTES = {"person": 0, "network": 0}  # tests and benchmarks cast many votes within a day
+# A task must not be lost on a busy machine: no sweeper runs that would queue its turn again.
 CELERY_BROKER_TRANSPORT_OPTIONS |= {"socket_timeout": 60, "socket_connect_timeout": 60}  # noqa: F405

@@ -1,1 +1,1 @@
-"""Starts, watches and stops everything an arena needs. Knows no Django: it begins before there is a database."""
+"""Start, watch and stop an arena's processes. Without Django: it runs before there is a database."""

@@ -1,4 +1,4 @@
-"""`python -m arena_site.supervisor` runs an arena; with `stop` it ends one, or what a killed one left."""
+"""`python -m arena_site.supervisor` runs an arena; with `stop` it stops one and processes that a killed one left."""
 
 import shutil
 import signal
@@ -9,35 +9,35 @@ from arena_site.embedded.program import CannotStart
 from arena_site.supervisor import leftovers
 from arena_site.supervisor.launcher import Launcher, StopRequested
 from arena_site.supervisor.site import Site
-from arena_site.supervisor.terminal import say
+from arena_site.supervisor.terminal import echo
 
-STOPS_WITHIN_S = 15
+STOP_TIMEOUT_S = 15
 
 
 def up() -> None:
-    """Until Ctrl-C or SIGTERM. Raises CannotStart."""
+    """Run an arena until Ctrl-C or SIGTERM. Raises CannotStart."""
     try:
         Launcher(Site.from_environment()).run()
     except StopRequested:
-        say("Arena stopped.")
+        echo("Arena stopped.")
 
 
 def stop() -> None:
-    """Raises CannotStart when a running launcher cannot be stopped."""
+    """Stop the arena. Raises CannotStart when a running launcher cannot be stopped."""
     data_dir = Site.from_environment().data_dir
-    launcher = leftovers.launcher_of(data_dir)
+    launcher = leftovers.running_launcher(data_dir)
     if launcher is not None:
         launcher.send(signal.SIGTERM)
-        if not leftovers.wait_for_end([launcher], within=STOPS_WITHIN_S):
+        if not leftovers.wait_for_end([launcher], within=STOP_TIMEOUT_S):
             launcher.send(signal.SIGKILL)
             leftovers.wait_for_end([launcher], within=1)
     if not data_dir.exists():
-        say("Nothing was running.")
+        echo("Nothing was running.")
         return
-    with leftovers.hold(data_dir):
+    with leftovers.acquire_lock(data_dir):
         count = leftovers.stop_leftovers(data_dir)
         shutil.rmtree(runtime_dir(data_dir), ignore_errors=True)
-    say("Arena stopped." if launcher or count else "Nothing was running.")
+    echo("Arena stopped." if launcher or count else "Nothing was running.")
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""One program that runs as our child, in a session of its own so that Ctrl-C reaches only us."""
+"""A program run as a child process, in a session of its own so that Ctrl-C reaches only the launcher."""
 
 import os
 import signal
@@ -13,17 +13,17 @@ from arena_site.embedded.program import CannotStart, Program
 
 
 class Child:
-    """A running program and its log file. Its earlier log is kept as `<name>.log.1`."""
+    """A running program and its log file. The previous log is kept as `<name>.log.1`."""
 
     def __init__(self, program: Program, logs: Path) -> None:
         self.program = program
         self.log = logs / f"{program.name}.log"
-        with suppress(OSError):  # there is none yet, or the disk is full
+        with suppress(OSError):  # there is no log yet, or the disk is full
             self.log.rename(self.log.with_suffix(".log.1"))
         self.start()
 
     def start(self) -> None:
-        """Also again, after it ended. Raises OSError when the system starts no process."""
+        """Start or restart the program. Raises OSError when the system cannot start a process."""
         self.started_at = time.monotonic()
         self.program.before_start()
         with self._open_log() as log:
@@ -31,13 +31,13 @@ class Child:
                 self.program.command,
                 cwd=self.program.cwd,
                 stdin=subprocess.DEVNULL,
-                stdout=None if self.program.speaks else log,
+                stdout=None if self.program.inherits_stdout else log,
                 stderr=log,
                 start_new_session=True,
             )
 
     def _open_log(self) -> IO[bytes]:
-        """Its log file; nothing is logged where that cannot be opened, as on a full disk."""
+        """Open the log file, or /dev/null when that fails, as on a full disk."""
         try:
             return self.log.open("ab")
         except OSError:
@@ -48,39 +48,39 @@ class Child:
         return self.process.poll() is None
 
     @property
-    def has_run_for(self) -> float:
-        """Seconds since its last start."""
+    def uptime_s(self) -> float:
+        """Seconds since the last start."""
         return time.monotonic() - self.started_at
 
     def wait_until_ready(self, *, within: float, pause: Callable[[float], None] = time.sleep) -> float:
-        """Seconds it took. Raises CannotStart with the end of its log, and whatever `pause` raises."""
+        """Return the seconds it took. Raises CannotStart with the end of the log; exceptions of `pause` propagate."""
         while not self.program.is_ready():
             if not self.is_running:
-                raise CannotStart(self.how_it_ended())
-            if self.has_run_for > within:
+                raise CannotStart(self.exit_message())
+            if self.uptime_s > within:
                 raise CannotStart(f"{self.program.label} was not ready after {within:.0f} s.\n{self.last_lines()}")
             pause(0.02)
-        return self.has_run_for
+        return self.uptime_s
 
-    def how_it_ended(self, *, with_log: bool = True) -> str:
+    def exit_message(self, *, with_log: bool = True) -> str:
         ended = f"{self.program.label} ended with status {self.process.returncode}."
         return f"{ended}\n{self.last_lines()}" if with_log else ended
 
     def last_lines(self) -> str:
-        """The end of its log, to show at the terminal."""
+        """Return the end of the log for the terminal."""
         try:
             lines = self.log.read_text(errors="replace").splitlines()[-15:]
         except OSError as error:
             return f"  {self.log} cannot be read ({error.strerror})."
         return "\n".join([f"  The last lines of {self.log}:", *(f"    {line}" for line in lines)])
 
-    def ask_to_stop(self) -> None:
+    def request_stop(self) -> None:
         if self.is_running:
             self.process.send_signal(self.program.stop_signal)
 
     def stop(self, *, within: float) -> None:
-        """Ask, wait, and end whatever is left of its session."""
-        self.ask_to_stop()
+        """Send the stop signal, wait, then kill the rest of its session."""
+        self.request_stop()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=max(within, 0))
         with suppress(ProcessLookupError):

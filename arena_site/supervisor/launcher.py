@@ -1,4 +1,4 @@
-"""Starts an arena storey by storey, watches it, and stops it when it is told to."""
+"""Start an arena stage by stage, watch it, and stop it on a signal."""
 
 import http.client
 import json
@@ -8,7 +8,7 @@ import socket
 import threading
 from typing import Any
 
-from arena_site.embedded.directories import make_passage, make_private, runtime_dir
+from arena_site.embedded.directories import make_private, make_traversable, runtime_dir
 from arena_site.embedded.local_model import LocalModel, free_port
 from arena_site.embedded.postgres import Postgres
 from arena_site.embedded.program import CannotStart
@@ -16,10 +16,10 @@ from arena_site.embedded.valkey import Valkey
 from arena_site.settings.env import BASE_DIR
 from arena_site.supervisor import leftovers
 from arena_site.supervisor.child import Child
-from arena_site.supervisor.process_manager import Household, Storey
+from arena_site.supervisor.process_manager import ProcessManager, Stage
 from arena_site.supervisor.service_file import ServiceFile
 from arena_site.supervisor.site import Site
-from arena_site.supervisor.terminal import say
+from arena_site.supervisor.terminal import echo
 
 SLOW_START_S = 30.0
 HOW_TO_ADD_A_MODEL = (
@@ -29,32 +29,32 @@ HOW_TO_ADD_A_MODEL = (
 
 
 class StopRequested(Exception):
-    """Ctrl-C, SIGTERM, or the terminal went away."""
+    """Raised after Ctrl-C, SIGTERM, or a closed terminal (SIGHUP)."""
 
 
 class Launcher:
     def __init__(self, site: Site) -> None:
         self.site = site
-        self.household = Household(site.data_dir, site.logs)
+        self.processes = ProcessManager(site.data_dir, site.logs)
         self._stop_requested = threading.Event()
 
     def run(self) -> None:
-        """Until StopRequested, which it raises. Raises CannotStart with a sentence."""
+        """Run until a signal, then raise StopRequested. Raises CannotStart with a sentence."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda *_: self._stop_requested.set())
-        make_passage(self.site.data_dir)
+        make_traversable(self.site.data_dir)
         make_private(self.site.logs)
-        lock = leftovers.hold(self.site.data_dir)
+        lock = leftovers.acquire_lock(self.site.data_dir)
         try:
             if count := leftovers.stop_leftovers(self.site.data_dir):
-                say(f"Stopped {count} processes that an earlier start had left behind.")
+                echo(f"Stopped {count} processes that an earlier start had left behind.")
             self._check_port_is_free()
             self._start()
             while True:
                 self._pause(0.2)
-                self.household.revive()
+                self.processes.restart_exited()
         finally:
-            self.household.stop()
+            self.processes.stop()
             shutil.rmtree(runtime_dir(self.site.data_dir), ignore_errors=True)
             lock.close()
 
@@ -81,84 +81,86 @@ class Launcher:
         self._start_local_model(services)
         self._prepare()
         for program in self.site.background_programs():
-            self.household.start(program, Storey.BACKGROUND)
+            self.processes.start(program, Stage.BACKGROUND)
         for program in self.site.web_programs():
-            self.household.start(program, Storey.WEB)
+            self.processes.start(program, Stage.WEB)
         readiness = self._wait_until_ready()
-        say(f"Arena ready: {self.site.url}")
+        echo(f"Arena ready: {self.site.url}")
         if readiness["drawable_models"] < 2:
-            say(HOW_TO_ADD_A_MODEL.format(url=self.site.url))
+            echo(HOW_TO_ADD_A_MODEL.format(url=self.site.url))
 
     def _start_services(self, services: ServiceFile) -> None:
         sockets = runtime_dir(self.site.data_dir)
-        ours: dict[str, Postgres | Valkey] = {
+        embedded: dict[str, Postgres | Valkey] = {
             "DATABASE_URL": Postgres(
                 self.site.data_dir / "postgres-18", sockets / "postgres", services["ARENA_POSTGRES_PASSWORD"]
             ),
             "REDIS_URL": Valkey(self.site.data_dir / "valkey", sockets / "valkey"),
         }
         started: list[Child] = []
-        for name, service in ours.items():
-            if services.is_given(name):
-                services.withdraw(name)
-                say(f"{name} is set: using your server.")
+        for name, service in embedded.items():
+            if services.is_set_by_operator(name):
+                services.remove(name)
+                echo(f"{name} is set: using your server.")
             else:
-                started.append(self.household.start(service.prepare(), Storey.SERVICES))
+                started.append(self.processes.start(service.prepare(), Stage.SERVICES))
                 services.publish(name, service.url)
         for child in started:
             self._wait_for(child)
 
     def _start_local_model(self, services: ServiceFile) -> None:
-        if services.is_given("ARENA_LOCAL_MODEL_URL") or not self.site.wants_local_model:
-            services.withdraw("ARENA_LOCAL_MODEL_URL")
+        if services.is_set_by_operator("ARENA_LOCAL_MODEL_URL") or not self.site.wants_local_model:
+            services.remove("ARENA_LOCAL_MODEL_URL")
             return
         model = LocalModel(free_port())
         child = None
         try:
-            child = self.household.start(model.prepare(BASE_DIR), Storey.SERVICES)
+            child = self.processes.start(model.prepare(BASE_DIR), Stage.SERVICES)
             self._wait_for(child)
             services.publish("ARENA_LOCAL_MODEL_URL", model.url)
         except CannotStart as error:
             if child is not None:
-                self.household.dismiss(child)
-            services.withdraw("ARENA_LOCAL_MODEL_URL")
-            say(f"The site starts without the local model: {error}")
+                self.processes.terminate(child)
+            services.remove("ARENA_LOCAL_MODEL_URL")
+            echo(f"The site starts without the local model: {error}")
 
     def _prepare(self) -> None:
-        """Database, static files, models, first administrator."""
-        child = self.household.start(self.site.preparation(), Storey.BACKGROUND)
+        """Run `manage.py prepare`: database, static files, models, first administrator."""
+        child = self.processes.start(self.site.prepare_program(), Stage.BACKGROUND)
         while child.is_running:
             self._pause(0.02)
-        self.household.dismiss(child)
+        self.processes.terminate(child)
         if child.process.returncode:
-            raise CannotStart(child.how_it_ended())
-        say(f"Site prepared in {child.has_run_for:.1f} s")
+            raise CannotStart(child.exit_message())
+        echo(f"Site prepared in {child.uptime_s:.1f} s")
 
     def _wait_for(self, child: Child) -> None:
         seconds = child.wait_until_ready(within=60, pause=self._pause)
-        say(f"{child.program.label} ready in {seconds:.1f} s")
+        echo(f"{child.program.label} ready in {seconds:.1f} s")
 
     def _wait_until_ready(self) -> dict[str, Any]:
-        """What /readyz says at last. A fallen child ends the start; whatever else is slow is named and waited for."""
-        said = False
+        """Return the body of /readyz once it is ready. Raises CannotStart when a child exits; slow checks are named."""
+        has_warned = False
         waited = 0.0
         while not (readiness := self._readiness()).get("ready"):
-            if child := self.household.fallen():
-                raise CannotStart(child.how_it_ended())
-            if waited > SLOW_START_S and not said:
-                said = True
+            if child := self.processes.exited():
+                raise CannotStart(child.exit_message())
+            if waited > SLOW_START_S and not has_warned:
+                has_warned = True
                 missing = [
                     f"{name}: {outcome}" for name, outcome in readiness.get("checks", {}).items() if outcome != "ok"
                 ]
-                say(f"The arena runs but is not ready yet ({', '.join(missing) or 'the web process does not answer'}).")
+                echo(
+                    f"The arena runs but is not ready yet ({', '.join(missing) or 'the web process does not answer'})."
+                )
             self._pause(0.2)
             waited += 0.2
         return readiness
 
     def _readiness(self) -> dict[str, Any]:
-        """The body of /readyz, or nothing while it does not answer."""
+        """Return the body of /readyz, or {} while it does not respond."""
         connection = http.client.HTTPConnection(self.site.address, self.site.port, timeout=10)
-        # A production site may answer only to its own name, and only when its proxy says https.
+        # A production site accepts only its own host name, and redirects requests that did not come over HTTPS.
         headers = {"Host": self.site.host, "X-Forwarded-Proto": "https"}
         try:
             connection.request("GET", "/readyz", headers=headers)

@@ -1,4 +1,4 @@
-"""What is running for a data directory, written down so that a later start can stop what a killed launcher left."""
+"""Record a data directory's running processes, so that the next start can stop those of a killed launcher."""
 
 import fcntl
 import json
@@ -19,7 +19,7 @@ GRACE_S = 5
 
 @dataclass(frozen=True)
 class Process:
-    """A process id and its start in clock ticks since boot: together they are never used twice."""
+    """A process id and its start in clock ticks since boot. The pair is unique; process ids alone are reused."""
 
     pid: int
     started: int
@@ -27,13 +27,13 @@ class Process:
 
     @classmethod
     def of(cls, pid: int, stop_signal: int = signal.SIGTERM) -> "Process":
-        """Raises OSError when there is none."""
-        return cls(pid, _start_of(pid), stop_signal)
+        """Return the running process with this id. Raises OSError when there is none."""
+        return cls(pid, _start_time(pid), stop_signal)
 
     @property
     def is_running(self) -> bool:
         with suppress(OSError):
-            return _start_of(self.pid) == self.started
+            return _start_time(self.pid) == self.started
         return False
 
     def send(self, number: int) -> None:
@@ -42,18 +42,18 @@ class Process:
                 os.kill(self.pid, number)
 
 
-def _start_of(pid: int) -> int:
-    """Field 22 of /proc/<pid>/stat; a zombie counts as gone. Raises OSError."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()  # its name may contain spaces
+def _start_time(pid: int) -> int:
+    """Return field 22 of /proc/<pid>/stat. Raises OSError, also for a zombie."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()  # the name may contain spaces
     if fields[0] in "ZX":
         raise ProcessLookupError(pid)
     return int(fields[19])
 
 
-def hold(data_dir: Path) -> IO[str]:
-    """The lock of this data directory, ours until the file is closed or this process ends, however it ends.
+def acquire_lock(data_dir: Path) -> IO[str]:
+    """Lock this data directory until the file is closed or this process ends, also by SIGKILL.
 
-    Raises CannotStart when another launcher holds it.
+    Raises CannotStart when another launcher holds the lock.
     """
     lock = os.fdopen(os.open(data_dir / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644), "r+")
     try:
@@ -63,14 +63,15 @@ def hold(data_dir: Path) -> IO[str]:
             f"An arena is already running on {data_dir} (process {lock.read().strip()}): "
             "stop it with `make stop`, or set another ARENA_DATA_DIR and ARENA_PORT."
         ) from error
-    # Always as long as before, so that it also fits on a full disk; without it only `make stop` finds nobody.
+    # The id is padded to a fixed length, so that overwriting it needs no space on a full disk. If it still fails, only
+    # `make stop` is affected: it does not find the launcher.
     with suppress(OSError):
         os.pwrite(lock.fileno(), f"{os.getpid():<10}".encode(), 0)
     return lock
 
 
-def launcher_of(data_dir: Path) -> Process | None:
-    """Whoever holds the lock now."""
+def running_launcher(data_dir: Path) -> Process | None:
+    """Return the process that holds the lock."""
     try:
         with (data_dir / LOCK_FILE).open() as lock:
             try:
@@ -82,31 +83,31 @@ def launcher_of(data_dir: Path) -> Process | None:
     return None
 
 
-def write_down(data_dir: Path, processes: list[Process]) -> None:
-    """Raises OSError, and then what was written before is still there."""
+def record_processes(data_dir: Path, processes: list[Process]) -> None:
+    """Replace the list of running processes. Raises OSError, and then the previous list remains."""
     replace_file(data_dir / RUNNING_FILE, json.dumps([asdict(process) for process in processes]))
 
 
 def stop_leftovers(data_dir: Path) -> int:
-    """Ends what is written down and still running; how many there were. Only for who holds the lock."""
+    """Stop recorded processes that still run and return their number. The caller must hold the lock."""
     try:
-        written = [Process(**fields) for fields in json.loads((data_dir / RUNNING_FILE).read_text())]
+        recorded = [Process(**fields) for fields in json.loads((data_dir / RUNNING_FILE).read_text())]
     except (OSError, ValueError, TypeError):
         return 0
-    running = [process for process in written if process.is_running]
+    running = [process for process in recorded if process.is_running]
     for process in running:
         process.send(process.stop_signal)
     if not wait_for_end(running, within=GRACE_S):
         for process in running:
             process.send(signal.SIGKILL)
         wait_for_end(running, within=GRACE_S)
-    with suppress(OSError):  # a process that has ended is never taken for another one
-        write_down(data_dir, [])
+    with suppress(OSError):  # an outdated list does no harm: an ended process is never mistaken for another
+        record_processes(data_dir, [])
     return len(running)
 
 
 def wait_for_end(processes: list[Process], *, within: float) -> bool:
-    """Whether all of them ended in `within` seconds."""
+    """Return whether all processes ended within `within` seconds."""
     deadline = time.monotonic() + within
     while any(process.is_running for process in processes):
         if time.monotonic() > deadline:

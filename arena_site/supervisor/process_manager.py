@@ -1,4 +1,4 @@
-"""All children of one launcher: started storey by storey, revived when they fall, stopped in the reverse order."""
+"""The launcher's children: started stage by stage, restarted when they exit, stopped in reverse order."""
 
 import time
 from contextlib import suppress
@@ -9,100 +9,104 @@ from pathlib import Path
 from arena_site.embedded.program import Program
 from arena_site.supervisor import leftovers
 from arena_site.supervisor.child import Child
-from arena_site.supervisor.terminal import say
+from arena_site.supervisor.terminal import echo
 
-# Who ran for so long did not fall over its own start.
-STEADY_AFTER_S = 5.0
-# Short, because a full disk or a crowd of crashes ends at some moment and people wait for it.
-LONGEST_PAUSE_S = 5.0
-WRITE_AGAIN_EVERY_S = 2.0
-# Of later falls in a row the log's last lines are not repeated.
-FALLS_IN_FULL = 4
+# A process that ran this long did not fail while starting: its next restart is immediate.
+STABLE_AFTER_S = 5.0
+# Short: a full disk is freed at some point, and people are waiting for the arena.
+MAX_RESTART_DELAY_S = 5.0
+RECORD_RETRY_INTERVAL_S = 2.0
+# After this many exits in a row the log's last lines are not printed again.
+MAX_EXITS_WITH_LOG = 4
 
 
-class Storey(IntEnum):
+class Stage(IntEnum):
     SERVICES = 0
     BACKGROUND = 1
     WEB = 2
 
 
-# How long each storey may take to stop, in seconds: together less than ten.
-PATIENCE = {Storey.WEB: 4.0, Storey.BACKGROUND: 3.0, Storey.SERVICES: 2.5}
+# Together less than ten seconds.
+STOP_TIMEOUT_S = {Stage.WEB: 4.0, Stage.BACKGROUND: 3.0, Stage.SERVICES: 2.5}
 
 
 @dataclass
-class Tenant:
+class ManagedProcess:
     child: Child
-    storey: Storey
-    falls: int = 0
-    back_at: float | None = None
+    stage: Stage
+    exits_in_a_row: int = 0
+    restart_at: float | None = None
 
 
-class Household:
+class ProcessManager:
     def __init__(self, data_dir: Path, logs: Path) -> None:
         self._data_dir, self._logs = data_dir, logs
-        self._tenants: list[Tenant] = []
-        self._write_again_at: float | None = None
+        self._processes: list[ManagedProcess] = []
+        self._record_again_at: float | None = None
 
-    def start(self, program: Program, storey: Storey) -> Child:
+    def start(self, program: Program, stage: Stage) -> Child:
         child = Child(program, self._logs)
-        self._tenants.append(Tenant(child, storey))
-        self._write_down()
+        self._processes.append(ManagedProcess(child, stage))
+        self._record()
         return child
 
-    def dismiss(self, child: Child) -> None:
-        """Stop one that is not needed any more."""
+    def terminate(self, child: Child) -> None:
+        """Stop a child and manage it no longer."""
         child.stop(within=1)
-        self._tenants = [tenant for tenant in self._tenants if tenant.child is not child]
-        self._write_down()
+        self._processes = [process for process in self._processes if process.child is not child]
+        self._record()
 
-    def fallen(self) -> Child | None:
-        return next((tenant.child for tenant in self._tenants if not tenant.child.is_running), None)
+    def exited(self) -> Child | None:
+        """Return a child that is not running."""
+        return next((process.child for process in self._processes if not process.child.is_running), None)
 
-    def revive(self) -> None:
-        """Start again who has fallen: at once the first time, then after 0.5, 1, 2, 4, 5, 5 … seconds."""
-        if self._write_again_at is not None and time.monotonic() >= self._write_again_at:
-            self._write_down()
-        for tenant in self._tenants:
-            child = tenant.child
-            if child.is_running:
-                continue
-            if tenant.back_at is None:
-                tenant.falls = 1 if child.has_run_for > STEADY_AFTER_S else tenant.falls + 1
-                pause = 0.0 if tenant.falls == 1 else min(2.0 ** (tenant.falls - 3), LONGEST_PAUSE_S)
-                tenant.back_at = time.monotonic() + pause
-                when = f"in {pause:g} s" if pause else "now"
-                say(f"{child.how_it_ended(with_log=tenant.falls <= FALLS_IN_FULL)}\n  It is started again {when}.")
-            if time.monotonic() >= tenant.back_at:
-                tenant.back_at = None
-                try:
-                    child.start()
-                except OSError as error:  # no memory, no process ids: the next round counts one more fall
-                    say(f"{child.program.label} cannot be started ({error.strerror}).")
-                self._write_down()
+    def restart_exited(self) -> None:
+        """Restart exited children: at once the first time, then after 0.5, 1, 2, 4, 5, 5 … seconds."""
+        if self._record_again_at is not None and time.monotonic() >= self._record_again_at:
+            self._record()
+        for process in self._processes:
+            if not process.child.is_running:
+                self._restart(process)
+
+    def _restart(self, process: ManagedProcess) -> None:
+        child = process.child
+        if process.restart_at is None:
+            process.exits_in_a_row = 1 if child.uptime_s > STABLE_AFTER_S else process.exits_in_a_row + 1
+            exits = process.exits_in_a_row
+            delay = 0.0 if exits == 1 else min(2.0 ** (exits - 3), MAX_RESTART_DELAY_S)
+            process.restart_at = time.monotonic() + delay
+            when = f"in {delay:g} s" if delay else "now"
+            echo(f"{child.exit_message(with_log=exits <= MAX_EXITS_WITH_LOG)}\n  It is started again {when}.")
+        if time.monotonic() >= process.restart_at:
+            process.restart_at = None
+            try:
+                child.start()
+            except OSError as error:  # no memory, no process ids: the next round counts one more exit
+                echo(f"{child.program.label} cannot be started ({error.strerror}).")
+            self._record()
 
     def stop(self) -> None:
-        for storey in sorted(Storey, reverse=True):
-            children = [tenant.child for tenant in self._tenants if tenant.storey is storey]
-            deadline = time.monotonic() + PATIENCE[storey]
+        for stage in sorted(Stage, reverse=True):
+            children = [process.child for process in self._processes if process.stage is stage]
+            deadline = time.monotonic() + STOP_TIMEOUT_S[stage]
             for child in children:
-                child.ask_to_stop()
+                child.request_stop()
             for child in children:
                 child.stop(within=deadline - time.monotonic())
-        self._tenants = []
-        self._write_down()
+        self._processes = []
+        self._record()
 
-    def _write_down(self) -> None:
-        """Keeps the previous file and tries again while the disk is full."""
+    def _record(self) -> None:
+        """Record the running processes; while the disk is full, keep the previous file and retry later."""
         running = []
-        for tenant in self._tenants:
+        for process in self._processes:
             with suppress(OSError):  # it has ended already
-                running.append(leftovers.Process.of(tenant.child.process.pid, tenant.child.program.stop_signal))
+                running.append(leftovers.Process.of(process.child.process.pid, process.child.program.stop_signal))
         try:
-            leftovers.write_down(self._data_dir, running)
+            leftovers.record_processes(self._data_dir, running)
         except OSError as error:
-            if self._write_again_at is None:
-                say(f"{self._data_dir} cannot be written to ({error.strerror}). The arena goes on without it.")
-            self._write_again_at = time.monotonic() + WRITE_AGAIN_EVERY_S
+            if self._record_again_at is None:
+                echo(f"{self._data_dir} cannot be written to ({error.strerror}). The arena goes on without it.")
+            self._record_again_at = time.monotonic() + RECORD_RETRY_INTERVAL_S
         else:
-            self._write_again_at = None
+            self._record_again_at = None

@@ -1,4 +1,4 @@
-"""The file by which any `manage.py` in another shell finds the running services, and where secrets live for ever."""
+"""services.json: addresses of running services for `manage.py` in other shells, and the installation's secrets."""
 
 import json
 import os
@@ -10,9 +10,9 @@ from pathlib import Path
 from arena_site.embedded.program import CannotStart
 from arena_site.settings.env import SERVICE_FILE
 from arena_site.supervisor.state_file import replace_file
-from arena_site.supervisor.terminal import say
+from arena_site.supervisor.terminal import echo
 
-MADE_ONCE: dict[str, Callable[[], str]] = {
+GENERATED_SECRETS: dict[str, Callable[[], str]] = {
     "SECRET_KEY": lambda: secrets.token_urlsafe(50),
     "ARENA_ENCRYPTION_KEYS": lambda: urlsafe_b64encode(secrets.token_bytes(32)).decode(),
     "ARENA_POSTGRES_PASSWORD": lambda: secrets.token_urlsafe(32),
@@ -20,7 +20,7 @@ MADE_ONCE: dict[str, Callable[[], str]] = {
 
 
 class ServiceFile:
-    """What we publish for others (and for our children, through the environment); mode 0600."""
+    """Values for other shells; children get them through the environment. Mode 0600."""
 
     def __init__(self, data_dir: Path) -> None:
         self._path = data_dir / SERVICE_FILE
@@ -31,20 +31,20 @@ class ServiceFile:
         except ValueError as error:  # new secrets would make every stored provider key unreadable
             raise CannotStart(f"{self._path} is damaged ({error}): restore it from a backup.") from error
 
-    def is_given(self, name: str) -> bool:
-        """Whether the person set it, in the environment or .env; then it is theirs and we leave it alone.
+    def is_set_by_operator(self, name: str) -> bool:
+        """Return whether the operator set it, in the environment or .env.
 
-        Django settings that were read before us put our own values into the environment: those do not count.
+        Django settings loaded earlier put this file's values into the environment: those do not count.
         """
         return os.environ.get(name, "") not in ("", self._values.get(name))
 
     def make_secrets(self) -> None:
-        """Once per installation: a lost encryption key loses every provider key that it encrypted.
+        """Generate missing secrets. Raises CannotStart when they cannot be stored.
 
-        Raises CannotStart when they cannot be stored.
+        A lost encryption key makes every provider key that it encrypted unreadable.
         """
-        for name, make in MADE_ONCE.items():
-            if self.is_given(name):
+        for name, make in GENERATED_SECRETS.items():
+            if self.is_set_by_operator(name):
                 continue
             value = self._values.get(name) or make()
             os.environ[name] = value
@@ -57,8 +57,8 @@ class ServiceFile:
         os.environ[name] = value
         self._save_or_warn({**self._values, name: value})
 
-    def withdraw(self, name: str) -> None:
-        if not self.is_given(name):
+    def remove(self, name: str) -> None:
+        if not self.is_set_by_operator(name):
             os.environ.pop(name, None)
         self._save_or_warn({key: value for key, value in self._values.items() if key != name})
 
@@ -66,11 +66,11 @@ class ServiceFile:
         return self._values[name]
 
     def _save_or_warn(self, values: dict[str, str]) -> None:
-        """The arena's own processes have these values in their environment, so it works without the file."""
+        """Save; a failure is only a warning, as the arena's own processes get the values by their environment."""
         try:
             self._save(values)
         except OSError as error:
-            say(f"{self._path} cannot be written ({error.strerror}): other shells may not find the running services.")
+            echo(f"{self._path} cannot be written ({error.strerror}): other shells may not find the running services.")
 
     def _save(self, values: dict[str, str]) -> None:
         if values == self._values:

@@ -1,4 +1,4 @@
-"""Which arena this is: its directories, its address and its Django processes, from the environment and .env."""
+"""An arena's directories, address and Django processes, from the environment and .env."""
 
 import os
 import sys
@@ -10,9 +10,9 @@ import environ
 from arena_site.embedded.program import CannotStart, Program
 from arena_site.settings.env import BASE_DIR, data_dir, read_env_file
 
-# One that is killed or hangs leaves the other, and one alone serves about 100 votes a second.
+# Two, so that one serves while the other is restarted or hangs; one serves about 100 votes a second.
 WEB_PROCESSES = min(2, os.cpu_count() or 1)
-EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (only if the operator says so)
+LOOPBACK_OF_WILDCARD = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (only if the operator binds to it)
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Site:
 
     @classmethod
     def from_environment(cls) -> "Site":
-        """Raises CannotStart when a value makes no sense."""
+        """Read the settings. Raises CannotStart when a value is invalid."""
         env = environ.Env()
         try:
             read_env_file()
@@ -49,24 +49,20 @@ class Site:
 
     @property
     def address(self) -> str:
-        """Where this machine reaches it."""
-        return EVERYWHERE.get(self.bind, self.bind)
+        """The address for connections from this machine."""
+        return LOOPBACK_OF_WILDCARD.get(self.bind, self.bind)
 
     @property
     def url(self) -> str:
         return f"http://[{self.address}]:{self.port}" if ":" in self.address else f"http://{self.address}:{self.port}"
 
-    def preparation(self) -> Program:
-        """Ends by itself."""
-        return replace(_python("prepare", "Preparing the site", "manage.py", "prepare"), speaks=True)
+    def prepare_program(self) -> Program:
+        return replace(_python("prepare", "Preparing the site", "manage.py", "prepare"), inherits_stdout=True)
 
     def background_programs(self) -> list[Program]:
-        quiet = [
-            "--without-gossip",
-            "--without-mingle",
-            "--without-heartbeat",
-        ]  # common.valkey.heartbeat says who lives
-        worker = ["-m", "celery", "-A", "arena_site", "worker", "-P", "threads", *quiet]
+        # common.valkey.heartbeat replaces Celery's own heartbeats.
+        no_heartbeats = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+        worker = ["-m", "celery", "-A", "arena_site", "worker", "-P", "threads", *no_heartbeats]
         answers = [*worker, "-Q", "answers", "-n", "answers@%h", "-c", str(self.answer_concurrency)]
         default = [*worker, "-Q", "default", "-n", "default@%h", "-c", "2"]
         beat = ["-m", "celery", "-A", "arena_site", "beat", "--pidfile=", "-s", str(self.data_dir / "beat-schedule")]
@@ -83,5 +79,5 @@ class Site:
 
 
 def _python(name: str, label: str, *arguments: str) -> Program:
-    """A process of ours; whether it is ready, /readyz says for all of them together."""
+    """Return a Python program; it counts as ready at once, because /readyz checks all of them together."""
     return Program(name, label, [sys.executable, *arguments], cwd=BASE_DIR, is_ready=lambda: True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Replace `path`, readable by its owner only. Raises OSError, and then the previous file is still there."""
+    """Replace `path`, readable by its owner only. Raises OSError, and then the previous file remains."""
     unfinished = path.with_name(path.name + ".unfinished")
     try:
         unfinished.unlink(missing_ok=True)

@@ -1,8 +1,8 @@
-"""What the person who started the arena reads."""
+"""Output for the person who started the arena."""
 
 from contextlib import suppress
 
 
-def say(text: str) -> None:
-    with suppress(OSError):  # nobody reads any more: that is no reason to fall
+def echo(text: str) -> None:
+    with suppress(OSError):  # a closed terminal must not end the launcher
         print(text, flush=True)

@@ -1,5 +1,3 @@
-"""What the administration's first page asks."""
-
 from django import template
 from django.contrib.auth.models import AnonymousUser
 

@@ -1,34 +1,33 @@
-// Files for a prompt: chosen, dropped or pasted; sent at once, one after the other; their chips go with the form.
+// Attachments of a prompt: chosen, dropped or pasted files are uploaded at once; their chips are sent with the form.
 const boxOf = (element) => element.closest("form")?.querySelector(".attachments");
 
 function token(form) {
   return form.querySelector("[name=csrfmiddlewaretoken]").value;
 }
 
-// Beside what was typed, as every refusal of a form.
 const noticesOf = (box) => box.closest("form").querySelector("[data-notices]");
 
-function notice(box, template) {
+function showNotice(box, template) {
   noticesOf(box).replaceChildren(template.content.cloneNode(true));
 }
 
-// One after the other: the first may be what makes a newcomer known, and the others go with the same cookie.
-let sent = Promise.resolve();
+// One upload after the other: the first may set a new visitor's cookie, which the others have to send.
+let uploads = Promise.resolve();
 
 function add(box, files) {
   const chips = box.querySelector(".chips");
-  noticesOf(box).replaceChildren(); // about files before these
+  noticesOf(box).replaceChildren(); // remove notices about earlier files
   for (const file of files) {
-    if (chips.children.length >= Number(box.dataset.atMost)) return notice(box, box.querySelector("[data-too-many]"));
+    if (chips.children.length >= Number(box.dataset.atMost)) return showNotice(box, box.querySelector("[data-too-many]"));
     const chip = box.querySelector("[data-chip]").content.firstElementChild.cloneNode(true);
     chip.querySelector(".chip-name").textContent = file.name;
     chips.append(chip);
-    sent = sent.then(() => send(box, chip, file));
+    uploads = uploads.then(() => upload(box, chip, file));
   }
 }
 
-// XMLHttpRequest, because fetch does not say how much has been sent.
-function send(box, chip, file) {
+// XMLHttpRequest, because fetch reports no upload progress.
+function upload(box, chip, file) {
   if (!chip.isConnected) return null;
   const request = new XMLHttpRequest();
   const form = new FormData();
@@ -47,37 +46,37 @@ function send(box, chip, file) {
   });
   request.addEventListener("error", () => refuse(box, chip, document.getElementById("notice-no-answer").innerHTML));
   chip.abort = () => request.abort();
-  return new Promise((over) => {
-    request.addEventListener("loadend", over);
+  return new Promise((resolve) => {
+    request.addEventListener("loadend", resolve);
     request.send(form);
   });
 }
 
-// Of several files each refusal says whose it is.
+// Show the refusal with the file's name, as there may be several.
 function refuse(box, chip, html) {
   chip.remove();
-  arrived(box.closest("form"));
+  removeWaitNotice(box.closest("form"));
   htmx.swap(noticesOf(box), html, { swapStyle: "beforeend" });
   const name = document.createElement("bdi");
   name.textContent = chip.querySelector(".chip-name").textContent;
   noticesOf(box).lastElementChild.querySelector("p").prepend(name, " – ");
 }
 
-const onItsWay = (form) => form.querySelector('.chip:is([data-state="uploading"], [data-state="extracting"])') !== null;
+const hasPendingFiles = (form) =>
+  form.querySelector('.chip:is([data-state="uploading"], [data-state="extracting"])') !== null;
 
-// Whoever was told to wait need not any more.
-function arrived(form) {
-  if (!onItsWay(form)) form.querySelector(".notice.wait")?.remove();
+function removeWaitNotice(form) {
+  if (!hasPendingFiles(form)) form.querySelector(".notice.wait")?.remove();
 }
 
 function replace(chip, html) {
   const parsed = new DOMParser().parseFromString(html, "text/html");
-  const made = document.importNode(parsed.querySelector(".chip"), true);
-  chip.replaceWith(made);
-  htmx.process(made); // one that is being read asks for itself until it has been
-  arrived(made.closest("form"));
+  const uploaded = document.importNode(parsed.querySelector(".chip"), true);
+  chip.replaceWith(uploaded);
+  htmx.process(uploaded); // a chip polls while its file is being read
+  removeWaitNotice(uploaded.closest("form"));
 }
-document.addEventListener("htmx:load", ({ target }) => target.matches("form .chip") && arrived(target.closest("form")));
+document.addEventListener("htmx:load", ({ target }) => target.matches("form .chip") && removeWaitNotice(target.closest("form")));
 
 document.addEventListener("change", ({ target }) => {
   if (!target.matches?.("[data-attach]")) return;
@@ -92,11 +91,11 @@ document.addEventListener("click", ({ target }) => {
   const form = chip.closest("form");
   chip.abort?.();
   chip.remove();
-  arrived(form);
+  removeWaitNotice(form);
   form.querySelector("textarea").focus();
 });
 
-// Cells of a table and paragraphs of a document are copied with a picture of themselves: the text is what is meant.
+// Spreadsheets and word processors copy a picture beside the text; the text is pasted then.
 const isText = (types) => types.includes("text/plain") && types.includes("text/html");
 
 document.addEventListener("paste", (event) => {
@@ -106,7 +105,7 @@ document.addEventListener("paste", (event) => {
   add(boxOf(event.target), files);
 });
 
-// Anywhere on the page, so that a file that misses the box does not replace the page.
+// Files may be dropped anywhere: beside the box, the browser would open them and leave the page.
 const carriesFiles = ({ dataTransfer }) => dataTransfer?.types.includes("Files");
 document.addEventListener("dragover", (event) => {
   const box = document.querySelector(".composer .attachments");
@@ -114,27 +113,27 @@ document.addEventListener("dragover", (event) => {
   event.preventDefault();
   box.closest(".composer").classList.add("dropping");
 });
-function dropped() {
+function unmarkDropTarget() {
   document.querySelector(".composer.dropping")?.classList.remove("dropping");
 }
-document.addEventListener("dragleave", ({ relatedTarget }) => relatedTarget === null && dropped());
+document.addEventListener("dragleave", ({ relatedTarget }) => relatedTarget === null && unmarkDropTarget());
 document.addEventListener("drop", (event) => {
   const box = document.querySelector(".composer .attachments");
-  dropped();
+  unmarkDropTarget();
   if (!box || !carriesFiles(event)) return;
   event.preventDefault();
   add(box, event.dataTransfer.files);
 });
 
-// A prompt does not leave without its files.
+// A prompt is not sent before its files are uploaded and read.
 document.addEventListener("htmx:confirm", (event) => {
   const form = event.target.closest?.(".composer");
-  if (!form || event.detail.verb !== "post" || !onItsWay(form)) return;
+  if (!form || event.detail.verb !== "post" || !hasPendingFiles(form)) return;
   event.preventDefault();
-  notice(form.querySelector(".attachments"), form.querySelector("[data-wait]"));
+  showNotice(form.querySelector(".attachments"), form.querySelector("[data-wait]"));
 });
 
-// A follow-up that was taken leaves the box empty for the next one.
+// An accepted follow-up clears the box for the next one.
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
   if (detail.xhr.status !== 200 || !detail.elt.matches("[data-follow-up]")) return;
   detail.elt.form.querySelector(".attachments .chips").replaceChildren();

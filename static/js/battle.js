@@ -1,22 +1,22 @@
-// A battle in the browser: panes follow their text, milestones are said aloud, arrows vote.
-const SETTLE_MS = 600; // an arrow pressed for scrolling as the vote bar appears is not a vote
+// A battle's page: panes scroll with their text, milestones go to screen readers, arrow keys vote.
+const SETTLE_MS = 600; // an arrow key pressed for scrolling when the vote bar appears must not vote
 const NEAR_END_PX = 40;
 
-let barSince = performance.now();
-let kept = [];
+let barShownAt = performance.now();
+let snapshots = [];
 
 const panesIn = (battle) => battle.querySelectorAll(".answer");
 const announce = (text) => (document.getElementById("announcer").textContent = text.trim());
 
-// ---- Panes follow the text unless the reader has scrolled up. ----
+// ---- Panes scroll with the text unless the reader has scrolled up. ----
 
-const leftBehind = new WeakSet();
+const scrolledUp = new WeakSet();
 document.addEventListener(
   "scroll",
   ({ target }) => {
     if (!(target instanceof Element) || !target.matches(".answer")) return;
     const atEnd = target.scrollHeight - target.scrollTop - target.clientHeight < NEAR_END_PX;
-    atEnd ? leftBehind.delete(target) : leftBehind.add(target);
+    atEnd ? scrolledUp.delete(target) : scrolledUp.add(target);
     const latest = target.parentElement.querySelector(".latest");
     if (latest) latest.hidden = atEnd;
   },
@@ -26,18 +26,18 @@ document.addEventListener("click", ({ target }) => {
   if (!target.matches(".latest")) return;
   const pane = target.parentElement.querySelector(".answer");
   pane.focus({ preventScroll: true });
-  leftBehind.delete(pane); // a piece that comes before the scroll is noticed is followed, too
+  scrolledUp.delete(pane); // text may arrive before the scroll event
   pane.scrollTop = pane.scrollHeight;
 });
 document.addEventListener("htmx:sseMessage", ({ target }) => {
   for (const pane of target.closest("[data-live]")?.querySelectorAll(".answer") ?? []) {
-    if (!leftBehind.has(pane)) pane.scrollTop = pane.scrollHeight;
+    if (!scrolledUp.has(pane)) pane.scrollTop = pane.scrollHeight;
   }
 });
 
-// ---- A battle that is replaced keeps its readers' place, and says what changed. ----
+// ---- A replaced battle keeps scroll positions and focus, and announces changes. ----
 
-// A button that is disabled while its request runs has lost the focus by the time the answer comes.
+// A button that is disabled during its request has lost the focus when the response arrives.
 let lastFocused = null;
 document.addEventListener("focusin", ({ target }) => (lastFocused = target));
 const focused = () => (document.activeElement === document.body ? lastFocused : document.activeElement);
@@ -48,9 +48,9 @@ function battleIn(target) {
 
 const milestone = (battle) => battle.dataset.milestone.trim();
 
-function keep(battle, { quietly = false } = {}) {
+function takeSnapshot(battle, { quietly = false } = {}) {
   const at = quietly ? document.activeElement : focused();
-  kept.push({
+  snapshots.push({
     quietly,
     id: battle.id,
     milestone: milestone(battle),
@@ -62,36 +62,36 @@ function keep(battle, { quietly = false } = {}) {
 }
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  kept = [];
+  snapshots = [];
   const battle = battleIn(detail.target);
-  if (battle && (detail.xhr.status < 400 || detail.xhr.status === 422)) keep(battle);
+  if (battle && (detail.xhr.status < 400 || detail.xhr.status === 422)) takeSnapshot(battle);
 });
-// What another tab did (tabs.js) is news, too, but to nobody who waits for it here.
+// Changes made in another tab (tabs.js) are shown, but neither announced nor focused.
 document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
   const battle = battleIn(detail.target);
-  if (battle) keep(battle, { quietly: true });
+  if (battle) takeSnapshot(battle, { quietly: true });
 });
 
 document.addEventListener("htmx:afterSwap", () => {
-  const swapped = kept;
-  kept = [];
-  for (const before of swapped) goOn(before);
-  if (swapped.length) openFollowUp();
+  const swapped = snapshots;
+  snapshots = [];
+  for (const before of swapped) restore(before);
+  if (swapped.length) updateFollowUp();
 });
 
-function goOn(before) {
+function restore(before) {
   const battle = document.getElementById(before.id);
   if (!battle) return;
   panesIn(battle).forEach((pane, index) => (pane.scrollTop = before.scrolled[index] ?? 0));
   battle.querySelectorAll(".panes").forEach((panes, index) => (panes.scrollLeft = before.swiped[index] ?? 0));
   if (milestone(battle) !== before.milestone) {
-    barSince = performance.now();
+    barShownAt = performance.now();
     if (!before.quietly) {
       announce(milestone(battle));
       showNews(battle, before);
     }
   }
-  if (before.hadFocus) readOn(battle);
+  if (before.hadFocus) focusLastPrompt(battle);
 }
 
 function showNews(battle, before) {
@@ -104,24 +104,24 @@ function showNews(battle, before) {
   if (before.hadFocus || votedByKey) news?.focus({ preventScroll: true });
 }
 
-// What appears under a finger that presses twice, or where Stop just was, is not meant yet; keys are.
+// Ignore pointers for a moment: a second tap, or one meant for Stop, would press what has just appeared there.
 function settle(news) {
   news?.classList.add("settling");
   setTimeout(() => news?.classList.remove("settling"), SETTLE_MS);
 }
 
-// What had the focus is gone, and there is no verdict to go on to: from what was asked last one reads on.
-function readOn(battle) {
+// If the focused element was removed and nothing else took the focus, continue at the last prompt.
+function focusLastPrompt(battle) {
   if (document.activeElement !== document.body) return;
   [...battle.querySelectorAll(".question")].at(-1)?.focus({ preventScroll: true });
 }
 
-// A follow-up that was taken leaves the box empty for the next one.
+// An accepted follow-up clears the box for the next one.
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
   if (detail.xhr.status === 200 && detail.elt.matches("[data-follow-up]")) detail.elt.form.reset();
 });
 
-function openFollowUp() {
+function updateFollowUp() {
   const last = [...document.querySelectorAll(".battle")].at(-1);
   const button = document.querySelector("[data-follow-up]");
   if (!last || !button) return;
@@ -130,12 +130,12 @@ function openFollowUp() {
   if (!button.disabled) button.form.querySelector(".notice.still")?.remove();
 }
 
-// ---- Arrows vote, but never from a field, from inside an answer, or by a key that is being held. ----
+// ---- Arrow keys vote, but not from a field or inside an answer, and not while a key is held. ----
 
 document.addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   if (event.target.closest("input, textarea, select, [contenteditable], .answer, .question, pre, [popover]")) return;
-  if (performance.now() - barSince < SETTLE_MS) return;
+  if (performance.now() - barShownAt < SETTLE_MS) return;
   const button = [...document.querySelectorAll(".vote button:enabled[data-key]")].findLast(
     ({ dataset }) => dataset.key === event.key,
   );
@@ -144,7 +144,7 @@ document.addEventListener("keydown", (event) => {
   button.click();
 });
 
-// A vote that was not stored keeps its choice: Enter sends it again.
+// The chosen button of a failed vote keeps the focus: Enter sends it again.
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
   if (detail.successful || !detail.elt.matches(".vote")) return;
   const chosen = detail.requestConfig.triggeringEvent?.submitter;
@@ -154,14 +154,14 @@ document.addEventListener("htmx:afterRequest", ({ detail }) => {
   chosen.focus({ preventScroll: true });
 });
 
-// ---- After the names the next question is one key away; a letter is heard only where the focus is at the reveal. ----
+// ---- "n" starts the next prompt after the reveal, only while the focus is inside the reveal. ----
 
 document.addEventListener("keydown", (event) => {
   if (event.key.toLowerCase() !== "n" || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input:not([type=checkbox]), textarea, select")) return;
   const next = event.target.closest(".reveal")?.querySelector("[data-next-battle]");
   if (!next) return;
-  event.preventDefault(); // or the letter would be typed into the box
+  event.preventDefault(); // otherwise the letter would be typed into the box
   next.click();
 });
 document.addEventListener("click", (event) => {
@@ -175,15 +175,15 @@ document.addEventListener("click", (event) => {
   box.focus({ preventScroll: true });
 });
 
-// A new battle in the same session differs only by its fragment, for which a browser loads nothing.
+// The URL of a new battle in the same session differs in its fragment only, which makes browsers load nothing.
 addEventListener("hashchange", () => {
   if (location.hash.startsWith("#battle-") && !document.getElementById(location.hash.slice(1))) {
-    history.scrollRestoration = "manual"; // to the battle, not to where the reader was
+    history.scrollRestoration = "manual"; // scroll to the battle, not to the earlier position
     location.reload();
   }
 });
 
-openFollowUp();
+updateFollowUp();
 const turns = [...document.querySelectorAll(".turn")];
-const asked = document.getElementById(location.hash.slice(1)) ?? (turns.length > 1 ? turns.at(-1) : null);
-asked?.scrollIntoView({ block: "start" });
+const target = document.getElementById(location.hash.slice(1)) ?? (turns.length > 1 ? turns.at(-1) : null);
+target?.scrollIntoView({ block: "start" });

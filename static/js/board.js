@@ -1,40 +1,40 @@
-// An open board hears of new snapshots and brings its table up to date, in the order and choice it shows.
-const SPREAD_MS = 2000; // readers of one board do not all ask in the same moment
-const REFUSED_MS = 60000; // too many streams are open already: the table is fetched instead
+// An open board follows new snapshots and refreshes its table with its current filters and order.
+const JITTER_MS = 2000; // keeps readers of one board from fetching at the same moment
+const REFUSED_MS = 60000; // too many streams are open: the table is fetched instead
 
 let stream = null;
-let again = null;
-let due = null;
+let retryTimer = null;
+let refreshTimer = null;
 
 const board = () => document.getElementById("board");
 
-function listen() {
+function connect() {
   if (stream || document.hidden || !board()) return;
   const { stream: address, snapshot } = board().dataset;
   const { reader } = document.getElementById("filters").dataset;
   stream = new EventSource(`${address}&shown=${encodeURIComponent(snapshot)}&reader=${encodeURIComponent(reader)}`);
   stream.addEventListener("error", ({ target }) => {
     if (target !== stream || target.readyState !== EventSource.CLOSED) return;
-    again = setTimeout(lookAgain, REFUSED_MS + Math.random() * SPREAD_MS);
+    retryTimer = setTimeout(retry, REFUSED_MS + Math.random() * JITTER_MS);
   });
   stream.addEventListener("snapshot", ({ data }) => {
     if (data === board()?.dataset.snapshot) return;
-    clearTimeout(due);
-    due = setTimeout(refresh, Math.random() * SPREAD_MS);
+    clearTimeout(refreshTimer);
+    refreshTimer = setTimeout(refresh, Math.random() * JITTER_MS);
   });
 }
 
-function hangUp() {
+function disconnect() {
   stream?.close();
   stream = null;
-  clearTimeout(due);
-  clearTimeout(again);
+  clearTimeout(refreshTimer);
+  clearTimeout(retryTimer);
 }
 
-async function lookAgain() {
+async function retry() {
   stream = null;
-  await refresh().catch(() => {}); // away as well: the next look tells
-  listen();
+  await refresh().catch(() => {}); // the next retry will show whether the site is back
+  connect();
 }
 
 async function refresh() {
@@ -45,12 +45,12 @@ async function refresh() {
   document.getElementById("notices").replaceChildren(notice);
 }
 
-// Another board was chosen: its news are other news.
+// Another board was chosen, which has a stream of its own.
 document.addEventListener("htmx:afterSwap", () => {
   if (!board() || stream?.url.startsWith(new URL(board().dataset.stream, location).href + "&")) return;
-  hangUp();
-  listen();
+  disconnect();
+  connect();
 });
-// A browser opens few connections to one site: a tab that nobody sees gives its own back.
-document.addEventListener("visibilitychange", () => (document.hidden ? hangUp() : listen()));
-listen();
+// Browsers limit connections to one site, so hidden tabs close theirs.
+document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
+connect();

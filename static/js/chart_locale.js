@@ -1,8 +1,8 @@
-// Numbers and dates of charts as the page's language writes them.
+// Plotly's locale for the page's language: names of days and months, separators of numbers.
 const { lang } = document.documentElement;
 const nameOf = (parts) => (date) => new Intl.DateTimeFormat(lang, { ...parts, timeZone: "UTC" }).format(date);
 const months = Array.from({ length: 12 }, (_, month) => Date.UTC(2026, month, 1));
-const days = Array.from({ length: 7 }, (_, day) => Date.UTC(2026, 1, 1 + day)); // a Sunday first
+const days = Array.from({ length: 7 }, (_, day) => Date.UTC(2026, 1, 1 + day)); // 1 February 2026 is a Sunday
 const mark = (type) => new Intl.NumberFormat(lang).formatToParts(12345.6).find((part) => part.type === type).value;
 if (lang !== "en") {
   Plotly.register({

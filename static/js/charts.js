@@ -1,14 +1,14 @@
-// Charts: numbers from the page's own JSON, drawn in the page's colours, and again when these change.
+// Charts of the JSON in the page, in the page's colours; drawn again when these change.
 const plots = [...document.querySelectorAll("[data-chart]")];
-const FEW = 12; // snapshots, of which a line alone may be too short to be seen
-const SERIES = 8;
+const MAX_MARKED_POINTS = 12; // a line through a few snapshots may be too short to be seen without markers
+const SERIES_COLOURS = 8;
 const LEGEND_PX = 16;
 const ROW_PX = 22;
 const LETTER_PX = 7; // of the charts' font, on average
-const LEAST_CELL_PX = 22;
-const WIDEST_CELL_PX = 180; // of few models cells do not become bands
+const MIN_CELL_PX = 22;
+const MAX_CELL_PX = 180; // with few models, wider cells would look like bands
 
-// ---- Colours are the stylesheet's, as they are now: light or dark. ----
+// ---- Colours of the stylesheet in the current theme, light or dark. ----
 
 const probe = document.createElement("span");
 probe.hidden = true;
@@ -24,22 +24,22 @@ function faint(name, share) {
   return getComputedStyle(probe).color;
 }
 
-// Numbers and dollars as the page's language writes them; chart_locale.js tells Plotly the rest.
+// Dollars in the page's language; chart_locale.js configures Plotly's numbers and dates.
 const { lang } = document.documentElement;
 const dollars = new Intl.NumberFormat(lang, { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol" });
 const [tickprefix, ticksuffix] = dollars.format(1).split(/[\d.,]+/);
 
 const isNarrow = (plot) => plot.parentElement.clientWidth < 600;
-// In the middle: variants of a model differ at the end.
-const cut = (name, most) => (name.length > most ? `${name.slice(0, Math.ceil(most / 2) - 1).trimEnd()}…${name.slice(-Math.floor(most / 2)).trimStart()}` : name);
-// Names are shown as they are: Plotly takes some tags in a text for its own.
+// Shorten in the middle, because variants of a model differ at the end.
+const cut = (name, max) => (name.length > max ? `${name.slice(0, Math.ceil(max / 2) - 1).trimEnd()}…${name.slice(-Math.floor(max / 2)).trimStart()}` : name);
+// Escape names, because Plotly renders some HTML tags in texts.
 const plain = (name) => name.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 const named = (point, plot) => plain(cut(point.name, isNarrow(plot) ? 16 : 32));
 
-// ---- One function per chart: (data, plot) → {traces, layout}. Points are listed top down, Plotly counts bottom up. ----
+// ---- One function per chart: (data, plot) → {traces, layout}. Data are listed top down, Plotly's rows bottom up. ----
 
 const DAY_MS = 86_400_000;
-// Around snapshots of less than a day, which would be drawn over the milliseconds between them.
+// The axis spans at least a day: for snapshots close to each other it would show milliseconds.
 function wholeDay(series) {
   const times = series.flatMap(({ points }) => points.map(({ computed_at }) => Date.parse(computed_at)));
   const [first, last] = [Math.min(...times), Math.max(...times)];
@@ -51,7 +51,7 @@ const charts = {
   intervals(points, plot) {
     const rows = points.toReversed();
     const ends = rows.flatMap(({ score, ci_low, ci_high }) => [score, ci_low ?? score, ci_high ?? score]);
-    const [least, most] = [Math.min(...ends) - 20, Math.max(...ends) + 20];
+    const [min, max] = [Math.min(...ends) - 20, Math.max(...ends) + 20];
     return {
       traces: [
         {
@@ -65,16 +65,16 @@ const charts = {
           error_x: {
             type: "data",
             symmetric: false,
-            // A side without a bound is drawn to the end.
-            array: rows.map(({ score, ci_high }) => (ci_high ?? most) - score),
-            arrayminus: rows.map(({ score, ci_low }) => score - (ci_low ?? least)),
+            // An unbounded side is drawn to the end of the axis.
+            array: rows.map(({ score, ci_high }) => (ci_high ?? max) - score),
+            arrayminus: rows.map(({ score, ci_low }) => score - (ci_low ?? min)),
             color: colour("edge"),
             thickness: 1.5,
             width: 3,
           },
         },
       ],
-      layout: { height: 90 + ROW_PX * rows.length, xaxis: { title: plot.dataset.x, range: [least, most], nticks: isNarrow(plot) ? 4 : 10 }, yaxis: rowAxis(rows, plot) },
+      layout: { height: 90 + ROW_PX * rows.length, xaxis: { title: plot.dataset.x, range: [min, max], nticks: isNarrow(plot) ? 4 : 10 }, yaxis: rowAxis(rows, plot) },
     };
   },
 
@@ -95,12 +95,12 @@ const charts = {
     const band = series.length === 1 ? bandOf(series[0].points) : [];
     const lines = series.map(({ name, points }, number) => ({
       type: "scatter",
-      mode: points.length < FEW ? "lines+markers" : "lines",
+      mode: points.length < MAX_MARKED_POINTS ? "lines+markers" : "lines",
       name: plain(name),
       x: points.map(({ computed_at }) => computed_at),
       y: points.map(({ score }) => score),
       hovertemplate: `${plain(name)}: %{y:.0f}<extra></extra>`,
-      line: { width: 2, color: colour(`series-${(number % SERIES) + 1}`), dash: number < SERIES ? "solid" : "dash" },
+      line: { width: 2, color: colour(`series-${(number % SERIES_COLOURS) + 1}`), dash: number < SERIES_COLOURS ? "solid" : "dash" },
     }));
     return {
       traces: [...band, ...lines],
@@ -116,17 +116,17 @@ const charts = {
 
   prices(points, plot) {
     const best = points.filter(({ best_for_its_price }) => best_for_its_price);
-    const beside = placesOfNames(points, plot);
-    const place = (shown) => ({ x: shown.map(({ price }) => Number(price)), y: shown.map(({ score }) => score) });
+    const positions = labelPositions(points, plot);
+    const coordinates = (shown) => ({ x: shown.map(({ price }) => Number(price)), y: shown.map(({ score }) => score) });
     return {
       traces: [
-        { type: "scatter", mode: "lines", ...place(best), name: plot.dataset.line, hoverinfo: "skip", line: { color: colour("accent"), width: 2, dash: "dot" } },
+        { type: "scatter", mode: "lines", ...coordinates(best), name: plot.dataset.line, hoverinfo: "skip", line: { color: colour("accent"), width: 2, dash: "dot" } },
         {
           type: "scatter",
           mode: "markers+text",
-          ...place(points),
-          text: points.map((point, place) => (beside[place] ? named(point, plot) : "")),
-          textposition: points.map((_, place) => beside[place] ?? "top center"),
+          ...coordinates(points),
+          text: points.map((point, index) => (positions[index] ? named(point, plot) : "")),
+          textposition: points.map((_, index) => positions[index] ?? "top center"),
           customdata: points.map(({ name }) => plain(name)),
           textfont: { size: 11, color: colour("soft") },
           cliponaxis: false,
@@ -170,53 +170,53 @@ const whole = (bound) => (bound === null ? "?" : Math.round(bound));
 
 const rowAxis = (rows, plot) => ({ tickvals: rows.map((_, row) => row), ticktext: rows.map((row) => named(row, plot)), showgrid: false, range: [-0.7, rows.length - 0.3] });
 
-// A name stands beside its point where it covers nothing, or nowhere: the best for their price come first.
-function placesOfNames(points, plot) {
+// Return each point's label position that covers nothing, or null; the best models for their price choose first.
+function labelPositions(points, plot) {
   const spread = (values, px) => values.map((value) => ((value - Math.min(...values)) / (Math.max(...values) - Math.min(...values) || 1)) * px);
   const width = 0.87 * (plot.clientWidth - 64);
   const x = spread(points.map(({ price }) => Math.log(Math.max(price, 0.001))), width);
   const y = spread(points.map(({ score }) => score), 310);
-  const taken = points.map((_, place) => ({ x: x[place], y: y[place], half: 6 }));
-  const places = points.map(() => null);
-  const covers = (name, other) => Math.abs(other.x - name.x) < other.half + name.half && Math.abs(other.y - name.y) < 14;
-  for (const place of [...points.keys()].sort((one, two) => points[two].best_for_its_price - points[one].best_for_its_price)) {
-    const half = (LETTER_PX * named(points[place], plot).length) / 2;
-    const ways = { "top center": [0, 15], "bottom center": [0, -15], "middle right": [half + 10, 0], "middle left": [-half - 10, 0] };
-    for (const [way, [right, up]] of Object.entries(ways)) {
-      const name = { x: x[place] + right, y: y[place] + up, half };
-      const isInside = name.x - half > -0.065 * width && name.x + half < 1.065 * width + 12;
-      if (places[place] || !isInside || taken.some((other) => covers(name, other))) continue;
-      taken.push(name);
-      places[place] = way;
+  const taken = points.map((_, index) => ({ x: x[index], y: y[index], half: 6 }));
+  const positions = points.map(() => null);
+  const covers = (label, other) => Math.abs(other.x - label.x) < other.half + label.half && Math.abs(other.y - label.y) < 14;
+  for (const index of [...points.keys()].sort((one, two) => points[two].best_for_its_price - points[one].best_for_its_price)) {
+    const half = (LETTER_PX * named(points[index], plot).length) / 2;
+    const offsets = { "top center": [0, 15], "bottom center": [0, -15], "middle right": [half + 10, 0], "middle left": [-half - 10, 0] };
+    for (const [position, [right, up]] of Object.entries(offsets)) {
+      const label = { x: x[index] + right, y: y[index] + up, half };
+      const isInside = label.x - half > -0.065 * width && label.x + half < 1.065 * width + 12;
+      if (positions[index] || !isInside || taken.some((other) => covers(label, other))) continue;
+      taken.push(label);
+      positions[index] = position;
     }
   }
-  return places;
+  return positions;
 }
 
 const longestName = (rows, plot) => LETTER_PX * Math.max(...rows.map((row) => named(row, plot).length)) + 16;
 
-// As many of the first as there is room for.
-function fitting(rows, plot) {
-  const most = Math.max(2, Math.floor((plot.parentElement.clientWidth - longestName(rows, plot) - 40) / LEAST_CELL_PX));
-  return rows.slice(0, most).map((row) => ({ ...row, cells: row.cells.slice(0, most) }));
+// Return the first rows and columns that fit the page's width.
+function fittingRows(rows, plot) {
+  const max = Math.max(2, Math.floor((plot.parentElement.clientWidth - longestName(rows, plot) - 40) / MIN_CELL_PX));
+  return rows.slice(0, max).map((row) => ({ ...row, cells: row.cells.slice(0, max) }));
 }
 
 function heatmap(matrix, plot, { value, label, scale, range }) {
-  const rows = fitting(matrix.rows, plot);
+  const rows = fittingRows(matrix.rows, plot);
   const fewer = plot.parentElement.querySelector("[data-fewer]");
   fewer.textContent = rows.length < matrix.rows.length ? fewer.dataset.fewer.replace("{shown}", rows.length) : "";
   const shown = rows.toReversed();
-  const places = rows.map((_, place) => place);
+  const indices = rows.map((_, index) => index);
   const longest = longestName(rows, plot);
-  plot.style.maxWidth = `${longest + WIDEST_CELL_PX * rows.length}px`;
+  plot.style.maxWidth = `${longest + MAX_CELL_PX * rows.length}px`;
   const cellPx = (plot.clientWidth - longest) / rows.length;
   const digits = String(Math.max(...rows.flatMap(({ cells }) => cells.map((cell) => (cell ? value(cell) : 0))))).length;
   return {
     traces: [
       {
         type: "heatmap",
-        x: places,
-        y: places,
+        x: indices,
+        y: indices,
         z: shown.map(({ cells }) => cells.map((cell) => (cell ? value(cell) : null))),
         text: shown.map(({ cells }) => cells.map((cell) => (cell ? value(cell) : ""))),
         texttemplate: cellPx < LETTER_PX * (digits + 1) ? "" : "%{text}",
@@ -233,7 +233,7 @@ function heatmap(matrix, plot, { value, label, scale, range }) {
     ],
     layout: {
       height: (cellPx > longest ? 60 : 150) + (ROW_PX + 4) * rows.length,
-      xaxis: { tickvals: places, ticktext: rows.map((row) => named(row, plot)), tickangle: cellPx > longest ? 0 : isNarrow(plot) ? -90 : -45, showgrid: false, side: "bottom" },
+      xaxis: { tickvals: indices, ticktext: rows.map((row) => named(row, plot)), tickangle: cellPx > longest ? 0 : isNarrow(plot) ? -90 : -45, showgrid: false, side: "bottom" },
       yaxis: { ...rowAxis(shown, plot), range: [-0.5, rows.length - 0.5] },
     },
   };
@@ -267,14 +267,14 @@ function draw(plot) {
     legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
     showlegend: false,
   };
-  const whole = { ...shared, ...layout, xaxis: titled(layout.xaxis), yaxis: titled(layout.yaxis) };
-  plot.style.minHeight = "0"; // its place was kept until now
-  return Plotly.react(plot, traces, whole, { displayModeBar: false, responsive: true, showTips: false, displaylogo: false, locale: lang });
+  const wholeLayout = { ...shared, ...layout, xaxis: titled(layout.xaxis), yaxis: titled(layout.yaxis) };
+  plot.style.minHeight = "0"; // the stylesheet reserves the chart's height until it is drawn
+  return Plotly.react(plot, traces, wholeLayout, { displayModeBar: false, responsive: true, showTips: false, displaylogo: false, locale: lang });
 }
 
-// A cell of a pair leads to their head to head.
+// A cell links to the head-to-head page of its pair.
 function openPair({ points: [point] }, plot, matrix) {
-  const rows = fitting(matrix.rows, plot);
+  const rows = fittingRows(matrix.rows, plot);
   const [row, column] = [rows.at(-1 - point.y), rows[point.x]];
   if (row.cells[point.x]) location.assign(`${plot.dataset.compare}${row.id}/${column.id}/`);
 }

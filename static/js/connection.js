@@ -1,18 +1,18 @@
-// A lost line is said so, calmly and once, and picked up again by itself: the stream goes on where it was, and if it
-// does not come back soon, the battle is fetched, as often as it takes. So it is where too many streams are open already
-// (429): the answers then come when they are complete, or live once another stream has ended.
-const PATIENCE_MS = { lost: 4000, refused: 10000 };
+// A lost stream is announced once. EventSource resumes it where it stopped; until then the battle is fetched every few
+// seconds. The same happens when too many streams are open (429): answers then appear when they are complete, or live
+// once another stream has ended.
+const REFETCH_INTERVAL_MS = { lost: 4000, refused: 10000 };
 
-const announced = new Map(); // battle id → "lost" or "refused"; the battle is replaced each time it is fetched
+const announced = new Map(); // battle id → "lost" or "refused"; by id, because a fetched battle is a new element
 const timers = new WeakMap();
 
-const say = (template) =>
+const announce = (template) =>
   (document.getElementById("announcer").textContent = document.getElementById(template).content.textContent.trim());
 
 const idOf = (live) => live.closest(".battle").id;
 const isOff = (live) => live.isConnected && live.matches(".lost, .refused");
 
-function pickUp(live) {
+function refetch(live) {
   if (isOff(live)) htmx.trigger(live.querySelector("[data-refetch]"), "refetch");
 }
 
@@ -21,22 +21,22 @@ function show(live, state) {
   live.classList.toggle("refused", state === "refused");
 }
 
-function lose(live, state) {
+function markOff(live, state) {
   if (timers.has(live) && live.classList.contains(state)) return;
   show(live, state);
-  if (announced.get(idOf(live)) !== state) say(`connection-${state}`);
+  if (announced.get(idOf(live)) !== state) announce(`connection-${state}`);
   announced.set(idOf(live), state);
   clearInterval(timers.get(live));
-  const timer = setInterval(() => (isOff(live) ? pickUp(live) : clearInterval(timer)), PATIENCE_MS[state]);
+  const timer = setInterval(() => (isOff(live) ? refetch(live) : clearInterval(timer)), REFETCH_INTERVAL_MS[state]);
   timers.set(live, timer);
 }
 
-function find(live) {
+function markOn(live) {
   show(live, null);
-  if (announced.delete(idOf(live))) say("connection-back");
+  if (announced.delete(idOf(live))) announce("connection-back");
 }
 
-// An EventSource keeps the status to itself.
+// An EventSource does not expose the status of its response.
 async function isRefused(address) {
   const stop = new AbortController();
   try {
@@ -51,17 +51,17 @@ async function isRefused(address) {
 document.addEventListener("htmx:sseError", async ({ target: live, detail: { source } }) => {
   const refused = source.readyState === EventSource.CLOSED && (await isRefused(source.url));
   if (!live.isConnected) return;
-  if (refused) live.removeAttribute("sse-connect"); // the extension would try again every few moments
-  lose(live, refused ? "refused" : "lost");
+  if (refused) live.removeAttribute("sse-connect"); // otherwise htmx's extension would reconnect every few seconds
+  markOff(live, refused ? "refused" : "lost");
 });
-document.addEventListener("htmx:sseOpen", ({ target }) => find(target));
-// A battle that was fetched says at once what is not known of its new stream yet.
+document.addEventListener("htmx:sseOpen", ({ target }) => markOn(target));
+// A fetched battle keeps showing the state until its new stream opens.
 document.addEventListener("htmx:afterSwap", () => {
   for (const [id, state] of announced) {
     const live = document.getElementById(id)?.querySelector("[data-live]");
     live ? show(live, state) : announced.delete(id);
   }
 });
-// A browser that knows it is offline need not wait for the stream to notice.
-addEventListener("offline", () => document.querySelectorAll("[data-live]").forEach((live) => lose(live, "lost")));
-addEventListener("online", () => document.querySelectorAll("[data-live]").forEach(pickUp));
+// The browser's own events come earlier than a stream's timeout.
+addEventListener("offline", () => document.querySelectorAll("[data-live]").forEach((live) => markOff(live, "lost")));
+addEventListener("online", () => document.querySelectorAll("[data-live]").forEach(refetch));

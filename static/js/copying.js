@@ -1,8 +1,7 @@
-// Copying a piece of code, an address, or a whole answer as it was written: its Markdown is fetched, since the page
-// holds HTML only.
+// Copy buttons of code, links and answers. An answer's Markdown is fetched, because the page has its HTML only.
 const SHOWN_MS = 1600;
 
-const say = (template) =>
+const announce = (template) =>
   (document.getElementById("announcer").textContent = document.getElementById(template).content.textContent);
 
 async function textOfAnswer(pane) {
@@ -13,41 +12,41 @@ async function textOfAnswer(pane) {
   return turns.find((turn) => turn.index === Number(index)).answers.find((answer) => answer.side === side).text;
 }
 
-const wanted = {
+const textFor = {
   code: (button) => button.closest(".code").querySelector("pre").textContent,
   answer: (button) => textOfAnswer(button.closest(".pane")),
   address: (button) => button.parentElement.querySelector("input").value,
 };
 
 async function copy(button) {
-  const text = wanted[button.dataset.copy](button);
+  const text = textFor[button.dataset.copy](button);
   try {
-    // The promise itself is given: by the time it is kept, the click would no longer be one.
+    // The clipboard gets the promise: after waiting for it, the browser would no longer see a click.
     const blob = Promise.resolve(text).then((plain) => new Blob([plain], { type: "text/plain" }));
     await navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
   } catch {
-    return say("not-copied");
+    return announce("not-copied");
   }
   button.classList.add("copied");
-  say("copied");
+  announce("copied");
   setTimeout(() => button.classList.remove("copied"), SHOWN_MS);
 }
 
-function offerCode() {
+function addCodeButtons() {
   const template = document.getElementById("copy-code");
   for (const head of document.querySelectorAll(".code-head:not(:has(.copy))")) {
     head.append(template.content.cloneNode(true));
   }
 }
 
-// A browser has a clipboard for pages from https and from this machine only.
+// Browsers have a clipboard on HTTPS and localhost only.
 if (navigator.clipboard && window.ClipboardItem) {
   document.documentElement.classList.add("can-copy");
   document.addEventListener("click", ({ target }) => {
     const button = target.closest("[data-copy]");
     if (button) copy(button);
   });
-  document.addEventListener("htmx:afterSwap", offerCode);
-  document.addEventListener("htmx:sseMessage", ({ detail }) => detail.type === "block" && offerCode());
-  offerCode();
+  document.addEventListener("htmx:afterSwap", addCodeButtons);
+  document.addEventListener("htmx:sseMessage", ({ detail }) => detail.type === "block" && addCodeButtons());
+  addCodeButtons();
 }

@@ -1,14 +1,14 @@
-// What is being typed outlives a reload: it waits in this tab's own storage, unless its writer signed out.
+// An unsent prompt survives a reload in the tab's session storage, but not a sign-out.
 const name = `draft:${location.pathname}`;
-const who = document.querySelector(".account-link").title; // empty for visitors, whose words go with them when they sign in
+const account = document.querySelector(".account-link").title; // empty for visitors, who keep their draft when they sign in
 const box = () => document.querySelector("textarea[data-limit]");
 let isSent = false;
 
-const writer = sessionStorage.getItem("draft-of");
-if (writer && writer !== who) {
-  for (const kept of Object.keys(sessionStorage)) kept.startsWith("draft:") && sessionStorage.removeItem(kept);
+const author = sessionStorage.getItem("draft-of");
+if (author && author !== account) {
+  for (const key of Object.keys(sessionStorage)) key.startsWith("draft:") && sessionStorage.removeItem(key);
 }
-sessionStorage.setItem("draft-of", who);
+sessionStorage.setItem("draft-of", account);
 
 const draft = sessionStorage.getItem(name);
 if (draft && box()?.value === "") {
@@ -16,12 +16,12 @@ if (draft && box()?.value === "") {
   box().dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-function keep() {
+function saveDraft() {
   const text = isSent ? "" : (box()?.value ?? "");
   text.trim() ? sessionStorage.setItem(name, text) : sessionStorage.removeItem(name);
 }
-addEventListener("pagehide", keep);
-document.addEventListener("visibilitychange", () => document.hidden && keep());
+addEventListener("pagehide", saveDraft);
+document.addEventListener("visibilitychange", () => document.hidden && saveDraft());
 document.addEventListener("htmx:beforeOnLoad", ({ detail }) => {
   if (detail.xhr.getResponseHeader("HX-Redirect")) isSent = true;
 });

@@ -1,7 +1,7 @@
-// A model under test: its answer grows here; when it has ended, the page is fetched again with what it took.
+// Streams the answer of a model under test; then reloads the page, which shows the measured times and cost.
 const answer = document.getElementById("model-test");
 
-const RETRY_MS = 5000; // no worker has begun, or too many streams are open already: the page is fetched instead
+const RETRY_MS = 5000; // no worker has started, or too many streams are open: the page is reloaded instead
 
 const pane = (side) => answer.querySelector(`[data-of="${side}"]`);
 

@@ -1,4 +1,4 @@
-// On a phone the panes are swiped; tabs jump between them and show which one is seen.
+// On narrow screens panes are swiped; their tabs scroll to a pane and mark the visible one.
 document.addEventListener(
   "scroll",
   ({ target: panes }) => {

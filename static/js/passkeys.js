@@ -1,10 +1,10 @@
-// Passkeys are offered where a browser takes them: on https or localhost, and never for an address made of numbers.
-// Loaded before the page is drawn, so that what is not offered does not flash.
+// Hides passkeys where browsers do not support them: without HTTPS except on localhost, and on IP addresses.
+// Loaded before the page is drawn, so that hidden elements do not flash.
 (() => {
-  const isNumber = /^[\d.]+$|^\[/.test(location.hostname);
-  if (!window.PublicKeyCredential || isNumber) document.documentElement.classList.add("no-passkeys");
+  const isIpAddress = /^[\d.]+$|^\[/.test(location.hostname);
+  if (!window.PublicKeyCredential || isIpAddress) document.documentElement.classList.add("no-passkeys");
 
-  // Whoever closes the browser's question, or has no passkey here, is told how to go on.
+  // The browser's dialog was closed, or there is no passkey on this device.
   document.addEventListener("allauth.error", (event) => {
     event.preventDefault();
     const notice = document.getElementById("notice-no-passkey").content.cloneNode(true);

@@ -1,14 +1,14 @@
-// The prompt box: grows with its text, counts near the limit, sends on Enter, is filled by suggestions.
+// The prompt box: grows with its text, shows a counter near the limit, sends on Enter, takes suggestions.
 const touch = matchMedia("(pointer: coarse)");
-const grows = CSS.supports("field-sizing", "content");
+const growsByCss = CSS.supports("field-sizing", "content");
 
 function fit(box) {
-  if (!grows) {
+  if (!growsByCss) {
     box.style.height = "auto";
     box.style.height = `${box.scrollHeight + 2}px`;
   }
   const limit = Number(box.dataset.limit);
-  const length = [...box.value.trim()].length; // as battles/prompting/prompt.py counts
+  const length = [...box.value.trim()].length; // in code points, like battles/prompting/prompt.py
   const counter = box.closest(".prompt-box").querySelector(".counter");
   counter.hidden = length < limit * 0.9;
   counter.textContent = `${length.toLocaleString(document.documentElement.lang)} / ${limit.toLocaleString(document.documentElement.lang)}`;
@@ -26,7 +26,7 @@ document.addEventListener("keydown", (event) => {
   const forced = event.ctrlKey || event.metaKey;
   if (!forced && (event.shiftKey || touch.matches)) return;
   event.preventDefault();
-  // A click, not submit(): htmx and formaction need to know which button it was.
+  // A click instead of submit(), because htmx and formaction depend on the button.
   const buttons = [...event.target.form.querySelectorAll("button[type=submit]:not([hidden])")];
   const button = buttons.at("next" in event.target.form.dataset ? -1 : 0);
   button?.disabled ? tellToWait(event.target.form) : button?.click();
@@ -46,14 +46,14 @@ document.addEventListener("click", ({ target }) => {
   box.focus();
 });
 
-// ---- Another way to battle: the form is another, what was typed and attached is the same. ----
+// ---- Switching the mode replaces the form; the typed text and attachments are kept. ----
 
 let moving = null;
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (!detail.target.matches?.(".hero") || detail.xhr.status >= 400) return;
   const chips = detail.target.querySelector(".chips");
   moving = { text: detail.target.querySelector("textarea[data-limit]").value, chips: [...chips.children] };
-  chips.replaceChildren(); // what is still there when the page goes would no longer ask how its file is read
+  chips.replaceChildren(); // chips that are removed with the form would stop polling the state of their file
 });
 document.addEventListener("htmx:afterSwap", () => {
   if (!moving) return;
@@ -65,9 +65,9 @@ document.addEventListener("htmx:afterSwap", () => {
   box.focus();
 });
 
-function prepare(part) {
+function initialise(part) {
   for (const group of part.querySelectorAll(".suggestions")) group.hidden = false;
   for (const box of part.querySelectorAll("textarea[data-limit]")) fit(box);
 }
-prepare(document);
-document.addEventListener("htmx:load", ({ target }) => prepare(target));
+initialise(document);
+document.addEventListener("htmx:load", ({ target }) => initialise(target));

@@ -1,6 +1,6 @@
-// A battle that is refused until the browser has worked for it: solve the challenge, then send the form again with the proof.
-const proofs = new WeakMap(); // of forms, to be sent once
-const proved = new WeakSet(); // forms whose last request carried one
+// Proof of work: solve the challenge of a refused battle, then send the form again with the proof.
+const proofs = new WeakMap(); // form → proof for its next request
+const proved = new WeakSet(); // forms whose last request had a proof
 let solver = null;
 
 function giveUp(notice) {
@@ -10,13 +10,13 @@ function giveUp(notice) {
 function solve(notice) {
   const form = notice.closest("form");
   solver?.terminate();
-  // Browsers compute only on secure pages; and who is asked again for what was just proved would be so without end.
+  // crypto.subtle exists on secure pages only. A second challenge right after a proof would repeat without end.
   if (!crypto.subtle || proved.has(form)) return giveUp(notice);
   solver = new Worker(notice.dataset.solver);
   solver.onerror = () => giveUp(notice);
   solver.onmessage = ({ data: proof }) => {
     solver.terminate();
-    if (!notice.isConnected) return; // dismissed, or sent anew meanwhile
+    if (!notice.isConnected) return; // dismissed, or the form was sent again
     proofs.set(form, proof);
     form.requestSubmit(form.querySelector("button[type=submit]:not([hx-post])"));
   };

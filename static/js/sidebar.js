@@ -1,12 +1,11 @@
-// The list of sessions: on a narrow screen a drawer that keeps the focus while it is open; a line being edited is left
-// by Escape.
+// The list of sessions: on narrow screens a drawer that traps the focus; Escape cancels editing a row.
 const drawer = document.getElementById("sessions");
-const said = ["notices", "announcer"].map((id) => document.getElementById(id));
+const messages = ["notices", "announcer"].map((id) => document.getElementById(id));
 
 drawer.addEventListener("toggle", ({ newState }) => {
   const isOpen = newState === "open";
   for (const other of document.querySelectorAll("body > :is(.skip, header, main, footer)")) other.inert = isOpen;
-  (isOpen ? drawer : document.body).append(...said); // outside it they would be covered, and read to nobody
+  (isOpen ? drawer : document.body).append(...messages); // outside the open drawer they would be covered and not read aloud
   if (isOpen) {
     drawer.setAttribute("role", "dialog");
     drawer.setAttribute("aria-modal", "true");
@@ -19,13 +18,13 @@ drawer.addEventListener("toggle", ({ newState }) => {
 });
 
 document.addEventListener("keydown", (event) => {
-  const line = event.key === "Escape" && event.target.closest(".editing");
-  if (!line) return;
+  const row = event.key === "Escape" && event.target.closest(".editing");
+  if (!row) return;
   event.preventDefault(); // the drawer stays open
-  line.querySelector("[data-cancel]").click();
+  row.querySelector("[data-cancel]").click();
 });
 
-// A list whose last line has gone says what an empty one says.
+// Announce the text of an empty list after its last row was removed.
 document.addEventListener("htmx:afterRequest", ({ detail: { requestConfig } }) => {
   if (requestConfig.verb !== "post" || !requestConfig.elt.closest(".session-row")) return;
   const empty = document.querySelector(".session-list:not(:has(.session-row, .earlier)) > .none-left");

@@ -1,65 +1,65 @@
-// Several tabs of one session: what is done in one the others fetch, at once, or at the latest when they are looked at
-// again. What is being typed stays, and so does the focus.
-const LOOKED_MS = 1500; // a look makes up to three events
+// Several tabs of one session: each fetches the changes of the others at once, or when it is shown again. Typed text and
+// focus are kept.
+const MIN_INTERVAL_MS = 1500; // showing a tab fires up to three events
 
-const asker = document.querySelector("[data-catch-up]");
-const session = asker.getAttribute("hx-get");
-const others = new BroadcastChannel("sessions");
-let askedAt = performance.now();
-let isBehind = false; // something was done elsewhere that nobody has asked about yet
-let composerAt = null;
+const fetcher = document.querySelector("[data-catch-up]");
+const session = fetcher.getAttribute("hx-get");
+const otherTabs = new BroadcastChannel("sessions");
+let fetchedAt = performance.now();
+let isBehind = false; // another tab made changes that were not fetched yet
+let composerTop = null;
 
 const composer = () => document.getElementById("composer");
 
 function catchUp() {
-  askedAt = performance.now();
+  fetchedAt = performance.now();
   isBehind = true;
-  htmx.trigger(asker, "catch-up"); // which goes out unless this tab does something itself: that comes first
+  htmx.trigger(fetcher, "catch-up"); // dropped by htmx while a request of this tab runs
 }
 
-function look() {
-  if (document.visibilityState === "visible" && performance.now() - askedAt > LOOKED_MS) catchUp();
+function catchUpIfVisible() {
+  if (document.visibilityState === "visible" && performance.now() - fetchedAt > MIN_INTERVAL_MS) catchUp();
 }
 
-document.addEventListener("visibilitychange", look);
-addEventListener("focus", look);
+document.addEventListener("visibilitychange", catchUpIfVisible);
+addEventListener("focus", catchUpIfVisible);
 addEventListener("pageshow", ({ persisted }) => persisted && catchUp());
-others.addEventListener("message", ({ data }) => data === session && catchUp());
+otherTabs.addEventListener("message", ({ data }) => data === session && catchUp());
 
 document.addEventListener("htmx:configRequest", ({ detail }) => {
-  if (detail.elt !== asker) return;
+  if (detail.elt !== fetcher) return;
   isBehind = false;
   detail.parameters.known = [...document.querySelectorAll(".battle")].map(({ dataset }) => dataset.version);
 });
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
   const { status } = detail.xhr;
   if (!detail.elt.closest(".session")) return;
-  if (detail.elt !== asker) {
-    if (detail.requestConfig.verb !== "get" && status && status < 400) others.postMessage(session);
+  if (detail.elt !== fetcher) {
+    if (detail.requestConfig.verb !== "get" && status && status < 400) otherTabs.postMessage(session);
   } else if (status) {
-    sayWhetherGone(status);
+    updateGoneNotice(status);
   } else {
-    isBehind = true; // it made room for what this tab does itself, or did not get through
+    isBehind = true; // it was aborted by a request of this tab, or the network failed
     return;
   }
   if (isBehind) setTimeout(catchUp);
 });
 
-// The session may be gone by now, and come back; what was typed is still here.
-function sayWhetherGone(status) {
+// Another tab may delete the session and restore it; typed text is kept here.
+function updateGoneNotice(status) {
   const corner = document.getElementById("notices");
-  const isSaid = corner.querySelector("[data-gone]") !== null;
+  const isShown = corner.querySelector("[data-gone]") !== null;
   if (status < 400) corner.querySelector("[data-gone]")?.remove();
-  if (status === 404 && !isSaid) corner.replaceChildren(document.getElementById("session-gone").content.cloneNode(true));
+  if (status === 404 && !isShown) corner.replaceChildren(document.getElementById("session-gone").content.cloneNode(true));
 }
 
-// Whoever types keeps the line under their eyes, whatever grows above it.
+// Keep the composer in place on the screen when content above it grows while a person is typing.
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  const isTyping = detail.requestConfig.elt === asker && composer().contains(document.activeElement);
-  composerAt = isTyping ? composer().getBoundingClientRect().top : null;
+  const isTyping = detail.requestConfig.elt === fetcher && composer().contains(document.activeElement);
+  composerTop = isTyping ? composer().getBoundingClientRect().top : null;
 });
 document.addEventListener("htmx:afterSwap", () => {
-  if (composerAt === null) return;
-  scrollBy({ top: composer().getBoundingClientRect().top - composerAt, behavior: "instant" });
-  composerAt = null;
+  if (composerTop === null) return;
+  scrollBy({ top: composer().getBoundingClientRect().top - composerTop, behavior: "instant" });
+  composerTop = null;
 });

@@ -1,4 +1,4 @@
-// Light, dark, or as the system says. Loaded before the stylesheet so that no page flashes in the wrong colours.
+// Light, dark or the system's theme. Loaded before the stylesheet, so that no page flashes in the wrong colours.
 (() => {
   const themes = ["system", "light", "dark"];
   const root = document.documentElement;
@@ -7,11 +7,11 @@
     try {
       return themes.find((theme) => theme === localStorage.getItem("theme")) ?? "system";
     } catch {
-      return "system"; // storage is forbidden: follow the system
+      return "system"; // storage is not allowed
     }
   }
 
-  function wear(theme) {
+  function apply(theme) {
     root.dataset.theme = theme;
     const button = document.getElementById("theme");
     if (!button) return;
@@ -20,16 +20,16 @@
     button.setAttribute("aria-label", button.dataset[theme]);
   }
 
-  wear(chosen());
-  document.addEventListener("DOMContentLoaded", () => wear(chosen()));
+  apply(chosen());
+  document.addEventListener("DOMContentLoaded", () => apply(chosen()));
   document.addEventListener("click", (event) => {
     if (!event.target.closest("#theme")) return;
     const next = themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length];
     try {
       localStorage.setItem("theme", next);
     } catch {
-      // It holds for this page only.
+      // Storage is not allowed: the theme lasts for this page only.
     }
-    wear(next);
+    apply(next);
   });
 })();

@@ -1,5 +1,3 @@
-"""What tests of the whole site share."""
-
 from pathlib import Path
 
 import pytest
@@ -7,5 +5,5 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _storage(settings, tmp_path: Path) -> None:
-    """Each test's files are its own."""
+    """Give each test a media directory of its own."""
     settings.MEDIA_ROOT = tmp_path / "uploads"

@@ -1,4 +1,4 @@
-"""Databases beside the tests' own."""
+"""Additional databases beside the tests' own."""
 
 import os
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ from tests.waiting import wait_for
 
 @contextmanager
 def database_without_tables() -> Iterator[str]:
-    """Its URL."""
+    """Create an empty database, yield its URL and drop it."""
     name = f"elsewhere_{os.getpid()}"
     with connection.cursor() as cursor:
         cursor.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
         cursor.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     yield urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
-    wait_for(lambda: not _has_sessions_of_other_roles(name))  # which this role may not end
+    wait_for(lambda: not _has_sessions_of_other_roles(name))  # this role may not terminate them
     with connection.cursor() as cursor:
         cursor.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
@@ -32,11 +32,11 @@ def _has_sessions_of_other_roles(name: str) -> bool:
 
 
 def url_of_site_role(url: str) -> str:
-    """The same database, signed in as the role that owns nothing."""
+    """Return the URL for signing in as the role that owns nothing; create the role if missing."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM pg_roles WHERE rolname = 'arena_site'")
-        if cursor.fetchone() is None:  # the server is one that the environment named
+        if cursor.fetchone() is None:  # the server was not started by the tests
             cursor.execute(CREATE_SITE_ROLE)
     parts = urlsplit(url)
-    place = parts.netloc.rpartition("@")[2]
-    return parts._replace(netloc=f"arena_site:tests@{place}").geturl()
+    host = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=f"arena_site:tests@{host}").geturl()

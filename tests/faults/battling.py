@@ -1,4 +1,4 @@
-"""What people do in an arena that is being broken."""
+"""Battles and votes during faults."""
 
 import time
 from typing import Any
@@ -13,12 +13,12 @@ from tests.waiting import wait_for
 SHORT = "one two three"
 # About five seconds of answer.
 LONG = " ".join(f"word{number}" for number in range(800))
-# No answer ends before the provider is told to go on: what breaks until then breaks in the middle of answers.
+# Answers pause in the middle until the provider's `go_on` is called, so that faults happen during answers.
 _WORDS = [f"word{number}" for number in range(300)]
 HALTED = " ".join([*_WORDS[:100], PAUSE, *_WORDS[100:]])
 
 
-def begun(reader: Reader, provider: FakeProvider) -> dict[str, Any]:
+def start_halted_battle(reader: Reader, provider: FakeProvider) -> dict[str, Any]:
     """Start a battle whose two models wait in the middle of HALTED."""
     provider.forget()
     waited = provider.paused
@@ -27,8 +27,8 @@ def begun(reader: Reader, provider: FakeProvider) -> dict[str, Any]:
     return battle
 
 
-def finished(reader: Reader, battle: dict[str, Any], within: float = 120) -> dict[str, Any]:
-    """The battle once its turn is stored, however often the site is away meanwhile."""
+def wait_until_answered(reader: Reader, battle: dict[str, Any], within: float = 120) -> dict[str, Any]:
+    """Wait until the battle's turn is stored, also through outages of the site, and return the battle."""
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:
         try:
@@ -42,29 +42,29 @@ def finished(reader: Reader, battle: dict[str, Any], within: float = 120) -> dic
     pytest.fail(f"the battle was not finished within {within} s")
 
 
-def allowed(promised_s: float, reader: Reader) -> float:
-    """Return what a promised time may be on a machine that has more to do, by how slow its simplest page is now."""
+def allowed_time(promised_s: float, reader: Reader) -> float:
+    """Return the promised time plus an allowance for a busy machine, measured by its simplest page."""
     began = time.monotonic()
     for _ in range(3):
         reader.get("/livez")
     return promised_s + 30 * (time.monotonic() - began)
 
 
-def answered(reader: Reader, prompt: str = SHORT) -> dict[str, Any]:
-    return finished(reader, reader.start_battle(prompt))
+def answered_battle(reader: Reader, prompt: str = SHORT) -> dict[str, Any]:
+    return wait_until_answered(reader, reader.start_battle(prompt))
 
 
 def texts(battle: dict[str, Any]) -> list[tuple[str, str]]:
     return [(answer["state"], answer["text"]) for answer in battle["turns"][0]["answers"]]
 
 
-def whole(prompt: str) -> list[tuple[str, str]]:
-    """What `texts` says when nothing was lost, doubled or mixed."""
+def complete_texts(prompt: str) -> list[tuple[str, str]]:
+    """Return the `texts` of complete answers to the prompt."""
     return [("done", prompt + " ")] * 2
 
 
 def another_tab(reader: Reader) -> Reader:
-    """The same person's, with connections of its own."""
+    """Return a client of the same visitor with connections of its own."""
     tab = Reader(reader.site)
     tab.client.cookies = httpx2.Cookies(reader.client.cookies)
     return tab

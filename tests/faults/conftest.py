@@ -1,4 +1,4 @@
-"""One arena for all faults: its start takes long, and it must survive all of them anyway."""
+"""One arena for all fault tests: it must survive all of them, and its start is slow."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ def _arena(steady_provider: FakeProvider) -> Iterator[Arena]:
 
 @pytest.fixture
 def arena(_arena: Arena, steady_provider: FakeProvider) -> Arena:
-    """Ready again after the test before."""
+    """The shared arena, ready after the previous test."""
     if _arena.launcher.poll() is not None:
         _arena.start()
     wait_for(lambda: all(_arena.is_ready() for _ in range(8)))  # both web processes, whichever answers

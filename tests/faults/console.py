@@ -1,4 +1,4 @@
-"""`python -m tests.faults.console`: run pieces of code, one JSON string a line, in a running arena's Django."""
+"""`python -m tests.faults.console`: run code in a running arena's Django, one JSON string per line."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""A whole arena as an operator starts it: real processes on a data directory and port of their own."""
+"""A whole arena in real processes, with a data directory and port of its own."""
 
 import fcntl
 import http.client
@@ -26,7 +26,7 @@ from tests.waiting import wait_for
 
 POSTGRES, VALKEY, WEB = "bin/postgres", "valkey-server", "arena_site.embedded.web"
 ANSWERS, SWEEPER = "-Q answers", "manage.py sweep"
-# Both contestants say their prompt's words, one every five milliseconds: every text is known beforehand.
+# Both contestants repeat the prompt's words, one every five milliseconds, so that every text is known.
 MODELS = """
 - {{id: left-one, name: Left one, model: steady, base_url: "{0}", needs_key: false, status: active}}
 - {{id: right-one, name: Right one, model: steady, base_url: "{0}", needs_key: false, status: active}}
@@ -38,14 +38,14 @@ PLENTY = {
 }
 UP = [sys.executable, "-u", "-m", "arena_site.supervisor"]
 CONSOLE = [sys.executable, "-W", "ignore", "-m", "tests.faults.console"]
-# The directory that the processes of one run of the tests share (tests/conftest.py); it is new in each run.
+# Directory shared by the processes of one test run (tests/conftest.py).
 RUN_DIR = "ARENA_TESTS_RUN_DIR"
 
 
 def free_port() -> int:
-    """None of those that the system gives to whoever connects: it stays free until an arena needs it."""
+    """Return a free port outside of the range for outgoing connections, so that it stays free until it is used."""
     while True:
-        port = 20_000 + secrets.randbelow(12_000)  # `random` draws the same in every process of a run of the tests
+        port = 20_000 + secrets.randbelow(12_000)  # `random` has the same seed in every worker of a test run
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
@@ -68,9 +68,9 @@ def _runs(pid: int) -> bool:
 
 @contextmanager
 def new_data_dir() -> Iterator[Path]:
-    """Yield the path of a data directory that does not exist yet; remove it and what stands beside it afterwards."""
+    """Yield the path of a data directory that does not exist yet; remove its parent afterwards."""
     directory = Path(tempfile.mkdtemp(prefix="arena-test-site-", dir="/tmp"))
-    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
+    directory.chmod(0o711)  # root's PostgreSQL runs as another user, who must be able to enter
     try:
         yield directory / "data"
     finally:
@@ -79,7 +79,7 @@ def new_data_dir() -> Iterator[Path]:
 
 @contextmanager
 def arena_with(provider: FakeProvider, **environment: str) -> Iterator["Arena"]:
-    """A running arena of its own, whose two contestants this provider plays."""
+    """Start an arena whose two contestants are models of this provider."""
     with new_data_dir() as data_dir:
         models = data_dir.with_name("models.yaml")
         models.write_text(MODELS.format(provider.base_url))
@@ -88,16 +88,16 @@ def arena_with(provider: FakeProvider, **environment: str) -> Iterator["Arena"]:
         arena.environment |= PLENTY | {"ARENA_MODELS_FILE": str(models), "ARENA_WEB_PROCESSES": "1"} | environment
         try:
             arena.start()
-            assert "Fewer than two models" not in arena.said
+            assert "Fewer than two models" not in arena.output_text
             yield arena
         finally:
             arena.stop()
 
 
 def copy_prepared_data(data_dir: Path, part: str = "") -> None:
-    """Copy the data directory of a cleanly stopped arena without models, prepared once in a run of the tests.
+    """Copy the data directory of a stopped arena without models, prepared once per test run.
 
-    part: the only directory to copy. Outside of a run of the tests nothing is copied: the start prepares it itself.
+    part: the only directory to copy. Outside of a test run nothing is copied, and the arena prepares its own.
     """
     if run_dir := os.environ.get(RUN_DIR):
         prepared = Path(run_dir) / "data"
@@ -119,10 +119,10 @@ def _prepare_data(data_dir: Path) -> None:
     arena.environment |= {"ARENA_MODELS_FILE": str(models)}
     try:
         arena.launch()
-        wait_for(lambda: arena.launcher.poll() is not None or "Site prepared" in arena.said, within=240)
+        wait_for(lambda: arena.launcher.poll() is not None or "Site prepared" in arena.output_text, within=240)
     finally:
         arena.stop()
-    assert "Site prepared" in arena.said, arena.said
+    assert "Site prepared" in arena.output_text, arena.output_text
     unfinished.rename(data_dir)
 
 
@@ -133,7 +133,7 @@ class Arena:
         self.environment = {
             "PATH": os.environ["PATH"],
             "DJANGO_SETTINGS_MODULE": "tests.arena_settings",
-            "ARENA_ENV_FILE": os.devnull,  # neither the services of this test run nor somebody's .env may be touched
+            "ARENA_ENV_FILE": os.devnull,  # keeps the arena away from the services of a .env in this folder
             "ARENA_DATA_DIR": str(data_dir),
             "ARENA_PORT": str(self.port),
             "ARENA_LOCAL_MODEL": "0",
@@ -141,7 +141,7 @@ class Arena:
         self._console: subprocess.Popen[str] | None = None
 
     def run(self, *command: str, within: float = 120) -> subprocess.CompletedProcess[str]:
-        """To its end."""
+        """Run a command to its end in the arena's environment."""
         return subprocess.run(
             command, cwd=settings.BASE_DIR, env=self.environment, capture_output=True, text=True, timeout=within
         )
@@ -154,8 +154,10 @@ class Arena:
 
     def start(self) -> "Arena":
         self.launch()
-        wait_for(lambda: self.launcher.poll() is not None or f"Arena ready: {self.url}\n" in self.said, within=240)
-        assert self.launcher.poll() is None, self.said
+        wait_for(
+            lambda: self.launcher.poll() is not None or f"Arena ready: {self.url}\n" in self.output_text, within=240
+        )
+        assert self.launcher.poll() is None, self.output_text
         return self
 
     @property
@@ -163,7 +165,7 @@ class Arena:
         return f"http://127.0.0.1:{self.port}"
 
     @property
-    def said(self) -> str:
+    def output_text(self) -> str:
         return self.output.read_text()
 
     @property
@@ -171,7 +173,7 @@ class Arena:
         return json.loads((self.data_dir / "services.json").read_text())
 
     def is_ready(self) -> bool:
-        """Each time one asks: a web process of several may know of less."""
+        """Ask several times, as each web process has its own view."""
         return all(self._says_ready() for _ in range(6))
 
     def _says_ready(self) -> bool:
@@ -185,7 +187,7 @@ class Arena:
             connection.close()
 
     def processes(self) -> dict[str, Process]:
-        """Every running child of the launcher and theirs, by command line and process id."""
+        """Return the launcher's running descendants by "command line, process id"."""
         found = {}
         waiting = [self.launcher.pid]
         while waiting:
@@ -197,12 +199,12 @@ class Arena:
         return found
 
     def pid_of(self, program: str) -> int | None:
-        """Of the child that runs it, not of that child's own children."""
+        """Return the process id of the launcher's child that runs the program."""
         commands = self.processes().items()
         return next((process.pid for command, process in commands if f"{program} " in command), None)
 
     def signal(self, program: str, number: int = signal.SIGKILL) -> int:
-        """Send it; returns the process id it had."""
+        """Send a signal to the program and return its process id."""
         pid = self.pid_of(program)
         assert pid is not None, f"{program} does not run"
         os.kill(pid, number)
@@ -210,7 +212,7 @@ class Arena:
 
     @contextmanager
     def hung(self, program: str) -> Iterator[None]:
-        """It holds its sockets and answers nobody."""
+        """Stop the program (SIGSTOP), so that its connections hang."""
         pid = self.signal(program, signal.SIGSTOP)
         try:
             yield
@@ -219,12 +221,12 @@ class Arena:
 
     @contextmanager
     def gone(self, program: str) -> Iterator[None]:
-        """Killed, and brought back by nobody meanwhile: the launcher sleeps."""
+        """Kill the program, and stop the launcher so that it is not restarted."""
         self.launcher.send_signal(signal.SIGSTOP)
         try:
             children = _children_of(self.pid_of(program) or 0)
             pid = self.signal(program)
-            # A killed PostgreSQL's connections serve on until they have noticed it.
+            # Connections of a killed PostgreSQL serve on until their processes notice it.
             wait_for(lambda: not any(map(_runs, [pid, *children])))
             yield
         finally:
@@ -232,10 +234,10 @@ class Arena:
 
     @contextmanager
     def full_disk(self) -> Iterator[None]:
-        """Whatever the launcher writes fails, and so does what it starts meanwhile.
+        """Make writes of the launcher and of processes that it starts fail.
 
-        A limit on the size of files stands for the full disk: mounting a small one takes rights that not every machine
-        gives. PostgreSQL takes either for the same.
+        A limit on file sizes simulates the full disk, because mounting a small one needs privileges. PostgreSQL handles
+        both in the same way.
         """
         unlimited = resource.prlimit(self.launcher.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(self.launcher.pid, resource.RLIMIT_FSIZE, (0, unlimited[1]))
@@ -243,7 +245,7 @@ class Arena:
             yield
         finally:
             for pid in [self.launcher.pid, *(process.pid for process in self.processes().values())]:
-                with suppress(PermissionError, ProcessLookupError):  # PostgreSQL's own user; it is started again
+                with suppress(PermissionError, ProcessLookupError):  # PostgreSQL of another user; it is restarted
                     resource.prlimit(pid, resource.RLIMIT_FSIZE, unlimited)
 
     def has_restarted(self, program: str, killed: int) -> bool:
@@ -254,7 +256,7 @@ class Arena:
             return connection.execute(sql, values).fetchall()
 
     def choose_limit(self, action: str, who: str, rate: str) -> None:
-        """As an administrator does; its processes know within five seconds."""
+        """Set a limit like an administrator; it is in force within five seconds."""
         self.query(
             "INSERT INTO accounts_limit (action, who, rate, changed_at) VALUES (%s, %s, %s, now()) "
             "ON CONFLICT (action, who) DO UPDATE SET rate = excluded.rate RETURNING id",
@@ -262,7 +264,7 @@ class Arena:
         )  # fmt: skip
 
     def manage(self, *command: str) -> str:
-        """What a `manage.py` command printed."""
+        """Run a `manage.py` command and return its output."""
         done = self.run(sys.executable, "-W", "ignore", "manage.py", *command)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
@@ -283,7 +285,7 @@ class Arena:
         return reply["printed"]
 
     def stop(self) -> None:
-        """However the test left it."""
+        """Stop the arena in any state."""
         if self._console is not None:
             self._console.communicate()  # ends with its input
             self._console = None

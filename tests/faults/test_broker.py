@@ -1,4 +1,4 @@
-"""A worker's connection to a broker that is away."""
+"""A worker's connection to an unreachable broker."""
 
 import pytest
 from kombu.exceptions import OperationalError
@@ -15,5 +15,5 @@ def test_worker_tries_broker_again_every_two_seconds(monkeypatch: pytest.MonkeyP
     assert pauses == [0.5, 1, 1.5, 2, 2, 2, 2, 2]
 
 
-def test_worker_never_gives_its_broker_up():
+def test_worker_retries_broker_without_end():
     assert app.conf.broker_connection_max_retries is None

@@ -1,4 +1,4 @@
-"""A short chaos; `make chaos` makes a longer one."""
+"""A short run of tools.chaos; `make chaos` runs longer."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tools.chaos.play import play, summary
 
 
 @pytest.mark.faults
-def test_eight_seconds_of_kills_leave_books_in_order():
+def test_eight_seconds_of_kills_leave_data_consistent():
     tally, kills = play(8, seed=1)
     assert tally.complaints == [], summary(1, 8, tally, kills)
     assert sum(kills.values()) >= 3

@@ -1,4 +1,4 @@
-"""Without PostgreSQL: nothing that was typed is lost, and it serves again as soon as the database does."""
+"""Without PostgreSQL typed prompts are kept, and the site recovers as soon as the database does."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -7,7 +7,7 @@ from contextlib import suppress
 import psycopg
 import pytest
 
-from tests.faults.battling import allowed, another_tab, answered
+from tests.faults.battling import allowed_time, another_tab, answered_battle
 from tests.faults.running import POSTGRES, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
@@ -24,27 +24,27 @@ def database_answers(arena: Arena) -> bool:
 
 
 def test_site_serves_within_five_seconds_of_database(arena: Arena, reader: Reader):
-    battle = answered(reader)
+    battle = answered_battle(reader)
     page = f"/s/{battle['session']}/"
     with arena.gone(POSTGRES):
-        time.sleep(8)  # long enough for impatient pools to give up
+        time.sleep(8)  # long enough for connection pools to give up
         assert reader.get(page).status_code == 503
     wait_for(lambda: database_answers(arena))
     back = time.monotonic()
     wait_for(lambda: reader.get(page).status_code == 200)
     assert reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "tie"}).status_code == 201
     took = time.monotonic() - back
-    assert took <= allowed(5, reader)
+    assert took <= allowed_time(5, reader)
     wait_for(arena.is_ready)
     tabs = [another_tab(reader) for _ in range(12)]
-    with ThreadPoolExecutor(12) as people:  # of whom some are the first that their web process sees since
+    with ThreadPoolExecutor(12) as people:  # some requests are the first of their web process since the outage
         assert {response.status_code for response in people.map(lambda tab: tab.get(page), tabs)} == {200}
 
 
 def test_database_restart_between_visits_is_not_noticed(arena: Arena, reader: Reader):
-    page = f"/s/{answered(reader)['session']}/"
+    page = f"/s/{answered_battle(reader)['session']}/"
     tabs = [another_tab(reader) for _ in range(12)]
-    with ThreadPoolExecutor(12) as people:  # so that every web process lends many connections
+    with ThreadPoolExecutor(12) as people:  # every web process opens many connections
         for _ in range(5):
             assert {response.status_code for response in people.map(lambda tab: tab.get(page), tabs)} == {200}
     killed = arena.signal(POSTGRES)
@@ -53,7 +53,7 @@ def test_database_restart_between_visits_is_not_noticed(arena: Arena, reader: Re
 
 
 def test_prompt_is_kept_in_refusals_without_database(arena: Arena, reader: Reader):
-    battle = answered(reader)
+    battle = answered_battle(reader)
     follow_up = f"/battles/{battle['id']}/messages/"
     with arena.gone(POSTGRES):
         for path in ("/", follow_up):

@@ -1,4 +1,4 @@
-"""Two of everything changes nothing: beats, sweepers, and messages that arrive twenty times."""
+"""A second beat, a second sweeper and messages delivered twenty times do no harm."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 
 from tests.fake_provider import FakeProvider
-from tests.faults.battling import HALTED, begun, finished, texts, whole
+from tests.faults.battling import HALTED, complete_texts, start_halted_battle, texts, wait_until_answered
 from tests.faults.running import Arena
 from tests.site import Reader
 
@@ -18,7 +18,7 @@ CELERY = [sys.executable, "-m", "celery", "-A", "arena_site"]
 
 
 def test_doubled_processes_and_messages_call_models_once(arena: Arena, reader: Reader, steady_provider: FakeProvider):
-    seconds = [
+    commands = [
         [sys.executable, "manage.py", "sweep"],
         [*CELERY, "beat", "--pidfile=", "-s", str(arena.data_dir / "second-beat")],
     ]
@@ -26,10 +26,10 @@ def test_doubled_processes_and_messages_call_models_once(arena: Arena, reader: R
     began = time.monotonic()
     doubles = [
         subprocess.Popen(command, cwd=settings.BASE_DIR, env=arena.environment, stderr=subprocess.DEVNULL)
-        for command in seconds
+        for command in commands
     ]
     try:
-        battle = begun(reader, steady_provider)
+        battle = start_halted_battle(reader, steady_provider)
         [(turn_id,)] = arena.query(
             "SELECT turn.id FROM battles_turn AS turn JOIN battles_battle AS battle ON battle.id = turn.battle_id "
             "WHERE battle.public_id = %s",
@@ -37,8 +37,8 @@ def test_doubled_processes_and_messages_call_models_once(arena: Arena, reader: R
         )
         arena.shell(f"from battles.tasks import answer_turn\nfor _ in range(20): answer_turn.delay({turn_id})")
         steady_provider.go_on()
-        assert texts(finished(reader, battle)) == whole(HALTED)
-        time.sleep(6)  # more than one slot of the schedule, and time for the last messages to arrive
+        assert texts(wait_until_answered(reader, battle)) == complete_texts(HALTED)
+        time.sleep(6)  # more than one slot of the schedule, and time for late messages
     finally:
         for double in doubles:
             double.terminate()
@@ -50,6 +50,6 @@ def test_doubled_processes_and_messages_call_models_once(arena: Arena, reader: R
         turn_id,
     )
     assert calls == 2
-    slots = (time.monotonic() - began) // 5 + 2  # one every five seconds, cut anywhere
+    slots = (time.monotonic() - began) // 5 + 2  # one every five seconds, and a partial one at each end
     [(runs,)] = arena.query("SELECT count(*) FROM leaderboard_aggregationrun")
     assert runs - runs_before <= slots

@@ -1,4 +1,4 @@
-"""A full disk stops writes, never the launcher; when there is room again, everything goes on by itself."""
+"""The launcher survives a full disk and resumes writing by itself when there is room again."""
 
 import json
 import os
@@ -14,9 +14,9 @@ from arena_site.supervisor import leftovers
 from arena_site.supervisor import process_manager as supervision
 from arena_site.supervisor.child import Child
 from arena_site.supervisor.leftovers import Process
-from arena_site.supervisor.process_manager import Household, Storey
+from arena_site.supervisor.process_manager import ProcessManager, Stage
 from arena_site.supervisor.service_file import ServiceFile
-from tests.faults.battling import SHORT, answered, texts, vote, whole
+from tests.faults.battling import SHORT, answered_battle, complete_texts, texts, vote
 from tests.faults.running import POSTGRES, SWEEPER, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.faults
 
 @contextmanager
 def full_disk() -> Iterator[None]:
-    """This process writes to no file."""
+    """Make every write to a file by this process fail."""
     unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, unlimited[1]))
     try:
@@ -40,10 +40,10 @@ def program(*command: str) -> Program:
 
 
 @pytest.fixture
-def household(tmp_path: Path) -> Iterator[Household]:
-    household = Household(tmp_path, tmp_path)
-    yield household
-    household.stop()
+def manager(tmp_path: Path) -> Iterator[ProcessManager]:
+    manager = ProcessManager(tmp_path, tmp_path)
+    yield manager
+    manager.stop()
 
 
 def running(data_dir: Path) -> list[int]:
@@ -59,8 +59,8 @@ def faults_of_ended_children(pid: int) -> int:
     return int(fields.split()[8])  # cminflt in proc(5)
 
 
-def test_full_disk_ends_no_launcher_and_site_serves_again(arena: Arena, reader: Reader):
-    battle = answered(reader)
+def test_launcher_survives_full_disk_and_site_recovers(arena: Arena, reader: Reader):
+    battle = answered_battle(reader)
     with arena.full_disk():
         sweeper = arena.signal(SWEEPER)
         arena.signal(POSTGRES)
@@ -76,18 +76,18 @@ def test_full_disk_ends_no_launcher_and_site_serves_again(arena: Arena, reader: 
         assert reader.get(f"/s/{battle['session']}/").status_code == 503
     wait_for(arena.is_ready)
     assert vote(reader, battle).status_code == 201
-    assert texts(answered(reader)) == whole(SHORT)
+    assert texts(answered_battle(reader)) == complete_texts(SHORT)
     wait_for(lambda: {arena.pid_of(POSTGRES), arena.pid_of(SWEEPER)} <= set(running(arena.data_dir)))
 
 
-def test_unwritable_state_is_kept_and_retried(household: Household, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(supervision, "WRITE_AGAIN_EVERY_S", 0)
-    first = household.start(program("sleep", "600"), Storey.WEB)
+def test_unwritable_state_is_kept_and_retried(manager: ProcessManager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(supervision, "RECORD_RETRY_INTERVAL_S", 0)
+    first = manager.start(program("sleep", "600"), Stage.WEB)
     with full_disk():
-        second = household.start(program("sleep", "600"), Storey.WEB)
-        household.revive()
+        second = manager.start(program("sleep", "600"), Stage.WEB)
+        manager.restart_exited()
         assert running(tmp_path) == [first.process.pid]
-    household.revive()
+    manager.restart_exited()
     assert running(tmp_path) == [first.process.pid, second.process.pid]
     assert {path.name for path in tmp_path.iterdir()} == {"running.json", "sleeper.log", "sleeper.log.1"}
 
@@ -101,21 +101,21 @@ def test_child_without_a_log_file_runs(tmp_path: Path):
         child.stop(within=1)
 
 
-def test_program_that_cannot_be_started_is_tried_again(household: Household, capsys: pytest.CaptureFixture[str]):
-    child = household.start(program("true"), Storey.WEB)
+def test_program_that_cannot_be_started_is_tried_again(manager: ProcessManager, capsys: pytest.CaptureFixture[str]):
+    child = manager.start(program("true"), Stage.WEB)
     child.process.wait()
     child.program.command[:] = ["/no/such/program"]
-    household.revive()
+    manager.restart_exited()
     assert "Sleeper cannot be started (No such file or directory)." in capsys.readouterr().out
     child.program.command[:] = ["sleep", "600"]
-    wait_for(lambda: household.revive() or child.is_running)
+    wait_for(lambda: manager.restart_exited() or child.is_running)
 
 
-def test_restarts_are_never_paused_for_long(household: Household, capsys: pytest.CaptureFixture[str]):
-    child = household.start(program("false"), Storey.WEB)
+def test_restarts_are_never_paused_for_long(manager: ProcessManager, capsys: pytest.CaptureFixture[str]):
+    child = manager.start(program("false"), Stage.WEB)
     child.process.wait()
-    household._tenants[0].falls = 50
-    household.revive()
+    manager._processes[0].exits_in_a_row = 50
+    manager.restart_exited()
     assert capsys.readouterr().out == "Sleeper ended with status 1.\n  It is started again in 5 s.\n"
 
 
@@ -132,8 +132,8 @@ def test_unwritable_secrets_prevent_start(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_lock_on_a_full_disk_names_its_holder(tmp_path: Path):
-    leftovers.hold(tmp_path).close()
+    leftovers.acquire_lock(tmp_path).close()
     with full_disk():
-        lock = leftovers.hold(tmp_path)
-    assert leftovers.launcher_of(tmp_path) == Process.of(int((tmp_path / leftovers.LOCK_FILE).read_text()))
+        lock = leftovers.acquire_lock(tmp_path)
+    assert leftovers.running_launcher(tmp_path) == Process.of(int((tmp_path / leftovers.LOCK_FILE).read_text()))
     lock.close()

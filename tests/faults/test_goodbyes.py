@@ -1,4 +1,4 @@
-"""SIGTERM, the way deployments end processes: streams are let go, turns handed back, votes taken all the time."""
+"""SIGTERM, as sent by deployments: streams end, turns are requeued, votes are always accepted."""
 
 import signal
 import threading
@@ -10,7 +10,17 @@ import pytest
 
 from arena_site.supervisor.leftovers import Process, wait_for_end
 from tests.fake_provider import FakeProvider
-from tests.faults.battling import HALTED, allowed, another_tab, answered, begun, finished, texts, vote, whole
+from tests.faults.battling import (
+    HALTED,
+    allowed_time,
+    another_tab,
+    answered_battle,
+    complete_texts,
+    start_halted_battle,
+    texts,
+    vote,
+    wait_until_answered,
+)
 from tests.faults.running import ANSWERS, SWEEPER, WEB, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
@@ -23,16 +33,16 @@ def web_processes(arena: Arena) -> list[Process]:
 
 
 def listening_sockets(arena: Arena) -> int:
-    """Each web process has its own."""
+    """Count listening sockets, of which each web process has one."""
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return sum(row[1].endswith(f":{arena.port:04X}") and row[3] == "0A" for row in rows)
 
 
 def test_web_process_with_open_streams_ends_in_ten_seconds(arena: Arena, reader: Reader, steady_provider: FakeProvider):
-    battle = begun(reader, steady_provider)
+    battle = start_halted_battle(reader, steady_provider)
     events = reader.follow(battle["stream_url"])
     next(events)
-    leaving, within = web_processes(arena), allowed(10, reader)
+    leaving, within = web_processes(arena), allowed_time(10, reader)
     for process in leaving:
         process.send(signal.SIGTERM)
     assert wait_for_end(leaving, within=within)
@@ -40,12 +50,12 @@ def test_web_process_with_open_streams_ends_in_ten_seconds(arena: Arena, reader:
         list(events)
     steady_provider.go_on()
     wait_for(arena.is_ready)
-    assert texts(finished(reader, battle)) == whole(HALTED)
+    assert texts(wait_until_answered(reader, battle)) == complete_texts(HALTED)
 
 
 def test_rolling_restart_refuses_no_vote(arena: Arena, reader: Reader):
     battles = [reader.start_battle() for _ in range(60)]
-    battles = [finished(reader, battle) for battle in battles]
+    battles = [wait_until_answered(reader, battle) for battle in battles]
     waiting, statuses, is_over = iter(battles), [], threading.Event()
 
     def keep_voting(tab: Reader) -> None:
@@ -53,11 +63,11 @@ def test_rolling_restart_refuses_no_vote(arena: Arena, reader: Reader):
             while True:
                 time.sleep(0.2)
                 try:
-                    said = vote(tab, battle, **{"Idempotency-Key": battle["id"]})
+                    response = vote(tab, battle, **{"Idempotency-Key": battle["id"]})
                 except httpx2.TransportError:
-                    continue  # the line was cut: the same key again
-                statuses.append(said.status_code)
-                if said.status_code != 409:
+                    continue  # the connection was lost: repeat with the same key
+                statuses.append(response.status_code)
+                if response.status_code != 409:
                     break
 
     person = threading.Thread(target=keep_voting, args=[another_tab(reader)])
@@ -73,4 +83,4 @@ def test_rolling_restart_refuses_no_vote(arena: Arena, reader: Reader):
     person.join(30)
     assert len(statuses) > 10
     assert max(statuses) < 500
-    assert texts(answered(reader)) == whole("one two three")
+    assert texts(answered_battle(reader)) == complete_texts("one two three")

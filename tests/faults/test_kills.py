@@ -1,4 +1,4 @@
-"""Whatever is killed while models answer: nothing is lost, nothing doubled, nothing stuck."""
+"""Programs killed during answers lose, double and block nothing."""
 
 import signal
 
@@ -6,7 +6,16 @@ import pytest
 import redis
 
 from tests.fake_provider import FakeProvider
-from tests.faults.battling import HALTED, SHORT, answered, begun, finished, texts, vote, whole
+from tests.faults.battling import (
+    HALTED,
+    SHORT,
+    answered_battle,
+    complete_texts,
+    start_halted_battle,
+    texts,
+    vote,
+    wait_until_answered,
+)
 from tests.faults.running import ANSWERS, POSTGRES, VALKEY, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
@@ -23,15 +32,15 @@ def test_killed_worker_is_replaced_and_text_is_whole(arena: Arena, reader: Reade
     seen = [name for _, name, _ in events]
     assert seen[-1] == "end"
     assert "reset" in seen
-    assert texts(finished(reader, battle)) == whole(HALTED)
+    assert texts(wait_until_answered(reader, battle)) == complete_texts(HALTED)
 
 
-def test_stopped_worker_hands_answer_over(arena: Arena, reader: Reader, steady_provider: FakeProvider):
-    battle = begun(reader, steady_provider)
+def test_stopped_worker_requeues_its_answer(arena: Arena, reader: Reader, steady_provider: FakeProvider):
+    battle = start_halted_battle(reader, steady_provider)
     arena.signal(ANSWERS, signal.SIGTERM)
     wait_for(lambda: steady_provider.calls["steady"] == 4)
     steady_provider.go_on()
-    assert texts(finished(reader, battle)) == whole(HALTED)
+    assert texts(wait_until_answered(reader, battle)) == complete_texts(HALTED)
     states = arena.query(
         "SELECT call.state FROM battles_call AS call JOIN battles_answer AS answer ON answer.id = call.answer_id "
         "JOIN battles_turn AS turn ON turn.id = answer.turn_id JOIN battles_battle AS battle "
@@ -41,17 +50,17 @@ def test_stopped_worker_hands_answer_over(arena: Arena, reader: Reader, steady_p
     assert [state for (state,) in states] == ["lost", "lost", "done", "done"]
 
 
-def test_killed_valkey_loses_no_word_and_no_vote(arena: Arena, reader: Reader, steady_provider: FakeProvider):
-    earlier = answered(reader)
-    battle = begun(reader, steady_provider)
+def test_killed_valkey_loses_no_text_and_no_vote(arena: Arena, reader: Reader, steady_provider: FakeProvider):
+    earlier = answered_battle(reader)
+    battle = start_halted_battle(reader, steady_provider)
     arena.signal(VALKEY)
     steady_provider.go_on()
     assert vote(reader, earlier).status_code == 201
-    assert texts(finished(reader, battle)) == whole(HALTED)
+    assert texts(wait_until_answered(reader, battle)) == complete_texts(HALTED)
     assert reader.battle(earlier["id"])["vote"]["choice"] == "left"
 
 
-def test_flushed_valkey_loses_no_word_and_ends_streams(arena: Arena, reader: Reader, steady_provider: FakeProvider):
+def test_flushed_valkey_loses_no_text_and_ends_streams(arena: Arena, reader: Reader, steady_provider: FakeProvider):
     battle, waiting = reader.start_battle(HALTED), reader.start_battle(HALTED)
     events = reader.follow(battle["stream_url"])
     next(events)
@@ -59,11 +68,11 @@ def test_flushed_valkey_loses_no_word_and_ends_streams(arena: Arena, reader: Rea
     steady_provider.go_on()
     assert [name for _, name, _ in events][-1] == "end"
     for each in (battle, waiting):
-        assert texts(finished(reader, each)) == whole(HALTED)
+        assert texts(wait_until_answered(reader, each)) == complete_texts(HALTED)
 
 
 def kill_twice(arena: Arena, program: str) -> None:
-    """Again as soon as it was started again."""
+    """Kill the program, and again right after its restart."""
     first = arena.signal(program)
     wait_for(lambda: arena.pid_of(program) not in (None, first))
     second = arena.signal(program)
@@ -80,8 +89,8 @@ def test_program_killed_twice_loses_no_battle(
     wait_for(lambda: steady_provider.calls["steady"] == calls)
     late = reader.start_battle(SHORT)
     steady_provider.go_on()
-    assert [texts(finished(reader, battle)) for battle in battles] == [whole(HALTED)] * 2
-    assert texts(finished(reader, late)) == whole(SHORT)
+    assert [texts(wait_until_answered(reader, battle)) for battle in battles] == [complete_texts(HALTED)] * 2
+    assert texts(wait_until_answered(reader, late)) == complete_texts(SHORT)
     assert steady_provider.calls["steady"] == calls + 2
     states = arena.query(
         "SELECT turn.state, turn.attempt, count(*) FROM battles_turn AS turn JOIN battles_battle AS battle "
@@ -92,20 +101,20 @@ def test_program_killed_twice_loses_no_battle(
 
 
 def test_killed_postgresql_calls_no_model_twice(arena: Arena, reader: Reader, steady_provider: FakeProvider):
-    battle = begun(reader, steady_provider)
+    battle = start_halted_battle(reader, steady_provider)
     arena.signal(POSTGRES)
     steady_provider.go_on()
-    assert texts(finished(reader, battle)) == whole(HALTED)
+    assert texts(wait_until_answered(reader, battle)) == complete_texts(HALTED)
     assert steady_provider.calls["steady"] == 2
 
 
 def test_stopped_arena_keeps_votes_and_resumes_turns(arena: Arena, reader: Reader, steady_provider: FakeProvider):
-    voted = answered(reader)
+    voted = answered_battle(reader)
     vote(reader, voted, "tie")
-    battle = begun(reader, steady_provider)
+    battle = start_halted_battle(reader, steady_provider)
     arena.launcher.send_signal(signal.SIGTERM)
     assert arena.launcher.wait(300) == 0
     steady_provider.go_on()
     arena.start()
     assert reader.battle(voted["id"])["vote"]["choice"] == "tie"
-    assert texts(finished(reader, battle)) == whole(HALTED)
+    assert texts(wait_until_answered(reader, battle)) == complete_texts(HALTED)

@@ -1,4 +1,4 @@
-"""`make up` with a PostgreSQL and a Valkey of one's own."""
+"""`make up` with the operator's own PostgreSQL and Valkey."""
 
 import os
 
@@ -18,8 +18,10 @@ def test_named_servers_are_used_and_none_is_started():
         arena.environment |= {"DATABASE_URL": database, "REDIS_URL": f"{os.environ['REDIS_URL']}?db=2"}
         try:
             arena.start()
-            assert "DATABASE_URL is set: using your server.\nREDIS_URL is set: using your server.\n" in arena.said
-            assert "Fewer than two models can be drawn" in arena.said
+            assert (
+                "DATABASE_URL is set: using your server.\nREDIS_URL is set: using your server.\n" in arena.output_text
+            )
+            assert "Fewer than two models can be drawn" in arena.output_text
             assert arena.pid_of(POSTGRES) is arena.pid_of(VALKEY) is None
             assert not (data_dir / "postgres-18").exists()
             assert not {"DATABASE_URL", "REDIS_URL"} & set(arena.services)

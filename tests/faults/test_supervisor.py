@@ -1,4 +1,4 @@
-"""`make up`: one command, one start at a time, nothing left behind, nothing lost."""
+"""`make up` runs once per data directory, restarts programs, and leaves no processes."""
 
 import signal
 from pathlib import Path
@@ -28,7 +28,7 @@ def test_second_start_is_refused_and_sigterm_leaves_nothing(arena: Arena, tmp_pa
     processes = list(arena.processes().values())
     arena.launcher.send_signal(signal.SIGTERM)
     assert arena.launcher.wait(300) == 0
-    assert arena.said.endswith("Arena stopped.\n")
+    assert arena.output_text.endswith("Arena stopped.\n")
     assert wait_for_end(processes, within=0)
     assert arena.run(*UP, "stop").stdout == "Nothing was running.\n"
 
@@ -56,7 +56,7 @@ def test_killed_launcher_loses_no_data_and_next_start_cleans_up(arena: Arena):
     left_behind = kill_launcher(arena)
 
     arena.start()
-    assert "that an earlier start had left behind" in arena.said
+    assert "that an earlier start had left behind" in arena.output_text
     assert wait_for_end(left_behind, within=0)
     with psycopg.connect(arena.services["DATABASE_URL"]) as connection:
         visitors = connection.execute("DELETE FROM accounts_visitor WHERE key = 'was here' RETURNING key")
@@ -69,7 +69,7 @@ def test_killed_launcher_loses_no_data_and_next_start_cleans_up(arena: Arena):
 
 
 def kill_launcher(arena: Arena) -> list[Process]:
-    """What goes on running without it."""
+    """Kill the launcher and return the processes that keep running."""
     left_behind = list(arena.processes().values())
     arena.launcher.kill()
     arena.launcher.wait()

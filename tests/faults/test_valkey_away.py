@@ -1,4 +1,4 @@
-"""Without Valkey: votes are taken, pages answer, what must wait says so and goes on by itself."""
+"""Without Valkey votes are accepted, pages are served, and new battles of visitors are refused until it is back."""
 
 import statistics
 import time
@@ -10,7 +10,18 @@ import httpx2
 import pytest
 
 from tests.fake_provider import FakeProvider
-from tests.faults.battling import HALTED, LONG, allowed, another_tab, answered, begun, finished, texts, vote, whole
+from tests.faults.battling import (
+    HALTED,
+    LONG,
+    allowed_time,
+    another_tab,
+    answered_battle,
+    complete_texts,
+    start_halted_battle,
+    texts,
+    vote,
+    wait_until_answered,
+)
 from tests.faults.running import VALKEY, Arena
 from tests.site import Reader
 
@@ -45,17 +56,17 @@ def test_site_without_valkey_takes_votes_and_serves_pages(
     arena: Arena, reader: Reader, member: Reader, steady_provider: FakeProvider, valkey_away
 ):
     battles = [reader.start_battle() for _ in range(30)]
-    battles = [finished(reader, battle) for battle in battles]
+    battles = [wait_until_answered(reader, battle) for battle in battles]
     tabs = [another_tab(reader) for _ in range(3)]
-    speaking = begun(reader, steady_provider)
+    speaking = start_halted_battle(reader, steady_provider)
     session = f"/s/{speaking['session']}/"
-    at_once, soon = allowed(1, reader), allowed(4, reader)
+    at_once, soon = allowed_time(1, reader), allowed_time(4, reader)
     with valkey_away():
         steady_provider.go_on()
         with ThreadPoolExecutor(3) as people:
             votes = list(people.map(lambda n: timed(lambda: vote(tabs[n % 3], battles[n])), range(30)))
-        assert {said.status_code for _, said in votes} == {201}
-        # Two of thirty wait half a second: they find out, one in each web process.
+        assert {response.status_code for _, response in votes} == {201}
+        # Two of thirty take half a second: in each web process the first one meets the timeout.
         assert statistics.quantiles([took for took, _ in votes], n=20)[-1] <= at_once
 
         pages = {path: timed(lambda path=path: reader.get(path)) for path in ("/", session, "/leaderboard/", "/readyz")}
@@ -73,8 +84,8 @@ def test_site_without_valkey_takes_votes_and_serves_pages(
         took, accepted = timed(lambda: member.api("POST", "sessions/", {"prompt": LONG}))
         assert (took <= soon, accepted.status_code) == (True, 201)
         took, stopped = timed(lambda: member.api("POST", f"battles/{speaking['id']}/stop/"))
-        assert (took <= soon, stopped.status_code) == (True, 404)  # somebody else's, and nothing hangs
-    assert texts(finished(reader, speaking)) == whole(HALTED)
-    assert texts(finished(member, accepted.json()["battles"][0])) == whole(LONG)
-    assert texts(answered(reader)) == whole("one two three")
+        assert (took <= soon, stopped.status_code) == (True, 404)  # another person's battle, and nothing hangs
+    assert texts(wait_until_answered(reader, speaking)) == complete_texts(HALTED)
+    assert texts(wait_until_answered(member, accepted.json()["battles"][0])) == complete_texts(LONG)
+    assert texts(answered_battle(reader)) == complete_texts("one two three")
     assert PAUSED not in reader.get("/").text

@@ -1,4 +1,4 @@
-"""A vote that was acknowledged is there for ever, once."""
+"""Acknowledged votes are stored exactly once."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx2
 import pytest
 
-from tests.faults.battling import another_tab, answered, vote
+from tests.faults.battling import another_tab, answered_battle, vote
 from tests.faults.running import POSTGRES, WEB, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.faults
 
 
 def test_hundred_concurrent_votes_store_one(arena: Arena, reader: Reader):
-    battle = answered(reader)
+    battle = answered_battle(reader)
     tabs = [another_tab(reader) for _ in range(10)]
 
     def cast(number: int) -> int:
@@ -40,7 +40,7 @@ def test_hundred_concurrent_votes_store_one(arena: Arena, reader: Reader):
 
 @pytest.mark.parametrize("program", [POSTGRES, WEB])
 def test_acknowledged_vote_survives_kill_and_is_stored_once(arena: Arena, reader: Reader, program: str):
-    battle = answered(reader)
+    battle = answered_battle(reader)
     key = {"Idempotency-Key": f"kept-{battle['id']}"}
     acknowledged = vote(reader, battle, "both_bad", **key)
     killed = arena.signal(program)
@@ -53,19 +53,21 @@ def test_acknowledged_vote_survives_kill_and_is_stored_once(arena: Arena, reader
 
 
 def test_votes_repeated_after_database_kill_are_stored_once(arena: Arena, reader: Reader):
-    battles = [answered(reader) for _ in range(6)]
+    battles = [answered_battle(reader) for _ in range(6)]
     tabs = [another_tab(reader) for _ in battles]
 
     def cast_until_acknowledged(number: int) -> int:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             try:
-                said = vote(tabs[number], battles[number], "tie", **{"Idempotency-Key": f"kept-{number}-{arena.port}"})
+                response = vote(
+                    tabs[number], battles[number], "tie", **{"Idempotency-Key": f"kept-{number}-{arena.port}"}
+                )
             except httpx2.TransportError:
                 continue
-            if said.status_code == 201:
-                return said.status_code
-            assert said.status_code in (409, 503), said.text
+            if response.status_code == 201:
+                return response.status_code
+            assert response.status_code in (409, 503), response.text
             time.sleep(0.3)
         return 0
 

@@ -64,7 +64,7 @@ def test_failing_board_keeps_snapshot_and_others_are_published(monkeypatch, admi
     assert (failed.scope, failed.error) == ("category:coding", "FloatingPointError: no fit today")
 
     assert AggregationRun.objects.failed_boards() == ["category:coding"]
-    [(sentence, url)] = [trouble for trouble in read_dashboard(admin_user).troubles if "board" in trouble[0]]
+    [(sentence, url)] = [trouble for trouble in read_dashboard(admin_user).warnings if "board" in trouble[0]]
     assert sentence == "The last aggregation of board category:coding failed."
     assert "no fit today" in admin_client.get(url).content.decode()
 

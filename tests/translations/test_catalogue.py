@@ -1,4 +1,4 @@
-"""The catalogues are complete, fit their sentences, and are compiled as they are written."""
+"""The catalogues are complete, keep placeholders and are compiled."""
 
 import gettext
 import re
@@ -15,8 +15,8 @@ from django.test import Client
 
 from tools.messages.catalogue import ENGLISH, LANGUAGES, as_mo, forms, path_of, read, untranslated, updated
 
-PLACES = re.compile(r"%\(\w+\)[-.0-9]*[a-z]|%%|\{\w*\}|</?\w+[^>]*>")
-# French keeps these marks with the word before them, or after.
+PLACEHOLDERS = re.compile(r"%\(\w+\)[-.0-9]*[a-z]|%%|\{\w*\}|</?\w+[^>]*>")
+# In French these marks need a no-break space beside them, and the apostrophe is ’.
 LOOSE = re.compile(r" [;:!?»%](?!\()|« |\w'\w")
 
 
@@ -29,35 +29,39 @@ def test_every_message_is_translated(language: str):
     assert [message.id for message in untranslated(updated(language))] == []
 
 
-def test_nothing_is_translated_that_nobody_says_any_more(language: str):
+def test_catalogue_has_no_obsolete_messages(language: str):
     assert {message.id for message in read(language)} - {message.id for message in updated(language)} == set()
 
 
-def test_a_translation_has_the_places_of_its_message(language: str):
+def test_translations_keep_placeholders(language: str):
     wrong = []
     for message in filter(lambda message: message.id, updated(language)):
         ids = message.id if isinstance(message.id, (tuple, list)) else [message.id]
-        for said, translated in zip([*ids, *[ids[-1]] * 3], forms(message), strict=False):
-            if translated and sorted(PLACES.findall(said)) != sorted(PLACES.findall(translated)):
-                wrong.append((said, translated))
+        for original, translated in zip([*ids, *[ids[-1]] * 3], forms(message), strict=False):
+            if translated and sorted(PLACEHOLDERS.findall(original)) != sorted(PLACEHOLDERS.findall(translated)):
+                wrong.append((original, translated))
     assert wrong == []
 
 
 @pytest.mark.parametrize("language", [*LANGUAGES, ENGLISH])
-def test_what_is_compiled_is_what_is_written(language: str):
-    """Else `make messages` was forgotten."""
+def test_compiled_catalogue_is_current(language: str):
+    """Run `make messages` when this fails."""
     with path_of(language).with_suffix(".mo").open("rb") as compiled:
         assert contents(compiled) == contents(BytesIO(as_mo(read(language))))
 
 
 def test_english_corrects_only_messages_of_allauth():
-    """With no place that allauth does not fill."""
+    """The corrections add no placeholders, which allauth would not fill."""
     with (Path(allauth.__file__).parent / "locale/fr/LC_MESSAGES/django.po").open("rb") as file:
         known = {message.id for message in read_po(file)}
-    said = [message for message in read(ENGLISH) if message.id]
-    assert said
-    assert [message.id for message in said if message.id not in known] == []
-    added = [message.id for message in said if {*PLACES.findall(message.string)} - {*PLACES.findall(message.id)}]
+    corrections = [message for message in read(ENGLISH) if message.id]
+    assert corrections
+    assert [message.id for message in corrections if message.id not in known] == []
+    added = [
+        message.id
+        for message in corrections
+        if {*PLACEHOLDERS.findall(message.string)} - {*PLACEHOLDERS.findall(message.id)}
+    ]
     assert added == []
 
 
@@ -81,13 +85,13 @@ def contents(file: Any) -> dict[Any, str]:
     return known
 
 
-def test_french_keeps_its_marks_with_their_words():
+def test_french_punctuation_has_no_break_spaces():
     loose = [text for message in read("fr") for text in forms(message) if message.id and LOOSE.search(text)]
     assert loose == []
 
 
-def test_the_method_is_told_in_every_language(language: str):
-    """As far as can be seen without reading it: the same headings, paragraphs, lists and formulas."""
+def test_translated_method_has_the_same_structure(language: str):
+    """Compare the sequence of headings, paragraphs, lists and formulas."""
     docs = settings.BASE_DIR / "docs"
     assert parts(docs / f"method.{language}.md") == parts(docs / "method.md")
 

@@ -1,4 +1,4 @@
-"""Whatever people read is marked for translation."""
+"""Texts for people are marked for translation."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from common.errors import ArenaError
 from tools.messages.messages import APPS, templates
 from tools.messages.unmarked import sentences_in_program, words_in_template
 
-# Commands, and what starts an arena, speak English to whoever sits at the machine; so does the API's documentation.
+# Commands, the supervisor and the API's documentation are in English only.
 ENGLISH = (
     "management",
     "supervisor",
@@ -39,11 +39,11 @@ def named(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", templates(), ids=named)
-def test_no_word_of_a_template_is_out_of_reach(path: Path):
+def test_templates_have_no_unmarked_words(path: Path):
     assert words_in_template(path.read_text()) == []
 
 
-def test_words_of_a_template_that_are_out_of_reach_are_found():
+def test_unmarked_words_of_template_are_found():
     source = """{% load i18n %}
     <p title="A tip">{% comment %}not read{% endcomment %}Plain{% if a %}, more{% endif %}</p>
     <input type="submit" value="Send"><code>not prose</code>{% blocktranslate %}Marked{% endblocktranslate %}
@@ -51,18 +51,18 @@ def test_words_of_a_template_that_are_out_of_reach_are_found():
     assert words_in_template(source) == ["tip", "Plain", "more", "Send"]
 
 
-def test_what_a_refusal_says_by_itself_can_be_translated():
-    spoken = {kind for kind in refusals() if kind.__module__.split(".")[0] in APPS}
-    assert [kind for kind in spoken if not isinstance(kind.message, Promise)] == []
+def test_refusal_messages_are_lazy_translations():
+    kinds = {kind for kind in refusals() if kind.__module__.split(".")[0] in APPS}
+    assert [kind for kind in kinds if not isinstance(kind.message, Promise)] == []
 
 
-def test_no_sentence_of_a_program_is_out_of_reach():
+def test_python_has_no_unmarked_sentences():
     names = {kind.__name__ for kind in refusals()}
     found = {named(path): sentences_in_program(path.read_text(), names) for path in programs()}
     assert {path: sentences for path, sentences in found.items() if sentences} == {}
 
 
-def test_sentences_of_a_program_that_are_out_of_reach_are_found():
+def test_unmarked_sentences_of_python_are_found():
     source = """
 class Refused(ArenaError):
     message = "Not now."

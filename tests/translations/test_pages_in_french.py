@@ -1,4 +1,4 @@
-"""Every page, asked for in French, says nothing in English."""
+"""Pages requested in French contain no English."""
 
 import html
 import re
@@ -22,8 +22,8 @@ from tools.messages.messages import APPS
 pytestmark = pytest.mark.django_db
 
 FRENCH = {"Accept-Language": "fr"}
-# So many words in a row are a sentence's, and no name's.
-WORDS = 3
+# Shorter runs of words may be names.
+MIN_WORDS = 3
 PLACE = re.compile(r"%\(\w+\)[-.0-9]*[a-z]|\{\w*\}|<[^>]+>")
 VISITORS_PAGES = [
     "/", "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/nowhere/", "/sessions/", "/sessions/?archived=1",
@@ -40,24 +40,24 @@ MEMBERS_PAGES = [
 
 @pytest.fixture(scope="module")
 def english() -> re.Pattern[str]:
-    """The longest run of words of every message whose translation has not got it, too."""
+    """Pattern of the longest run of words of each message, unless its translation contains it, too."""
     runs = set()
     for message in read("fr"):
-        for said in message.id if isinstance(message.id, (tuple, list)) else [message.id]:
-            longest = max(PLACE.split(said.replace("%%", "%")), key=len).strip()
-            if len(longest.split()) >= WORDS and not any(longest in text for text in forms_of(message)):
+        for text_id in message.id if isinstance(message.id, (tuple, list)) else [message.id]:
+            longest = max(PLACE.split(text_id.replace("%%", "%")), key=len).strip()
+            if len(longest.split()) >= MIN_WORDS and not any(longest in text for text in forms_of(message)):
                 runs.add(longest)
     return re.compile("|".join(rf"(?<!\w){re.escape(run)}(?!\w)" for run in sorted(runs, key=len, reverse=True)))
 
 
-def shown(page: str) -> str:
-    """The text of a page, and of what is read out of it."""
+def text_of(page: str) -> str:
+    """Return the page's text and the texts of its attributes."""
     page = re.sub(r"<(script|style|pre|article)\b.*?</\1>", " ", page, flags=re.DOTALL)
     read_out = re.findall(r'(?:title|aria-label|placeholder|alt|data-[\w-]+)="([^"]*)"', page)
     return " ".join(html.unescape(" \n ".join([re.sub(r"<[^>]+>", "", page), *read_out])).split())
 
 
-def of(actor: Actor) -> Client:
+def french_browser(actor: Actor) -> Client:
     client = Client(headers=FRENCH)
     client.force_login(actor.user)
     return client
@@ -68,51 +68,51 @@ def world() -> World:
     return api_fixtures.of(make.member(), with_boards=True)
 
 
-def spoken(client: Client, paths: list[str], english: re.Pattern[str]) -> dict[str, list[str]]:
-    """The English of each page that has some."""
+def english_texts(client: Client, paths: list[str], english: re.Pattern[str]) -> dict[str, list[str]]:
+    """Return the English texts by page."""
     found = {}
     for path in paths:
         response = client.get(path, follow=True)
         assert response.status_code in (200, 404), path
         assert '<html lang="fr"' in response.text, path
-        if said := english.findall(shown(response.text)):
-            found[path] = said
+        if texts := english.findall(text_of(response.text)):
+            found[path] = texts
     return found
 
 
-def test_pages_of_everybody(world: World, english: re.Pattern[str]):
+def test_public_pages_have_no_english_in_french(world: World, english: re.Pattern[str]):
     snapshots = [f"/leaderboard/snapshots/{public_id}/" for public_id in world.ids["snapshots"]]
-    assert spoken(Client(headers=FRENCH), [*VISITORS_PAGES, *snapshots], english) == {}
+    assert english_texts(Client(headers=FRENCH), [*VISITORS_PAGES, *snapshots], english) == {}
 
 
-def test_pages_of_a_member(world: World, english: re.Pattern[str]):
+def test_member_pages_have_no_english_in_french(world: World, english: re.Pattern[str]):
     sessions = [f"/s/{public_id}/" for public_id in world.ids["sessions"]]
     uploads = [f"/uploads/{public_id}/" for public_id in world.ids["uploads"]]
     deletions = [f"{path}delete/" for path in (sessions[0], uploads[0])]
     own = ["/sessions/", "/uploads/", *MEMBERS_PAGES, *sessions, *uploads, *deletions]
-    assert spoken(of(world.actor), own, english) == {}
+    assert english_texts(french_browser(world.actor), own, english) == {}
 
 
-def test_pages_of_the_administration(world: World, english: re.Pattern[str], settings):
+def test_admin_pages_have_no_english_in_french(world: World, english: re.Pattern[str], settings):
     settings.ARENA_STAFF_SECOND_FACTOR = False
     lists = [
         reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
         for model in admin.site._registry
         if model._meta.app_label in APPS
     ]
-    client = of(make.member(is_staff=True, is_superuser=True))
-    assert spoken(client, [reverse("admin:index"), "/styleguide/", *lists], english) == {}
+    client = french_browser(make.member(is_staff=True, is_superuser=True))
+    assert english_texts(client, [reverse("admin:index"), "/styleguide/", *lists], english) == {}
 
 
-def test_short_names_in_the_administration_are_french_too(settings):
+def test_short_admin_names_are_translated(settings):
     settings.ARENA_STAFF_SECOND_FACTOR = False
     ModerationRule.objects.create(category="harming oneself", patterns=["a phrase"])
-    client = of(make.member(is_staff=True, is_superuser=True))
+    client = french_browser(make.member(is_staff=True, is_superuser=True))
     assert "Entrées d’audit" in client.get(reverse("admin:index")).text
     assert "se faire du mal" in client.get(reverse("admin:battles_moderationrule_changelist")).text
 
 
-def test_a_label_that_django_makes_of_a_name_is_french_too():
+def test_generated_form_label_is_translated():
     class NameForm(forms.Form):
         name = forms.CharField()
 
@@ -120,7 +120,7 @@ def test_a_label_that_django_makes_of_a_name_is_french_too():
         assert "Nom</label>" in render_to_string("allauth/elements/fields.html", {"attrs": {"form": NameForm()}})
 
 
-def test_files_for_programs_are_the_same_in_every_language(world: World):
+def test_csv_and_json_are_language_independent(world: World):
     for path in (
         "/leaderboard/?format=csv",
         "/api/v1/leaderboard/matrix/",
@@ -129,5 +129,5 @@ def test_files_for_programs_are_the_same_in_every_language(world: World):
         assert Client(headers=FRENCH).get(path).content == Client().get(path).content
 
 
-def test_english_is_found(english: re.Pattern[str]):
-    assert english.findall(shown('<p title="x">Please vote <b>first.</b></p>')) == ["Please vote first."]
+def test_english_run_of_words_is_found(english: re.Pattern[str]):
+    assert english.findall(text_of('<p title="x">Please vote <b>first.</b></p>')) == ["Please vote first."]

@@ -1,4 +1,4 @@
-"""`make chaos SECONDS=60 SEED=1`: people battle and vote while parts of the arena are killed."""
+"""`make chaos SECONDS=60 SEED=1`: battle and vote while parts of the arena are killed."""
 
 import argparse
 import os
@@ -10,12 +10,12 @@ from tools.chaos.play import play, summary
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--seconds", type=float, default=60)
-    arguments.add_argument("--seed", type=int, default=1)
-    given = arguments.parse_args()
-    tally, kills = play(given.seconds, given.seed)
-    print(summary(given.seed, given.seconds, tally, kills))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    tally, kills = play(arguments.seconds, arguments.seed)
+    print(summary(arguments.seed, arguments.seconds, tally, kills))
     return 1 if tally.complaints else 0
 
 

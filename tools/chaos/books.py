@@ -1,4 +1,4 @@
-"""After the chaos: whether what is stored is what people were told."""
+"""Check after the chaos: stored votes and answers equal those that the people received."""
 
 import sys
 
@@ -8,7 +8,7 @@ from tools.chaos.people import Tally
 
 
 def check(arena: Arena, tally: Tally) -> None:
-    """Complains about everything that is not in order."""
+    """Add a complaint to the tally for each inconsistency."""
     wait_for(lambda: _has_aggregated(arena), within=60)  # a run of the schedule may be under way
     votes = arena.query(
         'SELECT battle.public_id, vote.choice, vote."order" FROM battles_vote AS vote '

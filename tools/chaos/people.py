@@ -1,4 +1,4 @@
-"""People who battle and vote whatever happens, and what they remember of it."""
+"""Threads that battle and vote through all outages, and the shared record of their requests."""
 
 import random
 import threading
@@ -13,19 +13,19 @@ from django.conf import settings
 from tests.site import Reader
 
 CHOICES = ("left", "right", "tie", "both_bad")
-MOST_WORDS = 400
+MAX_WORDS = 400
 
 
 @dataclass
 class Tally:
-    """What people remember; they share it, so counting happens under its lock."""
+    """Record shared by all people; counting happens under its lock."""
 
     prompts: dict[str, str] = field(default_factory=dict)  # battle id: prompt
     acknowledged: dict[str, str] = field(default_factory=dict)  # battle id: choice
     events: Counter[str] = field(default_factory=Counter)
     complaints: list[str] = field(default_factory=list)
     longest_wait_s: float = 0.0
-    # The same counted from the last kill during the wait.
+    # The longest wait, counted from the last kill during it.
     longest_recovery_s: float = 0.0
     last_kill: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -46,7 +46,7 @@ class Tally:
 
 
 class Person(threading.Thread):
-    """Battles and votes until it is over, repeating every request that got no answer with the same key."""
+    """Battles and votes until `is_over`; repeats requests without a response under the same idempotency key."""
 
     def __init__(self, number: int, site: str, seed: int, tally: Tally, is_over: threading.Event) -> None:
         super().__init__(name=f"person {number}", daemon=True)
@@ -57,7 +57,7 @@ class Person(threading.Thread):
 
     @property
     def is_known(self) -> bool:
-        """Whether the site has given this person a cookie; before that, a repeated request is somebody else's."""
+        """Whether the site has set this person's cookie; before, a repeated request comes from another visitor."""
         return settings.ARENA_VISITOR_COOKIE in self._reader.client.cookies
 
     def run(self) -> None:
@@ -67,10 +67,10 @@ class Person(threading.Thread):
                     return
                 self._battle(f"{self._name}-{round_number}")
         except Exception as error:
-            self._tally.complain(f"{self.name} gave up: {error!r}")
+            self._tally.complain(f"{self.name} failed: {error!r}")
 
     def _battle(self, name: str) -> None:
-        words = self._random.choice((3, 20, MOST_WORDS))
+        words = self._random.choice((3, 20, MAX_WORDS))
         prompt = " ".join(f"{name}:{number}" for number in range(words))
         started = self._post("sessions/", {"prompt": prompt}, key=f"start-{name}")
         if started.status_code != 201:
@@ -79,7 +79,7 @@ class Person(threading.Thread):
         battle = started.json()["battles"][0]
         self._tally.prompts[battle["id"]] = prompt
         began = time.monotonic()
-        battle = self._until_answered(battle)
+        battle = self._wait_until_answered(battle)
         self._tally.waited(began)
         if not battle["can_vote"]:
             self._tally.note(f"battle {battle['state']}")
@@ -92,13 +92,13 @@ class Person(threading.Thread):
             self._tally.note(f"vote refused: {voted.json()['code']}")
 
     def _post(self, path: str, body: dict[str, Any], *, key: str) -> httpx2.Response:
-        """The first answer that is one: neither a cut line nor "away" nor "still running"."""
+        """Repeat the request until its response is final: not a lost connection, a 5xx or "still_running"."""
         began = time.monotonic()
         while True:
             try:
                 response = self._reader.api("POST", path, body, headers={"Idempotency-Key": key})
-            except (httpx2.TransportError, KeyError):  # KeyError: the line was cut before the first cookie
-                self._tally.note("line cut, repeated")
+            except (httpx2.TransportError, KeyError):  # KeyError: the connection was lost before the first cookie
+                self._tally.note("connection lost, repeated")
             else:
                 is_running = response.status_code == 409 and response.json()["code"] == "still_running"
                 if response.status_code < 500 and not is_running:
@@ -107,14 +107,14 @@ class Person(threading.Thread):
                 self._tally.note(f"{response.status_code} repeated")
             time.sleep(0.2)
 
-    def _until_answered(self, battle: dict[str, Any]) -> dict[str, Any]:
+    def _wait_until_answered(self, battle: dict[str, Any]) -> dict[str, Any]:
         if battle["stream_url"] and self._random.random() < 0.5:
-            self._read_to_the_end(battle["stream_url"])
+            self._read_stream(battle["stream_url"])
         while True:
             try:
                 response = self._reader.api("GET", f"battles/{battle['id']}/")
             except httpx2.TransportError:
-                self._tally.note("line cut, repeated")
+                self._tally.note("connection lost, repeated")
                 time.sleep(0.2)
                 continue
             if response.status_code == 200 and response.json()["stream_url"] is None:
@@ -123,10 +123,10 @@ class Person(threading.Thread):
                 self._tally.complain(f"a battle was not shown: {response.status_code}")
             time.sleep(0.2)
 
-    def _read_to_the_end(self, stream_url: str) -> None:
-        """A stream that goes on without an end keeps this person waiting, which is complained about."""
+    def _read_stream(self, stream_url: str) -> None:
+        """Read the stream to its end. One without an end blocks this person, which `wait_for_rest` reports."""
         try:
             events = [name for _, name, _ in self._reader.follow(stream_url)]
-            self._tally.note("streams read to their end" if "end" in events else "streams that were gone")
+            self._tally.note("streams read to their end" if "end" in events else "streams without an end event")
         except httpx2.TransportError:
             self._tally.note("streams cut")

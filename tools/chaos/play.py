@@ -1,4 +1,4 @@
-"""Starts an arena, lets people in, kills its parts at random, waits for rest, checks the books."""
+"""Start an arena with people, kill its parts at random, wait until it is at rest, check its data."""
 
 import os
 import random
@@ -16,14 +16,14 @@ from tools.chaos.people import Person, Tally
 
 PEOPLE = 12
 KILLABLE = {"answer worker": ANSWERS, "web": WEB, "Valkey": VALKEY, "PostgreSQL": POSTGRES, "sweeper": SWEEPER}
-# These also die twice in a row, each once in every run.
+# Each of these is also killed twice in a row, once in every run.
 KILLED_TWICE = ["answer worker", "Valkey"]
 # After the last kill everything must be at rest within this time.
-REST_WITHIN_S = 90
+REST_TIMEOUT_S = 90
 
 
 def play(seconds: float, seed: int) -> tuple[Tally, Counter[str]]:
-    """The tally and how often what was killed. The complaints in it are what went wrong."""
+    """Return the tally, whose complaints are the failures, and the number of kills by victim."""
     provider = FakeProvider().start()
     try:
         with arena_with(provider, ARENA_WEB_PROCESSES="2", ARENA_AGGREGATE_EVERY_S="5") as arena:
@@ -34,7 +34,7 @@ def play(seconds: float, seed: int) -> tuple[Tally, Counter[str]]:
             wait_for(lambda: all(person.is_known for person in people), within=60)
             kills = kill_at_random(arena, seconds, random.Random(seed), tally)
             is_over.set()
-            rest(arena, people, tally)
+            wait_for_rest(arena, people, tally)
             check(arena, tally)
             return tally, kills
     finally:
@@ -42,21 +42,21 @@ def play(seconds: float, seed: int) -> tuple[Tally, Counter[str]]:
 
 
 def kill_at_random(arena: Arena, seconds: float, rng: random.Random, tally: Tally) -> Counter[str]:
-    """Single kills all the time; in between, KILLED_TWICE each die again soon after they were started again."""
+    """Kill single parts all the time; in between, kill each of KILLED_TWICE again soon after its restart."""
     kills: Counter[str] = Counter()
-    begins = time.monotonic()
-    twice_at = [begins + seconds * (n + 1) / (len(KILLED_TWICE) + 1) for n in range(len(KILLED_TWICE))]
+    start = time.monotonic()
+    twice_at = [start + seconds * (n + 1) / (len(KILLED_TWICE) + 1) for n in range(len(KILLED_TWICE))]
     twice = list(zip(twice_at, rng.sample(KILLED_TWICE, len(KILLED_TWICE)), strict=True))
-    while (now := time.monotonic()) < begins + seconds:
+    while (now := time.monotonic()) < start + seconds:
         if twice and now >= twice[0][0]:
             _, victim = twice.pop(0)
             kill_twice(arena, KILLABLE[victim], pause_s=rng.uniform(0, 4))
             kills[f"{victim} twice in a row"] += 1
             tally.last_kill = time.monotonic()
             continue
-        time.sleep(min(rng.uniform(0.5, 4), begins + seconds - now))
+        time.sleep(min(rng.uniform(0.5, 4), start + seconds - now))
         victim = rng.choice(list(KILLABLE))
-        if arena.pid_of(KILLABLE[victim]) is not None:  # it may be down from the last time
+        if arena.pid_of(KILLABLE[victim]) is not None:  # it may still be down from the previous kill
             arena.signal(KILLABLE[victim])
             kills[victim] += 1
             tally.last_kill = time.monotonic()
@@ -64,31 +64,31 @@ def kill_at_random(arena: Arena, seconds: float, rng: random.Random, tally: Tall
 
 
 def kill_twice(arena: Arena, program: str, *, pause_s: float) -> None:
-    """Kill it, let it run for `pause_s` after its restart, and kill it again."""
+    """Kill the program, let it run for `pause_s` after its restart, and kill it again."""
     for pause in (0, pause_s):
         pid = _pid_when_running(arena, program)
         time.sleep(pause)
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        wait_for(lambda pid=pid: arena.pid_of(program) != pid, within=REST_WITHIN_S)
+        wait_for(lambda pid=pid: arena.pid_of(program) != pid, within=REST_TIMEOUT_S)
 
 
 def _pid_when_running(arena: Arena, program: str) -> int:
-    deadline = time.monotonic() + REST_WITHIN_S
+    deadline = time.monotonic() + REST_TIMEOUT_S
     while (pid := arena.pid_of(program)) is None:
         assert time.monotonic() < deadline, f"{program} is not started again"
         time.sleep(0.05)
     return pid
 
 
-def rest(arena: Arena, people: list[Person], tally: Tally) -> None:
-    """Until everything is up, everybody has had their answer, and nothing is in work."""
-    deadline = time.monotonic() + REST_WITHIN_S
-    wait_for(arena.is_ready, within=REST_WITHIN_S)
+def wait_for_rest(arena: Arena, people: list[Person], tally: Tally) -> None:
+    """Wait until the arena is ready, all people have their answers and no turn is open; complain about the rest."""
+    deadline = time.monotonic() + REST_TIMEOUT_S
+    wait_for(arena.is_ready, within=REST_TIMEOUT_S)
     for person in people:
         person.join(max(0, deadline - time.monotonic()))
         if person.is_alive():
-            tally.complain(f"{person.name} still waits")
+            tally.complain(f"{person.name} is still waiting")
     [(stuck,)] = arena.query("SELECT count(*) FROM battles_turn WHERE state <> 'done'")
     if stuck:
         tally.complain(f"{stuck} turns are stuck")
@@ -102,9 +102,9 @@ def summary(seed: int, seconds: float, tally: Tally, kills: Counter[str]) -> str
         f"Chaos, seed {seed}, {seconds:.0f} s",
         f"  battles begun        {len(tally.prompts)}",
         f"  votes acknowledged   {len(tally.acknowledged)}",
-        f"  on the way           {listed(tally.events)}",
+        f"  events               {listed(tally.events)}",
         f"  kills                {sum(kills.values())}: {listed(kills)}",
         f"  longest wait         {tally.longest_wait_s:.1f} s, from the last kill on {tally.longest_recovery_s:.1f} s",
         *(f"  WRONG: {complaint}" for complaint in tally.complaints),
     ]
-    return "\n".join([*lines, "  Everything is in order." if not tally.complaints else "  It is not in order."])
+    return "\n".join([*lines, "  FAILED" if tally.complaints else "  Everything is in order."])

@@ -1,4 +1,4 @@
-"""`make messages`: the catalogues are brought up to date with the code, and compiled."""
+"""`make messages`: update the catalogues from the code, and compile them."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The catalogue of a language: one entry for each message, in locale/<language>/LC_MESSAGES/django.po, and compiled."""
+"""Catalogues of translations: locale/<language>/LC_MESSAGES/django.po, and compiled as django.mo."""
 
 from datetime import UTC, datetime
 from io import BytesIO
@@ -14,7 +14,7 @@ from tools.messages.messages import messages
 LANGUAGES = [code for code, _name in settings.LANGUAGES if code != "en"]
 # Written by hand: only corrections of allauth's English messages that are wrong for an arena.
 ENGLISH = "en"
-# The history of a catalogue is Git's: a date inside would change with every run.
+# Without a date of its own, a catalogue does not change with every run.
 NO_DATE = datetime(2000, 1, 1, tzinfo=UTC)
 HEADER = """\
 # The arena in another language. Words of the glossary and how to translate: CONTRIBUTING.md.
@@ -42,11 +42,11 @@ def read(language: str) -> Catalog:
 
 
 def extracted() -> Catalog:
-    """Return every message of the arena, and those of allauth that it corrects; untranslated."""
+    """Return the arena's messages and the corrected ones of allauth, untranslated."""
     catalog = Catalog()
     for message in messages():
-        wanted = (message.singular, message.plural) if message.plural else message.singular
-        catalog.add(wanted, context=message.context or None, locations=[(message.where, None)])
+        message_id = (message.singular, message.plural) if message.plural else message.singular
+        catalog.add(message_id, context=message.context or None, locations=[(message.where, None)])
     for message_of_allauth in read(ENGLISH):
         if message_of_allauth.id:
             catalog.add(message_of_allauth.id, locations=[("allauth", None)])
@@ -54,7 +54,7 @@ def extracted() -> Catalog:
 
 
 def updated(language: str) -> Catalog:
-    """The catalogue with what is new, untranslated, and without what is gone. Nothing is guessed."""
+    """Return the catalogue with new messages untranslated and without obsolete ones; no fuzzy matches."""
     catalog = read(language)
     catalog.update(extracted(), no_fuzzy_matching=True)
     catalog.obsolete.clear()
@@ -66,7 +66,7 @@ def untranslated(catalog: Catalog) -> list[Message]:
 
 
 def forms(message: Message) -> list[str]:
-    """Its translation; more than one where numbers have several forms."""
+    """Return the translation; several for plural forms."""
     parts = message.string if isinstance(message.string, (tuple, list)) else [message.string]
     return [part or "" for part in parts]
 
@@ -79,7 +79,7 @@ def as_po(catalog: Catalog) -> bytes:
 
 
 def as_mo(catalog: Catalog) -> bytes:
-    """What the file of `as_po` says, compiled."""
+    """Return the compiled catalogue."""
     file = BytesIO()
     catalog.creation_date = catalog.revision_date = NO_DATE
     write_mo(file, catalog)

@@ -1,4 +1,4 @@
-"""What can be translated: the marked strings of templates and programs, and the names of models and their fields."""
+"""Translatable messages: marked strings in templates and Python, and the names of models and their fields."""
 
 import ast
 import re
@@ -30,7 +30,7 @@ CALL = re.compile(rf"\b(n?p?gettext|_)\(({STRING}(?:\s*,\s*{STRING})*)")
 
 
 class Message(NamedTuple):
-    """One string to translate. `plural` and `context` are empty where there is none; `where` is a path."""
+    """A string to translate. `plural` and `context` may be empty; `where` is a path."""
 
     singular: str
     plural: str
@@ -46,7 +46,7 @@ def templates() -> list[Path]:
 
 
 def messages() -> Iterator[Message]:
-    """Every one, as often as it is used."""
+    """Yield every message, as often as it is used."""
     for path in templates():
         yield from in_template(path.read_text(), _name(path))
     for app in APPS:

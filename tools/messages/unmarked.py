@@ -1,4 +1,4 @@
-"""Words that people would read and nobody could translate, in templates and in programs."""
+"""Find texts in templates and Python that people read but that are not marked for translation."""
 
 import ast
 import re
@@ -7,40 +7,40 @@ from html.parser import HTMLParser
 
 from django.template.base import Lexer, TokenType
 
-# The same in every language.
-NAMES = {"CSV", "JSON", "JSONL", "SHA", "ms", "API"}
-READ_OUT = ("alt", "aria-description", "aria-label", "label", "placeholder", "title")
-NOT_PROSE = ("code", "kbd", "script", "style")
-# Blocks of a template in which text is no output, or is translated.
-SILENT = {"comment": "endcomment", "blocktranslate": "endblocktranslate", "blocktrans": "endblocktrans"}
-# What a program says to people: arguments of these, and what is called so.
-SAYS = {"error", "info", "success", "warning", "ValidationError", "refused", "_refused"}
-SAID = {"description", "empty_label", "help_text", "label", "message", "short_description", "verbose_name"}
-# The log and the API's documentation are in English.
-FOR_OTHERS = {"logger", "serializers"}
+# Words that are the same in every language.
+UNTRANSLATED_WORDS = {"CSV", "JSON", "JSONL", "SHA", "ms", "API"}
+TEXT_ATTRIBUTES = ("alt", "aria-description", "aria-label", "label", "placeholder", "title")
+ELEMENTS_WITHOUT_PROSE = ("code", "kbd", "script", "style")
+# Blocks of a template whose text is no output, or is translated.
+SKIPPED_BLOCKS = {"comment": "endcomment", "blocktranslate": "endblocktranslate", "blocktrans": "endblocktrans"}
+# People read the arguments of these calls, and the values of these names.
+TEXT_FUNCTIONS = {"error", "info", "success", "warning", "ValidationError", "refused", "_refused"}
+TEXT_NAMES = {"description", "empty_label", "help_text", "label", "message", "short_description", "verbose_name"}
+# Logs and the API's documentation are in English.
+ENGLISH_OBJECTS = {"logger", "serializers"}
 SENTENCE = re.compile(r"[^\W\d_]{2,}[^\w]+[^\W\d_]{2,}|^[A-Z][^\W\d_]+\.?$")
 
 
 def words_in_template(source: str) -> list[str]:
-    """In the order in which they stand there."""
+    """Return the unmarked words in their order."""
     page = _Page()
-    page.feed(re.sub(r"(</?) +", r"\1", "".join(_output(source))))  # an element's name may be a choice of two
-    return [word for text in page.read for word in re.findall(r"[^\W\d_]{2,}", text) if word not in NAMES]
+    page.feed(re.sub(r"(</?) +", r"\1", "".join(_output(source))))  # an element's name may come from a template tag
+    return [word for text in page.texts for word in re.findall(r"[^\W\d_]{2,}", text) if word not in UNTRANSLATED_WORDS]
 
 
 def _output(source: str) -> Iterator[str]:
-    """The text between the tags, and a blank for each of them."""
-    until = ""
+    """Yield the text between template tags, and a blank or dot for each tag."""
+    skipped_until = ""
     for token in Lexer(source).tokenize():
         name = token.contents.split(" ", 1)[0] if token.token_type == TokenType.BLOCK else ""
-        if until:
-            until = "" if name == until else until
-        elif name in SILENT:
-            until = SILENT[name]
+        if skipped_until:
+            skipped_until = "" if name == skipped_until else skipped_until
+        elif name in SKIPPED_BLOCKS:
+            skipped_until = SKIPPED_BLOCKS[name]
         elif token.token_type == TokenType.TEXT:
             yield token.contents
         elif token.contents == "block layout":  # a class of the page's body
-            until = "endblock"
+            skipped_until = "endblock"
         else:
             yield " " if name else "·"
 
@@ -48,16 +48,16 @@ def _output(source: str) -> Iterator[str]:
 class _Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.read: list[str] = []
+        self.texts: list[str] = []
         self._within: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in NOT_PROSE:
+        if tag in ELEMENTS_WITHOUT_PROSE:
             self._within.append(tag)
-        given = dict(attrs)
-        if tag == "input" and given.get("type") in ("submit", "button"):
-            self.read.append(given.get("value") or "")
-        self.read += [given[name] or "" for name in READ_OUT if name in given]
+        attributes = dict(attrs)
+        if tag == "input" and attributes.get("type") in ("submit", "button"):
+            self.texts.append(attributes.get("value") or "")
+        self.texts += [attributes[name] or "" for name in TEXT_ATTRIBUTES if name in attributes]
 
     def handle_endtag(self, tag: str) -> None:
         if self._within and tag == self._within[-1]:
@@ -65,30 +65,30 @@ class _Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if not self._within:
-            self.read.append(data)
+            self.texts.append(data)
 
 
 def sentences_in_program(source: str, refusals: set[str]) -> list[str]:
-    """Plain strings where a program speaks to people: what it refuses, its messages, its labels.
+    """Return unmarked refusals, messages and labels.
 
-    refusals: the names of the exceptions whose words people read.
+    refusals: names of exceptions whose texts people read.
     """
     found = []
     for node in ast.walk(ast.parse(source)):
         match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=whose))) if whose in FOR_OTHERS:
-                said = []
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if name in ENGLISH_OBJECTS:
+                texts = []
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args, keywords=keywords):
-                speaks = name in SAYS or name in refusals
-                said = [*(args if speaks else ()), *(word.value for word in keywords if word.arg in SAID)]
+                is_text = name in TEXT_FUNCTIONS or name in refusals
+                texts = [*(args if is_text else ()), *(word.value for word in keywords if word.arg in TEXT_NAMES)]
             case (
                 ast.Assign(targets=[ast.Name(id=name)], value=value)
                 | ast.AnnAssign(target=ast.Name(id=name), value=value)
-            ) if name in SAID and value is not None:
-                said = [value]
+            ) if name in TEXT_NAMES and value is not None:
+                texts = [value]
             case _:
-                said = []
-        found += [text for one in said if (text := _plain(one)) and SENTENCE.search(text)]
+                texts = []
+        found += [text for node in texts if (text := _plain(node)) and SENTENCE.search(text)]
     return found
 
 

@@ -1,4 +1,4 @@
-"""`make screenshots`: start an arena, play battles in it, and photograph every page in every look."""
+"""`make screenshots`: start an arena, play battles in it, and take a picture of every page in every look."""
 
 import argparse
 import fnmatch
@@ -38,29 +38,29 @@ NO_LIMITS = {
     )
 }  # fmt: skip
 STRICT = {"ARENA_PUBLISH_PROMPTS": "true", "ARENA_LIMIT_BATTLE_VISITOR": "1/hour"}
-# Kept with the arena's data: what is there, so that it is arranged once.
-ARRANGED = "arranged.json"
-NOTHING_LEFT_OF_FILES = "ALTER TABLE uploads_upload RENAME TO uploads_gone"
-FILES_AGAIN = "ALTER TABLE uploads_gone RENAME TO uploads_upload"
+# Beside the arena's data: worlds that were prepared, so that each is prepared once.
+STATE_FILE = "arranged.json"
+BREAK_UPLOADS = "ALTER TABLE uploads_upload RENAME TO uploads_gone"
+REPAIR_UPLOADS = "ALTER TABLE uploads_gone RENAME TO uploads_upload"
 
 
 class Studio:
-    """The arena of the pictures. `known`: the cookies of people and the ids of what there is to see."""
+    """The arena of the pictures. `state`: prepared worlds, cookies of people, ids for URLs."""
 
     def __init__(self, directory: Path) -> None:
         self.arena = Arena(directory / "data")
         self.arena.environment |= {"ARENA_LOCAL_MODEL": "1"} | NO_LIMITS
-        self.file = directory / ARRANGED
-        self.known: dict[str, Any] = json.loads(self.file.read_text()) if self.file.exists() else {"done": []}
+        self.file = directory / STATE_FILE
+        self.state: dict[str, Any] = json.loads(self.file.read_text()) if self.file.exists() else {"done": []}
 
     @property
     def url(self) -> str:
-        """By name: at an address of numbers browsers offer no passkeys."""
+        """The URL with a host name: browsers offer no passkeys on IP addresses."""
         return f"http://localhost:{self.arena.port}"
 
     @contextmanager
-    def arranged(self, world: World) -> Iterator[None]:
-        self._once(World.NEW, self._invite_people)
+    def prepared(self, world: World) -> Iterator[None]:
+        self._once(World.NEW, self._create_people)
         if world != World.NEW:
             self._once(World.PLAYED, self._play)
         match world:
@@ -75,65 +75,65 @@ class Studio:
 
     @contextmanager
     def _broken(self) -> Iterator[None]:
-        self._write(NOTHING_LEFT_OF_FILES)
+        self._execute(BREAK_UPLOADS)
         try:
             with self.arena.gone(VALKEY):
                 yield
         finally:
-            self._write(FILES_AGAIN)
+            self._execute(REPAIR_UPLOADS)
 
-    def _once(self, world: World, arrange: Any) -> None:
-        if world not in self.known["done"]:
-            arrange()
-            self.known["done"].append(world)
-            self.file.write_text(json.dumps(self.known))
+    def _once(self, world: World, prepare: Any) -> None:
+        if world not in self.state["done"]:
+            prepare()
+            self.state["done"].append(world)
+            self.file.write_text(json.dumps(self.state))
 
-    def _invite_people(self) -> None:
-        self.known |= self._ran("people")
+    def _create_people(self) -> None:
+        self.state |= self._run_module("people")
 
     def _play(self) -> None:
         print(f"Playing {BATTLES} battles on the local model …")
         visitor, ids = real_battles.play(self.arena.url, BATTLES)
-        self.known["signed_in"][Who.VISITOR] = visitor.client.cookies[VISITOR_COOKIE]
-        self.known["ids"] |= ids
+        self.state["signed_in"][Who.VISITOR] = visitor.client.cookies[VISITOR_COOKIE]
+        self.state["ids"] |= ids
         self.arena.manage("aggregate_votes")
 
     def _generate(self) -> None:
         print(f"Generating {GENERATED} battles …")
-        ids = self._ran("generated_battles", str(GENERATED))
+        ids = self._run_module("generated_battles", str(GENERATED))
         [[model, provider]] = self.arena.query(
-            "SELECT id, provider_id FROM models_registry_languagemodel WHERE slug = %s", self.known["ids"]["model"]
+            "SELECT id, provider_id FROM models_registry_languagemodel WHERE slug = %s", self.state["ids"]["model"]
         )
         [[snapshot]] = self.arena.query(
             "SELECT public_id FROM leaderboard_aggregationrun WHERE scope = 'overall' AND state = 'done'"
             " ORDER BY id DESC LIMIT 1"
         )
-        self.known["ids"] |= ids | {"local_model": model, "local_provider": provider, "snapshot": snapshot}
+        self.state["ids"] |= ids | {"local_model": model, "local_provider": provider, "snapshot": snapshot}
 
-    def _ran(self, module: str, *words: str) -> dict[str, Any]:
-        """What it said in its last line."""
-        done = self.arena.run(sys.executable, "-m", f"tools.screenshots.{module}", *words, within=600)
+    def _run_module(self, module: str, *arguments: str) -> dict[str, Any]:
+        """Run a module in the arena and return the JSON of its last line."""
+        done = self.arena.run(sys.executable, "-m", f"tools.screenshots.{module}", *arguments, within=600)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout.splitlines()[-1])
 
-    def _write(self, sql: str) -> None:
+    def _execute(self, sql: str) -> None:
         with psycopg.connect(self.arena.services["DATABASE_URL"]) as connection:
             connection.execute(sql)
 
     def cookie_of(self, who: Who) -> dict[str, str] | None:
-        if who not in self.known["signed_in"]:
+        if who not in self.state["signed_in"]:
             return None
         name = VISITOR_COOKIE if who == Who.VISITOR else "sessionid"
-        return {"name": name, "value": self.known["signed_in"][who], "url": self.url}
+        return {"name": name, "value": self.state["signed_in"][who], "url": self.url}
 
     def take(self, browser: Browser, pictures: list[Picture], look: str, to: Path) -> list[str]:
-        """Sentences about pictures that could not be taken."""
+        """Take the pictures; return sentences about those that failed."""
         failed = []
         with ExitStack() as stack:
             contexts = {who: stack.enter_context(self._context(browser, LOOKS[look], who)) for who in Who}
             for picture in pictures:
-                if picture.who == Who.NOBODY:  # whose first visit it is
-                    contexts[Who.NOBODY].clear_cookies()
+                if picture.who == Who.NEWCOMER:
+                    contexts[Who.NEWCOMER].clear_cookies()
                 try:
                     self._take_one(contexts[picture.who], picture, to / look / f"{picture.name}.png", LOOKS[look])
                 except Exception as error:
@@ -151,7 +151,7 @@ class Studio:
 
     def _take_one(self, context: BrowserContext, picture: Picture, to: Path, look: Look) -> None:
         page = context.new_page()
-        response = page.goto(picture.address.format(**self.known["ids"], port=self.arena.port))
+        response = page.goto(picture.address.format(**self.state["ids"], port=self.arena.port))
         assert response is not None
         assert response.status == picture.status, f"answered {response.status}"
         if picture.act is not None:
@@ -166,20 +166,21 @@ def main() -> int:
     parser.add_argument("--to", type=Path, default=Path("screenshots"))
     parser.add_argument("--tour", action="store_true", help="only the pictures of docs/screenshots, and into it")
     parser.add_argument("--only", default="*", help="names of pictures, a star for anything")
-    parser.add_argument("--arena", type=Path, help="a directory whose arena is kept, and arranged once")
-    chosen = parser.parse_args()
+    parser.add_argument("--arena", type=Path, help="a directory whose arena is kept for further runs")
+    arguments = parser.parse_args()
     if found := complaints():
         print(*found, sep="\n")
         return 1
-    directory = chosen.arena or Path(tempfile.mkdtemp(prefix="arena-screenshots-", dir="/tmp"))
+    directory = arguments.arena or Path(tempfile.mkdtemp(prefix="arena-screenshots-", dir="/tmp"))
     directory.mkdir(exist_ok=True)
     directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
-    to = TOUR_FOLDER if chosen.tour else chosen.to
+    to = TOUR_FOLDER if arguments.tour else arguments.to
     wanted = [
         (look, picture)
         for look in LOOKS
         for picture in PICTURES
-        if fnmatch.fnmatchcase(picture.name, chosen.only) and (not chosen.tour or f"{look}/{picture.name}" in TOUR)
+        if fnmatch.fnmatchcase(picture.name, arguments.only)
+        and (not arguments.tour or f"{look}/{picture.name}" in TOUR)
     ]
     studio = Studio(directory)
     try:
@@ -187,9 +188,9 @@ def main() -> int:
         failed = take_all(studio, wanted, to)
     finally:
         studio.arena.stop()
-        if chosen.arena is None:
+        if arguments.arena is None:
             shutil.rmtree(directory)
-    if not chosen.tour:
+    if not arguments.tour:
         (to / "README.md").write_text(captions(BATTLES, GENERATED))
     print(*failed, sep="\n")
     return min(len(failed), 1)
@@ -203,9 +204,9 @@ def take_all(studio: Studio, wanted: list[tuple[str, Picture]], to: Path) -> lis
         for world in World:
             if not any(picture.world == world for _, picture in wanted):
                 continue
-            with studio.arranged(world):
+            with studio.prepared(world):
                 for look in LOOKS:
-                    pictures = [picture for of, picture in wanted if (of, picture.world) == (look, world)]
+                    pictures = [picture for name, picture in wanted if (name, picture.world) == (look, world)]
                     print(f"{world}, {look}: {len(pictures)} pictures …")
                     failed += studio.take(browser, pictures, look, to)
         browser.close()

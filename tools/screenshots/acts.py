@@ -1,13 +1,12 @@
-"""What a reader does before a picture is taken."""
+"""Actions in the browser before a picture is taken."""
 
 from playwright.sync_api import Page
 
-PATIENCE_MS = 180_000  # of a local model on a busy machine
+TIMEOUT_MS = 180_000  # for the local model on a busy machine
 PROMPT = "Explain to a ten-year-old why the moon changes its shape."
-# As a browser without scripts sends it.
-PLAINLY = "document.getElementById('composer').submit()"
+SUBMIT_WITHOUT_SCRIPTS = "document.getElementById('composer').submit()"
 
-BOTH_HAVE_BEGUN = """[...document.querySelectorAll(".answer")].every(
+BOTH_ARE_WRITING = """[...document.querySelectorAll(".answer")].every(
   (answer) => [...answer.querySelectorAll("[id$=-done], [id$=-open]")].some((part) => part.innerText.length > 40))"""
 
 
@@ -19,9 +18,9 @@ def ask(page: Page) -> None:
     page.locator("#prompt").fill(PROMPT)
     page.get_by_role("button", name="Start the battle").click()
     page.wait_for_url("**/s/**")
-    # Not wait_for_function: the page forbids what it does in there.
-    for _ in range(PATIENCE_MS // 200):
-        if page.evaluate(BOTH_HAVE_BEGUN):
+    # The page's CSP forbids the eval in Playwright's wait_for_function.
+    for _ in range(TIMEOUT_MS // 200):
+        if page.evaluate(BOTH_ARE_WRITING):
             return
         page.wait_for_timeout(200)
 
@@ -29,12 +28,12 @@ def ask(page: Page) -> None:
 def ask_and_stop(page: Page) -> None:
     ask(page)
     page.get_by_role("button", name="Stop").click()
-    page.get_by_role("button", name="Tie").wait_for(timeout=PATIENCE_MS)
+    page.get_by_role("button", name="Tie").wait_for(timeout=TIMEOUT_MS)
 
 
 def ask_and_vote(page: Page) -> None:
     ask(page)
-    page.get_by_role("button", name="Tie").click(timeout=PATIENCE_MS)
+    page.get_by_role("button", name="Tie").click(timeout=TIMEOUT_MS)
     page.locator(".reveal").wait_for()
 
 
@@ -52,7 +51,7 @@ def ask_too_often(page: Page) -> None:
 def send_plainly(page: Page) -> None:
     page.locator("#prompt").fill(PROMPT)
     with page.expect_navigation():
-        page.evaluate(PLAINLY)
+        page.evaluate(SUBMIT_WITHOUT_SCRIPTS)
 
 
 def send_without_token(page: Page) -> None:
@@ -64,11 +63,11 @@ def send_too_much(page: Page) -> None:
     page.evaluate("document.querySelector('#composer [name=mode]').value = 'very much '.repeat(150_000)")
     page.locator("#prompt").fill(PROMPT)
     with page.expect_navigation():
-        page.evaluate(PLAINLY)
+        page.evaluate(SUBMIT_WITHOUT_SCRIPTS)
 
 
 def open_sidebar(page: Page) -> None:
-    """Where it is not open anyway."""
+    """Open the sidebar on narrow screens, where it is closed."""
     opener = page.locator("[popovertarget=sessions]").first
     if opener.is_visible():
         opener.click()
@@ -128,7 +127,7 @@ def exclude_votes(page: Page) -> None:
 
 
 def _choose(page: Page, word: str) -> None:
-    """An action of the administration with the first three rows."""
+    """Run the administration's action whose name contains `word` on the first three rows."""
     for row in range(3):
         page.locator("#result_list .action-select").nth(row).check()
     actions = page.locator("select[name=action]").first
@@ -143,4 +142,4 @@ def _choose(page: Page, word: str) -> None:
 def test_model(page: Page) -> None:
     with page.expect_navigation():
         page.locator("#content form [type=submit]").first.click()
-    page.get_by_text("The model answered").wait_for(timeout=PATIENCE_MS)
+    page.get_by_text("The model answered").wait_for(timeout=TIMEOUT_MS)

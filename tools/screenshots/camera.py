@@ -1,4 +1,4 @@
-"""One picture: as wide as the look, as high as the page, in few colours."""
+"""Take one picture with the look's width, the page's height and few colours."""
 
 import io
 from dataclasses import dataclass
@@ -13,22 +13,22 @@ class Look:
     colours: str
     width: int
     height: int
-    # Of the picture: how many colours, and how high at most in CSS pixels; what is longer says nothing new.
+    # Number of colours, and maximum height in CSS pixels: longer pages repeat themselves.
     palette: int
-    highest: int
+    max_height: int
 
 
 LOOKS = {
-    "light": Look("light", 1280, 860, palette=56, highest=1200),
-    "dark": Look("dark", 1280, 860, palette=40, highest=860),
-    "phone": Look("light", 360, 740, palette=40, highest=1000),
+    "light": Look("light", 1280, 860, palette=56, max_height=1200),
+    "dark": Look("dark", 1280, 860, palette=40, max_height=860),
+    "phone": Look("light", 360, 740, palette=40, max_height=1000),
 }
 
 
-# Of the stylesheets, in light and in dark: accents, what is bad, and the first series of charts.
+# RGB triples from the stylesheets, light and dark: accents, errors, the first series of charts.
 ACCENTS = "1c6b50135039e1efe8a1332cf9e9e71a5a9494480bd98f585aab8c7cc7a5a3dcc121352cf0a29b3a232193c4f0eab27f8f4f1e276e52"
-# What follows the reader stands where the page begins: the sidebar reaches down, the vote bar stays with its answers.
-AS_ONE_SHEET = """
+# Undo sticky positions for pictures of whole pages: the sidebar reaches down, the vote bar stays with its answers.
+UNSTICK = """
 const styles = { ".docked .sidebar": { height: "auto" }, ".vote, .answering": { position: "static" } };
 for (const [selector, style] of Object.entries(styles))
   for (const element of document.querySelectorAll(selector)) Object.assign(element.style, style);
@@ -37,16 +37,16 @@ for (const [selector, style] of Object.entries(styles))
 
 def photograph(page: Page, to: Path, look: Look) -> None:
     page.evaluate("window.scrollTo(0, 0)")
-    page.evaluate(AS_ONE_SHEET)
+    page.evaluate(UNSTICK)
     width, height = page.evaluate("[innerWidth, Math.max(innerHeight, document.documentElement.scrollHeight)]")
-    clip = {"x": 0, "y": 0, "width": width, "height": min(height, look.highest)}
+    clip = {"x": 0, "y": 0, "width": width, "height": min(height, look.max_height)}
     taken = page.screenshot(full_page=True, clip=clip, animations="disabled")
     to.parent.mkdir(parents=True, exist_ok=True)
-    in_few_colours(Image.open(io.BytesIO(taken)).convert("RGB"), look.palette).save(to, optimize=True)
+    with_palette(Image.open(io.BytesIO(taken)).convert("RGB"), look.palette).save(to, optimize=True)
 
 
-def in_few_colours(picture: Image.Image, number: int) -> Image.Image:
-    """Those that cover most of it, and the accents, which cover little and say much."""
+def with_palette(picture: Image.Image, number: int) -> Image.Image:
+    """Reduce the picture to its `number` most common colours and the accents, which cover few pixels."""
     accents = [int(ACCENTS[at : at + 2], 16) for at in range(0, len(ACCENTS), 2)]
     common = picture.quantize(number, method=Image.Quantize.MEDIANCUT).getpalette() or []
     palette = Image.new("P", (1, 1))
@@ -55,7 +55,7 @@ def in_few_colours(picture: Image.Image, number: int) -> Image.Image:
 
 
 def settle(page: Page) -> None:
-    """Charts are drawn, and what comes by itself has come."""
+    """Wait until charts are drawn and content loaded by scripts has arrived."""
     page.wait_for_timeout(100)
     if page.locator(".api-documentation").count():
         page.locator(".opblock").first.wait_for(timeout=30_000)

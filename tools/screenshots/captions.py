@@ -1,4 +1,4 @@
-"""The index of all pictures, which says which of them show generated battles."""
+"""Index of all pictures; it marks those with generated battles."""
 
 from tools.screenshots.pictures import ADMINISTRATION, BATTLES, BOARDS, ERRORS, PEOPLE, Picture, World
 

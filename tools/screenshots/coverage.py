@@ -1,4 +1,4 @@
-"""Which addresses of the site have neither a picture nor a reason to have none."""
+"""Check that every URL of the site has a picture or a reason to have none."""
 
 from collections import defaultdict
 from fnmatch import fnmatchcase
@@ -10,7 +10,7 @@ from tools.screenshots.pictures import LEFT_OUT, PICTURES, Picture
 
 
 def complaints() -> list[str]:
-    """Sentences; none when every address is seen to."""
+    """Return a sentence for each URL without picture or reason, unused reason and duplicate name."""
     shown = {shows(picture) for picture in PICTURES}
     rest = [address for address in dict.fromkeys(addresses()) if address not in shown]
     reasons = [pattern for patterns in LEFT_OUT.values() for pattern in patterns]
@@ -25,7 +25,7 @@ def complaints() -> list[str]:
 
 
 def shows(picture: Picture) -> str:
-    """The address as the resolver has it; "" for one that does not exist."""
+    """Return the URL pattern of the picture; "" when no view matches."""
     if picture.shows:
         return picture.shows
     path = picture.address.partition("?")[0].format_map(defaultdict(lambda: "1"))

@@ -1,7 +1,7 @@
-"""`python -m tools.screenshots.generated_battles 500`: as if many had come for two weeks, in a running arena.
+"""`python -m tools.screenshots.generated_battles 500`: add battles of two weeks and many visitors to a running arena.
 
-Prompts and answers are copied from battles that were played; who asked, the votes, stars, reports and verdicts are
-made up. The last line it prints is JSON: the newest row of each table in the administration, {"battles_vote": id, …}.
+Prompts and answers are copied from played battles; visitors, votes, stars, reports and verdicts are made up. The last
+printed line is JSON with the newest row of each table in the administration: {"battles_vote": id, …}.
 """
 
 import json
@@ -46,8 +46,8 @@ from leaderboard.models import AggregationRun  # noqa: E402
 
 chance = Random(7)
 DAYS, VISITORS, COMPARISONS = 14, 60, 40
-# How much people like each of the three, as the board's score has it in units of 400 / ln 10.
-LIKED = {"smollm2-135m-plain": 0.1, "smollm2-135m-concise": -0.5, "smollm2-135m-warm": 0.4}
+# Log-strengths of the three models: 1 is 400 / ln 10 points of a board's score.
+STRENGTHS = {"smollm2-135m-plain": 0.1, "smollm2-135m-concise": -0.5, "smollm2-135m-warm": 0.4}
 CATEGORIES = {
     "coding": 0.2, "maths": 0.15, "creative-writing": 0.25, "instruction-following": 0.35, "hard-prompt": 0.2,
 }  # fmt: skip
@@ -58,7 +58,7 @@ REPORTS = [
     "Not sure this should be shown to pupils.", "The text is copied from a newspaper.",
     "The right one repeats the same line a hundred times.", "Medical advice that could hurt somebody.",
 ]  # fmt: skip
-# What rules would find, by their categories.
+# Prompts that rules would flag, by category.
 FLAGGED = {
     "numbers of payment cards": "My card 4111 1111 1111 1111 was charged twice. Write to my bank.",
     "passwords and keys": "Why does the server refuse my password hunter2?",
@@ -68,9 +68,9 @@ BECAUSE = ["Looked at it: harmless.", "A misunderstanding, nothing to do."]
 
 
 def generate(battles: int) -> None:
-    pool = _said_so_far()
+    pool = _answers_by_prompt()
     now = timezone.now()
-    _date_what_was_published(now - timedelta(days=DAYS + 1))
+    _backdate_snapshots(now - timedelta(days=DAYS + 1))
     visitors = [Visitor.objects.create() for _ in range(VISITORS)]
     moments = sorted(now - timedelta(days=DAYS * chance.random() ** 2) for _ in range(battles))
     for number, moment in enumerate(moments):
@@ -80,14 +80,14 @@ def generate(battles: int) -> None:
             _comparison(pool, chance.choice(visitors), moment)
         if number % (battles // 7) == battles // 7 - 1:
             _publish(moment)
-    _one_who_votes_for_one(pool, now)
+    _add_biased_voter(pool, now)
     _publish(now)
     anomalies.find_anomalies()
-    _what_moderators_meet(visitors)
+    _add_moderation_cases(visitors)
 
 
-def _said_so_far() -> dict[str, list[Answer]]:
-    """Whole answers of the three, by their prompts."""
+def _answers_by_prompt() -> dict[str, list[Answer]]:
+    """Return complete answers by prompt, for prompts answered by at least two models."""
     whole = Answer.objects.filter(state=Answer.State.DONE, turn__index=0, call__isnull=False)
     found: dict[str, list[Answer]] = {}
     for answer in whole.select_related("turn", "side__model", "call"):
@@ -95,8 +95,8 @@ def _said_so_far() -> dict[str, list[Answer]]:
     return {prompt: answers for prompt, answers in found.items() if len({one.side.model_id for one in answers}) > 1}
 
 
-def _opened(prompt: str, visitor: Visitor, moment: datetime, mode: str, answers: dict[str, Answer]) -> Battle:
-    """With the same answers, as if its visitor had been told them then."""
+def _create_battle(prompt: str, visitor: Visitor, moment: datetime, mode: str, answers: dict[str, Answer]) -> Battle:
+    """Create a battle of this moment with copies of the answers, by position."""
     session = Session.objects.create(owner_visitor=visitor, title=prompt[:60], created_at=moment, last_active_at=moment)
     language = chance.choices(list(LANGUAGES), list(LANGUAGES.values()))[0]
     filed = [name for name, share in CATEGORIES.items() if chance.random() < share]
@@ -107,13 +107,15 @@ def _opened(prompt: str, visitor: Visitor, moment: datetime, mode: str, answers:
         battle=battle, index=0, prompt=prompt, state=Turn.State.DONE, queued_at=moment, created_at=moment,
         finished_at=moment + timedelta(seconds=9),
     )  # fmt: skip
-    for position, said in answers.items():
-        side = Side.objects.create(battle=battle, position=position, model=said.side.model)
-        answer = Answer.objects.create(turn=turn, side=side, state=Answer.State.DONE, text=said.text, html=said.html)
-        call, heard = said.call, chance.uniform(0.7, 1.4)
+    for position, source in answers.items():
+        side = Side.objects.create(battle=battle, position=position, model=source.side.model)
+        answer = Answer.objects.create(
+            turn=turn, side=side, state=Answer.State.DONE, text=source.text, html=source.html
+        )
+        call, factor = source.call, chance.uniform(0.7, 1.4)
         answer.call = Call.objects.create(
             answer=answer, model=side.model, attempt=1, fence=1, state=Call.State.DONE, started_at=moment,
-            first_token_ms=int((call.first_token_ms or 300) * heard), total_ms=int((call.total_ms or 4000) * heard),
+            first_token_ms=int((call.first_token_ms or 300) * factor), total_ms=int((call.total_ms or 4000) * factor),
             prompt_tokens=call.prompt_tokens, completion_tokens=call.completion_tokens, finish_reason="stop",
         )  # fmt: skip
         answer.save(update_fields=["call"])
@@ -123,7 +125,7 @@ def _opened(prompt: str, visitor: Visitor, moment: datetime, mode: str, answers:
 def _battle(pool: dict[str, list[Answer]], visitor: Visitor, moment: datetime, mode: str) -> Battle:
     prompt = chance.choice(list(pool))
     left, right = _two_of_different_models(pool[prompt])
-    battle = _opened(prompt, visitor, moment, mode, {Position.LEFT: left, Position.RIGHT: right})
+    battle = _create_battle(prompt, visitor, moment, mode, {Position.LEFT: left, Position.RIGHT: right})
     if chance.random() < 0.92:
         _vote(battle, left, right, visitor, moment, _choice(left, right))
     return battle
@@ -137,14 +139,19 @@ def _two_of_different_models(answers: list[Answer]) -> tuple[Answer, Answer]:
 def _choice(left: Answer, right: Answer) -> str:
     if chance.random() < 0.22:
         return chance.choice(["tie", "tie", "both_bad"])
-    by = LIKED[right.side.model.slug] - LIKED[left.side.model.slug]
-    return "left" if chance.random() < 1 / (1 + math.exp(by)) else "right"
+    difference = STRENGTHS[right.side.model.slug] - STRENGTHS[left.side.model.slug]
+    return "left" if chance.random() < 1 / (1 + math.exp(difference)) else "right"
 
 
 def _vote(battle: Battle, left: Answer, right: Answer, visitor: Visitor, moment: datetime, choice: str) -> None:
     style = {
-        side: {"tokens": len(said.text.split()) * 4 // 3, "headings": 0, "bold": said.text.count("**") // 2, "lists": 0}
-        for side, said in (("left", left), ("right", right))
+        side: {
+            "tokens": len(answer.text.split()) * 4 // 3,
+            "headings": 0,
+            "bold": answer.text.count("**") // 2,
+            "lists": 0,
+        }
+        for side, answer in (("left", left), ("right", right))
     }
     tags = {choice: chance.sample(["accurate", "clear", "complete", "creative"], 2)} if choice in style else {}
     Vote.objects.create(
@@ -158,46 +165,46 @@ def _vote(battle: Battle, left: Answer, right: Answer, visitor: Visitor, moment:
 @transaction.atomic
 def _comparison(pool: dict[str, list[Answer]], visitor: Visitor, moment: datetime) -> None:
     prompt = chance.choice(list(pool))
-    one_each = {said.side.model_id: said for said in pool[prompt]}.values()
-    battle = _opened(
-        prompt, visitor, moment, "compare", {str(number): said for number, said in enumerate(one_each, start=1)}
+    one_each = {answer.side.model_id: answer for answer in pool[prompt]}.values()
+    battle = _create_battle(
+        prompt, visitor, moment, "compare", {str(number): answer for number, answer in enumerate(one_each, start=1)}
     )
     for answer in Answer.objects.filter(turn__battle=battle).select_related("side__model"):
-        stars = max(1, min(5, round(chance.gauss(3 + 2 * LIKED[answer.side.model.slug], 1))))
+        stars = max(1, min(5, round(chance.gauss(3 + 2 * STRENGTHS[answer.side.model.slug], 1))))
         Answer.objects.filter(pk=answer.pk).update(stars=stars)
         StarRating.objects.create(answer=answer, stars=stars, created_at=moment, voter=Actor(visitor=visitor).key)
 
 
-def _one_who_votes_for_one(pool: dict[str, list[Answer]], now: datetime) -> None:
-    """Whatever the answers say: someone for the review of voters."""
-    visitor, loved = Visitor.objects.create(), "smollm2-135m-concise"
+def _add_biased_voter(pool: dict[str, list[Answer]], now: datetime) -> None:
+    """Add a voter who always votes for one model, for the review of voters."""
+    visitor, favourite = Visitor.objects.create(), "smollm2-135m-concise"
     for number in range(40):
         prompt = chance.choice(list(pool))
         left, right = _two_of_different_models(pool[prompt])
-        if loved not in (left.side.model.slug, right.side.model.slug):
+        if favourite not in (left.side.model.slug, right.side.model.slug):
             continue
         moment = now - timedelta(hours=3, minutes=-2 * number)
         with transaction.atomic():
-            battle = _opened(prompt, visitor, moment, "blind", {Position.LEFT: left, Position.RIGHT: right})
-            _vote(battle, left, right, visitor, moment, "left" if left.side.model.slug == loved else "right")
+            battle = _create_battle(prompt, visitor, moment, "blind", {Position.LEFT: left, Position.RIGHT: right})
+            _vote(battle, left, right, visitor, moment, "left" if left.side.model.slug == favourite else "right")
 
 
-def _date_what_was_published(moment: datetime) -> None:
-    """Before everything that is generated, or the lines over time would run back and forth."""
+def _backdate_snapshots(moment: datetime) -> None:
+    """Date existing snapshots before the generated ones, so that charts over time run forward."""
     table = AggregationRun._meta.db_table
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")  # which keeps snapshots as they are
+        cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")  # snapshots are immutable otherwise
         AggregationRun.objects.update(started_at=moment, finished_at=moment)
         cursor.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
 
 
 def _publish(moment: datetime) -> None:
-    """Every board, as if it were then: for charts over time."""
+    """Publish every board at this moment, for charts over time."""
     with patch.object(schedule, "database_now", return_value=moment):
         job.aggregate(slot=schedule.new_slot())
 
 
-def _what_moderators_meet(visitors: list[Visitor]) -> None:
+def _add_moderation_cases(visitors: list[Visitor]) -> None:
     by = User.objects.filter(is_superuser=True).earliest("pk")
     reported = Battle.objects.filter(session__owner_visitor__in=visitors).order_by("-created_at")
     for battle, reason in zip(reported[3:60:3], [*REPORTS, *REPORTS], strict=False):

@@ -1,6 +1,6 @@
-"""`python -m tools.screenshots.people`: members and staff of a running arena, signed in.
+"""`python -m tools.screenshots.people`: create members and staff in a running arena and sign them in.
 
-Prints JSON: under `signed_in` each one's session cookie, under `ids` what the addresses of their pages need.
+Prints JSON: `signed_in` has their session cookies, `ids` the ids and keys in URLs of their pages.
 """
 
 import json
@@ -38,7 +38,7 @@ from arena_site.moderators import MODERATORS  # noqa: E402
 from uploads.actions import keep_upload  # noqa: E402
 
 PASSWORD = "a-good-password-1"
-# "Firefox on Windows" and so on, as the list of browsers says it.
+# Shown in the list of browsers as "Firefox on Windows" and so on.
 AGENTS = [
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0",
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 "
@@ -48,14 +48,14 @@ AGENTS = [
 CSV = b"city,year,visitors\nBrest,2024,1400000\nBrest,2025,1520000\n"
 
 
-def person(name: str, **fields: object) -> User:
+def create_person(name: str, **fields: object) -> User:
     user = User.objects.create_user(f"{name}@example.org", PASSWORD, **fields)
     EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
     return user
 
 
-def signed_in(user: User, agent: str = AGENTS[2]) -> str:
-    """The value of the session's cookie. Nobody is asked for the password again for a day."""
+def sign_in(user: User, agent: str = AGENTS[2]) -> str:
+    """Return the session cookie's value. Reauthentication is not needed for a day."""
     client = Client(headers={"host": "127.0.0.1", "User-Agent": agent})
     client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
     session = client.session
@@ -63,42 +63,43 @@ def signed_in(user: User, agent: str = AGENTS[2]) -> str:
         {"method": "password", "at": time.time() + 86_400, "email": user.email, "reauthenticated": True}
     ]
     session["account_authentication_methods_user"] = str(user.pk)
-    del session[RECORDED_KEY]  # the next page notes which browser it is
+    del session[RECORDED_KEY]  # so that the next page records the browser
     session.save()
     assert client.get("/accounts/browsers/").status_code == 200
     return str(client.cookies["sessionid"].value)
 
 
-def a_passkey() -> dict[str, Any]:
-    """As a browser would have registered it."""
+def make_passkey() -> dict[str, Any]:
+    """Return the credential that a browser sends to register a passkey."""
     key = ES256.from_cryptography_key(ec.generate_private_key(ec.SECP256R1()).public_key())
     name, flags = token_bytes(16), AuthenticatorData.FLAG
     data = AuthenticatorData.create(
         sha256(b"localhost").digest(), flags.UP | flags.UV | flags.AT, 0,
         AttestedCredentialData.create(Aaguid(bytes(16)), name, key),
     )  # fmt: skip
-    said = b'{"type": "webauthn.create", "challenge": "", "origin": "http://localhost"}'
+    client_data = b'{"type": "webauthn.create", "challenge": "", "origin": "http://localhost"}'
     return {
         "id": websafe_encode(name), "rawId": websafe_encode(name), "type": "public-key",
         "clientExtensionResults": {"credProps": {"rk": True}},
         "response": {
             "attestationObject": websafe_encode(AttestationObject.create("none", data, {})),
-            "clientDataJSON": websafe_encode(said),
+            "clientDataJSON": websafe_encode(client_data),
         },
     }  # fmt: skip
 
 
 def main() -> None:
-    member, guarded = person("mara"), person("noor")
-    moderator, administrator = person("ines", is_staff=True), person("otto", is_staff=True, is_superuser=True)
+    member, guarded = create_person("mara"), create_person("noor")
+    moderator = create_person("ines", is_staff=True)
+    administrator = create_person("otto", is_staff=True, is_superuser=True)
     moderator.groups.add(Group.objects.get(name=MODERATORS))
     newcomer = User.objects.create_user("lena@example.org", PASSWORD)
     unconfirmed = EmailAddress.objects.create(user=newcomer, email=newcomer.email, primary=True)
     for agent in AGENTS[:2]:
-        signed_in(member, agent)
+        sign_in(member, agent)
     TOTP.activate(guarded, generate_totp_secret())
     RecoveryCodes.activate(guarded)
-    passkey = WebAuthn.add(guarded, "This laptop", a_passkey()).instance
+    passkey = WebAuthn.add(guarded, "This laptop", make_passkey()).instance
     for name, scopes in (("notebook", [Scope.READ, Scope.BATTLE, Scope.VOTE]), ("weekly export", [Scope.EXPORT])):
         ApiToken.issue(user=member, name=name, scopes=scopes, expires_at=timezone.now() + timedelta(days=90))
     for name, content in (("visitors-by-city.csv", CSV), ("opening-hours.md", b"# Opening hours\n\nDaily, 9 to 17.\n")):
@@ -108,8 +109,8 @@ def main() -> None:
     actions.ban(Ban(visitor=banned, reason="Advertisements in every prompt."), by=administrator)
     print(json.dumps({
         "signed_in": {
-            "member": signed_in(member), "guarded": signed_in(guarded), "moderator": signed_in(moderator),
-            "administrator": signed_in(administrator),
+            "member": sign_in(member), "guarded": sign_in(guarded), "moderator": sign_in(moderator),
+            "administrator": sign_in(administrator),
         },
         "ids": {
             "confirmation": EmailConfirmationHMAC(unconfirmed).key,

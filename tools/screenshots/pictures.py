@@ -1,4 +1,4 @@
-"""What there is to see: each page and state of one, who sees it, and what its reader does first."""
+"""All pictures: pages and their states, with the reader and the actions before the picture is taken."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ Act = Callable[[Page], None]
 
 
 class Who(StrEnum):
-    NOBODY = "nobody"  # whose first visit it is
-    VISITOR = "visitor"  # who has battled
+    NEWCOMER = "newcomer"  # on the first visit
+    VISITOR = "visitor"  # with battles
     MEMBER = "member"
     GUARDED = "guarded"  # a member with a second factor
     MODERATOR = "moderator"
@@ -23,22 +23,22 @@ class Who(StrEnum):
 
 
 class World(StrEnum):
-    """Which arena a picture is of; they are arranged in this order."""
+    """States of the arena, prepared in this order."""
 
-    NEW = "new"  # in which nobody has battled
-    PLAYED = "played"  # real battles
-    GENERATED = "generated"  # and hundreds that were generated
-    STRICT = "strict"  # that asks for consent and has limits at once
-    BROKEN = "broken"  # without a part of it
+    NEW = "new"  # without battles
+    PLAYED = "played"  # with battles on the local model
+    GENERATED = "generated"  # with hundreds of generated battles, too
+    STRICT = "strict"  # with consent and low limits
+    BROKEN = "broken"  # without Valkey and the table of uploads
 
 
 @dataclass(frozen=True)
 class Picture:
-    """`address`: with ids by name in braces. `shows`: where the acts lead, as tests.site_urls writes it."""
+    """`address`: a URL with ids as {name}. `shows`: URL pattern after `act`, in the form of tests.site_urls."""
 
     name: str
     address: str
-    who: Who = Who.NOBODY
+    who: Who = Who.NEWCOMER
     world: World = World.PLAYED
     act: Act | None = None
     status: int = 200
@@ -50,7 +50,7 @@ def _all(who: Who, world: World, pages: dict[str, str]) -> list[Picture]:
 
 
 BATTLES = [
-    *_all(Who.NOBODY, World.NEW, {
+    *_all(Who.NEWCOMER, World.NEW, {
         "start": "/", "start-side-by-side": "/?mode=side_by_side", "start-compare": "/?mode=compare",
         "start-direct": "/?mode=direct", "sessions-empty": "/sessions/", "files-empty": "/uploads/",
     }),
@@ -74,7 +74,7 @@ BATTLES = [
     Picture("refused-prompt", "/", world=World.NEW, act=acts.ask_too_much),
 ]  # fmt: skip
 PEOPLE = [
-    *_all(Who.NOBODY, World.NEW, {
+    *_all(Who.NEWCOMER, World.NEW, {
         "sign-in": "/accounts/login/", "sign-up": "/accounts/signup/", "password-reset": "/accounts/password/reset/",
         "password-reset-sent": "/accounts/password/reset/done/",
         "password-reset-done": "/accounts/password/reset/key/done/", "inactive": "/accounts/inactive/",
@@ -109,16 +109,16 @@ PEOPLE = [
     }),
 ]  # fmt: skip
 BOARDS = [
-    *_all(Who.NOBODY, World.NEW, {
+    *_all(Who.NEWCOMER, World.NEW, {
         "leaderboard-empty": "/leaderboard/", "charts-empty": "/leaderboard/charts/",
         "snapshots-empty": "/leaderboard/snapshots/", "method": "/leaderboard/method/", "api-docs": "/api/v1/docs/",
     }),
-    *_all(Who.NOBODY, World.PLAYED, {
+    *_all(Who.NEWCOMER, World.PLAYED, {
         "leaderboard": "/leaderboard/", "charts": "/leaderboard/charts/", "model": "/leaderboard/models/{model}/",
         "pair": "/leaderboard/compare/{model}/{other_model}/", "pair-choice": "/leaderboard/compare/",
         "snapshots": "/leaderboard/snapshots/",
     }),
-    *_all(Who.NOBODY, World.GENERATED, {
+    *_all(Who.NEWCOMER, World.GENERATED, {
         "leaderboard-500": "/leaderboard/", "leaderboard-category": "/leaderboard/?board=category:creative-writing",
         "leaderboard-language": "/leaderboard/?board=language:fr",
         "leaderboard-style-control": "/leaderboard/?style_control=1",
@@ -129,7 +129,7 @@ BOARDS = [
         "snapshots-500": "/leaderboard/snapshots/", "snapshot": "/leaderboard/snapshots/{snapshot}/",
     }),
 ]  # fmt: skip
-# Tables whose lists and forms have something of our own; of the others, the index.
+# Tables whose lists and forms differ from Django's.
 TABLES = [
     "models_registry/provider", "models_registry/languagemodel", "models_registry/charge", "battles/session",
     "battles/battle", "battles/vote", "battles/moderationcase", "battles/moderationrule", "battles/category",
@@ -182,7 +182,7 @@ ERRORS = [
 ]
 PICTURES = [*BATTLES, *PEOPLE, *BOARDS, *ADMINISTRATION, *ERRORS]
 
-# Addresses without a picture, by why. A star stands for anything.
+# URLs without a picture, by reason; * matches anything.
 LEFT_OUT = {
     "takes what a form sends, and shows no page": [
         "/answers/{public_id}/rating/", "/battles/{public_id}/?*/", "/s/{public_id}/battles/",

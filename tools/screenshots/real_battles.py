@@ -1,4 +1,4 @@
-"""Battles that are played for the pictures: real answers of the local model, to prompts as people write them."""
+"""Play battles for the pictures: everyday prompts and real answers of the local model."""
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle, islice
@@ -29,17 +29,17 @@ COMPARED = "Name three reasons to learn a second language, as a list."
 STARS = (4, 2, 3)
 FILE = ("notes-on-the-lighthouse.txt", b"The lighthouse was built in 1863. Its lamp is seen from 31 kilometres away.\n")
 VISITORS = 8
-AT_ONCE = 2  # the local model has room for two battles
+CONCURRENCY = 2  # the local model's slots suffice for two battles
 
 
 def play(site: str, number: int) -> tuple[Reader, dict[str, str]]:
-    """So many blind battles by several visitors, each with a vote; then one of every other kind, by the first visitor.
+    """Play `number` blind battles of several visitors with votes, then one of every other kind by the first visitor.
 
-    Returns that visitor and the ids of what there is to see: sessions as `voted`, battles as `voted_battle`.
+    Returns the first visitor, and ids for URLs by name: sessions as `voted`, battles as `voted_battle`.
     """
     visitors = [Reader(site) for _ in range(VISITORS)]
     work = list(islice(zip(cycle(visitors), cycle(PROMPTS), strict=False), number))
-    with ThreadPoolExecutor(AT_ONCE) as threads:
+    with ThreadPoolExecutor(CONCURRENCY) as threads:
         list(threads.map(lambda turn: _play_one(*turn), work))
     first = visitors[0]
     return first, _one_of_each(first)
@@ -54,7 +54,7 @@ def _play_one(visitor: Reader, prompt: str) -> None:
 def _one_of_each(visitor: Reader) -> dict[str, str]:
     slugs = [model["id"] for model in visitor.api("GET", "models/").json()["results"] if "smollm2" in model["id"]]
     file = visitor.request("POST", "/api/v1/uploads/", files={"file": FILE}).json()["id"]
-    made = {
+    battles = {
         "asked_again": _ask(visitor, PROMPTS[14]),
         "unvoted": _ask(visitor, PROMPTS[0]),
         "voted": _ask(visitor, PROMPTS[4]),
@@ -63,22 +63,22 @@ def _one_of_each(visitor: Reader) -> dict[str, str]:
         "beside": _ask(visitor, PROMPTS[6], mode="side_by_side", models=slugs[:2]),
         "direct": _ask(visitor, PROMPTS[8], mode="direct", models=slugs[:1]),
     }
-    ids = {name: session for name, (session, _battle) in made.items()}
-    ids |= {f"{name}_battle": battle["id"] for name, (_session, battle) in made.items()}
+    ids = {name: session for name, (session, _battle) in battles.items()}
+    ids |= {f"{name}_battle": battle["id"] for name, (_session, battle) in battles.items()}
     for name in ("voted", "asked_again", "beside"):
-        visitor.api("POST", f"battles/{ids[f'{name}_battle']}/vote/", {"choice": _longer(made[name][1])})
+        visitor.api("POST", f"battles/{ids[f'{name}_battle']}/vote/", {"choice": _longer(battles[name][1])})
     _follow_up(visitor, ids["asked_again_battle"])
     _follow_up(visitor, ids["direct_battle"])
-    said = {"tags": {"left": ["clear"], "right": ["shallow"]}, "comment": "The left one has a rhythm."}
-    visitor.api("POST", f"battles/{ids['voted_battle']}/feedback/", said)
-    for answer, stars in zip(made["compared"][1]["turns"][0]["answers"], STARS, strict=False):
+    feedback = {"tags": {"left": ["clear"], "right": ["shallow"]}, "comment": "The left one has a rhythm."}
+    visitor.api("POST", f"battles/{ids['voted_battle']}/feedback/", feedback)
+    for answer, stars in zip(battles["compared"][1]["turns"][0]["answers"], STARS, strict=False):
         visitor.api("POST", f"answers/{answer['id']}/rating/", {"stars": stars})
     share = visitor.api("POST", f"battles/{ids['voted_battle']}/publish/").json()["id"]
     return ids | {"share": share, "file": file, "model": slugs[0], "other_model": slugs[1]}
 
 
 def _ask(visitor: Reader, prompt: str, **body: Any) -> tuple[str, dict[str, Any]]:
-    """(session's id, battle once it has been answered)."""
+    """Return the session's id and the answered battle."""
     response = visitor.api("POST", "sessions/", {"prompt": prompt, **body})
     assert response.status_code == 201, response.text
     session = response.json()
@@ -92,7 +92,7 @@ def _follow_up(visitor: Reader, battle: str) -> None:
 
 
 def _longer(battle: dict[str, Any]) -> str:
-    """No good judge, but one that can be told in a word: of the two the longer, and a tie for about as long."""
+    """Return the vote of a simple judge: the longer answer, or a tie for about the same length."""
     words = {answer["side"]: len(answer["text"].split()) for answer in battle["turns"][-1]["answers"]}
     if max(words.values()) < 12:
         return "both_bad"

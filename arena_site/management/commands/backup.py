@@ -1,4 +1,4 @@
-"""`manage.py backup FILE`: everything an arena keeps, in one file, while it runs."""
+"""`manage.py backup FILE`: write the database and the uploads to one file while the arena runs."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ class Command(BaseCommand):
 
 
 def _write(file: Path) -> Manifest:
-    """Under another name until it is whole and on the disk."""
+    """Write under another name and rename once the backup is complete and on the disk."""
     if file.exists():
         raise CommandError(f"{file} exists: a backup overwrites nothing.")
     unfinished = file.with_name(f"{file.name}.part")

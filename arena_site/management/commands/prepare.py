@@ -1,4 +1,4 @@
-"""`manage.py prepare`: everything between a started database and a working site; safe to repeat."""
+"""`manage.py prepare`: make a site work once its database runs; safe to repeat."""
 
 import hashlib
 import os
@@ -34,17 +34,17 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, compose: bool, **options: object) -> None:
         for warning in check_removed_settings():
-            self.stdout.write(str(warning.msg))  # `make up` shows the standard output only
+            self.stdout.write(str(warning.msg))  # `make up` shows standard output only
         heartbeat.clear()
         self._migrate()
         grant_rights()
         if not compose:
             self._collect_static()
-        self._read_models()
-        self._name_refused_providers(probe_keyless_providers())
-        self._first_administrator("docker compose exec web python" if compose else ".venv/bin/python")
+        self._import_models()
+        self._warn_about_refused_providers(probe_keyless_providers())
+        self._create_first_administrator("docker compose exec web python" if compose else ".venv/bin/python")
         if compose:
-            self._count_drawable_models()
+            self._report_drawable_models()
 
     def _migrate(self) -> None:
         executor = MigrationExecutor(connection)
@@ -52,7 +52,7 @@ class Command(BaseCommand):
             call_command("migrate", interactive=False, verbosity=0)
 
     def _collect_static(self) -> None:
-        """Compressing takes seconds: only when a file changed since the last time."""
+        """Collect and compress, which takes seconds, only when a file changed since the last time."""
         stamp = settings.STATIC_ROOT / ".collected"
         fingerprint = static_fingerprint()
         if stamp.exists() and stamp.read_text() == fingerprint:
@@ -60,13 +60,13 @@ class Command(BaseCommand):
         call_command("collectstatic", interactive=False, clear=True, verbosity=0)
         stamp.write_text(fingerprint)
 
-    def _read_models(self) -> None:
+    def _import_models(self) -> None:
         try:
             call_command("import_models", if_changed=True, stdout=self.stdout)
         except CommandError as error:
             self.stdout.write(f"{settings.ARENA_MODELS_FILE.name} was not read, the models stay as they were:\n{error}")
 
-    def _name_refused_providers(self, refused_endpoints: set[str]) -> None:
+    def _warn_about_refused_providers(self, refused_endpoints: set[str]) -> None:
         for provider in Provider.objects.filter(models__status=LanguageModel.Status.ACTIVE).distinct().order_by("name"):
             if provider.endpoint in refused_endpoints or not provider.has_allowed_address:
                 self.stdout.write(
@@ -74,7 +74,7 @@ class Command(BaseCommand):
                     "ARENA_ALLOW_PRIVATE_PROVIDERS=true allows private networks."
                 )
 
-    def _count_drawable_models(self) -> None:
+    def _report_drawable_models(self) -> None:
         count = len(LanguageModel.objects.drawable())
         if count >= 2:
             self.stdout.write(f"{count} models can be drawn for battles.")
@@ -84,7 +84,7 @@ class Command(BaseCommand):
                 "models to config/models.yaml, then repeat docker compose up --detach; or add them at /admin/."
             )
 
-    def _first_administrator(self, python: str) -> None:
+    def _create_first_administrator(self, python: str) -> None:
         if User.objects.filter(is_superuser=True).exists():
             return
         email, password = os.environ.get("ARENA_ADMIN_EMAIL"), os.environ.get("ARENA_ADMIN_PASSWORD")
@@ -96,7 +96,7 @@ class Command(BaseCommand):
 
 
 def static_fingerprint() -> str:
-    """Changes with any static file's name, size or time."""
+    """Return a hash of the static files' names, sizes and times."""
     digest = hashlib.sha256()
     ignored = apps.get_app_config("staticfiles").ignore_patterns  # type: ignore[attr-defined]
     for finder in get_finders():

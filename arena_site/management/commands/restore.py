@@ -1,4 +1,4 @@
-"""`manage.py restore FILE`: an arena as it was when the backup was made."""
+"""`manage.py restore FILE`: load a backup into an empty arena."""
 
 import shutil
 import sys
@@ -16,10 +16,10 @@ from arena_site.backups.restoring import CannotRestore, restore_backup
 
 
 class Command(BaseCommand):
-    help = "Bring a backup into an arena that nobody has used yet, or into a database without tables."
+    help = "Restore a backup into an unused arena, or into a database without tables."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=Path, help="what `backup` wrote; - is standard input")
+        parser.add_argument("file", type=Path, help="a file that `backup` wrote; - is standard input")
         parser.add_argument(
             "--forget-unreadable-keys",
             action="store_true",
@@ -28,7 +28,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, file: Path, forget_unreadable_keys: bool, **options: object) -> None:
         try:
-            with opened(file) as backup:
+            with open_seekable(file) as backup:
                 manifest = restore_backup(backup, name=file.name, forget_unreadable_keys=forget_unreadable_keys)
         except (CannotRestore, NotABackup) as error:
             raise CommandError(f"{error}\nNothing was restored.") from error
@@ -40,8 +40,11 @@ class Command(BaseCommand):
 
 
 @contextmanager
-def opened(file: Path) -> Iterator[IO[bytes]]:
-    """Standard input is put down first, without a name, where there is room for uploads: its end is read before all."""
+def open_seekable(file: Path) -> Iterator[IO[bytes]]:
+    """Open the file; copy standard input to a temporary file first, as a ZIP is read from its end.
+
+    The copy is made beside the uploads, where there is room for them.
+    """
     if str(file) != "-":
         with file.open("rb") as backup:
             yield backup

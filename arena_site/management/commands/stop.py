@@ -1,4 +1,4 @@
-"""`manage.py stop`: end a running arena."""
+"""`manage.py stop`: stop a running arena."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand
 
 
 class Command(BaseCommand):
-    help = "End the arena that runs on this data directory, or what a killed one left behind."
+    help = "Stop the arena that runs on this data directory, or processes that a killed one left."
     requires_system_checks: list[str] = []
 
     def handle(self, *args: object, **options: object) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py sweep`: the loop that finds work nobody does any more. It needs no broker."""
+"""`manage.py sweep`: requeue turns and uploads whose lease expired (polling loop). It needs no broker."""
 
 import logging
 import signal
@@ -14,14 +14,14 @@ from common.valkey.connections import UNREACHABLE
 from models_registry.health.reachability import probe_keyless_providers
 from uploads.sweep import sweep as sweep_uploads
 
-EVERY_S = 2
-# Rounds between two questions to providers without a key: does your server answer?
-PROBE_EVERY = 8
+INTERVAL_S = 2
+# Between two probes of providers without a key.
+ROUNDS_PER_PROBE = 8
 logger = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    help = "Requeue abandoned turns and files every two seconds and see which servers answer, until SIGTERM."
+    help = "Requeue abandoned turns and files every two seconds and probe providers without a key, until SIGTERM."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="one round, then end")
@@ -34,10 +34,10 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())
         heartbeat.start("sweeper")
-        all_was_well = True
-        for round_number in count():  # the first at once: after a crash there may be turns that wait
-            all_was_well = one_round(all_was_well, probes=round_number % PROBE_EVERY == 0)
-            if stopped.wait(EVERY_S):
+        succeeded = True
+        for round_number in count():  # the first at once: after a crash turns may be waiting
+            succeeded = sweep_safely(succeeded, with_probes=round_number % ROUNDS_PER_PROBE == 0)
+            if stopped.wait(INTERVAL_S):
                 return
 
 
@@ -46,19 +46,19 @@ def sweep() -> None:
     sweep_uploads()
 
 
-def one_round(all_was_well: bool, *, probes: bool) -> bool:
-    """Whether it went well; one line when that changes for the worse."""
+def sweep_safely(succeeded_before: bool, *, with_probes: bool) -> bool:
+    """Run one round and return whether it succeeded; an outage is logged once, when it begins."""
     try:
         sweep()
-        if probes:
+        if with_probes:
             probe_keyless_providers()
     except (DatabaseError, *UNREACHABLE) as error:
-        if all_was_well:
-            logger.warning("nothing is swept: a service is away (%s)", error)
+        if succeeded_before:
+            logger.warning("sweep failed: a service is unreachable (%s)", error)
         return False
-    except Exception:  # one bad row must not end the loop that saves all others
-        logger.exception("a round of sweeping failed")
+    except Exception:  # one bad row must not end the loop that requeues all others
+        logger.exception("sweep failed")
         return False
     finally:
-        connections.close_all()  # back to the pool; a broken one is not used again
+        connections.close_all()  # returns them to the pool, which discards broken ones
     return True

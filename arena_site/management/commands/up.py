@@ -1,4 +1,4 @@
-"""`manage.py up`: the whole arena in the foreground."""
+"""`manage.py up`: run the whole arena in the foreground."""
 
 import os
 import sys
@@ -12,6 +12,6 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: object, **options: object) -> None:
-        # The launcher knows no Django; it takes this process over rather than carry Django around for days.
+        # The launcher needs no Django: it replaces this process instead of keeping Django in memory for days.
         os.chdir(settings.BASE_DIR)
         os.execv(sys.executable, [sys.executable, "-m", "arena_site.supervisor"])  # noqa: S606

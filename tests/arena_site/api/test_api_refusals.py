@@ -1,4 +1,4 @@
-"""Whatever is wrong with a request to the API, the answer is JSON in one shape; and who may ask from another site."""
+"""Refused API requests get JSON of one shape; CORS."""
 
 import pytest
 from django.http.response import ResponseHeaders
@@ -20,12 +20,12 @@ def program() -> Client:
 
 @pytest.mark.parametrize("path", ["/api/v1/nothing/", "/api/v1/sessions", "/api/v2/models/", "/api/", "/api/v1/"])
 @pytest.mark.parametrize("method", ["get", "post", "delete", "options"])
-def test_an_address_that_does_not_exist_is_refused_in_json(program: Client, method: str, path: str):
+def test_unknown_api_path_returns_404_json(program: Client, method: str, path: str):
     refused = getattr(program, method)(path)
     assert (refused.status_code, refused.json()["code"]) == (404, "not_found")
 
 
-def test_a_method_that_an_address_has_not_is_refused(program: Client):
+def test_unsupported_method_returns_405(program: Client):
     refused = program.put(SESSIONS, {}, "application/json")
     assert (refused.status_code, refused.json()["code"]) == (405, "method_not_allowed")
     assert refused["Allow"] == "GET, POST, HEAD, OPTIONS"
@@ -35,7 +35,7 @@ def test_a_method_that_an_address_has_not_is_refused(program: Client):
 @pytest.mark.parametrize(
     "media_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b"]
 )
-def test_anything_but_json_is_refused(program: Client, media_type: str):
+def test_other_media_type_returns_415(program: Client, media_type: str):
     refused = program.post(SESSIONS, b"prompt=one", media_type)
     assert (refused.status_code, refused.json()["code"]) == (415, "unsupported_media_type")
 
@@ -50,7 +50,7 @@ def test_anything_but_json_is_refused(program: Client, media_type: str):
 @pytest.mark.parametrize(
     "media_type", ["application/json", "application/json; charset=rot13", "application/json; charset=utf-7"]
 )
-def test_what_is_no_object_of_json_in_utf_8_is_refused(program: Client, body: bytes, media_type: str):
+def test_invalid_json_object_returns_400(program: Client, body: bytes, media_type: str):
     refused = program.generic("POST", SESSIONS, body, media_type)
     assert refused.status_code == 400
     assert set(refused.json()) <= {"code", "detail", "fields"}
@@ -66,29 +66,27 @@ def test_what_is_no_object_of_json_in_utf_8_is_refused(program: Client, body: by
         '{"prompt": "p", "models": ["ODD"], "mode": "direct"}',
     ],
 )
-def test_a_refusal_that_quotes_what_cannot_be_stored_is_sent_and_remembered(
-    program: Client, body: str, odd: str, headers: dict[str, str]
-):
-    """Such a quotation could be neither encoded nor kept for a repeated request."""
+def test_refusal_quoting_unstorable_text_can_be_repeated(program: Client, body: str, odd: str, headers: dict[str, str]):
+    """Such text can neither be encoded nor stored for a repeated request."""
     for _ in range(2):
         refused = program.generic("POST", SESSIONS, body.replace("ODD", odd), "application/json", headers=headers)
         assert refused.status_code == 400, refused.text
 
 
 @pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "k"}])
-def test_more_than_fits_is_refused(program: Client, headers: dict[str, str]):
+def test_too_large_body_returns_413(program: Client, headers: dict[str, str]):
     refused = program.post(SESSIONS, b'{"prompt": "' + b"x" * 1_000_000 + b'"}', "application/json", headers=headers)
     assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
 
 
 @pytest.mark.parametrize("accept", ["text/event-stream", "text/html", "application/xml", "nonsense"])
-def test_the_address_decides_the_format_whatever_is_accepted(program: Client, accept: str):
+def test_accept_header_does_not_change_format(program: Client, accept: str):
     read = program.get("/api/v1/models/", headers={"Accept": accept})
     assert (read.status_code, read["Content-Type"]) == (200, "application/json")
 
 
 @pytest.mark.parametrize("path", ["/api/v1/models/%00/", "/s/a%00b/", "/leaderboard/models/%00/"])
-def test_an_address_that_no_row_can_have_is_nowhere(program: Client, path: str):
+def test_nul_byte_in_path_returns_404(program: Client, path: str):
     assert program.get(path).status_code == 404
 
 
@@ -96,7 +94,7 @@ def test_an_address_that_no_row_can_have_is_nowhere(program: Client, path: str):
     "path",
     ["/api/v1/leaderboard/history/?board=%00&models=a", "/api/v1/leaderboard/head-to-head/?a=%00&b=c", "/?x=%00"],
 )
-def test_a_query_that_no_row_can_match_is_refused(program: Client, path: str):
+def test_nul_byte_in_query_returns_400(program: Client, path: str):
     refused = program.get(path)
     assert refused.status_code == 400
     assert path.startswith("/?") or refused.json()["code"] == "invalid"
@@ -105,20 +103,20 @@ def test_a_query_that_no_row_can_match_is_refused(program: Client, path: str):
 @pytest.mark.parametrize(
     "path", ["leaderboard/history/", "leaderboard/head-to-head/", "leaderboard/?as=pdf", "models/?limit=0"]
 )
-def test_a_refusals_sentence_says_what_is_wrong_with_its_fields(program: Client, path: str):
+def test_invalid_field_error_is_also_the_detail(program: Client, path: str):
     refused = program.get(f"/api/v1/{path}").json()
     [[sentence]] = refused["fields"].values()
     assert (refused["code"], refused["detail"]) == ("invalid", sentence)
 
 
-def test_a_bug_is_said_in_json_too_without_its_details(program: Client, monkeypatch: pytest.MonkeyPatch):
+def test_server_error_is_json_without_details(program: Client, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(SessionViewSet, "list", lambda *_, **__: 1 // 0)
     broken = program.get(SESSIONS)
     assert (broken.status_code, broken.json()["code"]) == (500, "server_error")
     assert "division" not in broken.text
 
 
-def test_another_host_is_refused_in_json(program: Client):
+def test_unknown_host_returns_400_json(program: Client):
     refused = program.get("/api/v1/models/", headers={"Host": "evil.example"})
     assert (refused.status_code, refused.json()["code"]) == (400, "invalid")
 
@@ -128,12 +126,12 @@ def test_another_host_is_refused_in_json(program: Client):
     "asked",
     ["limit=0", "limit=201", "limit=-1", "limit=x", "limit=", "offset=-1", f"offset={10**30}", "limit=٣"],
 )
-def test_a_page_that_cannot_be_is_refused_and_not_replaced(program: Client, path: str, asked: str):
+def test_out_of_range_page_returns_400(program: Client, path: str, asked: str):
     refused = program.get(f"/api/v1/{path}?{asked}")
     assert (refused.status_code, list(refused.json()["fields"])) == (400, [asked.partition("=")[0]])
 
 
-def test_lists_come_in_pages_that_lead_to_each_other(client: Client):
+def test_list_pages_link_to_each_other(client: Client):
     names = [make.model(name=f"M{number}").slug for number in range(3)]
     first = client.get("/api/v1/models/?limit=2").json()
     second = client.get(first["next"]).json()
@@ -151,11 +149,11 @@ def preflight(client: Client, path: str, origin: str = "https://app.example") ->
     return client.options(path, headers=asked).headers
 
 
-def test_no_other_site_may_read_the_api_unless_it_is_named(client: Client):
+def test_unlisted_origin_gets_no_cors_headers(client: Client):
     assert not any(name.lower().startswith("access-control") for name in preflight(client, SESSIONS))
 
 
-def test_a_named_site_may_call_with_a_token_but_never_with_this_sites_cookies(client: Client, settings):
+def test_listed_origin_may_send_tokens_but_no_cookies(client: Client, settings):
     settings.CORS_ALLOWED_ORIGINS = ["https://app.example"]
     allowed = preflight(client, SESSIONS)
     assert allowed["Access-Control-Allow-Origin"] == "https://app.example"
@@ -169,7 +167,7 @@ def test_a_named_site_may_call_with_a_token_but_never_with_this_sites_cookies(cl
     )  # fmt: skip
 
 
-def test_a_site_that_is_not_named_and_pages_stay_closed(client: Client, settings):
+def test_cors_is_limited_to_listed_origins_and_the_api(client: Client, settings):
     settings.CORS_ALLOWED_ORIGINS = ["https://app.example"]
     assert "Access-Control-Allow-Origin" not in preflight(client, SESSIONS, origin="https://evil.example")
     assert "Access-Control-Allow-Origin" not in preflight(client, "/accounts/tokens/")

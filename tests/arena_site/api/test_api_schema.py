@@ -1,4 +1,4 @@
-"""The API's schema is whole, valid and true, and its page needs nobody else's scripts."""
+"""The API's schema is complete and valid, responses match it, and its page loads own scripts only."""
 
 import json
 import re
@@ -22,17 +22,17 @@ DOCS, SCHEMA = "/api/v1/docs/", "/api/v1/schema/"
 
 
 def closed(schema: Any) -> Any:
-    """The same, with no room for fields that it does not name."""
+    """Return the schema with additionalProperties false everywhere."""
     if isinstance(schema, list):
         return [closed(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {name: closed(part) for name, part in schema.items()}
-    return {"additionalProperties": False, **made} if "properties" in schema else made
+    parts = {name: closed(part) for name, part in schema.items()}
+    return {"additionalProperties": False, **parts} if "properties" in schema else parts
 
 
 class Contract:
-    """The schema, held against what the API answers."""
+    """Validates the API's responses against its schema and records the operations."""
 
     def __init__(self) -> None:
         self.schema = json.loads(schema_as_json())
@@ -44,42 +44,42 @@ class Contract:
         return {(method, route) for route, methods in self.schema["paths"].items() for method in methods}
 
     def ask(self, client: Client, method: str, route: str, body: Any = None, /, query: str = "", **ids: str) -> Any:
-        """The JSON of an answer that is as the schema says."""
+        """Send a request, validate its response and return its JSON; None for others."""
         route = f"/api/v1/{route}"
         address = route.format(**ids) + query
         sent = {} if body is None else {"data": body, "content_type": "application/json"}
         if body and "file" in body:
             sent = {"data": body}  # Django's client sends it as a form
         response = getattr(client, method)(address, **sent)
-        said = self.schema["paths"][route][method]["responses"].get(str(response.status_code))
-        assert said is not None, f"{method} {address}: {response.status_code} is not in the schema"
+        described = self.schema["paths"][route][method]["responses"].get(str(response.status_code))
+        assert described is not None, f"{method} {address}: {response.status_code} is not in the schema"
         assert response.status_code < 400, response.text
         self.seen.add((method, route))
-        if "content" not in said:
+        if "content" not in described:
             assert b"".join(response) == b""
             return None
         media_type = response["Content-Type"].partition(";")[0]
-        assert {media_type, "*/*"} & set(said["content"])
-        if media_type != "application/json" or "application/json" not in said["content"]:
+        assert {media_type, "*/*"} & set(described["content"])
+        if media_type != "application/json" or "application/json" not in described["content"]:
             return None
-        shape = closed(said["content"][media_type]["schema"])
+        shape = closed(described["content"][media_type]["schema"])
         jsonschema.Draft202012Validator({**shape, "components": self.components}).validate(response.json())
         return response.json()
 
 
-def test_the_schema_is_valid_and_nothing_in_it_is_guessed(tmp_path):
+def test_schema_is_valid_without_warnings(tmp_path):
     call_command("spectacular", "--validate", "--fail-on-warn", "--file", tmp_path / "schema.yml")
 
 
-def test_every_address_of_the_api_is_in_the_schema():
+def test_schema_contains_every_api_path():
     found = {address for address in addresses() if address.startswith("/api/")}
     beside = {DOCS, SCHEMA, "/api/{rest}"}
     assert found - beside == set(json.loads(schema_as_json())["paths"])
     assert beside <= found
 
 
-def test_everything_the_api_gives_is_as_the_schema_says_and_nothing_more(client: Client, settings):
-    """Every operation is called, and no answer has a field that is not described."""
+def test_responses_match_schema_without_extra_fields(client: Client, settings):
+    """Call every operation; no response has a field that the schema does not describe."""
     settings.ARENA_PUBLISH_VOTES = True
     member = make.member()
     client.force_login(member.user)
@@ -174,7 +174,7 @@ def test_everything_the_api_gives_is_as_the_schema_says_and_nothing_more(client:
     assert contract.operations - contract.seen == set()
 
 
-def test_what_nobody_has_yet_is_as_the_schema_says(client: Client):
+def test_empty_responses_match_schema(client: Client):
     make.model(slug="ada")
     contract = Contract()
     for route, query in [
@@ -185,18 +185,18 @@ def test_what_nobody_has_yet_is_as_the_schema_says(client: Client):
     contract.ask(client, "get", "leaderboard/models/{slug}/", slug="ada")
 
 
-def test_every_call_is_described_and_every_body_and_refusal_has_an_example_that_is_as_the_schema_says():
+def test_operations_have_descriptions_and_valid_examples():
     schema = json.loads(schema_as_json())
     components, tags = closed(schema["components"]), set()
     for route, methods in schema["paths"].items():
         for method, operation in methods.items():
             assert operation["description"].partition("A token needs")[0], f"{method} {route}"
             tags.update(operation["tags"])
-            refused = [said for status, said in operation["responses"].items() if int(status) >= 400]
-            shown = [
-                said["content"].get("application/json") for said in [operation.get("requestBody"), *refused] if said
+            refusals = [response for status, response in operation["responses"].items() if int(status) >= 400]
+            bodies = [
+                body["content"].get("application/json") for body in [operation.get("requestBody"), *refusals] if body
             ]
-            for part in filter(None, shown):
+            for part in filter(None, bodies):
                 assert part["examples"], f"{method} {route}"
                 shape = {**closed(part["schema"]), "components": components}
                 for example in part["examples"].values():
@@ -204,14 +204,14 @@ def test_every_call_is_described_and_every_body_and_refusal_has_an_example_that_
     assert tags == {tag["name"] for tag in schema["tags"] if tag["description"]}
 
 
-def test_everybody_may_read_the_schema(client: Client):
+def test_schema_is_public(client: Client):
     read = client.get(SCHEMA)
     assert (read.status_code, read["Content-Type"]) == (200, "application/vnd.oai.openapi+json")
     assert read.json()["openapi"].startswith("3.1")
     assert client.get(SCHEMA, headers={"Authorization": "Bearer arena_wrong"}).status_code == 401
 
 
-def test_a_call_says_which_scope_a_token_needs_for_it():
+def test_operation_names_required_token_scope():
     paths = json.loads(schema_as_json())["paths"]
     assert paths["/api/v1/battles/{public_id}/vote/"]["post"]["security"] == [{"token": ["vote"]}, {"browser": []}, {}]
     assert "A token needs the scope `vote`." in paths["/api/v1/battles/{public_id}/vote/"]["post"]["description"]
@@ -219,7 +219,7 @@ def test_a_call_says_which_scope_a_token_needs_for_it():
     assert "A token needs" not in paths["/api/v1/me/tokens/"]["post"]["description"]
 
 
-def test_the_page_loads_scripts_and_styles_of_this_site_alone(client: Client):
+def test_documentation_loads_own_scripts_and_styles_only(client: Client):
     page = client.get(DOCS).text
     loaded = re.findall(r'<(?:script[^>]*src|link[^>]*href)="([^"]*)"', page)
     assert any("swagger-ui-bundle" in address for address in loaded)

@@ -1,6 +1,6 @@
-"""Whatever is sent to the API, by whomever: no 5xx, and no answer that its schema does not foresee.
+"""Requests generated from the API's schema get no 5xx and only responses that the schema describes.
 
-`make fuzz` tries thousands of cases, others each time; the suite a few of each kind for each operation.
+`make fuzz` tries thousands of random cases; the suite tries the same few for each operation.
 """
 
 import math
@@ -50,7 +50,7 @@ PEOPLE, MODES = ("visitor", "member", "token"), tuple(GenerationMode)
 
 
 class Person:
-    """Who asks, with what they have; a request of theirs is believed to be theirs."""
+    """A visitor, member or token with data of its own and the headers of its requests."""
 
     def __init__(self, kind: str) -> None:
         self.answers: Counter[int] = Counter()
@@ -72,7 +72,7 @@ class Person:
         self.headers["X-CSRFToken"] = self.cookies["csrftoken"]
 
     def known(self, path: str, name: str) -> list[str]:
-        """What would be found under this name in the address or the query."""
+        """Return existing ids for a parameter of the path or query."""
         ids = self.world.ids
         if name == "public_id":
             kind = path.split("/")[4 if "/leaderboard/" in path or "/me/" in path else 3]
@@ -90,7 +90,7 @@ class Person:
 
 @contextmanager
 def one_connection() -> Iterator[None]:
-    """A request's end does not give back the connection that the test's transaction is on, as in Django's client."""
+    """Keep the test's connection open at the end of requests, as Django's test client does."""
     ends = (signals.request_started, signals.request_finished)
     for end in ends:
         end.disconnect(close_old_connections)
@@ -103,29 +103,29 @@ def one_connection() -> Iterator[None]:
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.value)
 @pytest.mark.parametrize("kind", PEOPLE)
-def test_no_request_breaks_the_api_or_its_schema(kind: str, mode: GenerationMode, settings: Any):
+def test_generated_requests_get_responses_of_the_schema(kind: str, mode: GenerationMode, settings: Any):
     settings.ARENA_LIMITS = dict.fromkeys(settings.ARENA_LIMITS, "off")
     settings.ARENA_PUBLISH_VOTES = True
     person = Person(kind)
     with one_connection():
-        failures = found_wrong_anywhere(mode, person)
+        failures = failures_of_api(mode, person)
     assert not failures, "\n\n".join(failures)
     assert sum(person.answers.values()) >= CASES / (len(PEOPLE) * len(MODES)) / 2
     if mode is GenerationMode.POSITIVE:  # otherwise only refusals would have been tried
         assert person.answers[200] > sum(person.answers.values()) / 10
 
 
-def found_wrong_anywhere(mode: GenerationMode, person: Person) -> list[str]:
+def failures_of_api(mode: GenerationMode, person: Person) -> list[str]:
     schema = schemathesis.openapi.from_wsgi("/api/v1/schema/", get_wsgi_application())
     operations = [result.ok() for result in schema.get_all_operations()]
     each = math.ceil(CASES / (len(PEOPLE) * len(MODES) * len(operations)))
-    if mode is GenerationMode.NEGATIVE:  # where nothing is taken, nothing can be wrong
+    if mode is GenerationMode.NEGATIVE:  # an operation without input has no invalid requests
         operations = [operation for operation in operations if operation.query or operation.body]
-    return [failure for operation in operations for failure in found_wrong(operation, mode, person, each)]
+    return [failure for operation in operations for failure in failures_of(operation, mode, person, each)]
 
 
-def found_wrong(operation: Any, mode: GenerationMode, person: Person, cases: int) -> list[str]:
-    """What failed of an operation; whatever it changed is as before afterwards."""
+def failures_of(operation: Any, mode: GenerationMode, person: Person, cases: int) -> list[str]:
+    """Return an operation's failures; its changes are rolled back."""
 
     @settings(
         max_examples=cases,

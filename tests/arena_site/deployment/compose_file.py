@@ -1,4 +1,4 @@
-"""docker-compose.yml as Compose would read it, as far as the tests need, and the secrets it takes from .env."""
+"""docker-compose.yml with variables filled in, and the secrets that it reads from .env."""
 
 import re
 import shlex
@@ -11,13 +11,13 @@ from typing import Any
 import yaml
 from django.conf import settings
 
-# Those without which Compose refuses to start.
+# Compose refuses to start without these.
 SECRETS = {"SECRET_KEY": "s", "ARENA_ENCRYPTION_KEYS": "k", "POSTGRES_PASSWORD": "p", "POSTGRES_SITE_PASSWORD": "s"}
 VARIABLE = re.compile(r"\$\{(\w+)(?::([-?])((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*))?\}")
 
 
 def interpolated(text: str, values: dict[str, str]) -> str:
-    """With ${NAME}, ${NAME:-default} and ${NAME:?complaint} filled in."""
+    """Fill in ${NAME}, ${NAME:-default} and ${NAME:?complaint}."""
 
     def value(found: re.Match[str]) -> str:
         name, kind, rest = found.groups()
@@ -32,34 +32,33 @@ def interpolated(text: str, values: dict[str, str]) -> str:
 @dataclass(frozen=True)
 class Service:
     name: str
-    said: dict[str, Any]
+    config: dict[str, Any]
 
     def __getitem__(self, key: str) -> Any:
-        return self.said[key]
+        return self.config[key]
 
     def get(self, key: str, default: Any = None) -> Any:
-        return self.said.get(key, default)
+        return self.config.get(key, default)
 
     @property
     def is_ours(self) -> bool:
-        return self.said["image"] == "arena"
+        return self.config["image"] == "arena"
 
     @property
-    def ends(self) -> bool:
-        """Whether it does one thing and is done."""
-        return str(self.said["restart"]).startswith("on-failure")
+    def is_one_shot(self) -> bool:
+        return str(self.config["restart"]).startswith("on-failure")
 
     def command(self, **values: str) -> list[str]:
-        command = self.said["command"]
+        command = self.config["command"]
         return command if isinstance(command, list) else shlex.split(interpolated(command, values))
 
     def environment(self, **values: str) -> dict[str, str]:
-        return {name: interpolated(str(value), values) for name, value in self.said["environment"].items()}
+        return {name: interpolated(str(value), values) for name, value in self.config["environment"].items()}
 
 
 def services() -> list[Service]:
-    said = yaml.safe_load((settings.BASE_DIR / "docker-compose.yml").read_text())
-    return [Service(name, service) for name, service in said["services"].items()]
+    config = yaml.safe_load((settings.BASE_DIR / "docker-compose.yml").read_text())
+    return [Service(name, service) for name, service in config["services"].items()]
 
 
 def by_name(name: str) -> Service:

@@ -1,4 +1,4 @@
-"""A backup brought into an empty arena is the arena it was made of."""
+"""A backup restored into an empty arena equals the original."""
 
 import os
 import subprocess
@@ -33,13 +33,13 @@ KEY = "sk-a-key-that-must-come-back-0001"
 
 
 @pytest.fixture(autouse=True)
-def _uploads_of_our_own(settings, tmp_path: Path) -> None:
+def _media_root(settings, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path / "uploads"
 
 
 @pytest.fixture
 def backup(tmp_path: Path) -> Path:
-    """Of an arena with a conversation, a board, a provider's key and an upload."""
+    """Backup of an arena with a conversation, a board, a provider's key and an upload."""
     first, second, third = contestants("a", "b", "c")
     make.answered_battle(first, second, actor=make.member())
     cast_many(first, second, left=5, tie=1)
@@ -71,7 +71,7 @@ def rows_of(file: Path) -> dict[str, list[bytes]]:
 
 
 def manage(database: str, data_dir: Path, *command: str, given: bytes = b"") -> bytes:
-    """What it printed."""
+    """Run the command on another database and return its output."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "manage.py", *command, "--settings", "arena_site.settings.test"],
         cwd=site_settings.BASE_DIR,
@@ -82,7 +82,7 @@ def manage(database: str, data_dir: Path, *command: str, given: bytes = b"") -> 
     return done.stdout
 
 
-def test_the_boards_the_uploads_and_the_keys_come_back(backup: Path, client):
+def test_restore_brings_back_boards_uploads_and_keys(backup: Path, client):
     before = boards()
     empty_this_arena()
     assert read_board(BoardQuery())["results"] == []
@@ -97,7 +97,7 @@ def test_the_boards_the_uploads_and_the_keys_come_back(backup: Path, client):
     assert AuditEntry.objects.filter(action="restore", subject="arena.zip").count() == 1
 
 
-def test_an_arena_that_came_back_goes_on(backup: Path):
+def test_restored_arena_counts_new_votes(backup: Path):
     empty_this_arena()
     call_command("restore", str(backup))
     last = Vote.objects.latest("order").order
@@ -126,7 +126,7 @@ def test_empty_database_of_another_owner_is_restored(backup: Path, tmp_path: Pat
     assert [file.name for file in (other / "uploads").rglob("*") if file.is_file()] == ["paper é.pdf"]
 
 
-def test_a_backup_of_an_older_version_is_brought_up_to_date(tmp_path: Path):
+def test_backup_of_older_version_is_migrated(tmp_path: Path):
     old, older_leaderboard = tmp_path / "old.zip", "0007"
     with database_without_tables() as elsewhere:
         manage(elsewhere, tmp_path / "older", "migrate", "leaderboard", older_leaderboard)
@@ -139,13 +139,13 @@ def test_a_backup_of_an_older_version_is_brought_up_to_date(tmp_path: Path):
             assert database.execute("SELECT count(*) FROM leaderboard_anomalyreview").fetchone() == (0,)
 
 
-def test_nothing_that_people_made_is_overwritten(backup: Path):
+def test_restore_into_used_arena_is_refused(backup: Path):
     with pytest.raises(CommandError, match="in use: it has people, conversations, provider keys, uploads"):
         call_command("restore", str(backup))
     assert boards()[0]["votes_counted"] == 12
 
 
-def test_keys_that_cannot_be_read_here_stop_a_restore_unless_they_are_given_up(backup: Path, settings):
+def test_unreadable_keys_stop_restore_unless_given_up(backup: Path, settings):
     empty_this_arena()
     settings.ARENA_ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     with pytest.raises(CommandError, match="does not decrypt the keys of 1 providers"):
@@ -157,7 +157,7 @@ def test_keys_that_cannot_be_read_here_stop_a_restore_unless_they_are_given_up(b
     assert (Provider.objects.get().has_key, Vote.objects.count()) == (False, 13)
 
 
-def test_no_secret_is_in_a_backup(backup: Path, settings):
+def test_backup_contains_no_secrets(backup: Path, settings):
     with zipfile.ZipFile(backup) as archive:
         everything = b"".join(archive.read(name) for name in archive.namelist())
     for secret in (KEY, settings.SECRET_KEY, *settings.ARENA_ENCRYPTION_KEYS):
@@ -166,7 +166,7 @@ def test_no_secret_is_in_a_backup(backup: Path, settings):
 
 
 def with_member(backup: Path, name: str, content: bytes) -> None:
-    """The same backup with one of its members changed."""
+    """Change one member of the backup."""
     with zipfile.ZipFile(backup) as archive:
         members = {each: archive.read(each) for each in archive.namelist()} | {name: content}
     with zipfile.ZipFile(backup, "w") as archive:
@@ -206,7 +206,7 @@ def come_from_the_future(backup: Path) -> None:
         (come_from_the_future, "battles.9999_what_nobody_knows_yet"),
     ],
 )
-def test_a_file_that_is_not_whole_changes_nothing(backup: Path, spoil, sentence: str):
+def test_damaged_backup_changes_nothing(backup: Path, spoil, sentence: str):
     empty_this_arena()
     spoil(backup)
     with pytest.raises(CommandError, match=sentence):
@@ -214,7 +214,7 @@ def test_a_file_that_is_not_whole_changes_nothing(backup: Path, spoil, sentence:
     assert not Vote.objects.exists()
 
 
-def test_a_backup_overwrites_nothing_and_leaves_nothing_half_written(tmp_path: Path):
+def test_backup_overwrites_no_file_and_leaves_no_part(tmp_path: Path):
     file = tmp_path / "arena.zip"
     file.write_text("last week's")
     with pytest.raises(CommandError, match="overwrites nothing"):

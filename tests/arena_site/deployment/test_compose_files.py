@@ -15,7 +15,7 @@ from tests.arena_site.deployment.compose_file import SECRETS, Service, by_name, 
 
 ROOT: Path = settings.BASE_DIR
 OURS = [service for service in services() if service.is_ours]
-LONG_RUNNING = [service for service in services() if not service.ends]
+LONG_RUNNING = [service for service in services() if not service.is_one_shot]
 HEALTH_COMMANDS = {"CMD", "CMD-SHELL"}
 
 
@@ -46,7 +46,7 @@ def test_long_running_service_has_a_health_check(service: Service):
 
 
 def test_caddy_is_checked_with_get():
-    """Its administration answers HEAD with 405."""
+    """Caddy's admin API answers HEAD with 405."""
     assert "--spider" not in by_name("proxy")["healthcheck"]["test"]
 
 
@@ -94,11 +94,11 @@ def test_background_health_is_the_age_of_its_heartbeat(name: str):
 
 
 def test_local_model_gets_no_setting_and_no_secret():
-    assert not {"env_file", "environment", "volumes"} & set(by_name("local-model").said)
+    assert not {"env_file", "environment", "volumes"} & set(by_name("local-model").config)
 
 
 def test_machines_file_publishes_privately_with_passwords():
-    """A port of Docker's passes a host's firewall: it must be bound to one address, and Valkey must have a password."""
+    """Docker's published ports bypass the host's firewall: bind them to one address, and give Valkey a password."""
     override = overrides("docker-compose.machines.yml")
     assert set(override) == {"postgres", "valkey"}
     for name, port in (("postgres", 5432), ("valkey", 6379)):

@@ -1,4 +1,4 @@
-"""Functions and triggers of the database that stand in `.sql` files, not in models."""
+"""Database functions and triggers defined in `.sql` files instead of models."""
 
 import pytest
 from django.db import connection
@@ -9,7 +9,7 @@ from leaderboard.rating import elo
 
 FUNCTIONS = "SELECT proname, pg_get_functiondef(oid) FROM pg_proc WHERE proname = ANY(%s)"
 TRIGGERS = "SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = ANY(%s)"
-# Of the apps' own functions; those that pgtrigger makes are named by it.
+# The apps' own functions; pgtrigger names its own differently.
 OWN_FUNCTIONS = (
     r"SELECT proname FROM pg_proc WHERE proname ~ '^(battles|leaderboard|uploads|accounts|models_registry)_'"
 )

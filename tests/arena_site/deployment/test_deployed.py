@@ -1,4 +1,4 @@
-"""The commands of docker-compose.yml, run with its environment and the production settings, make an arena."""
+"""The commands of docker-compose.yml with its environment and production settings run an arena."""
 
 import os
 import subprocess
@@ -55,7 +55,7 @@ def collect_static_files_as_the_image_does(environment: dict[str, str]) -> None:
 
 @dataclass
 class Proxy:
-    """What stands in front of the site's only name; it keeps a browser's cookies, as those are for https."""
+    """Client that sends a proxy's headers and keeps Secure cookies over plain HTTP."""
 
     port: int
 
@@ -84,7 +84,7 @@ class Proxy:
 
 @contextmanager
 def deployed(tmp_path: Path, **settings_of_the_test: str) -> Iterator[Proxy]:
-    """Every container's process, without the containers."""
+    """Run every container's process without containers."""
     with database_without_tables() as database:
         given = {
             "DATABASE_URL": url_of_site_role(database),
@@ -112,7 +112,9 @@ def deployed(tmp_path: Path, **settings_of_the_test: str) -> Iterator[Proxy]:
             yield Proxy(int(environment["ARENA_PORT"]))
 
 
-def test_an_arena_behind_its_proxy(tmp_path: Path, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch):
+def test_deployed_arena_answers_behind_proxy(
+    tmp_path: Path, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+):
     models = tmp_path / "models.yaml"
     entry = '- {{id: {0}, name: {0}, model: honest, base_url: "{1}", needs_key: false}}\n'
     models.write_text("".join(entry.format(name, fake_provider.base_url) for name in ("one", "two")))

@@ -1,4 +1,4 @@
-"""The compose file, the image and the workflow say what is true of this repository."""
+"""The compose file, the image and the workflows fit this repository."""
 
 import json
 import os
@@ -28,7 +28,7 @@ each_service = pytest.mark.parametrize("service", services(), ids=lambda service
 
 
 def dockerfile() -> list[tuple[str, str]]:
-    """(instruction, rest) of each, continued lines joined."""
+    """Return (instruction, rest) of each instruction, continued lines joined."""
     text = re.sub(r"^#.*\n", "", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE).replace("\\\n", " ")
     return [(line.split()[0], line.split(maxsplit=1)[1].strip()) for line in text.splitlines() if line.strip()]
 
@@ -77,39 +77,39 @@ def test_commands_of_our_image_exist(service: Service):
 
 
 @each_of_ours
-def test_our_containers_may_do_nothing_but_run(service: Service):
+def test_our_containers_are_read_only_without_capabilities(service: Service):
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
-    assert "ports" not in service.said
-    assert "privileged" not in service.said
+    assert "ports" not in service.config
+    assert "privileged" not in service.config
 
 
-def test_only_the_proxy_is_reached_from_outside():
+def test_only_proxy_publishes_ports_to_networks():
     published = {service.name: service["ports"] for service in services() if service.get("ports")}
     assert set(published) == {"proxy", "grafana"}
     assert all(port.startswith("127.0.0.1:") for port in published["grafana"])
 
 
 @each_service
-def test_images_are_of_a_known_version_and_restart(service: Service):
+def test_images_are_pinned_and_services_restart(service: Service):
     assert service.get("build") or service.is_ours or re.search(r":v?\d+(\.\d+)*$", service["image"])
-    assert service.ends or service["restart"] == "unless-stopped"
+    assert service.is_one_shot or service["restart"] == "unless-stopped"
 
 
 @each_service
-def test_who_waits_waits_for_something_that_comes(service: Service):
-    for name, how in service.get("depends_on", {}).items():
+def test_depends_on_conditions_can_be_met(service: Service):
+    for name, dependency in service.get("depends_on", {}).items():
         awaited = by_name(name)
-        if how["condition"] == "service_completed_successfully":
-            assert awaited.ends
+        if dependency["condition"] == "service_completed_successfully":
+            assert awaited.is_one_shot
         else:
-            assert how["condition"] == "service_healthy"
+            assert dependency["condition"] == "service_healthy"
             assert "test" in awaited["healthcheck"]
 
 
 @each_service
-def test_what_is_mounted_is_there(service: Service):
+def test_mounted_sources_exist(service: Service):
     volumes = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["volumes"]
     for mount in service.get("volumes", []):
         source = mount.split(":")[0]
@@ -121,7 +121,7 @@ def test_what_is_mounted_is_there(service: Service):
 
 
 @each_service
-def test_no_secret_stands_in_the_compose_file(service: Service):
+def test_compose_file_contains_no_secrets(service: Service):
     environment = service.get("environment", {})
     for name in environment:
         if re.search("KEY|SECRET|PASSWORD|TOKEN|AUTH$", name) and environment[name] != "":
@@ -129,7 +129,7 @@ def test_no_secret_stands_in_the_compose_file(service: Service):
         assert not re.search(r"://[^/$]*:[^/$]+@", str(environment[name]))
 
 
-def test_the_image_runs_as_nobody_in_particular():
+def test_image_runs_as_unprivileged_user_on_pinned_base():
     instructions = dockerfile()
     assert [rest for name, rest in instructions if name == "USER"][-1] == "10001:10001"
     assert not [rest for name, rest in instructions if name == "ADD"]
@@ -141,14 +141,14 @@ def test_the_image_runs_as_nobody_in_particular():
 
 
 def test_image_commands_exist_and_health_is_for_compose():
-    """Engines other than Docker refuse --start-interval, so the image has no HEALTHCHECK."""
+    """The image has no HEALTHCHECK, because engines other than Docker refuse --start-interval."""
     assert not [rest for name, rest in dockerfile() if name == "HEALTHCHECK"]
     assert all(exists(json.loads(rest)) for name, rest in dockerfile() if name == "CMD")
     assert exists(by_name("web")["healthcheck"]["test"][1:])
 
 
 def test_image_installs_pinned_pip_first_with_a_cache():
-    """The pip of Python 3.11 is slow, and without a cache every change of a list downloads everything again."""
+    """Python 3.11's own pip is slow, and without a cache every change of a list downloads everything again."""
     installs = [rest for name, rest in dockerfile() if name == "RUN" and "pip install" in rest]
     assert "requirements/pip.txt" in installs[0]
     assert len(installs) == 3
@@ -156,13 +156,13 @@ def test_image_installs_pinned_pip_first_with_a_cache():
     assert not any("NO_CACHE" in rest for _, rest in dockerfile())
 
 
-def test_image_and_compose_agree_where_things_are():
+def test_image_and_compose_agree_on_paths():
     environment = dict(
         word.split("=", 1) for name, rest in dockerfile() if name == "ENV" for word in rest.split() if "=" in word
     )
     for service in OURS:
-        said = service.environment(**SECRETS)
-        assert said["ARENA_DATA_DIR"] == environment["ARENA_DATA_DIR"]
+        service_environment = service.environment(**SECRETS)
+        assert service_environment["ARENA_DATA_DIR"] == environment["ARENA_DATA_DIR"]
         assert "uploads:/data/uploads" in service["volumes"]
     assert any("/data/uploads" in rest for name, rest in dockerfile() if name == "RUN")
 
@@ -185,29 +185,29 @@ def test_database_elsewhere_is_prepared_as_its_owner():
     assert prepare.environment(**SECRETS, DATABASE_URL=site, DATABASE_OWNER_URL=owner)["DATABASE_URL"] == owner
 
 
-def let_in() -> set[str]:
+def admitted_paths() -> set[str]:
     lines = (ROOT / ".dockerignore").read_text().splitlines()
-    assert lines[1] == "*"  # everything else stays out: .env, .git, tests, data
+    assert lines[1] == "*"  # everything else is excluded: .env, .git, tests, data
     return {line[1:] for line in lines if line.startswith("!")}
 
 
-def test_what_the_image_needs_is_let_in_and_what_is_let_in_exists():
+def test_dockerignore_admits_existing_needed_paths_only():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     packages = set(project["tool"]["importlinter"]["root_packages"])
     texts = {"locale", "docs/method.md", "docs/method.fr.md"}
     ours = {"manage.py", "templates", "static", "config", "deploy/ollama_models.sh"} | texts
     lists = {"requirements/arena.txt", "requirements/local-model.txt", "requirements/pip.txt"}
-    assert let_in() == packages | ours | lists
-    for path in let_in():
+    assert admitted_paths() == packages | ours | lists
+    for path in admitted_paths():
         assert (ROOT / path).exists()
     copied = [rest.split()[:-1] for name, rest in dockerfile() if name == "COPY" and "--from" not in rest]
     assert copied[-1] == ["."]
     assert all((ROOT / source).exists() for sources in copied for source in sources)
 
 
-def test_the_workflow_runs_what_everybody_runs():
+def test_workflow_runs_the_ci_script():
     workflow: dict[Any, Any] = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())
-    assert set(workflow[True]) == {"push", "pull_request"}  # YAML reads "on" as a truth
+    assert set(workflow[True]) == {"push", "pull_request"}  # YAML reads the key "on" as true
     test = workflow["jobs"]["test"]
     assert test["container"]["image"] == "debian:12"
     assert test["steps"][-1]["run"] == ".ci/run"
@@ -216,20 +216,20 @@ def test_the_workflow_runs_what_everybody_runs():
 
 
 @pytest.mark.processes
-def test_secrets_are_new_each_time_and_of_use():
+def test_generated_secrets_are_new_and_valid():
     first, second = made_secrets(), made_secrets()
     assert set(first) == {*SECRETS, "VALKEY_PASSWORD"}
     assert not set(first.values()) & set(second.values())
     assert len(first["SECRET_KEY"]) >= 50
     Fernet(first["ARENA_ENCRYPTION_KEYS"]).encrypt(b"a key")
     for name in ("POSTGRES_PASSWORD", "POSTGRES_SITE_PASSWORD", "VALKEY_PASSWORD"):
-        assert re.fullmatch(r"[\w-]{32}", first[name])  # it stands in a URL
-    assert "$" not in "".join(first.values())  # Compose would fill it in
+        assert re.fullmatch(r"[\w-]{32}", first[name])  # safe in a URL
+    assert "$" not in "".join(first.values())  # Compose would interpolate it
 
 
 @pytest.mark.processes
 @pytest.mark.parametrize("script", sorted(path.name for path in (ROOT / "deploy").glob("*.sh")))
-def test_scripts_are_programs(script: str):
+def test_deploy_scripts_are_executable_and_parse(script: str):
     assert os.access(ROOT / "deploy" / script, os.X_OK)
     subprocess.run(["/bin/sh", "-n", ROOT / "deploy" / script], check=True)
 

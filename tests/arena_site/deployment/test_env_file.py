@@ -1,4 +1,4 @@
-"""Where settings come from, as whoever starts an arena meets it."""
+"""Environment files named by ARENA_ENV_FILE."""
 
 import subprocess
 import sys
@@ -26,12 +26,12 @@ def file(tmp_path: Path) -> Path:
     return file
 
 
-def test_settings_are_read_from_the_file_that_is_named_and_the_environment_wins(file: Path):
+def test_environment_overrides_named_env_file(file: Path):
     assert run("-c", PORT, ARENA_ENV_FILE=str(file)).stdout == "8123\n"
     assert run("-c", PORT, ARENA_ENV_FILE=str(file), ARENA_PORT="8124").stdout == "8124\n"
 
 
-def test_a_file_that_is_named_and_not_there_is_not_passed_over(tmp_path: Path):
+def test_missing_named_env_file_is_an_error(tmp_path: Path):
     stopped = run("-m", "arena_site.supervisor", "stop", ARENA_ENV_FILE=str(tmp_path / "arena.env"))
     assert stopped.returncode == 1
     assert "ARENA_ENV_FILE names a file that is not there" in stopped.stderr

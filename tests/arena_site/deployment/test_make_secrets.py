@@ -1,4 +1,4 @@
-"""deploy/make_secrets.sh adds the missing secrets to .env, and nothing else."""
+"""deploy/make_secrets.sh adds missing secrets to .env and changes nothing else."""
 
 from pathlib import Path
 

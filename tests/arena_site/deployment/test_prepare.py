@@ -1,4 +1,4 @@
-"""What `manage.py prepare` tells an operator at a start."""
+"""Messages of `manage.py prepare` to operators."""
 
 from io import StringIO
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_private_provider_that_is_never_called_is_named(fake_provider: FakeProvi
 
 
 def test_private_provider_behind_a_name_is_named(fake_provider: FakeProvider, settings, monkeypatch):
-    """Its URL does not tell: the refused connection does."""
+    """The URL does not show it; the refused connection does."""
     monkeypatch.setattr("models_registry.models.providers.zone_of_url", lambda url: None)
     output = prepare(settings, ("one", fake_provider.base_url))
     assert f"Server ({fake_provider.base_url}) has an address that this arena does not call." in output

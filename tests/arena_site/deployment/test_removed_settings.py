@@ -1,4 +1,4 @@
-"""Variables of earlier versions are named at the start; those that would do harm refuse it."""
+"""Removed variables are warned of at the start; harmful ones are errors."""
 
 import pytest
 from django.core.checks import ERROR, WARNING

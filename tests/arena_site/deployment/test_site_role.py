@@ -1,4 +1,4 @@
-"""The site's own database role reads and writes rows, and can rewrite neither the audit log nor the votes."""
+"""The site's database role reads and writes rows, but cannot rewrite the audit log or votes."""
 
 import os
 from collections.abc import Iterator
@@ -24,8 +24,10 @@ from models_registry.models import LanguageModel
 from tests import make
 from tests.arena_site.databases import url_of_site_role
 
-# All pgtrigger triggers that the session variable may name.
-IGNORED = "SELECT set_config('pgtrigger.ignore', array_agg(tgname)::text, true) FROM pg_trigger WHERE NOT tgisinternal"
+# Switches off all of pgtrigger's triggers by its session variable.
+IGNORE_TRIGGERS = (
+    "SELECT set_config('pgtrigger.ignore', array_agg(tgname)::text, true) FROM pg_trigger WHERE NOT tgisinternal"
+)
 REWRITES = [
     "UPDATE accounts_auditentry SET action = 'nothing'",
     "UPDATE accounts_auditentry SET reason = '', details = '{}'",
@@ -67,13 +69,13 @@ def evidence(db) -> None:
 
 @pytest.mark.usefixtures("evidence")
 @pytest.mark.parametrize("statement", REWRITES)
-def test_owner_rewrites_no_evidence_by_accident(statement: str):
-    connection.check_constraints()  # TRUNCATE waits for no trigger of the test's own rows
+def test_triggers_keep_owner_from_rewriting_evidence(statement: str):
+    connection.check_constraints()  # TRUNCATE fails while deferred triggers of the test's rows are pending
     with pytest.raises(DatabaseError, match="pgtrigger: Cannot"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)
 
 
-def test_audit_entry_is_given_to_nobody_else(evidence: None):
+def test_audit_entry_cannot_change_its_user(evidence: None):
     other = make.user()
     with pytest.raises(DatabaseError, match="pgtrigger: Cannot update"), transaction.atomic():
         AuditEntry.objects.update(user=other)
@@ -88,7 +90,7 @@ def test_deleted_account_leaves_audit_entries_unnamed(evidence: None):
 
 @pytest.fixture
 def as_site(transactional_db: None) -> Iterator[psycopg.Connection]:
-    """Django's own connection, and one more, signed in as the site's role."""
+    """Sign Django's connection in as the site's role, and yield another connection with that role."""
     grant_rights()
     settings = connection.settings_dict
     owner = {"USER": settings["USER"], "PASSWORD": settings["PASSWORD"]}
@@ -129,14 +131,14 @@ def test_site_works_as_role_that_owns_nothing(as_site: psycopg.Connection, clien
 def test_site_role_rewrites_no_evidence_with_triggers_off(as_site: psycopg.Connection):
     audit.record(make.user(), "ban", "user 1", "Advertising.")
     vote()
-    as_site.execute(IGNORED)
+    as_site.execute(IGNORE_TRIGGERS)
     for statement in (*REWRITES, *CHANGES_OF_TABLES):
         with pytest.raises(psycopg.errors.InsufficientPrivilege), as_site.transaction():
             as_site.execute(statement)
 
 
 def test_site_role_reads_and_writes_every_table(as_site: psycopg.Connection):
-    """Also tables that were made since it got its rights."""
+    """Also tables created after the rights were granted."""
     unreachable = as_site.execute(
         "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
         " AND NOT (has_table_privilege(oid, 'SELECT') AND (relname = 'django_migrations'"
@@ -164,6 +166,6 @@ def owner_of_tests() -> dict[str, object]:
     return psycopg.conninfo.conninfo_to_dict(parts._replace(path=f"/{connection.settings_dict['NAME']}").geturl())
 
 
-def test_rights_are_given_to_no_role_that_is_missing(db, settings):
+def test_missing_role_gets_no_rights(db, settings):
     settings.ARENA_SITE_ROLE = "nobody_has_this_name"
     assert grant_rights() is False

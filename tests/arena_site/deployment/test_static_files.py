@@ -1,4 +1,4 @@
-"""Files that browsers load: our own, and a few out of two installed packages."""
+"""Static files: our own, and a few from two installed packages."""
 
 import subprocess
 import sys
@@ -37,7 +37,7 @@ def test_fingerprint_changes_with_a_static_file(tmp_path: Path, settings):
 
 @pytest.mark.processes
 def test_web_process_imports_neither_plotly_nor_spectacular():
-    """They cost a web process megabytes, and most of them never serve either."""
+    """They would take megabytes in every web process, and most never serve either."""
     program = (
         "import arena_site.asgi, sys; from django.urls import get_resolver; get_resolver().url_patterns; "
         "loaded = {'plotly', 'drf_spectacular.openapi', 'drf_spectacular_sidecar'} & set(sys.modules); "

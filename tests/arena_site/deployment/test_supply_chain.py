@@ -11,7 +11,7 @@ ROOT: Path = settings.BASE_DIR
 WORKFLOW = ROOT / ".github/workflows/supply-chain.yml"
 
 
-def test_weekly_workflow_audits_and_lists_what_an_arena_runs():
+def test_weekly_workflow_runs_audit_and_sbom():
     workflow: dict[Any, Any] = yaml.safe_load(WORKFLOW.read_text())
     assert workflow[True]["schedule"] == [{"cron": "17 4 * * 1"}]
     commands = [step.get("run") for step in workflow["jobs"]["packages"]["steps"]]
@@ -20,7 +20,7 @@ def test_weekly_workflow_audits_and_lists_what_an_arena_runs():
 
 
 def test_every_list_of_packages_is_audited():
-    """Except the audit's own tools."""
+    """The audit's own tools are excepted."""
     makefile = (ROOT / "Makefile").read_text()
     (run_lists,) = re.findall(r"^RUN_LISTS := (.*)$", makefile, re.MULTILINE)
     (audit,) = re.findall(r"pip-audit .*RUN_LISTS\) (.*)\)$", makefile, re.MULTILINE)

@@ -22,7 +22,7 @@ from django.conf import settings
 
 from tests.arena_site.databases import database_without_tables
 from tests.fake_provider import FakeProvider
-from tests.faults.battling import answered, vote
+from tests.faults.battling import answered_battle, vote
 from tests.faults.running import MODELS, PLENTY, free_port
 from tests.site import Reader
 from tests.waiting import wait_for
@@ -63,7 +63,7 @@ Schema = dict[tuple[str, str], Column]
 
 
 def schema_of(database: str) -> Schema:
-    """By table and column."""
+    """Return columns by (table, column)."""
     with psycopg.connect(database) as connection:
         rows = connection.execute(
             "SELECT attrelid::regclass::text, attname, format_type(atttypid, atttypmod), NOT attnotnull,"
@@ -74,7 +74,7 @@ def schema_of(database: str) -> Schema:
 
 
 def unserved(before: Schema, after: Schema) -> list[str]:
-    """What code that was written for the schema before cannot do on the one after."""
+    """Return sentences about changes that code written for `before` cannot use."""
     found = []
     for (table, name), column in before.items():
         now = after.get((table, name))
@@ -162,20 +162,20 @@ def old_arena(tmp_path: Path, fake_provider: FakeProvider) -> Iterator[OldArena]
 
 
 def battle_and_vote(reader: Reader, *, through_page: bool) -> None:
-    battle = answered(reader)
+    battle = answered_battle(reader)
     if through_page:
-        said = reader.post(f"/battles/{battle['id']}/vote/", data={"choice": "left"})
-        assert said.status_code == 302, said.text
+        response = reader.post(f"/battles/{battle['id']}/vote/", data={"choice": "left"})
+        assert response.status_code == 302, response.text
     else:
-        said = vote(reader, battle, "tie", **{"Idempotency-Key": battle["id"]})
-        assert said.status_code == 201, said.text
+        response = vote(reader, battle, "tie", **{"Idempotency-Key": battle["id"]})
+        assert response.status_code == 201, response.text
 
 
 def test_votes_get_no_5xx_on_old_schema_and_while_migrating(old_arena: OldArena):
     before, migrated = schema_of(old_arena.database), threading.Event()
 
     def person(number: int) -> int:
-        """Battles and votes, until one battle after the migration; returns how often."""
+        """Battle and vote until one battle after the migration; return the number of votes."""
         reader = old_arena.reader()
         for times in itertools.count(1):
             was_migrated = migrated.is_set()

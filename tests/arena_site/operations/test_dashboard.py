@@ -1,4 +1,4 @@
-"""The administration's first page: how the arena is doing, for whoever may know."""
+"""The administration's first page: the arena's state by permission."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def _everybody_is_heard() -> None:
+def _all_processes_are_alive() -> None:
     for name in heartbeat.EXPECTED:
         valkey().set(f"heartbeat:{name}", "alive")
 
@@ -45,7 +45,7 @@ def voted_battle(left: LanguageModel, right: LanguageModel, **made: Any) -> Vote
     return cast_vote(battle=battle, choice=Vote.Choice.LEFT, actor=actor)
 
 
-def test_todays_battles_are_told_by_mode_and_what_became_of_them():
+def test_todays_battles_are_counted_by_mode_and_state():
     one, two = make.model(), make.model()
     voted_battle(one, two)
     make.battle(one, two)
@@ -60,7 +60,7 @@ def test_todays_battles_are_told_by_mode_and_what_became_of_them():
     ]  # fmt: skip
 
 
-def test_votes_stand_in_the_hour_in_which_they_were_cast(administrator: Any):
+def test_votes_are_charted_by_hour(administrator: Any):
     one, two = make.model(), make.model()
     for _ in range(2):
         voted_battle(one, two)
@@ -72,7 +72,7 @@ def test_votes_stand_in_the_hour_in_which_they_were_cast(administrator: Any):
     assert [bar.hours_ago for bar in bars] == list(range(23, -1, -1))
 
 
-def test_turns_that_nobody_works_on_are_stuck_and_those_that_wait_a_moment_are_not():
+def test_turns_are_stuck_after_30_seconds_only():
     one, two, now = make.model(), make.model(), timezone.now()
     for age, changes in (
         (1, {}),
@@ -89,43 +89,43 @@ def test_turns_that_nobody_works_on_are_stuck_and_those_that_wait_a_moment_are_n
     assert 90 <= queue.age_s < 150
 
 
-def test_what_is_wrong_stands_at_the_top(administrator: Any, settings: Any):
+def test_warnings_are_shown_first(administrator: Any, settings: Any):
     one = make.model()
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": 10}
     SpendingDay.objects.create(day=timezone.now().date(), account="site", spent=9, reserved="0.5")
     Breaker.objects.create(model=one, opened_at=timezone.now(), probe_at=timezone.now(), reason="cut")
     valkey().delete("heartbeat:beat")
-    troubles = [sentence for sentence, _address in read_dashboard(administrator).troubles]
-    assert troubles == [
+    warnings = [sentence for sentence, _address in read_dashboard(administrator).warnings]
+    assert warnings == [
         "beat is not heard.", "Fewer than two models can be drawn.", "95 % of today's budget of the site is used.",
     ]  # fmt: skip
     assert "beat is not heard." in page(administrator)
 
 
-def test_what_waits_for_moderators_is_said_with_the_way_to_it(administrator: Any):
+def test_waiting_cases_are_a_linked_warning(administrator: Any):
     one, two = make.model(), make.model()
     for state in ("waiting", "waiting", "dismissed"):
         ModerationCase.objects.create(battle=make.battle(one, two), state=state)
-    assert read_dashboard(administrator).troubles == [
+    assert read_dashboard(administrator).warnings == [
         ("2 cases wait for moderation.", "/admin/battles/moderationcase/")
     ]
 
 
-def test_nothing_is_wrong_with_an_arena_that_is_well(administrator: Any):
+def test_healthy_arena_has_no_warnings(administrator: Any):
     for _ in range(2):
         make.model()
-    assert read_dashboard(administrator).troubles == []
-    assert "operations-troubles" not in page(administrator)
+    assert read_dashboard(administrator).warnings == []
+    assert "operations-warnings" not in page(administrator)
 
 
-def test_the_page_of_one_app_lists_its_tables_and_asks_for_nothing_else(administrator: Any):
+def test_app_page_has_no_dashboard(administrator: Any):
     shown = page(administrator, "/admin/battles/")
     assert "/admin/battles/vote/" in shown
     assert "operations-panel" not in shown
     assert "operations-panel" in page(administrator)
 
 
-def test_models_in_trouble_are_listed_first_with_how_their_calls_went(administrator: Any):
+def test_unavailable_models_are_listed_first(administrator: Any):
     well, broken = make.model(), make.model()
     Breaker.objects.create(model=broken, opened_at=timezone.now(), probe_at=timezone.now(), reason="cut")
     answer = make.answered_battle(well, broken).turns.get().answers.first()
@@ -134,42 +134,40 @@ def test_models_in_trouble_are_listed_first_with_how_their_calls_went(administra
             answer=answer, model=well, attempt=1, fence=fence, state=state, first_token_ms=ms, total_ms=ms and ms * 10
         )
     seen = read_dashboard(administrator)
-    assert [of.model for of in seen.models] == [broken, well]
+    assert [row.model for row in seen.models] == [broken, well]
     assert (seen.calls.calls, seen.calls.error_rate) == (3, "33 %")
     shown = page(administrator)
     assert "200, 290 ms" in shown
     assert "3 calls, 33 % failed." in shown
 
 
-def test_cost_is_told_by_provider_against_its_budget(administrator: Any):
+def test_cost_is_shown_per_provider_with_budget(administrator: Any):
     provider = make.model().provider
     type(provider).objects.update(name="Paid GmbH", daily_budget=4)
     SpendingDay.objects.create(day=timezone.now().date(), account="site", spent="1.25")
     SpendingDay.objects.create(day=timezone.now().date(), account=provider_account(provider.pk), spent=1)
-    told = [(of.name, str(of.spent), of.percent) for of in read_dashboard(administrator).spending]
-    assert told == [("", "1.25000000", None), ("Paid GmbH", "1.00000000", 25)]
+    spending = [(row.name, str(row.spent), row.percent) for row in read_dashboard(administrator).spending]
+    assert spending == [("", "1.25000000", None), ("Paid GmbH", "1.00000000", 25)]
     assert "Paid GmbH" in page(administrator)
 
 
-def test_moderators_see_battles_and_people_and_neither_money_nor_models_nor_the_machine():
+def test_moderators_see_no_money_models_or_machine():
     moderator = make.user("moderator@example.org", is_staff=True)
     moderator.groups.add(Group.objects.get(name=MODERATORS))
     seen = read_dashboard(moderator)
     assert seen.battles is not None
     assert seen.sign_ups == 1
-    assert (seen.spending, seen.models, seen.machine, seen.silent) == (None, None, None, [])
+    assert (seen.spending, seen.models, seen.machine, seen.silent_processes) == (None, None, None, [])
     shown = page(moderator)
     assert "Battles today" in shown
     assert "Cost today" not in shown
 
 
-def test_staff_without_a_right_sees_nothing():
+def test_staff_without_permissions_sees_nothing():
     assert read_dashboard(make.user("new@example.org", is_staff=True)) == Dashboard()
 
 
-def test_the_page_costs_as_many_queries_however_much_happened(
-    administrator: Any, django_assert_num_queries: Callable[[int], Any]
-):
+def test_dashboard_query_count_is_fixed(administrator: Any, django_assert_num_queries: Callable[[int], Any]):
     one, two = make.model(), make.model()
     SpendingDay.objects.create(day=timezone.now().date(), account="site", spent=1)
     client = Client()
@@ -190,27 +188,27 @@ def test_the_page_costs_as_many_queries_however_much_happened(
         (facts.queue, "turns_in_work"),
     ],
 )
-def test_what_is_asked_of_large_tables_is_found_by_an_index(ask: Callable[[], object], index: str):
-    asked: list[tuple[str, Any]] = []
+def test_dashboard_queries_of_large_tables_use_indexes(ask: Callable[[], object], index: str):
+    queries: list[tuple[str, Any]] = []
 
-    def listen(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        asked.append((sql, params))
+    def record(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        queries.append((sql, params))
         return execute(sql, params, many, context)
 
-    with connection.execute_wrapper(listen):
+    with connection.execute_wrapper(record):
         ask()
-    (query,) = asked
+    (query,) = queries
     with connection.cursor() as cursor:
-        # On an empty table a skip scan of this index costs the same. The test's transaction brings it back.
+        # On an empty table a skip scan of this index costs the same. The test's rollback restores it.
         cursor.execute("DROP INDEX votes_of_a_voter_by_time")
-        # Small tables are read as they lie, or along an index that has nothing to do with the question.
+        # For small tables PostgreSQL prefers sequential scans or unrelated indexes.
         for way in ("seqscan", "indexscan", "indexonlyscan", "mergejoin", "nestloop"):
             cursor.execute(f"SET LOCAL enable_{way} = off")
         cursor.execute(f"EXPLAIN {query[0]}", query[1])
         assert index in str(cursor.fetchall())
 
 
-def test_without_valkey_the_page_says_so(administrator: Any, monkeypatch: pytest.MonkeyPatch):
+def test_dashboard_warns_when_valkey_is_away(administrator: Any, monkeypatch: pytest.MonkeyPatch):
     def away() -> None:
         raise OSError
 

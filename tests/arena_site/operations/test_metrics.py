@@ -1,4 +1,4 @@
-"""Numbers for Prometheus: complete, readable for it, and not for everybody."""
+"""Metrics are complete, readable for Prometheus and not public."""
 
 import json
 import re
@@ -31,14 +31,14 @@ Samples = dict[tuple[str, tuple[str, ...]], float]
 
 
 @pytest.fixture(autouse=True)
-def _counted_anew() -> None:
+def _reset_counters() -> None:
     counters._pending.clear()
     counters._gauges.clear()
     metrics._page.invalidate()
 
 
 def read(text: str) -> Samples:
-    """By name and the values of its labels in the order of their names."""
+    """Return samples by name and label values, ordered by label name."""
     return {
         (sample.name, tuple(value for _, value in sorted(sample.labels.items()))): sample.value
         for family in text_string_to_metric_families(text)
@@ -55,7 +55,7 @@ def ask(client: Client, **options: Any) -> Samples:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_battle_is_found_in_the_numbers(fake_provider: FakeProvider, reader: Reader, client: Client):
+def test_battle_appears_in_metrics(fake_provider: FakeProvider, reader: Reader, client: Client):
     for _ in range(2):
         make.model("honest", at=fake_provider.base_url)
     for _ in range(2):
@@ -80,7 +80,7 @@ def test_a_battle_is_found_in_the_numbers(fake_provider: FakeProvider, reader: R
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_call_that_is_stored_a_second_time_since_the_first_was_lost_is_counted_once(fake_provider: FakeProvider):
+def test_call_stored_twice_is_counted_once(fake_provider: FakeProvider):
     turn = make.battle(*(make.model("honest", at=fake_provider.base_url) for _ in range(2))).turns.get()
     claimed = turn_store.claim_turn(turn.pk)
     assert claimed is not None
@@ -99,7 +99,7 @@ def open_streams(client: Client) -> float:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_open_stream_is_counted_until_its_reader_leaves(fake_provider: FakeProvider, reader: Reader, client: Client):
+def test_open_stream_is_counted_until_reader_leaves(fake_provider: FakeProvider, reader: Reader, client: Client):
     for _ in range(2):
         make.model("hang-after-1", at=fake_provider.base_url)
     battle = reader.start_battle()
@@ -113,7 +113,7 @@ def test_an_open_stream_is_counted_until_its_reader_leaves(fake_provider: FakePr
 
 
 @pytest.mark.django_db
-def test_queue_money_and_breakers_are_in_the_numbers(client: Client, settings: Any):
+def test_queue_cost_and_breakers_are_in_metrics(client: Client, settings: Any):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": 50}
     one, two = make.model(), make.model()
     for age in (20, 100):
@@ -133,7 +133,7 @@ def test_queue_money_and_breakers_are_in_the_numbers(client: Client, settings: A
 
 
 @pytest.mark.django_db
-def test_asking_costs_as_many_queries_for_many_battles_as_for_one(
+def test_metrics_query_count_is_fixed(
     client: Client, django_assert_num_queries: Callable, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(metrics._page, "ttl_s", 3600)
@@ -156,20 +156,20 @@ def test_asking_costs_as_many_queries_for_many_battles_as_for_one(
         ("::1", {}, 200),
         ("10.1.2.3", {}, 404),
         ("198.51.100.7", {}, 404),
-        ("127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, 404),  # a proxy that nobody told us of
-        ("198.51.100.7", {"Authorization": "Bearer of-the-monitoring"}, 200),
-        ("198.51.100.7", {"Authorization": "Bearer of-somebody-else"}, 404),
+        ("127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, 404),  # an untrusted proxy
+        ("198.51.100.7", {"Authorization": "Bearer monitoring-token"}, 200),
+        ("198.51.100.7", {"Authorization": "Bearer another-token"}, 404),
     ],
 )
-def test_numbers_are_for_monitoring_alone(
+def test_metrics_need_network_or_token(
     client: Client, settings: Any, address: str, headers: dict[str, str], status: int
 ):
-    settings.ARENA_METRICS_TOKEN = "of-the-monitoring"
+    settings.ARENA_METRICS_TOKEN = "monitoring-token"
     assert client.get("/metrics", headers=headers, REMOTE_ADDR=address).status_code == status
 
 
 @pytest.mark.django_db
-def test_whom_a_trusted_proxy_speaks_for_decides(client: Client, settings: Any):
+def test_metrics_check_client_behind_trusted_proxy(client: Client, settings: Any):
     settings.ARENA_TRUSTED_PROXIES = ["10.0.0.0/8"]
     settings.ARENA_METRICS_NETWORKS = ["10.0.0.0/8", "192.0.2.0/24"]
     asked = {"198.51.100.7": 404, "192.0.2.9": 200}
@@ -179,13 +179,13 @@ def test_whom_a_trusted_proxy_speaks_for_decides(client: Client, settings: Any):
 
 
 @pytest.mark.django_db
-def test_without_a_token_in_the_settings_no_token_opens(client: Client, settings: Any):
+def test_empty_metrics_token_opens_nothing(client: Client, settings: Any):
     settings.ARENA_METRICS_TOKEN = ""
     assert client.get("/metrics", headers={"Authorization": "Bearer "}, REMOTE_ADDR="8.8.8.8").status_code == 404
 
 
 @pytest.mark.django_db
-def test_while_valkey_is_away_the_rest_is_told(client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_other_metrics_remain_without_valkey(client: Client, monkeypatch: pytest.MonkeyPatch):
     def away() -> None:
         raise redis.ConnectionError("gone")
 
@@ -196,7 +196,7 @@ def test_while_valkey_is_away_the_rest_is_told(client: Client, monkeypatch: pyte
 
 
 @pytest.mark.django_db
-def test_while_the_database_is_away_the_rest_is_told(client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_other_metrics_remain_without_database(client: Client, monkeypatch: pytest.MonkeyPatch):
     def away() -> None:
         raise OperationalError("gone")
 
@@ -206,29 +206,29 @@ def test_while_the_database_is_away_the_rest_is_told(client: Client, monkeypatch
     assert ("arena_streams", ()) in found
 
 
-def names_told() -> set[str]:
-    """Of every family, also those that have nothing to tell yet."""
-    told = set()
+def metric_names() -> set[str]:
+    """Return the names of all families, also of those without samples."""
+    names = set()
     for family in metrics.ArenaCollector().collect():
-        told |= {
+        names |= {
             "counter": {f"{family.name}_total"},
             "histogram": {f"{family.name}_{part}" for part in ("bucket", "sum", "count")},
         }.get(family.type, {family.name})
-    return told
+    return names
 
 
 @pytest.mark.django_db
-def test_the_dashboard_asks_for_numbers_that_there_are():
+def test_grafana_queries_existing_metrics():
     deploy = site_settings.BASE_DIR / "deploy"
     board = json.loads((deploy / "grafana/dashboards/arena.json").read_text())
     asked = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
-    assert set(re.findall(r"\barena_\w+", " ".join(asked))) <= names_told()
+    assert set(re.findall(r"\barena_\w+", " ".join(asked))) <= metric_names()
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
     (source,) = yaml.safe_load((deploy / "grafana/datasources/prometheus.yml").read_text())["datasources"]
     assert {panel["datasource"]["uid"] for panel in board["panels"]} == {source["uid"]}
 
 
-def test_prometheus_asks_where_the_numbers_are():
+def test_prometheus_scrapes_metrics_url():
     deploy = site_settings.BASE_DIR
     (job,) = yaml.safe_load((deploy / "deploy/prometheus.yml").read_text())["scrape_configs"]
     assert job["metrics_path"] == "/metrics"
@@ -239,7 +239,7 @@ def test_prometheus_asks_where_the_numbers_are():
 
 
 @pytest.mark.django_db
-def test_votes_are_numbered_as_they_are_counted(client: Client):
+def test_total_votes_equals_numbered_votes(client: Client):
     for _ in range(3):
         actor = make.visitor()
         battle = make.answered_battle(make.model(), make.model(), actor=actor)

@@ -1,4 +1,4 @@
-"""/readyz says what is wrong, in JSON, whatever falls and whenever it does; /livez minds nothing of it."""
+"""/readyz names every fault in JSON; /livez answers independently of services."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -32,14 +32,14 @@ def away(error: Exception) -> Any:
 
 def asked(status: int) -> dict[str, Any]:
     response = Client().get("/readyz")
-    said: dict[str, Any] = response.json()
-    assert (response.status_code, said["ready"]) == (status, status == 200)
+    body: dict[str, Any] = response.json()
+    assert (response.status_code, body["ready"]) == (status, status == 200)
     assert Client().get("/livez").content == b"ok"
-    return said
+    return body
 
 
 @pytest.fixture(autouse=True)
-def _everybody_is_heard() -> Iterator[None]:
+def _all_processes_are_alive() -> Iterator[None]:
     for name in heartbeat.EXPECTED:
         connection().set(f"heartbeat:{name}", "alive")
     health._check_migrations.cache_clear()
@@ -47,7 +47,7 @@ def _everybody_is_heard() -> Iterator[None]:
     health._check_migrations.cache_clear()
 
 
-def test_all_is_well_and_two_models_can_be_drawn():
+def test_healthy_arena_is_ready():
     make.model("ada"), make.model("bert")
     assert asked(200) == {
         "ready": True,
@@ -57,12 +57,12 @@ def test_all_is_well_and_two_models_can_be_drawn():
     }
 
 
-def test_a_process_that_is_not_heard_is_named():
+def test_silent_process_is_named():
     connection().delete("heartbeat:sweeper")
     assert asked(503)["checks"] == {**dict.fromkeys(PARTS, "ok"), "sweeper": "not heard"}
 
 
-def test_what_cannot_be_asked_is_left_out_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch):
+def test_readyz_without_database_omits_dependent_checks(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(health, "_check_database", away(OperationalError()))
     assert asked(503)["checks"] == {
         "database": "away", "valkey": "ok", **dict.fromkeys(heartbeat.EXPECTED, "ok"),
@@ -70,20 +70,20 @@ def test_what_cannot_be_asked_is_left_out_while_the_database_is_away(monkeypatch
 
 
 @pytest.mark.usefixtures("no_valkey")
-def test_what_cannot_be_asked_is_left_out_while_valkey_is_away():
+def test_readyz_without_valkey_omits_dependent_checks():
     assert asked(503)["checks"] == {
         "database": "ok", "valkey": "away", "migrations": "ok", "provider_keys": "ok",
     }  # fmt: skip
 
 
-def test_a_migration_that_is_not_applied(monkeypatch: pytest.MonkeyPatch):
+def test_unapplied_migration_is_not_ready(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(MigrationExecutor, "migration_plan", lambda *_: ["one more"])
     assert asked(503)["checks"]["migrations"] == "not applied"
     monkeypatch.undo()
     asked(200)
 
 
-def test_keys_that_cannot_be_decrypted(settings: Any):
+def test_undecryptable_keys_are_not_ready(settings: Any):
     provider = Provider(name="Paid", base_url="http://paid.test/v1")
     provider.store_key("sk-a-provider-key")
     provider.save()
@@ -92,20 +92,18 @@ def test_keys_that_cannot_be_decrypted(settings: Any):
     assert "ARENA_ENCRYPTION_KEYS" in asked(503)["checks"]["provider_keys"]
 
 
-def test_valkey_that_falls_between_two_questions_is_away(monkeypatch: pytest.MonkeyPatch):
+def test_valkey_lost_between_two_checks_is_away(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(heartbeat, "missing", away(redis.ConnectionError()))
     assert asked(503)["checks"]["valkey"] == "away"
 
 
-def test_a_database_that_falls_between_two_questions_is_away(monkeypatch: pytest.MonkeyPatch):
+def test_database_lost_between_two_checks_is_away(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(type(LanguageModel.objects), "set_up", away(OperationalError()))
     assert asked(503)["checks"]["database"] == "away"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_while_every_thread_waits_for_the_database_the_process_still_says_that_it_lives(
-    monkeypatch: pytest.MonkeyPatch, settings: Any
-):
+def test_livez_answers_while_threads_wait_for_database(monkeypatch: pytest.MonkeyPatch, settings: Any):
     all_wait, is_back = Barrier(settings.ARENA_DATABASE_POOL + 1), Event()
 
     def wait() -> None:

@@ -1,4 +1,4 @@
-"""One line for every request, with an id that its tasks carry on."""
+"""Each request logs one line with an id, which its tasks log, too."""
 
 import json
 import logging
@@ -19,26 +19,26 @@ from tests.site import Reader, answer_worker
 
 @pytest.fixture
 def lines() -> Iterator[StringIO]:
-    """What is logged from INFO on, as JSON."""
+    """Logged lines from INFO on, as JSON."""
     written, root = StringIO(), logging.getLogger()
     handler = logging.StreamHandler(written)
     handler.setFormatter(logs.formatter("json"))
     root.addHandler(handler)
     level = root.level
-    root.setLevel(logging.INFO)  # not `root.level =`: loggers remember what they let pass
+    root.setLevel(logging.INFO)  # not `root.level =`: setLevel also clears the cache of isEnabledFor
     yield written
     root.setLevel(level)
     root.removeHandler(handler)
 
 
 def read(lines: StringIO, **facts: object) -> list[dict[str, Any]]:
-    """Those that say all of `facts`."""
-    said = [json.loads(line) for line in lines.getvalue().splitlines()]
-    return [line for line in said if facts.items() <= line.items()]
+    """Return the lines that contain all of `facts`."""
+    logged = [json.loads(line) for line in lines.getvalue().splitlines()]
+    return [line for line in logged if facts.items() <= line.items()]
 
 
 @pytest.mark.django_db
-def test_a_request_leaves_one_line_that_says_how_it_went_and_not_who_asked(client: Client, lines: StringIO):
+def test_request_logs_one_line_without_person(client: Client, lines: StringIO):
     response = client.get("/api/v1/models/?search=a+secret+wish", REMOTE_ADDR="198.51.100.7")
     (line,) = read(lines, logger="arena_site.requests")
     assert line.pop("ms") > 0
@@ -50,7 +50,7 @@ def test_a_request_leaves_one_line_that_says_how_it_went_and_not_who_asked(clien
 
 
 @pytest.mark.django_db
-def test_the_line_says_what_kind_of_person_asked(lines: StringIO):
+def test_request_log_names_kind_of_actor(lines: StringIO):
     member, staff, program = Client(), Client(), Client()
     member.force_login(make.user())
     staff.force_login(make.user(is_staff=True))
@@ -59,12 +59,12 @@ def test_the_line_says_what_kind_of_person_asked(lines: StringIO):
         client.get("/sessions/")
     program.get("/api/v1/sessions/", headers={"Authorization": f"Bearer {token}"})
     Client().get("/livez")
-    said = read(lines, logger="arena_site.requests")
-    assert [line["actor"] for line in said] == ["member", "staff", "token", "unknown"]
+    logged = read(lines, logger="arena_site.requests")
+    assert [line["actor"] for line in logged] == ["member", "staff", "token", "unknown"]
 
 
 @pytest.mark.django_db
-def test_words_in_an_address_that_open_something_are_not_logged(client: Client, lines: StringIO):
+def test_secrets_in_url_are_not_logged(client: Client, lines: StringIO):
     client.get("/stream/a-signed-word/")
     client.get("/accounts/password/reset/key/1-c0ffee/")
     assert [line["path"] for line in read(lines, logger="arena_site.requests")] == [
@@ -74,7 +74,7 @@ def test_words_in_an_address_that_open_something_are_not_logged(client: Client, 
     assert "a-signed-word" not in lines.getvalue()
 
 
-def test_a_trusted_proxys_id_is_kept_and_nobody_elses(client: Client, settings: Any):
+def test_request_id_of_trusted_proxy_only_is_kept(client: Client, settings: Any):
     given = {"X-Request-ID": "proxy-5f0c3a"}
     assert client.get("/livez", headers=given)["X-Request-ID"] != "proxy-5f0c3a"
     settings.ARENA_TRUSTED_PROXIES = ["127.0.0.0/8"]
@@ -82,7 +82,7 @@ def test_a_trusted_proxys_id_is_kept_and_nobody_elses(client: Client, settings: 
 
 
 @pytest.mark.parametrize("given", ["short", "x" * 65, 'quote"quote', "two\tlines"])
-def test_an_ill_formed_id_is_replaced(client: Client, settings: Any, given: str):
+def test_malformed_request_id_is_replaced(client: Client, settings: Any, given: str):
     settings.ARENA_TRUSTED_PROXIES = ["127.0.0.0/8"]
     answered = client.get("/livez", headers={"X-Request-ID": given})["X-Request-ID"]
     assert answered != given
@@ -90,7 +90,7 @@ def test_an_ill_formed_id_is_replaced(client: Client, settings: Any, given: str)
 
 
 @pytest.mark.django_db
-def test_a_fault_is_logged_as_an_error_with_the_requests_id(lines: StringIO, monkeypatch: pytest.MonkeyPatch):
+def test_server_error_is_logged_with_request_id(lines: StringIO, monkeypatch: pytest.MonkeyPatch):
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
@@ -102,15 +102,13 @@ def test_a_fault_is_logged_as_an_error_with_the_requests_id(lines: StringIO, mon
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_logs_as_the_settings_say_and_not_as_celery_would():
+def test_worker_keeps_logging_settings():
     with answer_worker():
         assert logging.getLogger().level == logging.INFO
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_a_worker_logs_carries_the_id_of_the_request_that_woke_it(
-    fake_provider: FakeProvider, reader: Reader, lines: StringIO
-):
+def test_worker_logs_carry_request_id(fake_provider: FakeProvider, reader: Reader, lines: StringIO):
     for _ in range(2):
         make.model("status-400", at=fake_provider.base_url)
     answered = reader.api("POST", "sessions/", json={"prompt": "Who am I?"})

@@ -1,4 +1,4 @@
-"""What is older than the operator keeps it is forgotten; votes and boards stay."""
+"""Sessions and network hashes beyond their retention are deleted; votes and boards stay."""
 
 import shutil
 import tempfile
@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts.actor import Actor
 from accounts.models import Visitor
 from arena_site.embedded.valkey import Valkey
-from arena_site.retention import NotAllForgotten
+from arena_site.retention import PurgeIncomplete
 from arena_site.supervisor.child import Child
 from arena_site.tasks import purge
 from battles.actions import cast_vote
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 
 
 def session_of(actor: Actor, *, days_ago: int) -> Session:
-    """With one vote in it."""
+    """Return a session with one vote."""
     battle = make.answered_battle(make.model(), make.model(), actor=actor)
     cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
     Session.objects.filter(pk=battle.session_id).update(last_active_at=timezone.now() - timedelta(days=days_ago))
@@ -59,7 +59,7 @@ def test_session_without_activity_is_deleted(settings, owner: Callable[[], Actor
     assert Vote.objects.get(battle__session=old).voter.startswith("deleted:")
 
 
-def test_a_session_that_cannot_be_deleted_holds_up_no_other_and_is_told_of_in_the_end(settings, caplog):
+def test_undeletable_session_is_reported_after_others(settings, caplog):
     settings.ARENA_KEEP_DAYS = 30
     sessions = [session_of(actor, days_ago=31) for actor in (make.visitor(), make.visitor(), make.member())]
     with connection.cursor() as cursor:
@@ -71,7 +71,7 @@ def test_a_session_that_cannot_be_deleted_holds_up_no_other_and_is_told_of_in_th
             "CREATE TRIGGER one_stays BEFORE UPDATE ON battles_turn FOR EACH ROW "
             f"EXECUTE FUNCTION stays({sessions[0].battles.get().pk})"
         )
-    with pytest.raises(NotAllForgotten, match=r"should be: 1$"):
+    with pytest.raises(PurgeIncomplete, match=r"should be: 1$"):
         purge()
     assert kept() == {sessions[0].pk}
     assert f"session {sessions[0].pk} cannot be deleted" in caplog.text
@@ -87,7 +87,7 @@ def test_network_hash_is_deleted_after_60_days_at_most(settings, keep_days: int,
     assert list(Visitor.objects.order_by("pk").values_list("network", flat=True)) == ["2026-09:word", ""]
 
 
-def test_what_is_left_of_a_browser_that_was_signed_in_goes_when_it_is_over():
+def test_expired_browser_session_is_purged():
     for number, hours in enumerate((-1, 1)):
         over = timezone.now() + timedelta(hours=hours)
         BrowserSession.objects.create(session_key=f"k{number}", session_data="", expire_date=over)
@@ -95,7 +95,7 @@ def test_what_is_left_of_a_browser_that_was_signed_in_goes_when_it_is_over():
     assert [row.session_key for row in BrowserSession.objects.all()] == ["k1"]
 
 
-def test_purging_twice_is_purging_once(settings):
+def test_second_purge_changes_nothing(settings):
     settings.ARENA_KEEP_DAYS = 1
     session_of(make.visitor(), days_ago=2)
     purge()
@@ -106,7 +106,7 @@ def test_purging_twice_is_purging_once(settings):
 
 @pytest.fixture
 def durable_valkey(settings) -> Iterator[Path]:
-    """The directory of one with an append-only file, in use instead of the tests' own."""
+    """Use a Valkey with an append-only file; yield its directory."""
     directory = Path(tempfile.mkdtemp(prefix="arena-test-", dir="/tmp"))
     server = Valkey(directory / "data", directory)
     child = Child(server.prepare(), directory)
@@ -133,7 +133,7 @@ def test_purge_removes_old_texts_from_valkeys_file(durable_valkey: Path):
 
 
 @pytest.mark.usefixtures("no_valkey")
-def test_purge_without_valkey_forgets_the_rest(settings):
+def test_purge_without_valkey_deletes_rows(settings):
     settings.ARENA_KEEP_DAYS = 30
     session_of(make.visitor(), days_ago=31)
     purge()

@@ -1,4 +1,4 @@
-"""All components on one page, for those who draw them."""
+"""The page of all components, for staff."""
 
 import pytest
 from django.test import Client
@@ -9,13 +9,13 @@ from tests import make
 pytestmark = pytest.mark.django_db
 
 
-def test_only_staff_finds_it(client: Client):
+def test_styleguide_is_for_staff_only(client: Client):
     assert client.get("/styleguide/").status_code == 404
     client.force_login(make.user("ada@example.org"))
     assert client.get("/styleguide/").status_code == 404
 
 
-def test_it_draws_every_component_with_as_few_questions_as_any_page(client: Client, django_assert_max_num_queries):
+def test_styleguide_shows_components_with_few_queries(client: Client, django_assert_max_num_queries):
     client.force_login(make.user("grace@example.org", is_staff=True))
     with django_assert_max_num_queries(5):
         page = client.get("/styleguide/").content.decode()

@@ -1,4 +1,4 @@
-"""What there is to read at every address of the site: a line for each with a part to fill in, or KeyError."""
+"""GET requests for every URL of the site. Each URL with parameters needs an entry in IDS, else KeyError."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from tests.site_urls import addresses
 
 @dataclass
 class Arena:
-    """What addresses are filled with. battles: those that wait for their votes."""
+    """Values for the parameters of URLs. battles: those without a vote."""
 
     models: list[str]
     pairs: list[list[str]]
@@ -28,7 +28,7 @@ class Arena:
         return [battle.session.public_id for battle in self.battles]
 
 
-# Streams have no end or are one battle's own (tests/battles/streaming/test_equal_pace.py); the admin is for staff.
+# Not read here: streams have no end or belong to one battle (tests/battles/streaming/test_equal_pace.py).
 STREAMS = {"/stream/{token}/", "/leaderboard/stream/"}
 _BATTLE = ("/battles/{public_id}/", "/api/v1/battles/{public_id}/")
 _SESSION = ("/s/{public_id}/", "/api/v1/sessions/{public_id}/")
@@ -36,7 +36,7 @@ _UPLOAD = ("/uploads/{public_id}/", "/api/v1/uploads/{public_id}/")
 _ANSWER = ("/answers/{public_id}/", "/api/v1/answers/{public_id}/")
 _SHARE = ("/b/{share_id}/", "/api/v1/shares/{public_id}/")
 _SNAPSHOT = ("/leaderboard/snapshots/{public_id}/", "/api/v1/leaderboard/snapshots/{public_id}/")
-# By the beginning of an address: what stands in place of its part.
+# Values of a URL's parameter, by prefixes of the URL.
 IDS: dict[tuple[str, ...], Callable[[Arena], list[str]]] = {
     _BATTLE: lambda arena: arena.battle_ids,
     ("/api/v1/leaderboard/battles/{public_id}/",): lambda arena: arena.battle_ids,
@@ -65,7 +65,7 @@ QUERIES: dict[str, Callable[[Arena], list[str]]] = {
 
 
 def paths(arena: Arena) -> Iterator[str]:
-    """Every address that can be read with GET, filled in, and again with what can be asked of it."""
+    """Yield every URL but those for staff, filled in, and again with its queries."""
     for address in addresses():
         if address.startswith("/admin/") or address in STREAMS:
             continue

@@ -1,4 +1,4 @@
-"""Whatever staff change in the administration is written down: who, when, what; and nothing that opens an account."""
+"""Changes by staff in the administration are audited, without secrets that open accounts."""
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -13,8 +13,8 @@ from tests import make
 
 pytestmark = pytest.mark.django_db
 
-# What staff may write, and the tests that show that it is written down.
-WRITTEN_DOWN = {
+# Models that staff may change, with the tests of their audit entries.
+AUDITED = {
     "account.EmailAddress", "accounts.ApiToken", "accounts.User", "auth.Group", "mfa.Authenticator",  # these
     "accounts.Ban", "accounts.Invitation", "accounts.Limit",  # tests/accounts
     "battles.Category", "battles.ModerationCase", "battles.ModerationEndpoint", "battles.ModerationRule",  # its own
@@ -34,7 +34,7 @@ def trail(administrator: User) -> list[tuple[str, str]]:
     return list(AuditEntry.objects.order_by("pk").values_list("action", "subject"))
 
 
-def test_what_can_be_written_is_in_the_table_above(administrator: User):
+def test_every_writable_admin_is_in_the_table(administrator: User):
     request = RequestFactory().get("/")
     request.user = administrator
     writable = {
@@ -45,10 +45,10 @@ def test_what_can_be_written_is_in_the_table_above(administrator: User):
         or page.has_delete_permission(request)
         or page.get_actions(request)
     }
-    assert writable == WRITTEN_DOWN
+    assert writable == AUDITED
 
 
-def test_a_password_that_staff_set_is_written_down_and_not_shown(client: Client, administrator: User):
+def test_password_change_by_staff_is_audited_without_it(client: Client, administrator: User):
     member = make.user("member@example.org")
     page = f"/admin/accounts/user/{member.pk}/password/"
     client.post(page, {"password1": "short", "password2": "other", "usable_password": "true"})
@@ -61,7 +61,7 @@ def test_a_password_that_staff_set_is_written_down_and_not_shown(client: Client,
     assert words not in str(list(AuditEntry.objects.values()))
 
 
-def test_rights_that_somebody_is_given_are_written_down_with_their_names(client: Client, administrator: User):
+def test_granted_permissions_are_audited_by_name(client: Client, administrator: User):
     member, group = make.user("member@example.org"), Group.objects.get(name="Moderators")
     form = {"email": member.email, "is_active": "on", "is_staff": "on", "groups": group.pk}
     assert client.post(f"/admin/accounts/user/{member.pk}/change/", form).status_code == 302
@@ -69,7 +69,7 @@ def test_rights_that_somebody_is_given_are_written_down_with_their_names(client:
     assert entry.details == {"changed": ["is_staff", "groups"], "is_staff": True, "groups": ["Moderators"]}
 
 
-def test_what_a_group_may_do_is_written_down(client: Client, administrator: User):
+def test_group_permissions_are_audited(client: Client, administrator: User):
     permission = Permission.objects.get(codename="view_battle")
     assert client.post("/admin/auth/group/add/", {"name": "Readers", "permissions": permission.pk}).status_code == 302
     group = Group.objects.get(name="Readers")
@@ -80,7 +80,7 @@ def test_what_a_group_may_do_is_written_down(client: Client, administrator: User
     assert (len(added.details["permissions"]), changed.details["permissions"]) == (1, [])
 
 
-def test_whose_address_is_whose_is_written_down_without_the_address(client: Client, administrator: User):
+def test_email_change_is_audited_without_address(client: Client, administrator: User):
     member = make.user("member@example.org")
     pages, of_member = "/admin/account/emailaddress/", f"user {member.pk}"
     client.post(f"{pages}add/", {"user": member.pk, "email": "new@example.org"})
@@ -96,7 +96,7 @@ def test_whose_address_is_whose_is_written_down_without_the_address(client: Clie
     assert "example.org" not in str(list(AuditEntry.objects.values()))
 
 
-def test_what_opens_an_account_is_deleted_one_by_one_or_together_and_written_down(client: Client, administrator: User):
+def test_deleted_credentials_are_audited_single_or_bulk(client: Client, administrator: User):
     member = make.user("member@example.org")
     tokens = [ApiToken.issue(user=member, name=f"t{n}", scopes=[Scope.READ])[0] for n in range(3)]
     client.post(f"/admin/accounts/apitoken/{tokens[0].pk}/delete/", {"post": "yes"})
@@ -111,7 +111,7 @@ def test_what_opens_an_account_is_deleted_one_by_one_or_together_and_written_dow
 
 
 @pytest.mark.parametrize("choice", ["make_verified", "delete_selected"])
-def test_what_staff_could_not_do_to_many_is_not_written_down(client: Client, choice: str):
+def test_refused_bulk_action_is_not_audited(client: Client, choice: str):
     address = EmailAddress.objects.create(user=make.user(), email="newer@example.org")
     with connection.cursor() as cursor:
         cursor.execute("CREATE FUNCTION stays() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'it stays'; END $$")

@@ -1,4 +1,4 @@
-"""Who may do what at every URL of the site (url_access.py); others get a 404 for what belongs to a person."""
+"""Access to every URL of the site (url_access.py); strangers get 404 for a person's data."""
 
 import json
 import re
@@ -25,7 +25,7 @@ REFUSED = (401, NOT_ALLOWED, HIDDEN, 500)
 
 
 def ask(client: Client, method: str, path: str) -> int:
-    """The status of the answer to all that any of them takes; what the request changed is as before."""
+    """Return the status of a request with the fields of all forms; its changes are rolled back."""
     is_json = path.startswith("/api/")
     data, media_type = (json.dumps(SENT), "application/json") if is_json else (urlencode(SENT), FORM)
     with transaction.atomic():
@@ -40,7 +40,7 @@ def program(actor: Actor, *scopes: Scope) -> Client:
 
 
 @pytest.fixture(autouse=True)
-def _nobody_is_too_quick(settings) -> None:
+def _no_limits(settings) -> None:
     settings.ARENA_LIMITS = dict.fromkeys(settings.ARENA_LIMITS, "off")
 
 
@@ -61,14 +61,14 @@ def others() -> dict[str, Client]:
     }
 
 
-def test_every_address_is_somebodys_or_everybodys():
+def test_every_url_has_an_access_rule():
     named = [address for table in url_access.TABLES for address in table]
     found = {path for path in addresses() if not path.startswith(("/admin/", "/accounts/")) or path in named}
     assert sorted(found) == sorted(named)
 
 
-def test_what_can_be_had_can_be_asked_about_first():
-    """With HEAD, as programs that download and previews of links do; of a stream nothing is known before it is read."""
+def test_readable_urls_answer_head():
+    """Download programs and link previews send HEAD. Streams are excluded: they respond only when they are read."""
     staff, streams = make.browser(make.member(is_staff=True)), {*url_access.SIGNED, "/leaderboard/stream/"}
     readable = []
     for path in set(addresses()) - streams:
@@ -81,14 +81,14 @@ def test_what_can_be_had_can_be_asked_about_first():
 
 
 def paths_of(owned: World) -> Iterator[str]:
-    """Where what somebody owns is."""
-    for address, (id_in, _) in url_access.SOMEBODYS.items():
+    """Yield the URLs of a person's data."""
+    for address, (id_in, _) in url_access.OWNED.items():
         yield address.format(public_id=id_in(owned))
-    for address, id_in in url_access.SOMEBODYS_PAGES.items():
+    for address, id_in in url_access.OWNED_PAGES.items():
         yield address.format(public_id=id_in(owned))
 
 
-def test_what_is_somebodys_is_there_for_its_owner_alone(owned: World, others: dict[str, Client]):
+def test_owned_urls_answer_their_owner_only(owned: World, others: dict[str, Client]):
     owner, wrong = make.browser(owned.actor), []
     for path in paths_of(owned):
         answered = {method: ask(owner, method, path) for method in METHODS}
@@ -109,11 +109,11 @@ def test_what_is_somebodys_is_there_for_its_owner_alone(owned: World, others: di
     assert wrong == []
 
 
-def test_a_members_token_goes_as_far_as_its_scopes():
+def test_token_is_limited_to_its_scopes():
     member, wrong = make.member(), []
     owned = api_fixtures.of(member)
     programs = {scope: program(member, scope) for scope in Scope}
-    for address, (id_in, needed) in url_access.SOMEBODYS.items():
+    for address, (id_in, needed) in url_access.OWNED.items():
         path = address.format(public_id=id_in(owned))
         for method, wanted in needed.items():
             for scope, client in programs.items():
@@ -123,7 +123,7 @@ def test_a_members_token_goes_as_far_as_its_scopes():
     assert wrong == []
 
 
-def test_nothing_is_changed_in_a_browser_without_its_csrf_token(owned: World):
+def test_browser_changes_need_csrf_token(owned: World):
     strict = make.browser(owned.actor, enforce_csrf_checks=True)
     unsafe = ("POST", "PUT", "PATCH", "DELETE")
     asked = [(method, path) for path in paths_of(owned) for method in unsafe]
@@ -131,7 +131,7 @@ def test_nothing_is_changed_in_a_browser_without_its_csrf_token(owned: World):
 
 
 @pytest.mark.parametrize(("address", "method"), url_access.MEMBERS_TOKENS.items())
-def test_tokens_are_their_members_own(address: str, method: str, others: dict[str, Client]):
+def test_member_revokes_own_tokens_only(address: str, method: str, others: dict[str, Client]):
     member = make.member()
     row, _ = ApiToken.issue(user=member.user, name="t", scopes=[Scope.READ])
     path = address.format(public_id=row.public_id)
@@ -148,11 +148,11 @@ def test_tokens_are_their_members_own(address: str, method: str, others: dict[st
 
 
 @pytest.mark.parametrize("address", url_access.MEMBERS_BROWSERS)
-def test_browsers_are_signed_out_by_whose_they_are(address: str, others: dict[str, Client]):
+def test_member_signs_out_own_browsers_only(address: str, others: dict[str, Client]):
     member = make.member()
     here, there = make.browser(member), make.browser(member)
     path = address.format(public_id=SignIn.objects.get(session=there.session.session_key).public_id)
-    wrong = HIDDEN if "{public_id}" in address else 302  # whoever is signed in has others to sign out, if not these
+    wrong = HIDDEN if "{public_id}" in address else 302  # signing out "others" affects one's own browsers only
     answers = {who: ask(client, "POST", path) for who, client in others.items()}
     assert answers == {
         "nobody": 302, "another visitor": 302, "another's program": 302, "another member": wrong, "a moderator": wrong,
@@ -165,7 +165,7 @@ def test_browsers_are_signed_out_by_whose_they_are(address: str, others: dict[st
 
 
 @pytest.mark.parametrize("address", url_access.MEMBERS_BROWSERS_API)
-def test_browsers_are_signed_out_by_whose_they_are_through_the_api_too(address: str, others: dict[str, Client]):
+def test_member_signs_out_own_browsers_only_by_api(address: str, others: dict[str, Client]):
     member = make.member()
     here, there = make.browser(member), make.browser(member)
     path = address.format(public_id=SignIn.objects.get(session=there.session.session_key).public_id)
@@ -184,14 +184,14 @@ def test_browsers_are_signed_out_by_whose_they_are_through_the_api_too(address: 
 
 
 @pytest.mark.parametrize("path", url_access.MEMBERS_PAGES)
-def test_members_pages_send_everybody_else_to_sign_in(path: str, others: dict[str, Client]):
+def test_members_pages_redirect_others_to_sign_in(path: str, others: dict[str, Client]):
     answers = {who: ask(client, "GET", path) for who, client in others.items()}
     assert answers == {
         "nobody": 302, "another visitor": 302, "another's program": 302, "another member": 200, "a moderator": 200,
     }  # fmt: skip
 
 
-def test_lists_show_ones_own(owned: World, others: dict[str, Client]):
+def test_lists_show_own_rows_only(owned: World, others: dict[str, Client]):
     mine = make.browser(owned.actor)
     assert mine.get("/api/v1/sessions/").json()["count"] == len(owned.ids["sessions"])
     assert mine.get("/api/v1/uploads/").json()["count"] == len(owned.ids["uploads"])
@@ -204,7 +204,7 @@ def test_lists_show_ones_own(owned: World, others: dict[str, Client]):
         assert owned.document.public_id not in client.get("/uploads/").text
 
 
-def test_what_is_open_is_the_same_for_everybody(others: dict[str, Client]):
+def test_public_urls_are_equal_for_all(others: dict[str, Client]):
     world = api_fixtures.of(make.visitor(), with_boards=True)
     del others["another's program"]  # pages know no tokens
     for address in url_access.OPEN:
@@ -217,7 +217,7 @@ def test_what_is_open_is_the_same_for_everybody(others: dict[str, Client]):
 
 
 @pytest.mark.parametrize("path", url_access.SIGNED)
-def test_no_stream_opens_to_a_word_that_was_not_signed_here(path: str, others: dict[str, Client]):
+def test_stream_needs_token_signed_by_this_site(path: str, others: dict[str, Client]):
     for word in ("nonsense", "a:b:c"):
         answers = {who: ask(client, "GET", path.format(token=word)) for who, client in others.items()}
         assert answers == dict.fromkeys(others, HIDDEN)
@@ -229,7 +229,7 @@ def administration() -> Iterator[str]:
             yield path.replace("{content_type_id}", "1").replace("{object_id}", "1")
 
 
-def test_the_administration_is_for_staff_at_every_address_of_it(others: dict[str, Client]):
+def test_every_admin_url_needs_staff(others: dict[str, Client]):
     paths = [path for path in administration() if "{" not in path]
     assert len(paths) > 50
     for who in ("nobody", "another visitor", "another member", "another's program"):
@@ -240,7 +240,7 @@ def test_the_administration_is_for_staff_at_every_address_of_it(others: dict[str
                 assert response["Location"].startswith("/admin/login/"), (who, method, path)
 
 
-def test_staff_without_a_right_change_and_see_nothing_in_the_administration(others: dict[str, Client]):
+def test_staff_without_permissions_gets_no_admin_page(others: dict[str, Client]):
     harmless = {
         "/admin/",
         "/admin/logout/",

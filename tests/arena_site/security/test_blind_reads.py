@@ -1,6 +1,6 @@
-"""Between the answers of a blind battle and its vote, no page and no call tells which models answered.
+"""Before the vote on a blind battle no page and no API response reveals its models.
 
-Strangers read the same as before the battle; its owner reads the same whichever models were drawn.
+Strangers read the same as before the battle; its owner reads the same for any pair of models.
 """
 
 import re
@@ -45,7 +45,7 @@ PAIRS = (("ada", "bob"), ("dee", "cyd"))
 ELSEWHERE = "203.0.113.7"  # /metrics is open to this machine
 A_CENT = Decimal("0.01")
 TOKENS = 3  # as many as an answer may have; each costs a cent
-# Their secrets are new with each reading.
+# Pages with secrets that change at each request.
 RANDOM_PAGES = ("/accounts/2fa/totp/", "/accounts/2fa/webauthn/")
 RANDOM_HEADERS = {"X-Request-ID", "Content-Security-Policy", "Set-Cookie", "Content-Length", "Expires"}
 RANDOM_WORDS = [
@@ -63,7 +63,7 @@ def models() -> dict[str, LanguageModel]:
 
 
 def add_models() -> None:
-    """Each has a provider and a price of its own, and differs in all that is measured of it."""
+    """Add models with different providers, prices and measurements."""
     for number, name in enumerate(NAMES):
         model = make.model(
             slug=name, name=name.title(), at=f"http://127.0.0.1:9/{name}/v1", parameters={"max_tokens": TOKENS},
@@ -79,24 +79,24 @@ def done(call: Any) -> CallResult:
 
 
 def refused(call: Any) -> CallResult:
-    """Opens the model's breaker at once."""
+    """Return a failure that opens the model's breaker at once."""
     return CallResult(error=FailureCode.RATE_LIMITED, retry_after=600, total_ms=5)
 
 
 def unreachable(call: Any) -> CallResult:
-    """Opens the provider's breaker (FAILURES_IN_A_ROW is 1)."""
+    """Return a failure that opens the provider's breaker (FAILURES_IN_A_ROW is 1)."""
     return CallResult(error=FailureCode.UNREACHABLE, total_ms=5)
 
 
 def answer(turn: Turn, *, right: Callable[[Any], CallResult] = done) -> None:
-    """As a worker stores it."""
-    taken = turn_store.claim_and_start(turn.pk)
-    assert taken is not None
-    claimed, calls = taken
+    """Store both answers as a worker does."""
+    started = turn_store.claim_and_start(turn.pk)
+    assert started is not None
+    claimed, calls = started
     assert calls is not None
     for call in calls:
-        said = right(call) if call.side == "right" else done(call)
-        turn_store.store_answer(claimed, call, said)
+        result = right(call) if call.side == "right" else done(call)
+        turn_store.store_answer(claimed, call, result)
 
 
 def both_answered(battle: Battle) -> None:
@@ -114,11 +114,11 @@ def one_provider_failed_in_the_follow_up(battle: Battle) -> None:
 
 
 def one_failed_at_once(battle: Battle) -> None:
-    """It takes no vote, but its models stay unknown."""
+    """Fail one side of the first turn: the battle takes no vote, but its models stay hidden."""
     answer(battle.turns.get(), right=refused)
 
 
-HAPPENS = [both_answered, one_failed_in_the_follow_up, one_provider_failed_in_the_follow_up, one_failed_at_once]
+OUTCOMES = [both_answered, one_failed_in_the_follow_up, one_provider_failed_in_the_follow_up, one_failed_at_once]
 
 
 @pytest.fixture(autouse=True)
@@ -129,14 +129,14 @@ def _no_limits(settings, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def _the_clock_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+def _frozen_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     now: datetime = timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: now)
 
 
 @pytest.fixture(autouse=True)
 def _exports_are_sent_from_this_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others do not see what the test has not committed."""
+    """Another connection would not see the test's uncommitted rows."""
     monkeypatch.setattr(api, "_stream", lambda chunks: chunks)
 
 
@@ -146,9 +146,9 @@ def owner() -> Actor:
 
 
 @pytest.fixture
-def arena(owner: Actor, _the_clock_stands: None) -> Arena:
-    """Boards, and calls of every model that are counted on their pages. One more answer uses up a provider's budget."""
-    for process in heartbeat.EXPECTED:  # /readyz counts models once all is well
+def arena(owner: Actor, _frozen_clock: None) -> Arena:
+    """Boards, and counted calls of every model. One more answer uses up a provider's budget."""
+    for process in heartbeat.EXPECTED:  # /readyz counts models when all processes are alive
         connection().set(f"heartbeat:{process}", "alive")
     add_models()
     known = models()
@@ -175,12 +175,12 @@ def program(actor: Actor) -> Client:
 
 @contextmanager
 def battles_of(arena: Arena, owner: Actor, pair: tuple[str, str]) -> Iterator[None]:
-    """Blind battles wait for their votes; afterwards everything is as before them."""
+    """Create blind battles without votes, one for each of OUTCOMES; roll them back at the end."""
     known = models()
     with transaction.atomic():
-        arena.battles = [make.battle(known[pair[0]], known[pair[1]], actor=owner) for _ in HAPPENS]
-        for battle, happens in zip(arena.battles, HAPPENS, strict=True):
-            happens(battle)
+        arena.battles = [make.battle(known[pair[0]], known[pair[1]], actor=owner) for _ in OUTCOMES]
+        for battle, bring_about in zip(arena.battles, OUTCOMES, strict=True):
+            bring_about(battle)
         for number, battle in enumerate(arena.battles):
             began = timezone.now() - timedelta(minutes=number)
             Battle.objects.filter(pk=battle.pk).update(created_at=began)
@@ -191,7 +191,7 @@ def battles_of(arena: Arena, owner: Actor, pair: tuple[str, str]) -> Iterator[No
 
 
 def everything(client: Client, arena: Arena, *, only: str = "/") -> Read:
-    """What is read at every address, by the address; by a program at those below `only`."""
+    """Return the response at every URL below `only`, by kind of client and URL."""
     asks = "a program: " if "HTTP_AUTHORIZATION" in client.defaults else ""
     wanted = [path for path in paths(arena) if path.startswith(only)]
     return {asks + _neutral(path, arena): _read(client, path, arena) for path in wanted}
@@ -222,7 +222,7 @@ def _neutral(text: str, arena: Arena) -> str:
 
 
 def differences(one: Read, other: Read) -> dict[str, list[str]]:
-    """By address, the lines that differ."""
+    """Return the differing lines by URL."""
     assert one.keys() == other.keys()
     changed = {path: (_lines(one[path]), _lines(other[path])) for path in one if one[path] != other[path]}
     return {path: list(unified_diff(*lines, n=0, lineterm="")) for path, lines in changed.items()}

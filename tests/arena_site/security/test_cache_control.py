@@ -1,4 +1,4 @@
-"""Nothing that is made for a person is kept by a browser or a proxy."""
+"""Personal responses are not cached by browsers or proxies."""
 
 from typing import Any
 
@@ -50,11 +50,11 @@ def is_private(found: set[str]) -> bool:
     return {"private", "no-store"} <= found and "public" not in found
 
 
-def test_every_address_is_private_for_a_member(member: Client):
+def test_every_url_is_private_for_members(member: Client):
     assert [address for address in EVERY_ADDRESS if not is_private(directives(member, address))] == []
 
 
-def test_only_what_is_listed_is_public_for_a_stranger():
+def test_only_listed_urls_are_public_for_strangers():
     stranger = Client(raise_request_exception=False)
     open_to_all = {address for address in EVERY_ADDRESS if not is_private(directives(stranger, address))}
     assert open_to_all <= PUBLIC
@@ -62,17 +62,17 @@ def test_only_what_is_listed_is_public_for_a_stranger():
 
 @pytest.mark.usefixtures("_models")
 @pytest.mark.parametrize("address", sorted(PUBLIC))
-def test_public_address_is_public_to_strangers_alone(address: str, visitor: Client, member: Client):
+def test_public_url_is_private_for_members(address: str, visitor: Client, member: Client):
     assert directives(Client(), address) == {"public", "no-cache"}
     assert is_private(directives(visitor, address))
     assert is_private(directives(member, address))
 
 
-def test_nothing_is_public_in_a_private_arena(settings: Any):
+def test_private_arena_has_no_public_caching(settings: Any):
     settings.ARENA_ACCESS = "private"
     for address in PUBLIC:
         assert is_private(directives(Client(), address))
 
 
-def test_call_with_a_token_is_private():
+def test_request_with_token_is_private():
     assert is_private(directives(Client(), "/api/v1/models/", headers={"Authorization": "Bearer arena_x"}))

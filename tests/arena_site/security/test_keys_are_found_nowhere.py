@@ -1,4 +1,4 @@
-"""A provider that repeats the key it is sent, in answers and refusals: the key is found nowhere afterwards."""
+"""A key that its provider repeats in answers and errors appears nowhere: responses, database, Valkey, logs."""
 
 import json
 import logging
@@ -27,14 +27,14 @@ KEY = "sk-canary-4f9c-do-not-show-7Q2z"
 
 @pytest.fixture
 def written() -> Iterator[StringIO]:
-    """All that is logged, as it is written in either style, at DEBUG."""
+    """All log lines from DEBUG on, in both styles."""
     lines, root = StringIO(), logging.getLogger()
     handlers = [logging.StreamHandler(lines) for _ in range(2)]
     for handler, style in zip(handlers, ("json", "text"), strict=True):
         handler.setFormatter(logs.formatter(style))
         root.addHandler(handler)
     level = root.level
-    root.setLevel(logging.DEBUG)  # not `root.level =`: loggers remember what they let pass
+    root.setLevel(logging.DEBUG)  # not `root.level =`: setLevel also clears the cache of isEnabledFor
     yield lines
     root.setLevel(level)
     for handler in handlers:
@@ -43,15 +43,15 @@ def written() -> Iterator[StringIO]:
 
 @pytest.fixture
 def messages() -> Iterator[list[str]]:
-    """What is said to workers."""
-    said: list[str] = []
+    """Messages published to workers."""
+    published: list[str] = []
 
-    def hear(headers: Any, body: Any, **_: object) -> None:
-        said.append(repr((headers, body)))
+    def record(headers: Any, body: Any, **_: object) -> None:
+        published.append(repr((headers, body)))
 
-    before_task_publish.connect(hear, weak=False)
-    yield said
-    before_task_publish.disconnect(hear)
+    before_task_publish.connect(record, weak=False)
+    yield published
+    before_task_publish.disconnect(record)
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def admin() -> Client:
 
 @pytest.fixture
 def provider(admin: Client, fake_provider: FakeProvider) -> Provider:
-    """Its key is entered as an administrator does."""
+    """Provider whose key was entered in the administration."""
     entered = {"name": "Indiscreet", "base_url": fake_provider.base_url, "needs_key": "on", "key": KEY}
     assert admin.post("/admin/models_registry/provider/add/", entered).status_code == 302
     return Provider.objects.get()
@@ -77,7 +77,7 @@ def contestants(provider: Provider, *names: str) -> None:
 
 
 def whole_database() -> str:
-    """Every row of every table, as a dump has them."""
+    """Dump every row of every table."""
     rows = []
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
@@ -96,7 +96,7 @@ def whole_valkey() -> str:
 
 
 def administration(admin: Client) -> str:
-    """The lists of everything that knows of providers and calls, each page they lead to, and the metrics."""
+    """Return the admin's lists of providers and calls, the pages of their rows, and the metrics."""
     counters.flush()
     seen = [admin.get("/admin/").text, admin.get("/metrics").text]
     for model in (
@@ -118,7 +118,7 @@ def assert_nowhere(*places: str) -> None:
         assert KEY[:-4] not in place
 
 
-def test_a_key_that_the_provider_repeats_is_found_nowhere(
+def test_key_repeated_by_provider_is_redacted(
     provider: Provider, admin: Client, reader: Reader, written: StringIO, messages: list[str]
 ):
     contestants(provider, "indiscreet", "indiscreet")
@@ -144,7 +144,7 @@ def test_a_key_that_the_provider_repeats_is_found_nowhere(
 
 
 @pytest.mark.parametrize("status", [400, 401, 500])
-def test_a_key_in_a_refusal_is_found_nowhere(
+def test_key_in_provider_error_is_redacted(
     provider: Provider, admin: Client, reader: Reader, written: StringIO, messages: list[str], status: int
 ):
     contestants(provider, f"indiscreet-{status}", f"indiscreet-{status}")
@@ -157,7 +157,7 @@ def test_a_key_in_a_refusal_is_found_nowhere(
     )  # fmt: skip
 
 
-def test_a_key_in_a_list_of_models_is_found_nowhere(
+def test_key_in_list_of_models_is_redacted(
     provider: Provider, admin: Client, fake_provider: FakeProvider, written: StringIO
 ):
     fake_provider.serves = {"object": "list", "data": [{"id": f"for-{KEY}", "object": "model", "owned_by": KEY}]}

@@ -1,4 +1,4 @@
-"""Lists in the administration stay quick with a million rows: nothing is counted or read that is not shown."""
+"""Lists in the administration stay fast with a million rows: only displayed rows are read."""
 
 import re
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def admin() -> Client:
     return client
 
 
-def something_everywhere(number: int) -> None:
+def add_rows(number: int) -> None:
     for _ in range(number):
         actor = make.member()
         battle = make.answered_battle(make.model(), make.model(), actor=actor)
@@ -44,10 +44,10 @@ def something_everywhere(number: int) -> None:
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_a_list_costs_as_many_queries_for_many_rows_as_for_few(admin: Client, path: str):
+def test_admin_list_query_count_is_fixed(admin: Client, path: str):
     costs = []
     for number in (1, 6):
-        something_everywhere(number)
+        add_rows(number)
         with CaptureQueriesContext(
             connection,
         ) as asked:
@@ -57,7 +57,7 @@ def test_a_list_costs_as_many_queries_for_many_rows_as_for_few(admin: Client, pa
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_no_list_counts_or_sorts_out_a_whole_table(admin: Client, path: str):
+def test_admin_lists_neither_count_nor_sort_tables(admin: Client, path: str):
     with CaptureQueriesContext(connection) as asked:
         admin.get(f"/admin/{path}/")
     for query in asked:
@@ -77,8 +77,8 @@ def test_no_list_counts_or_sorts_out_a_whole_table(admin: Client, path: str):
         ("uploads/upload", lambda battle: [Upload.objects.get().public_id, "ada@example.org"]),
     ],
 )
-def test_what_is_searched_is_found_and_nothing_else(admin: Client, path: str, words_of: Callable[[Battle], list[str]]):
-    something_everywhere(1)
+def test_admin_search_finds_matching_rows_only(admin: Client, path: str, words_of: Callable[[Battle], list[str]]):
+    add_rows(1)
     User.objects.filter(pk=Session.objects.get().owner_user_id).update(email="ada@example.org")
     for words in words_of(Battle.objects.get()):
         assert admin.get(f"/admin/{path}/", {"q": words}).context["cl"].result_count > 0, words
@@ -86,8 +86,8 @@ def test_what_is_searched_is_found_and_nothing_else(admin: Client, path: str, wo
         assert admin.get(f"/admin/{path}/", {"q": words}).context["cl"].result_count == 0, words
 
 
-def test_a_search_reads_no_table_from_end_to_end(admin: Client):
-    something_everywhere(1)
+def test_admin_search_scans_no_large_table(admin: Client):
+    add_rows(1)
     with CaptureQueriesContext(connection) as asked:
         admin.get("/admin/battles/vote/", {"q": "user:1"})
     searches = [query["sql"] for query in asked if "UNION" in query["sql"]]
@@ -99,7 +99,7 @@ def test_a_search_reads_no_table_from_end_to_end(admin: Client):
             assert "Seq Scan on battles_vote" not in str(cursor.fetchall())
 
 
-def test_many_rows_are_estimated_and_few_are_counted(monkeypatch: pytest.MonkeyPatch):
+def test_large_counts_are_estimated_and_small_exact(monkeypatch: pytest.MonkeyPatch):
     for _ in range(30):
         make.visitor()
     make.visitor()
@@ -112,7 +112,7 @@ def test_many_rows_are_estimated_and_few_are_counted(monkeypatch: pytest.MonkeyP
     assert EstimatingPaginator(everybody.filter(network="nowhere"), 10).count == 0
 
 
-def test_pages_end_where_counting_ends(monkeypatch: pytest.MonkeyPatch):
+def test_admin_pages_end_at_counted_rows(monkeypatch: pytest.MonkeyPatch):
     for _ in range(31):
         make.visitor()
     pages = EstimatingPaginator(Visitor.objects.order_by("pk"), 10)
@@ -123,13 +123,13 @@ def test_pages_end_where_counting_ends(monkeypatch: pytest.MonkeyPatch):
     assert pages.count >= 21
 
 
-def test_failed_calls_are_listed_by_what_went_wrong(admin: Client):
-    something_everywhere(2)
+def test_failed_calls_are_filtered_by_error(admin: Client):
+    add_rows(2)
     Call.objects.filter(pk=Call.objects.first().pk).update(state="failed", error="cut")
     assert admin.get("/admin/battles/call/", {"error": "cut"}).context["cl"].result_count == 1
     assert admin.get("/admin/battles/call/", {"error": "empty"}).context["cl"].result_count == 0
 
 
-def test_runs_are_listed_by_board(admin: Client):
+def test_runs_are_filtered_by_board(admin: Client):
     listed: Any = admin.get("/admin/leaderboard/aggregationrun/", {"scope": "overall"})
     assert listed.context["cl"].result_count == 0

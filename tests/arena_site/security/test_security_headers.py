@@ -1,4 +1,4 @@
-"""Whatever a browser asks for, it is told what the answer may do."""
+"""Every response has security headers."""
 
 import os
 import re
@@ -22,7 +22,7 @@ HEADERS = {
 
 
 def addresses(resolver: URLResolver, before: str = "") -> Iterator[str]:
-    """One for each pattern of the site, with something that does not exist for what varies."""
+    """Yield a URL for each pattern, with parameters of rows that do not exist."""
     for pattern in resolver.url_patterns:
         route = str(pattern.pattern).lstrip("^").removesuffix("$").removesuffix("\\Z")
         if isinstance(pattern, URLResolver):
@@ -36,14 +36,14 @@ def addresses(resolver: URLResolver, before: str = "") -> Iterator[str]:
 EVERY_ADDRESS = sorted(set(addresses(get_resolver())))
 
 
-def test_every_app_has_addresses():
+def test_urls_of_every_app_are_checked():
     for beginning in ("/accounts/", "/admin/", "/api/v1/", "/battles/", "/leaderboard/", "/livez"):
         assert any(address.startswith(beginning) for address in EVERY_ADDRESS)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("address", [*EVERY_ADDRESS, "/nothing-is-here"])
-def test_every_answer_has_its_security_headers(address: str):
+def test_every_response_has_security_headers(address: str):
     client = Client(raise_request_exception=False)
     client.force_login(make.user(is_staff=True, is_superuser=True))
     answer = client.get(address)

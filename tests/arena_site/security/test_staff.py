@@ -1,4 +1,4 @@
-"""What moderators may and may not, and the one door through which staff comes."""
+"""Permissions of moderators, and staff's sign-in."""
 
 import pytest
 from allauth.mfa.models import Authenticator
@@ -28,7 +28,7 @@ SEEN = {
     "battles/vote", "battles/moderationcase", "uploads/upload", "leaderboard/votechange", "leaderboard/anomalyreview",
     "leaderboard/aggregationrun", "leaderboard/standing",
 }  # fmt: skip
-# Fields that no page of the administration shows, and that tell nothing which others do not.
+# Hidden fields that reveal nothing when they are filtered by.
 HARMLESS = {
     "accounts.Limit": {"action", "who"},  # shown together as "limit"
     "accounts.ApiToken": {"public_id"},
@@ -47,21 +47,21 @@ def test_moderators_have_exactly_their_permissions(moderator: User):
     assert moderator.get_all_permissions() == permissions()
 
 
-def test_what_was_added_to_the_group_by_hand_goes_with_the_next_migration(moderator: User):
+def test_migration_resets_moderators_permissions(moderator: User):
     group = Group.objects.get(name=MODERATORS)
     group.permissions.set([])
     call_command("migrate", verbosity=0)
     assert User.objects.get(pk=moderator.pk).get_all_permissions() == permissions()
 
 
-def test_moderators_see_what_they_judge_and_nothing_with_a_key_or_a_setting(at_work: Client):
+def test_moderators_see_no_keys_and_no_settings(at_work: Client):
     lists = [path for path in addresses() if path.startswith("/admin/") and path.count("/") == 4 and "{" not in path]
     lists = [path for path in lists if not path.startswith(("/admin/password_change", "/admin/r/"))]
     seen = {path.removeprefix("/admin/").strip("/") for path in lists if at_work.get(path).status_code == 200}
     assert seen == SEEN
 
 
-def test_moderators_change_nobodys_rights_and_see_nothing_of_a_password(at_work: Client):
+def test_moderators_change_no_rights_and_see_no_password(at_work: Client):
     member = make.user("someone@example.org")
     path = f"/admin/accounts/user/{member.pk}/change/"
     page = at_work.get(path)
@@ -83,7 +83,7 @@ def test_moderators_exclude_votes_and_block_people(at_work: Client):
     assert Ban.objects.in_force().count() == 1
 
 
-def test_what_changes_about_a_person_is_written_down_without_a_password(client: Client):
+def test_person_change_is_audited_without_password(client: Client):
     admin = make.user("admin@example.org", is_staff=True, is_superuser=True)
     client.force_login(admin)
     member = make.user("someone@example.org")
@@ -93,7 +93,7 @@ def test_what_changes_about_a_person_is_written_down_without_a_password(client: 
     assert {"is_active", "is_staff"} <= set(entry.details["changed"])
 
 
-def test_the_administration_has_no_door_of_its_own(client: Client):
+def test_admin_login_is_the_sites_sign_in(client: Client):
     make.user("admin@example.org", is_staff=True, is_superuser=True)
     signed_in = client.post("/admin/login/?next=/admin/", {"username": "admin@example.org", "password": PASSWORD})
     assert signed_in["Location"].startswith("/accounts/login/?next=")
@@ -102,7 +102,7 @@ def test_the_administration_has_no_door_of_its_own(client: Client):
     assert client.get("/admin/").status_code == 200
 
 
-def test_staff_without_a_second_factor_is_sent_to_set_one_up(settings, at_work: Client):
+def test_staff_without_second_factor_must_set_one_up(settings, at_work: Client):
     assert at_work.get("/admin/").status_code == 200
     settings.ARENA_STAFF_SECOND_FACTOR = True
     for path in ("/admin/", "/admin/battles/vote/", "/admin/jsi18n/"):
@@ -111,7 +111,7 @@ def test_staff_without_a_second_factor_is_sent_to_set_one_up(settings, at_work: 
     assert at_work.get("/").status_code == 200
 
 
-def test_an_administrator_sets_up_a_second_factor_and_is_in(settings, client: Client):
+def test_setting_up_second_factor_opens_admin(settings, client: Client):
     settings.ARENA_STAFF_SECOND_FACTOR = True
     settings.MFA_TOTP_TOLERANCE = 1  # the code may be of the half minute that has just ended
     admin = make.user("admin@example.org", is_staff=True, is_superuser=True)
@@ -124,13 +124,13 @@ def test_an_administrator_sets_up_a_second_factor_and_is_in(settings, client: Cl
     assert client.get("/admin/").status_code == 200
 
 
-def test_with_a_second_factor_the_administration_opens(settings, at_work: Client, moderator: User):
+def test_signed_in_second_factor_opens_admin(settings, at_work: Client, moderator: User):
     settings.ARENA_STAFF_SECOND_FACTOR = True
     TOTP.activate(moderator, generate_totp_secret())
     assert at_work.get("/admin/").status_code == 200
 
 
-def test_whoever_has_a_second_factor_is_asked_for_it_at_the_door(settings, client: Client, moderator: User):
+def test_sign_in_asks_for_second_factor(settings, client: Client, moderator: User):
     settings.ARENA_STAFF_SECOND_FACTOR = True
     TOTP.activate(moderator, generate_totp_secret())
     asked = client.post("/accounts/login/?next=/admin/", {"login": moderator.email, "password": PASSWORD})
@@ -138,7 +138,7 @@ def test_whoever_has_a_second_factor_is_asked_for_it_at_the_door(settings, clien
     assert client.get("/admin/").status_code == 302
 
 
-def test_a_lost_second_factor_is_deleted_without_being_shown(client: Client):
+def test_lost_second_factor_is_deleted_unseen(client: Client):
     client.force_login(make.user(is_staff=True, is_superuser=True))
     lost = TOTP.activate(make.user("lost@example.org"), secret := generate_totp_secret()).instance
     path = f"/admin/mfa/authenticator/{lost.pk}"
@@ -149,7 +149,7 @@ def test_a_lost_second_factor_is_deleted_without_being_shown(client: Client):
     assert AuditEntry.objects.get().action == "delete authenticator"
 
 
-def test_lists_are_not_filtered_by_fields_that_no_page_shows(rf: RequestFactory):
+def test_lists_cannot_be_filtered_by_hidden_fields(rf: RequestFactory):
     request = rf.get("/admin/")
     request.user = make.user(is_staff=True, is_superuser=True)
     open_to_filters = {}
@@ -164,6 +164,6 @@ def test_lists_are_not_filtered_by_fields_that_no_page_shows(rf: RequestFactory)
     assert open_to_filters == {}
 
 
-def test_visitor_key_cannot_be_spelled_by_filters(at_work: Client):
+def test_visitor_key_cannot_be_guessed_by_filters(at_work: Client):
     key = make.visitor().visitor.key
     assert at_work.get(f"/admin/accounts/visitor/?key__startswith={key[0]}").status_code == 400

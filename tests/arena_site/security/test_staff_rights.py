@@ -1,4 +1,4 @@
-"""What moderators may not do without an administrator."""
+"""Actions that moderators may not do without an administrator."""
 
 import pytest
 from django.contrib.messages import get_messages
@@ -39,7 +39,7 @@ def voted(actor: Actor, *, reason: str = "") -> Vote:
 
 
 def judge(client: Client, action: str, *votes: Vote) -> str:
-    """Returns what the list then says."""
+    """Run an action on votes and return the list's page."""
     form = {"action": action, "_selected_action": [vote.pk for vote in votes], "because": "x", "reason": "moderation"}
     return client.post(VOTES, form, follow=True).text
 
@@ -73,7 +73,7 @@ def test_ban_of_administrators_network_needs_administrator(at_work: Client, admi
     assert at_work.post(f"{BANS}add/", ban_form(network="2026-11:another")).status_code == 302
 
 
-def test_network_ban_does_not_hold_for_administrator(rf, administrator: User):
+def test_network_ban_does_not_block_administrator(rf, administrator: User):
     Ban.objects.create(network=network_hash(rf.get("/")), reason="Advertising.")
     for _ in range(2):
         make.model()

@@ -1,11 +1,11 @@
-"""Every address of the site, by whose it is: a line for each, or test_authorisation fails."""
+"""Access rules of every URL of the site; test_authorisation fails for a URL without one."""
 
 from collections.abc import Callable
 
 from accounts.models import Scope
 from tests.api_fixtures import World
 
-# What anybody may see or send; nothing there is anybody's.
+# Public; nothing there belongs to a person.
 OPEN = [
     "/", "/language/", "/livez", "/readyz", "/metrics",
     "/leaderboard/", "/leaderboard/charts/", "/leaderboard/stream/", "/leaderboard/models/{slug}/",
@@ -16,14 +16,14 @@ OPEN = [
     "/api/v1/leaderboard/matrix/", "/api/v1/leaderboard/snapshots/", "/api/v1/leaderboard/snapshots/{public_id}/",
     "/api/v1/schema/", "/api/v1/docs/", "/api/{rest}",
 ]  # fmt: skip
-# For whoever has the signed word in it, for an hour.
+# The URL contains a signed token, valid for an hour.
 SIGNED = ["/stream/{token}/"]
-# For whoever was given the address of a battle that somebody published (tests/battles/sessions/test_sharing.py).
+# Published battles, for anyone with the link (tests/battles/sessions/test_sharing.py).
 PUBLISHED = [
     "/b/{share_id}/", "/b/{share_id}/export/", "/api/v1/shares/{public_id}/", "/api/v1/shares/{public_id}/export/",
 ]  # fmt: skip
-# Everybody's own, by who asks.
-ONES_OWN = [
+# Data of the requesting person.
+OWN = [
     "/sessions/",
     "/sessions/consent/withdraw/",
     "/uploads/",
@@ -32,17 +32,17 @@ ONES_OWN = [
     "/api/v1/uploads/",
     "/api/v1/me/",
 ]
-# Members' votes, under pseudonyms (tests/leaderboard/public_data asks who may have them).
+# Votes under pseudonyms (access: tests/leaderboard/public_data).
 EXPORTS = ["/api/v1/exports/votes.{ending}", "/api/v1/exports/stars.{ending}"]
 MEMBERS_PAGES = ["/accounts/browsers/", "/accounts/tokens/", "/accounts/data/", "/accounts/data/export/"]
-# For staff (tests/arena_site/test_styleguide); for others it is not there.
-STAFFS = ["/styleguide/"]
-# For members in a browser (tests/accounts); so is to delete one's account at me/.
+# 404 except for staff (tests/arena_site/operations/test_styleguide.py).
+STAFF_PAGES = ["/styleguide/"]
+# For members in a browser (tests/accounts), as is DELETE of me/.
 MEMBERS_LISTS = ["/api/v1/me/tokens/", "/api/v1/me/export/", "/api/v1/me/browsers/"]
 
-# Somebody's: whose id is in the address, and the scope a token needs for each method, where a token will do.
+# Data of one person: the id in the URL, and the token scope required by each method that accepts tokens.
 READ, BATTLE, VOTE = {"GET": Scope.READ, "HEAD": Scope.READ}, {"POST": Scope.BATTLE}, {"POST": Scope.VOTE}
-SOMEBODYS: dict[str, tuple[Callable[[World], str], dict[str, Scope]]] = {
+OWNED: dict[str, tuple[Callable[[World], str], dict[str, Scope]]] = {
     "/api/v1/sessions/{public_id}/": (
         lambda world: world.waiting.session.public_id,
         {**READ, "PATCH": Scope.BATTLE, "DELETE": Scope.BATTLE},
@@ -67,7 +67,7 @@ SOMEBODYS: dict[str, tuple[Callable[[World], str], dict[str, Scope]]] = {
     "/api/v1/uploads/{public_id}/file/": (lambda world: world.picture.public_id, READ),
     "/api/v1/uploads/{public_id}/image/": (lambda world: world.picture.public_id, READ),
 }
-SOMEBODYS_PAGES: dict[str, Callable[[World], str]] = {
+OWNED_PAGES: dict[str, Callable[[World], str]] = {
     "/s/{public_id}/": lambda world: world.waiting.session.public_id,
     "/s/{public_id}/battles/": lambda world: world.waiting.session.public_id,
     "/s/{public_id}/rename/": lambda world: world.waiting.session.public_id,
@@ -95,13 +95,13 @@ SOMEBODYS_PAGES: dict[str, Callable[[World], str]] = {
     "/uploads/{public_id}/image/": lambda world: world.picture.public_id,
     "/uploads/{public_id}/delete/": lambda world: world.document.public_id,
 }
-# One's own browsers (tests/accounts/test_browsers); /accounts/ is no place for tokens.
+# The member's own browsers (tests/accounts); /accounts/ accepts no tokens.
 MEMBERS_BROWSERS = ["/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/"]
-# The same for programs, with DELETE; never with a token.
+# The same in the API with DELETE, without tokens.
 MEMBERS_BROWSERS_API = ["/api/v1/me/browsers/{public_id}/", "/api/v1/me/browsers/others/"]
-# A member's, in a browser and never with a token.
+# The member's own tokens, in a browser and never with a token.
 MEMBERS_TOKENS = {"/api/v1/me/tokens/{public_id}/": "DELETE", "/accounts/tokens/{public_id}/revoke/": "POST"}
 TABLES = (
-    OPEN, SIGNED, PUBLISHED, ONES_OWN, EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFFS, SOMEBODYS, SOMEBODYS_PAGES,
+    OPEN, SIGNED, PUBLISHED, OWN, EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFF_PAGES, OWNED, OWNED_PAGES,
     MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Connections whose peer stands still are cut, by the server that a web process runs."""
+"""The web server closes connections whose peer stalls."""
 
 import math
 import resource
@@ -12,7 +12,7 @@ import uvicorn
 
 from arena_site.asgi import application
 from arena_site.embedded import connections
-from arena_site.embedded.connections import BODY, HEAD, PACES, GuardedConnection, Pace, Progress
+from arena_site.embedded.connections import BODY, HEAD, MIN_RATES, GuardedConnection, MinRate, Progress
 from battles.streaming.protocol import StreamToken, TurnEvent, entry, sign, stream_key
 from common.valkey import connections as valkey
 from common.valkey import stream_slots
@@ -24,13 +24,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 FORM = b"POST /language/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
 
 
-class Impatient(GuardedConnection):
+class ShortTimeouts(GuardedConnection):
     check_every_s = 0.1
-    paces = {HEAD: Pace(0.3, math.inf), BODY: Pace(0.3, 10)}
+    min_rates = {HEAD: MinRate(0.3, math.inf), BODY: MinRate(0.3, 10)}
 
 
 @contextmanager
-def served(protocol: type[GuardedConnection] = Impatient) -> Iterator[Server]:
+def served(protocol: type[GuardedConnection] = ShortTimeouts) -> Iterator[Server]:
     config = uvicorn.Config(
         application, http=protocol, loop="uvloop", lifespan="off", log_config=None, timeout_graceful_shutdown=30
     )
@@ -54,8 +54,7 @@ def connect(server: Server, *sent: bytes) -> socket.socket:
     return client
 
 
-def all_that_comes(client: socket.socket) -> bytes:
-    """Until the server closes the connection."""
+def read_until_closed(client: socket.socket) -> bytes:
     received = b""
     with suppress(ConnectionResetError):
         while piece := client.recv(65536):
@@ -75,32 +74,32 @@ def all_that_comes(client: socket.socket) -> bytes:
     ],
     ids=["nothing", "empty-line", "half-a-head", "no-body", "half-a-body", "half-a-chunked-body"],
 )
-def test_half_a_request_is_cut(sent: bytes):
+def test_incomplete_request_is_disconnected(sent: bytes):
     with served() as server:
-        assert all_that_comes(connect(server, sent)) == b""
+        assert read_until_closed(connect(server, sent)) == b""
         wait_for(lambda: not server.server_state.connections)
 
 
-def test_half_a_second_request_is_cut():
+def test_incomplete_second_request_is_disconnected():
     with served() as server:
         client = connect(server, b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert client.recv(65536).startswith(b"HTTP/1.1 200 OK")
-        client.sendall(b"\r\n")  # no request yet, but no idle connection any more
-        all_that_comes(client)
+        client.sendall(b"\r\n")  # not a request yet, but the connection is no longer idle
+        read_until_closed(client)
         wait_for(lambda: not server.server_state.connections)
 
 
 @pytest.mark.parametrize(
     ("bytes_a_second", "is_cut"), [(1_000, False), (100, True), (0, True)], ids=["slow-phone", "drip", "silent"]
 )
-def test_body_is_cut_by_its_pace_not_its_length(bytes_a_second: int, is_cut: bool):
-    """20 MB at the pace of a slow phone take over five hours."""
-    progress = Progress(PACES[BODY], now=0, moved=0)
-    checks = (progress.is_too_slow(now=now, moved=now * bytes_a_second) for now in range(0, 20_000, 5))
+def test_slow_body_is_disconnected_by_rate_not_size(bytes_a_second: int, is_cut: bool):
+    """A slow phone takes over five hours for 20 MB."""
+    progress = Progress(MIN_RATES[BODY], now=0, received=0)
+    checks = (progress.is_too_slow(now=now, received=now * bytes_a_second) for now in range(0, 20_000, 5))
     assert any(checks) == is_cut
 
 
-def test_stream_before_a_pipelined_request_ends_with_its_reader():
+def test_stream_before_pipelined_request_ends_with_reader():
     with served(GuardedConnection) as server:
         get = "GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n"
         client = connect(server, (get.format("/leaderboard/stream/") + get.format("/livez")).encode())
@@ -111,8 +110,8 @@ def test_stream_before_a_pipelined_request_ends_with_its_reader():
         client.close()
 
 
-def test_reader_that_takes_nothing_is_cut(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(connections, "NOTHING_TAKEN_S", 1)
+def test_reader_that_reads_nothing_is_disconnected(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(connections, "USER_TIMEOUT_S", 1)
     key = stream_key("flood", 0)
     piece = entry([TurnEvent("text", "left", "x" * 100_000)])
     for _ in range(200):
@@ -126,7 +125,7 @@ def test_reader_that_takes_nothing_is_cut(monkeypatch: pytest.MonkeyPatch):
         client.close()
 
 
-def test_descriptor_limit_is_raised_to_what_is_allowed(monkeypatch: pytest.MonkeyPatch):
+def test_descriptor_limit_is_raised_to_maximum(monkeypatch: pytest.MonkeyPatch):
     raised = []
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 524_288))
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: raised.append(limits))

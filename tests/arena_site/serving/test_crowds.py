@@ -1,4 +1,4 @@
-"""Two hundred requests at once, through the door everybody uses: what is limited to seven happens seven times."""
+"""Limits and budgets hold under two hundred concurrent requests."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ CROWD, TOKEN = 200, "a" * 32
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    """Of a site whose workers are asleep."""
+    """URL of a site without workers."""
     with serve() as address:
         yield address
 
@@ -38,7 +38,7 @@ def browser(address: str, actor: Actor) -> httpx2.Client:
 
 
 def all_at_once(ask: Callable[[int], httpx2.Response]) -> Counter[int]:
-    """How often each status came."""
+    """Send the requests at once and count their statuses."""
     start = Barrier(CROWD)
 
     def one(number: int) -> int:
@@ -49,7 +49,7 @@ def all_at_once(ask: Callable[[int], httpx2.Response]) -> Counter[int]:
         return Counter(crowd.map(one, range(CROWD)))
 
 
-def test_a_limit_of_seven_battles_lets_seven_begin(address: str, settings: Any):
+def test_concurrent_battles_stay_within_limit(address: str, settings: Any):
     settings.ARENA_LIMITS["battle", "visitor"] = "7/hour"
     make.model(), make.model()
     with browser(address, make.visitor()) as client:
@@ -58,7 +58,7 @@ def test_a_limit_of_seven_battles_lets_seven_begin(address: str, settings: Any):
     assert Session.objects.count() == 7
 
 
-def test_a_limit_of_seven_votes_lets_seven_be_cast(address: str, settings: Any):
+def test_concurrent_votes_stay_within_limit(address: str, settings: Any):
     settings.ARENA_LIMITS["vote", "visitor"] = "7/hour"
     actor, models = make.visitor(), [make.model(), make.model()]
     battles = [make.answered_battle(*models, actor=actor).public_id for _ in range(CROWD)]
@@ -68,7 +68,7 @@ def test_a_limit_of_seven_votes_lets_seven_be_cast(address: str, settings: Any):
     assert Vote.objects.count() == 7
 
 
-def test_two_hundred_votes_on_one_battle_leave_one(address: str):
+def test_concurrent_votes_on_one_battle_store_one(address: str):
     actor = make.visitor()
     battle = make.answered_battle(make.model(), make.model(), actor=actor)
     choices = ("left", "right")
@@ -80,7 +80,7 @@ def test_two_hundred_votes_on_one_battle_leave_one(address: str):
     assert Vote.objects.count() == 1
 
 
-def test_nobody_spends_more_than_a_budget(address: str, settings: Any):
+def test_concurrent_battles_stay_within_budget(address: str, settings: Any):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "visitor": cents(20)}
     for _ in range(3):
         paid_model()

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL after things that happen to people."""
+"""The embedded PostgreSQL starts after interruptions and requires its password."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from arena_site.supervisor.child import Child
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """Closed to everybody else, as a clone in somebody's home is."""
+    """A directory closed to other users, like a clone in a home directory."""
     directory = Path(tempfile.mkdtemp(prefix="arena-test-", dir="/tmp"))
     yield directory
     shutil.rmtree(directory)
@@ -31,7 +31,7 @@ def answers(postgres: Postgres, place: Path) -> bool:
         child.stop(within=5)
 
 
-def test_a_half_finished_first_start_is_done_again(place: Path):
+def test_unfinished_first_start_is_repeated(place: Path):
     postgres = Postgres(place / "postgres-18", place / "sockets", "secret", durable=False)
     unfinished = place / "postgres-18.unfinished"
     unfinished.mkdir()
@@ -40,7 +40,7 @@ def test_a_half_finished_first_start_is_done_again(place: Path):
     assert not unfinished.exists()
 
 
-def test_a_process_id_that_somebody_else_has_by_now_keeps_nothing_from_starting(place: Path):
+def test_pid_file_of_reused_process_id_is_removed(place: Path):
     postgres = Postgres(place / "postgres-18", place / "sockets", "secret", durable=False)
     assert answers(postgres, place)
     (postgres.data / "postmaster.pid").write_text(f"{os.getpid()}\n{postgres.data}\n0\n5432\n")
@@ -54,7 +54,7 @@ def test_empty_lock_file_of_a_full_disk_is_removed(place: Path):
     assert answers(postgres, place)
 
 
-def test_nobody_gets_in_without_the_password(place: Path):
+def test_wrong_password_is_refused(place: Path):
     postgres = Postgres(place / "postgres-18", place / "sockets", "secret", durable=False)
     child = Child(postgres.prepare(), place)
     try:

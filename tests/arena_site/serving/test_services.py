@@ -1,4 +1,4 @@
-"""The PostgreSQL and Valkey that tests and small installations run on."""
+"""The embedded PostgreSQL and Valkey."""
 
 import pytest
 from django.db import connection
@@ -8,7 +8,7 @@ from common.valkey.connections import connection as valkey
 
 
 @pytest.mark.django_db
-def test_the_arena_does_not_own_the_database_server():
+def test_database_role_is_no_superuser():
     with connection.cursor() as cursor:
         cursor.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
         assert cursor.fetchone() == (False,)
@@ -16,7 +16,7 @@ def test_the_arena_does_not_own_the_database_server():
             cursor.execute("COPY (SELECT 1) TO PROGRAM 'true'")
 
 
-def test_valkey_answers_on_a_socket_and_forgets_nothing_under_pressure():
+def test_valkey_listens_on_socket_and_evicts_nothing():
     assert valkey().ping()
     assert valkey().config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
     assert valkey().config_get("port") == {"port": "0"}

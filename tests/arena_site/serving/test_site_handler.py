@@ -1,4 +1,4 @@
-"""What the handler does around a request that Django's does otherwise."""
+"""Differences of SiteHandler from Django's handler."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class OwnHandler(SiteHandler):
-    """The sender by which this site's signals are told from everybody else's."""
+    """Sender that distinguishes this site's signals from those of others."""
 
 
 @pytest.fixture
@@ -25,39 +25,39 @@ def reader() -> Iterator[Reader]:
 
 
 @pytest.fixture
-def heard() -> Iterator[list[tuple[str, str]]]:
-    """[("started" or "finished", the thread's name)]"""
-    said: list[tuple[str, str]] = []
+def signals() -> Iterator[list[tuple[str, str]]]:
+    """Received signals: ("started" or "finished", the thread's name)."""
+    received: list[tuple[str, str]] = []
 
     def started(**_: object) -> None:
-        said.append(("started", threading.current_thread().name.rsplit("_", 1)[0]))
+        received.append(("started", threading.current_thread().name.rsplit("_", 1)[0]))
 
     def finished(**_: object) -> None:
-        said.append(("finished", threading.current_thread().name.rsplit("_", 1)[0]))
+        received.append(("finished", threading.current_thread().name.rsplit("_", 1)[0]))
 
     request_started.connect(started, sender=OwnHandler)
     request_finished.connect(finished, sender=OwnHandler)
-    yield said
+    yield received
     request_started.disconnect(started, sender=OwnHandler)
     request_finished.disconnect(finished, sender=OwnHandler)
 
 
-def test_a_request_begins_and_ends_in_the_thread_of_its_view(reader: Reader, heard: list[tuple[str, str]]):
+def test_request_runs_in_one_thread(reader: Reader, signals: list[tuple[str, str]]):
     assert reader.get("/leaderboard/").status_code == 200
-    assert heard == [("started", "request"), ("finished", "request")]
+    assert signals == [("started", "request"), ("finished", "request")]
 
 
-def test_a_stream_ends_once_its_reader_leaves(reader: Reader, heard: list[tuple[str, str]]):
+def test_stream_ends_when_reader_leaves(reader: Reader, signals: list[tuple[str, str]]):
     with reader.client.stream("GET", "/leaderboard/stream/") as stream:
         assert stream.status_code == 200
-        pieces = stream.iter_raw()  # kept: one that nobody keeps hangs up
+        pieces = stream.iter_raw()  # kept in a variable, because the collected iterator would close the stream
         next(pieces)
-        assert [what for what, _ in heard] == ["started"]
-    wait_for(lambda: len(heard) == 2, within=20)
-    assert heard[1][0] == "finished"
+        assert [name for name, _ in signals] == ["started"]
+    wait_for(lambda: len(signals) == 2, within=20)
+    assert signals[1][0] == "finished"
 
 
-def test_a_site_has_ended_once_the_streams_that_were_still_read_have():
+def test_server_ends_after_its_open_streams():
     over = threading.Event()
 
     def slowly(**_: object) -> None:

@@ -1,4 +1,4 @@
-"""Open streams are capped for each person, network and web process."""
+"""Caps on open streams per person, network and web process."""
 
 import gc
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def caps(settings: Any) -> dict[str, int]:
 
 @contextmanager
 def opened(client: httpx2.Client, path: str, number: int = 1) -> Iterator[list[httpx2.Response]]:
-    """So many streams at once, open until the block ends."""
+    """Open `number` streams at once, until the block ends."""
     with ExitStack() as stack, ThreadPoolExecutor(number) as pool:
         requests = [client.build_request("GET", path) for _ in range(number)]
         responses = list(pool.map(lambda request: client.send(request, stream=True), requests))
@@ -46,7 +46,7 @@ def opened(client: httpx2.Client, path: str, number: int = 1) -> Iterator[list[h
 
 
 def live_stream(person: Reader) -> str:
-    """The address of a turn's stream that has begun and does not end."""
+    """Return the URL of a turn's stream that has begun and does not end."""
     battle = person.start_battle()
     connections.connection().xadd(stream_key(battle["id"], 0), entry([TurnEvent("state", "left", "streaming")]))
     return battle["stream_url"]
@@ -80,7 +80,7 @@ def test_stream_caps_are_exact_when_many_open_at_once(address: str):
 
 
 @pytest.mark.parametrize("whose", ["network", "process"])
-def test_wider_stream_caps_hold_for_all_people(address: str, caps: dict[str, int], whose: str):
+def test_network_and_process_stream_caps_hold(address: str, caps: dict[str, int], whose: str):
     gc.collect()
     before = len(stream_slots.open_slots()) if whose == "process" else 0
     caps.update(person=2, **{whose: before + 3})
@@ -110,12 +110,12 @@ def test_forged_reader_shares_the_network_s_streams(address: str):
 def test_slots_of_a_dead_process_expire(monkeypatch: pytest.MonkeyPatch, caps: dict[str, int]):
     monkeypatch.setattr(stream_slots, "LEASE_S", 1)
     caps.update(person=1)
-    slot = stream_slots.acquire(person="somebody", network="here")
+    slot = stream_slots.acquire(person="person-1", network="here")
     with pytest.raises(TooManyStreams):
-        stream_slots.acquire(person="somebody", network="here")
+        stream_slots.acquire(person="person-1", network="here")
     del slot
-    gc.collect()  # nothing renews it any more, as when its process was killed
-    wait_for(lambda: _takes("somebody"))
+    gc.collect()  # stops the renewal, like a killed process
+    wait_for(lambda: _takes("person-1"))
 
 
 def _takes(person: str) -> bool:
@@ -127,14 +127,14 @@ def _takes(person: str) -> bool:
 
 
 def test_open_slots_are_renewed_and_survive_a_flush():
-    slot = stream_slots.acquire(person="somebody", network="here")
+    slot = stream_slots.acquire(person="person-1", network="here")
     connections.connection().flushdb()
     stream_slots.renew()
-    expiry = connections.connection().zscore("streams:person:somebody", slot.id)
+    expiry = connections.connection().zscore("streams:person:person-1", slot.id)
     stream_slots.renew()
-    assert connections.connection().zscore("streams:person:somebody", slot.id) > expiry
+    assert connections.connection().zscore("streams:person:person-1", slot.id) > expiry
     slot.release()
-    assert connections.connection().exists("streams:person:somebody", "streams:network:here") == 0
+    assert connections.connection().exists("streams:person:person-1", "streams:network:here") == 0
 
 
 def test_streams_open_while_valkey_is_away(monkeypatch: pytest.MonkeyPatch, caps: dict[str, int]):
@@ -144,7 +144,7 @@ def test_streams_open_while_valkey_is_away(monkeypatch: pytest.MonkeyPatch, caps
     gc.collect()
     caps.update(process=len(stream_slots.open_slots()) + 2)
     monkeypatch.setattr(stream_slots, "_acquire", away)
-    held = [stream_slots.acquire(person="somebody", network="here") for _ in range(2)]
+    held = [stream_slots.acquire(person="person-1", network="here") for _ in range(2)]
     with pytest.raises(TooManyStreams):
-        stream_slots.acquire(person="somebody", network="here")
+        stream_slots.acquire(person="person-1", network="here")
     assert len(held) == 2

@@ -1,4 +1,4 @@
-"""Bodies that are too long are refused with 413, by Django or, far beyond its limit, while they arrive."""
+"""Too large bodies return 413: from Django, or far beyond its limit while they arrive."""
 
 import pytest
 from django.test import Client
