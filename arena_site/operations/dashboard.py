@@ -119,7 +119,9 @@ def _read_models(dashboard: Dashboard) -> None:
         ModelHealth(model, availability.unavailable_reason(model), statistics.get(model.pk, CallStatistics()))
         for model in models
     ]
-    health.sort(key=lambda row: (not row.unavailable_reason, -row.statistics.errors, -row.statistics.calls, row.model.name))
+    health.sort(
+        key=lambda row: (not row.unavailable_reason, -row.statistics.errors, -row.statistics.calls, row.model.name)
+    )
     dashboard.models, dashboard.set_up = health[:MAX_MODELS], len(health)
     dashboard.drawable = sum(not row.unavailable_reason for row in health)
     dashboard.calls = CallStatistics(

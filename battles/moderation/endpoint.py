@@ -45,7 +45,8 @@ def scored_findings(policy: Policy, passages: Iterable[Sequence[str]]) -> list[F
 
 def request_findings(endpoint: ModerationEndpoint, policy: Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
     """Call the endpoint, even shortly after a failure. Raises ProviderError."""
-    from models_registry.providers.moderations import request_moderation  # here, so that web processes start without aiohttp
+    # Imported here, so that web processes start without aiohttp.
+    from models_registry.providers.moderations import request_moderation
 
     provider = endpoint.provider
     try:

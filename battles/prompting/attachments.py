@@ -40,7 +40,9 @@ def get_attachable_uploads(actor: Actor, ids: Sequence[str]) -> list[Upload]:
     characters = sum(upload.characters or 0 for upload in uploads)
     if characters > settings.ARENA_ATTACHED_CHARACTERS:
         sentence = _("The files have %(characters)s characters; the limit is %(most)s per prompt.")
-        raise attachment_error(sentence % format_numbers(characters=characters, most=settings.ARENA_ATTACHED_CHARACTERS))
+        raise attachment_error(
+            sentence % format_numbers(characters=characters, most=settings.ARENA_ATTACHED_CHARACTERS)
+        )
     return uploads
 
 

@@ -127,12 +127,14 @@ def _star_position(board: BoardVotes) -> RunFacts:
 
 
 def _update_labels_and_exclusions(earlier: AggregationRun | None, *, now: datetime) -> None:
-    settle_pending()
-    exclude_votes(_unless_restored(daily_caps.beyond(), OVER_CAP), reason=OVER_CAP, because="beyond the daily cap")
+    relabel_pending()
+    exclude_votes(
+        _unless_restored(daily_caps.votes_over_cap(), OVER_CAP), reason=OVER_CAP, because="beyond the daily cap"
+    )
     reviews.exclude_pending()
     if is_thorough_fit_due(earlier, now=now, overall_votes=earlier.votes_counted if earlier else 0):
         exclude_votes(
-            _unless_restored(repetitions(), REPEATED), reason=REPEATED, because="its prompt was sent too often"
+            _unless_restored(excess_duplicates(), REPEATED), reason=REPEATED, because="its prompt was sent too often"
         )
 
 

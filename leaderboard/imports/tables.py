@@ -181,7 +181,4 @@ def _style(cells: Cells) -> Style | None:
     }
     if all(value in (None, "") for counts in sides.values() for value in counts.values()):
         return None
-    return {
-        side: {count: _number(value, count) for count, value in counts.items()}
-        for side, counts in sides.items()
-    }
+    return {side: {count: _number(value, count) for count, value in counts.items()} for side, counts in sides.items()}

@@ -94,13 +94,13 @@ class Provider(models.Model):
             key = encryption.decrypt(bytes(self.key_encrypted))
         else:
             key = os.environ.get(self.api_key_env, "") if self.api_key_env else ""
-        redaction.remember(key)
+        redaction.register_secret(key)
         return key
 
     @sensitive_variables("key")
     def store_key(self, key: str) -> None:
         """Encrypt `key` into this row without saving; its last four characters and fingerprint stay readable."""
-        redaction.remember(key)
+        redaction.register_secret(key)
         self.key_encrypted = encryption.encrypt(key)
         self.key_last_four = key[-4:] if len(key) >= 12 else ""
         self.key_fingerprint = encryption.fingerprint(key)
