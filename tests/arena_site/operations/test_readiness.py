@@ -98,7 +98,7 @@ def test_valkey_lost_between_two_checks_is_away(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_database_lost_between_two_checks_is_away(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(type(LanguageModel.objects), "set_up", away(OperationalError()))
+    monkeypatch.setattr(type(LanguageModel.objects), "configured", away(OperationalError()))
     assert asked(503)["checks"]["database"] == "away"
 
 
