@@ -23,6 +23,7 @@ Mode = Battle.Mode
 
 # A filter that leaves fewer models would reveal who was drawn in a blind battle.
 MIN_NARROWED_POOL = 3
+RETRY_AFTER_S = 30
 TOO_FEW_ACCEPT_IMAGES = _("Too few available models accept images. Remove the images, or choose such a model yourself.")
 FILES_TOO_LONG = _("These files are too long for the available models. Attach fewer or shorter files.")
 # Number of models a person may choose in each mode, and the error for any other number.
@@ -172,7 +173,7 @@ class MatchupPlan:
         if self.filters.as_json and len(self.candidates) < MIN_NARROWED_POOL:
             raise _field_error("filters", _("Your filters leave fewer than three models. Remove a filter."))
         if self.draws_models and len(self.chosen) + len(self.candidates) < 2:
-            raise TooFewModels(retry_after=sampling.RETRY_AFTER_S)
+            raise TooFewModels(retry_after=RETRY_AFTER_S)
 
     def draw_matchup(self, random: Random) -> Matchup:
         """Draw models for the remaining sides. Raises TooFewModels."""
@@ -183,7 +184,9 @@ class MatchupPlan:
             ]
             return Matchup(sides, propensity=1.0)
         pool = self.pool
-        pair = sampling.draw_partner(self.chosen[0], pool, random) if self.chosen else sampling.draw(pool, random)
+        pair = sampling.draw(pool, random, staying=self.chosen[0] if self.chosen else None)
+        if pair is None:
+            raise TooFewModels(retry_after=RETRY_AFTER_S)
         by_pk = {model.pk: model for model in (*self.chosen, *pool)}
         left, right = by_pk[pair.left], by_pk[pair.right]
         sides = [MatchupSide(Position.LEFT, left, left in self.chosen), MatchupSide(Position.RIGHT, right, False)]

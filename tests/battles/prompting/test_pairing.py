@@ -4,7 +4,6 @@ from random import Random
 
 import pytest
 
-from battles.errors import TooFewModels
 from battles.prompting import sampling
 from battles.prompting.pairing import Candidate, draw_pair, uniform_pair_weights
 from models_registry.models import LanguageModel, Provider
@@ -51,7 +50,6 @@ def test_only_active_reachable_weighted_models_are_drawn():
 
 
 @pytest.mark.django_db
-def test_single_model_raises_too_few_models():
+def test_no_pair_is_drawn_from_single_model():
     make.model()
-    with pytest.raises(TooFewModels):
-        sampling.draw(LanguageModel.objects.drawable(), Random(1))
+    assert sampling.draw(LanguageModel.objects.drawable(), Random(1)) is None
