@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -9,7 +8,6 @@ from battles import feedback
 from battles.models import Attachment, Battle, Position, Session, Vote
 from battles.prompting import consent
 from battles.prompting.lineup import BattleRequest, Filters
-from battles.prompting.prompt import clean_prompt
 from battles.prompting.proof_of_work import MAX_PROOF_CHARACTERS
 from common.errors import InvalidInput
 from models_registry.models import LanguageModel
@@ -17,20 +15,6 @@ from uploads.models import Upload
 
 # Minimum and maximum size in billions of parameters.
 SIZES: dict[str, tuple[float | None, float | None]] = {"small": (None, 4), "medium": (4, 20), "large": (20, None)}
-
-
-class PromptField(forms.CharField):
-    """Field checked by clean_prompt alone, which the API uses too; Django neither strips nor limits it."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(strip=False, required=False, widget=forms.Textarea(attrs={"rows": 3}), **kwargs)
-        self.validators = []
-
-    def clean(self, value: str | None) -> str:
-        try:
-            return clean_prompt(value or "")
-        except InvalidInput as error:
-            raise forms.ValidationError(error.detail) from error
 
 
 class IdsField(forms.MultipleChoiceField):
@@ -44,13 +28,20 @@ class IdsField(forms.MultipleChoiceField):
 
 
 class PromptForm(forms.Form):
-    prompt = PromptField(label=_("Your prompt"))
+    # The action cleans it, for pages and the API alike.
+    prompt = forms.CharField(
+        label=_("Your prompt"), strip=False, required=False, widget=forms.Textarea(attrs={"rows": 3})
+    )
     attachments = IdsField(required=False)
 
     def __init__(self, *args: Any, actor: Actor | None = None, **kwargs: Any) -> None:
         """actor: the owner of the attachable files."""
         super().__init__(*args, **kwargs)
         self._actor = actor
+
+    def add_refusal(self, refusal: InvalidInput) -> None:
+        """Show the action's sentence at the prompt if it is about the prompt, otherwise above the form."""
+        self.add_error("prompt" if "prompt" in (refusal.fields or {}) else None, refusal.detail)
 
     def chips(self) -> list[Upload]:
         """Return the files attached so far; no query without any."""
@@ -90,16 +81,6 @@ class StartForm(PromptForm):
         mode = Battle.Mode(data["mode"] or Battle.Mode.BLIND)
         has_consent = bool(data["consent"]) and data["consent"] == self.consent_version
         return BattleRequest(mode, tuple(data["models"]), filters, tuple(data["attachments"]), has_consent)
-
-    def start(self, start: Callable[[str, BattleRequest, str], Battle]) -> Battle | None:
-        """Return the result of `start(prompt, battle_request, proof)`; None if the form has errors now."""
-        if not self.is_valid():
-            return None
-        try:
-            return start(self.cleaned_data["prompt"], self.battle_request, self.cleaned_data["proof"])
-        except InvalidInput as error:
-            self.add_error(None, error.detail)
-            return None
 
 
 class VoteForm(forms.Form):

@@ -9,31 +9,18 @@ from rest_framework import serializers
 from battles import feedback
 from battles.models import Attachment, Battle, Vote
 from battles.prompting.lineup import BattleRequest, Filters
-from battles.prompting.prompt import clean_prompt
 from battles.prompting.proof_of_work import MAX_PROOF_CHARACTERS
-from common.api.fields import ChoiceField
-from common.errors import InvalidInput
+from common.api.fields import ChoiceField, TextField
 from common.payload_types import JsonObject
 from common.text.storable import has_unstorable
 from models_registry.models import LanguageModel
 
 
 class PromptSerializer(serializers.Serializer[None]):
-    # DRF neither trims nor checks it: clean_prompt does.
-    prompt = serializers.CharField(trim_whitespace=False, allow_blank=True)
+    prompt = TextField()
     attachments = serializers.ListField(
         child=serializers.CharField(max_length=40), max_length=Attachment.MAX_PER_TURN, required=False, default=list
     )
-
-    def run_validation(self, data: Any = serializers.empty) -> Any:
-        """Clean the prompt before DRF's field does, whose error messages would differ from the page's."""
-        prompt = data.get("prompt") if isinstance(data, dict) else None
-        if isinstance(prompt, str):
-            try:
-                data = {**data, "prompt": clean_prompt(prompt)}
-            except InvalidInput as error:
-                raise serializers.ValidationError(error.fields) from error
-        return super().run_validation(data)
 
 
 class FiltersSerializer(serializers.Serializer[None]):
@@ -75,8 +62,7 @@ class CastVoteSerializer(serializers.Serializer[None]):
 
 
 class ReportBattleSerializer(serializers.Serializer[None]):
-    # DRF neither trims nor checks it: actions.report does.
-    reason = serializers.CharField(trim_whitespace=False, allow_blank=True)
+    reason = TextField()
 
 
 class StarsSerializer(serializers.Serializer[None]):

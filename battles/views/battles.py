@@ -56,16 +56,19 @@ def redirect_to(request: PageRequest, url: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: PageRequest) -> HttpResponse:
-    models = drawable_cache.read().choosable
     if request.method == "POST":
         form = StartForm(request.POST, actor=request.actor)
-        battle = form.start(
-            lambda prompt, battle_request, proof: actions.start_session(
-                actor=ensure_known_actor(request), prompt=prompt, battle_request=battle_request, proof=proof
-            )
-        )
-        if battle is not None:
-            return redirect_to(request, battle.session.get_absolute_url())
+        if form.is_valid():
+            try:
+                battle = actions.start_session(
+                    actor=ensure_known_actor(request),
+                    prompt=form.cleaned_data["prompt"],
+                    battle_request=form.battle_request,
+                    proof=form.cleaned_data["proof"],
+                )
+                return redirect_to(request, battle.session.get_absolute_url())
+            except InvalidInput as refusal:
+                form.add_refusal(refusal)
     else:
         form = StartForm(
             initial={
@@ -75,6 +78,7 @@ def new(request: PageRequest) -> HttpResponse:
             },
             actor=request.actor,
         )
+    models = drawable_cache.read().choosable
     context = {"form": form, "drawable_count": len(models), **model_picker_context(form, models)}
     return _form_page(request, form, "battles/new.html", "prompt", context)
 
@@ -115,12 +119,19 @@ def _changed_battles(request: PageRequest, session: Session, *, known: list[str]
 def new_battle(request: PageRequest, public_id: str) -> HttpResponse:
     session = get_session_or_404(request, public_id)
     form = StartForm(request.POST, actor=request.actor)
-    battle = form.start(
-        lambda prompt, battle_request, proof: actions.start_battle(
-            actor=request.actor, session=session, prompt=prompt, battle_request=battle_request, proof=proof
-        )
-    )
-    return session_page(request, session, form) if battle is None else redirect_to(request, battle.get_absolute_url())
+    if form.is_valid():
+        try:
+            battle = actions.start_battle(
+                actor=request.actor,
+                session=session,
+                prompt=form.cleaned_data["prompt"],
+                battle_request=form.battle_request,
+                proof=form.cleaned_data["proof"],
+            )
+            return redirect_to(request, battle.get_absolute_url())
+        except InvalidInput as refusal:
+            form.add_refusal(refusal)
+    return session_page(request, session, form)
 
 
 def session_page(
@@ -218,19 +229,16 @@ def feedback(request: PageRequest, public_id: str) -> HttpResponse:
 def follow_up(request: PageRequest, public_id: str) -> HttpResponse:
     battle = get_battle_or_404(request, public_id)
     form = PromptForm(request.POST, actor=request.actor)
-    if not form.is_valid():
-        if not request.htmx:
-            return session_page(request, battle.session, form)
-        return _battle_fragment(request, public_id, form)
-    data = form.cleaned_data
-    try:
-        actions.follow_up(actor=request.actor, battle=battle, prompt=data["prompt"], attachments=data["attachments"])
-    except InvalidInput as error:
-        form.add_error("prompt", error.detail)
-        return (
-            _battle_fragment(request, public_id, form) if request.htmx else session_page(request, battle.session, form)
-        )
-    return _battle_fragment(request, public_id)
+    if form.is_valid():
+        data = form.cleaned_data
+        try:
+            actions.follow_up(
+                actor=request.actor, battle=battle, prompt=data["prompt"], attachments=data["attachments"]
+            )
+            return _battle_fragment(request, public_id)
+        except InvalidInput as refusal:
+            form.add_error("prompt", refusal.detail)
+    return _battle_fragment(request, public_id, form) if request.htmx else session_page(request, battle.session, form)
 
 
 @require_POST
