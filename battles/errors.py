@@ -1,9 +1,14 @@
 import json
+from typing import TYPE_CHECKING
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from common.errors import ArenaError, InvalidInput, ServiceAway
 from common.payload_types import ErrorPayload, JsonObject
+
+if TYPE_CHECKING:
+    from models_registry.spending import OverBudget
 
 
 class TooFewModels(ArenaError):
@@ -19,11 +24,19 @@ class BudgetReached(ArenaError):
 
 
 class ModelsOverBudget(ArenaError):
+    """Carries the failed reservation, None if none was tried."""
+
     code = "models_over_budget"
     message = _(
         "The models of this battle have reached their budget for today. Vote on their answers, or choose other models."
     )
     http_status = 503
+
+    def __init__(
+        self, message: str | Promise = "", *, retry_after: float, reservation_error: "OverBudget | None" = None
+    ) -> None:
+        super().__init__(message, retry_after=retry_after)
+        self.reservation_error = reservation_error
 
 
 class ProofRequired(ArenaError):

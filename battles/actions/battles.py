@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from random import SystemRandom
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
 from battles.actions.turns import create_answers
-from battles.errors import BudgetReached, ModelsOverBudget, ProofRequired, TooFewModels
+from battles.errors import ModelsOverBudget, ProofRequired, TooFewModels
 from battles.labels.labelling import label
 from battles.models import Attachment, Battle, Session, Side, Turn
 from battles.moderation.examination import check_prompt, store_findings
@@ -37,13 +37,12 @@ def start_session(
     *, actor: Actor, prompt: str, battle_request: BattleRequest = BLIND_BATTLE, proof: str = ""
 ) -> Battle:
     """Create a session and return its first battle with related rows set. Raises the errors of start_battle."""
-    prompt = clean_prompt(prompt)
     checked = _check_request(actor, prompt, battle_request, proof)
     with transaction.atomic():
         session = Session.objects.create(
-            owner_user=actor.user, owner_visitor=actor.visitor, title=title_from_prompt(prompt)
+            owner_user=actor.user, owner_visitor=actor.visitor, title=title_from_prompt(checked.prompt)
         )  # rolled back if the battle is refused below
-        return _create_with_affordable_models(actor, session, prompt, checked)
+        return _create_with_affordable_models(actor, session, checked)
 
 
 def start_battle(
@@ -55,15 +54,15 @@ def start_battle(
     Raises InvalidInput, NotReadYet, CannotBeRead, TooManyRequests, ProofRequired, PromptRefused, NotExamined,
     BudgetReached, ModelsOverBudget, TooFewModels, and for visitors ServiceAway if limits cannot be counted.
     """
-    prompt = clean_prompt(prompt)
     checked = _check_request(actor, prompt, battle_request, proof)
     with transaction.atomic():
-        battle = _create_with_affordable_models(actor, session, prompt, checked)
+        battle = _create_with_affordable_models(actor, session, checked)
         Session.objects.filter(pk=session.pk).update(last_active_at=Now())
     return battle
 
 
 class CheckedRequest(NamedTuple):
+    prompt: str
     plan: MatchupPlan
     uploads: Sequence[Upload]
     findings: Sequence[Finding]
@@ -72,6 +71,7 @@ class CheckedRequest(NamedTuple):
 
 def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, proof: str) -> CheckedRequest:
     """Raise the errors of start_battle that come before the draw; store only verdicts on refused prompts."""
+    prompt = clean_prompt(prompt)
     uploads = attachments.get_attachable_uploads(actor, battle_request.attachments)
     plan = _plan_matchup(battle_request, attachments.get_model_requirements(prompt, uploads))
     limits.count("battle", actor.limit_keys, fail_open=actor.user is not None)
@@ -83,7 +83,7 @@ def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, pro
     if not plan.chosen:
         budget.check_affordable(actor, plan.candidates, prompt, uploads)
     findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads)
-    return CheckedRequest(plan, uploads, findings, consent.version() if battle_request.consent else "")
+    return CheckedRequest(prompt, plan, uploads, findings, consent.version() if battle_request.consent else "")
 
 
 def _plan_matchup(battle_request: BattleRequest, requirements: ModelRequirements) -> MatchupPlan:
@@ -109,27 +109,26 @@ def _models_over_budget(chosen: Sequence[object]) -> ModelsOverBudget:
     return ModelsOverBudget(CHOSEN_OVER_BUDGET if chosen else DRAWN_OVER_BUDGET, retry_after=seconds_until_tomorrow())
 
 
-def _create_with_affordable_models(actor: Actor, session: Session, prompt: str, checked: CheckedRequest) -> Battle:
+def _create_with_affordable_models(actor: Actor, session: Session, checked: CheckedRequest) -> Battle:
     """Create the battle; draw again without models whose budget is spent."""
-    plan = checked.plan
     while True:
+        plan = checked.plan
         try:
-            return _create_battle(actor, session, prompt, checked._replace(plan=plan))
-        except OverBudget as error:
-            if error.is_personal:
-                raise BudgetReached(retry_after=seconds_until_tomorrow()) from error
-            if any(error.concerns(model) for model in plan.chosen):
-                raise _models_over_budget(plan.chosen) from error
+            return _create_battle(actor, session, checked)
+        except ModelsOverBudget as refusal:
+            over_budget = cast(OverBudget, refusal.reservation_error)
+            if any(over_budget.concerns(model) for model in plan.chosen):
+                raise _models_over_budget(plan.chosen) from refusal
             try:
-                plan = plan.without(error.concerns)
+                checked = checked._replace(plan=plan.without(over_budget.concerns))
             except (InvalidInput, TooFewModels):
-                raise _models_over_budget(plan.chosen) from error
+                raise _models_over_budget(plan.chosen) from refusal
 
 
 @transaction.atomic
-def _create_battle(actor: Actor, session: Session, prompt: str, checked: CheckedRequest) -> Battle:
-    """Draw the models and create all rows. Raises OverBudget, TooFewModels."""
-    plan, uploads, findings, consent_version = checked
+def _create_battle(actor: Actor, session: Session, checked: CheckedRequest) -> Battle:
+    """Draw the models and create all rows. Raises BudgetReached, ModelsOverBudget, TooFewModels."""
+    prompt, plan, uploads, findings, consent_version = checked
     matchup = plan.draw_matchup(_random)
     battle = Battle.objects.create(
         session=session, mode=plan.mode, filters=plan.filters.as_json, propensity=matchup.propensity,

@@ -1,7 +1,6 @@
 """Follow up, regenerate and stop turns."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from django.conf import settings
@@ -16,9 +15,7 @@ from battles.errors import (
     AlreadyVoted,
     BattleIsHidden,
     BattleIsVoid,
-    BudgetReached,
     ImagesNotSeen,
-    ModelsOverBudget,
     NothingToRegenerate,
     NothingToStop,
     StillAnswering,
@@ -35,8 +32,6 @@ from battles.streaming.control import publish_end
 from battles.tasks import wake_after_commit
 from battles.worker.turn_store import end_at_once
 from common.valkey import limits
-from models_registry.models.ledger import seconds_until_tomorrow
-from models_registry.spending import OverBudget
 
 
 def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequence[str] = ()) -> Turn:
@@ -53,13 +48,8 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
     findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads, battle=battle)
     with transaction.atomic():
         battle = Battle.objects.select_for_update().get(pk=battle.pk)  # one follow-up at a time
-        if battle.is_void:
-            raise BattleIsVoid
-        if battle.is_hidden:
-            raise BattleIsHidden
         last = battle.turns.order_by("-index")[0]
-        if last.is_live:
-            raise StillAnswering
+        refuse_unless_open(battle, last)
         if last.index + 1 >= settings.ARENA_TURNS_PER_BATTLE:
             raise TooManyTurns
         sides = _sides_of(battle)
@@ -67,12 +57,21 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
             _check_attachments_fit(battle, sides, get_model_requirements(prompt, uploads))
         has_vote = Vote.objects.filter(battle=battle).exists()
         turn = Turn.objects.create(battle=battle, index=last.index + 1, prompt=prompt, after_vote=has_vote)
-        with over_budget_as_refusal():
-            attach(turn, uploads)
-            store_findings(findings, turn)
-            create_answers(turn, _turns_of(battle), sides, person=actor.key)
+        attach(turn, uploads)
+        store_findings(findings, turn)
+        create_answers(turn, _turns_of(battle), sides, person=actor.key)
         Session.objects.filter(pk=battle.session_id).update(last_active_at=Now())
     return turn
+
+
+def refuse_unless_open(battle: Battle, last_turn: Turn) -> None:
+    """Raise BattleIsVoid, BattleIsHidden or StillAnswering."""
+    if battle.is_void:
+        raise BattleIsVoid
+    if battle.is_hidden:
+        raise BattleIsHidden
+    if last_turn.is_live:
+        raise StillAnswering
 
 
 def _check_attachments_fit(battle: Battle, sides: Iterable[Side], requirements: ModelRequirements) -> None:
@@ -88,7 +87,10 @@ def _check_attachments_fit(battle: Battle, sides: Iterable[Side], requirements: 
 
 
 def create_answers(turn: Turn, turns: Iterable[Turn], sides: Iterable[Side], *, person: str) -> list[Answer]:
-    """Reserve money, create an answer per side in order, and wake a worker on commit. Raises OverBudget."""
+    """Reserve money, create an answer per side in order, and wake a worker on commit.
+
+    Raises BudgetReached and ModelsOverBudget.
+    """
     sides = list(sides)
     charges = budget.reserve_for_sides(turns, sides, person=person)
     wake_after_commit(turn.pk)
@@ -103,16 +105,6 @@ def _sides_of(battle: Battle) -> QuerySet[Side]:
     return battle.sides.select_related("model__provider").prefetch_related("model__prices")
 
 
-@contextmanager
-def over_budget_as_refusal() -> Iterator[None]:
-    """Convert OverBudget to BudgetReached or ModelsOverBudget."""
-    try:
-        yield
-    except OverBudget as error:
-        refusal = BudgetReached if error.is_personal else ModelsOverBudget
-        raise refusal(retry_after=seconds_until_tomorrow()) from error
-
-
 @transaction.atomic
 def regenerate(*, actor: Actor, battle: Battle) -> Turn:
     """Retry the failed sides of the last follow-up, once; other sides keep their answers.
@@ -121,13 +113,8 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
     ServiceAway, BudgetReached, ModelsOverBudget, and AlreadyVoted if the vote covers the earlier turns.
     """
     battle = Battle.objects.select_for_update().get(pk=battle.pk)
-    if battle.is_void:
-        raise BattleIsVoid
-    if battle.is_hidden:
-        raise BattleIsHidden
     turn = battle.turns.order_by("-index").prefetch_related("answers")[0]
-    if turn.is_live:
-        raise StillAnswering
+    refuse_unless_open(battle, turn)
     if not turn.is_failed_follow_up:
         raise NothingToRegenerate
     if turn.round:
@@ -136,9 +123,8 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
         raise AlreadyVoted
     limits.count("turn", actor.limit_keys, fail_open=actor.user is not None)
     failed = {answer.side_id: answer for answer in turn.answers.all() if answer.state == Answer.State.FAILED}
-    with over_budget_as_refusal():
-        sides = _sides_of(battle).filter(pk__in=failed)
-        charges = budget.reserve_for_sides(_turns_of(battle), sides, person=actor.key)
+    sides = _sides_of(battle).filter(pk__in=failed)
+    charges = budget.reserve_for_sides(_turns_of(battle), sides, person=actor.key)
     for side in sides:
         turn.answers.filter(side=side).update(
             state=Answer.State.QUEUED, text="", html="", reasoning="", error="", call=None, charge=charges.get(side)

@@ -3,15 +3,8 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from accounts.actor import Actor
-from battles.errors import (
-    AlreadyVoted,
-    BattleIsHidden,
-    BattleIsVoid,
-    NotVotedYet,
-    StillAnswering,
-    TakesNoStars,
-    TakesNoVote,
-)
+from battles.actions.turns import refuse_unless_open
+from battles.errors import AlreadyVoted, NotVotedYet, StillAnswering, TakesNoStars, TakesNoVote
 from battles.labels import daily_caps
 from battles.labels.labelling import LabelColumns, label
 from battles.models import Answer, Battle, Position, Side, StarRating, Turn, Vote
@@ -44,13 +37,8 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     if battle.vote_or_none is not None:
         raise AlreadyVoted
     limits.count("vote", actor.limit_keys, fail_open=True)
-    if battle.is_void:
-        raise BattleIsVoid
-    if battle.is_hidden:
-        raise BattleIsHidden
-    turns = battle.turns.all()
-    if any(turn.is_live for turn in turns):
-        raise StillAnswering
+    turns = list(battle.turns.all())
+    refuse_unless_open(battle, turns[-1])
     judged = [turn for turn in turns if turn.can_be_judged()]
     sides = {side.position: side for side in battle.sides.all()}
     left, right = sides[Position.LEFT], sides[Position.RIGHT]

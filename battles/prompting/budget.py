@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from accounts.actor import Actor
-from battles.errors import BudgetReached
+from battles.errors import BudgetReached, ModelsOverBudget
 from battles.models import Side, Turn
 from battles.prompting.attachments import attachment_contents, load_attachment_contents, unsaved_turn
 from battles.prompting.messages import messages_for
@@ -37,7 +37,8 @@ def reserve_for_sides(turns: Iterable[Turn], sides: Iterable[Side], *, person: s
 
     turns: all of the battle's turns, answers prefetched; not evaluated while every model is free.
     sides: with their models' providers and prices.
-    Call inside a transaction, as late as possible, because it locks the day's spending. Raises OverBudget.
+    Call inside a transaction, as late as possible, because it locks the day's spending.
+    Raises BudgetReached and ModelsOverBudget.
     """
     paid = [side for side in sides if side.model.is_paid]
     if not paid:
@@ -47,4 +48,11 @@ def reserve_for_sides(turns: Iterable[Turn], sides: Iterable[Side], *, person: s
     messages = {side: messages_for(side, conversation, context_from=0, contents=contents) for side in paid}
     bills = {side: spending.bill(side.model, messages[side], person=person) for side in paid}
     billable = {side: bill for side, bill in bills.items() if bill is not None}
-    return dict(zip(billable, spending.reserve(list(billable.values())), strict=True))
+    try:
+        charges = spending.reserve(list(billable.values()))
+    except spending.OverBudget as error:
+        wait = seconds_until_tomorrow()
+        if error.is_personal:
+            raise BudgetReached(retry_after=wait) from error
+        raise ModelsOverBudget(retry_after=wait, reservation_error=error) from error
+    return dict(zip(billable, charges, strict=True))
