@@ -1,4 +1,4 @@
-"""The API's documentation and the page of tokens, in a real browser under the site's policy."""
+"""The API's documentation and the tokens' page under the site's content security policy."""
 
 import urllib.error
 import urllib.request

@@ -1,4 +1,4 @@
-"""Everybody can use it: by keys alone, by what is said aloud, from right to left, without motion, without scripts."""
+"""Accessibility: keys alone, screen readers, right-to-left, reduced motion, no scripts."""
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -35,7 +35,7 @@ def test_battle_works_by_keyboard_alone(arena: Arena, fake_provider: FakeProvide
     page.keyboard.press("Enter")
     page.wait_for_url("**/s/**")
     fake_provider.go_on()
-    expect(page.locator("#announcer")).not_to_be_empty()  # said once: the answers are there
+    expect(page.locator("#announcer")).not_to_be_empty()  # announced once: the answers are complete
     first = page.locator(".vote button").first
     expect(first).to_be_visible()
     first.focus()
@@ -115,7 +115,7 @@ def test_no_javascript_two_battles_are_voted(arena: Arena, browser: Browser):
     ask(page, arena, "one two three")
     page.locator("#prompt").fill("four five six")
     page.get_by_role("button", name="Follow up with both").click()
-    expect(page.locator(".answer", has_text="four five six")).to_have_count(2)  # the page looks again by itself
+    expect(page.locator(".answer", has_text="four five six")).to_have_count(2)  # the page reloads by itself
     page.get_by_role("button", name="Left is better").click()
     expect(page.locator(".said")).to_contain_text("You preferred the left answer.")
     page.locator("summary", has_text="Say why").click()

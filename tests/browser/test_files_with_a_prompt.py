@@ -1,5 +1,3 @@
-"""Files are chosen, dropped and pasted into the prompt box, and go with the prompt."""
-
 import base64
 import re
 

@@ -1,4 +1,4 @@
-"""What people and models write runs nowhere and fetches nothing; the page fixture hears of blocked scripts, too."""
+"""Texts by people and models run no script and fetch nothing; the page fixture reports blocked attempts, too."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from tests.faults.running import Arena, arena_with
 
 pytestmark = pytest.mark.browser
 
-# Hovering, focusing and clicking are left to no chance: every element is told that they happened.
+# Every element receives the events of hovering, focusing and clicking.
 PROVOKE = """() => {
   for (const element of document.querySelectorAll("main *")) {
     for (const name of ["mouseover", "pointerenter", "focus", "animationstart", "toggle", "error", "load"])
@@ -31,7 +31,7 @@ FOREIGN_ATTRIBUTES = """() => [...document.querySelectorAll(".answer *")].flatMa
 
 @pytest.fixture(scope="module")
 def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
-    """Its own: models, categories and boards are named by payloads."""
+    """Arena of its own: models, categories and boards are named by payloads."""
     with arena_with(_fake_provider) as arena:
         vote(arena)
         draw_only_echoes(arena)
@@ -94,7 +94,7 @@ def test_payloads_in_names_titles_and_files_do_not_run(arena: Arena, watched: Pa
     sign_in(watched, arena.url, email)
     arena.shell(f"from tests.browser import injected; injected.fill({email!r})")
     for part in range(ROUNDS):
-        arena.shell(f"from tests.browser import injected; injected.several_each({part})")
+        arena.shell(f"from tests.browser import injected; injected.rename_models({part})")
         for address in ("", "charts/", "models/gold/", "compare/gold/silver/", "compare/"):
             look(watched, f"{arena.url}/leaderboard/{address}")
     for page_number in range(1, len(PAYLOADS) // 50 + 2):

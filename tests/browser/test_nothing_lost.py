@@ -1,4 +1,4 @@
-"""Whatever happens to the line or the arena meanwhile, the page ends with the stored text, by itself."""
+"""Pages end with the stored text without a reload, after faults of the connection or the arena."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.faults]
 
 @pytest.fixture(autouse=True)
 def _arena_recovers(arena: Arena) -> Iterator[None]:
-    """Other files share it."""
+    """Other files share the arena."""
     yield
     wait_for(arena.is_ready)
 
@@ -106,7 +106,7 @@ def test_refused_stream_is_announced_and_resumed_later(arena: Arena, fake_provid
         expect(page.locator(".not-live")).to_be_visible()
         expect(page.locator("#announcer")).to_have_text(re.compile("Too many live answers are open at once"))
         expect(page.locator(".disconnected")).to_be_hidden()
-        with page.expect_response(lambda response: "/battles/" in response.url):  # it fetches the battle meanwhile
+        with page.expect_response(lambda response: "/battles/" in response.url):  # the page fetches the battle
             pass
         expect(page.locator(".not-live")).to_be_visible()
         expect(page.locator(".notice")).to_have_count(0)

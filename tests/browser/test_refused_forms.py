@@ -1,4 +1,4 @@
-"""Whatever a form is refused for is said in the form, and what was typed is still there to be sent again."""
+"""Refused forms show the reason and keep the input."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What is done in one tab is seen in the others, where it takes neither what is typed nor the focus."""
+"""Open tabs show changes of other tabs without losing typed text or the focus."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ def typing(tab: Page, address: str) -> Page:
 
 @pytest.fixture
 def elsewhere(browser: Browser, page: Page) -> Iterator[Page]:
-    """The same person in another browser, which hears of nothing."""
+    """The same person in another browser, which no broadcast between tabs reaches."""
     context = new_context(browser, reduced_motion="reduce")
     yield context.new_page()
     context.close()
@@ -49,7 +49,7 @@ def test_second_tab_follows_first_tab(arena: Arena, fake_provider: FakeProvider,
     follow_up(page, "word " * 200 + f"{PAUSE} and more")
     expect(second.locator(".turn")).to_have_count(2)
     expect(second.locator("#announcer")).to_have_text(f"{said} Both models are answering.")
-    expect(second.locator(".turn").last.locator(".answer").first).to_contain_text("word word")  # as it grows
+    expect(second.locator(".turn").last.locator(".answer").first).to_contain_text("word word")  # while it grows
     fake_provider.go_on()
     expect(second.get_by_role("button", name="Left is better")).to_be_visible()
     assert abs(box.bounding_box()["y"] - place) < 2
@@ -68,7 +68,7 @@ def test_second_tab_follows_first_tab(arena: Arena, fake_provider: FakeProvider,
     expect(second.get_by_role("button", name="Tie")).to_be_visible()
     still_typing(second)
     page.get_by_role("button", name="Tie").wait_for()
-    page.wait_for_load_state()  # and the first tab listens again
+    page.wait_for_load_state()  # the first tab listens again
     second.get_by_role("button", name="Follow up with both").click()  # of the new battle
     expect(second.locator(".battle").last.locator(".question").last).to_have_text(TYPED)
     expect(page.locator(".battle").last.locator(".question").last).to_have_text(TYPED)
@@ -82,7 +82,7 @@ def test_other_browser_catches_up_on_focus(arena: Arena, page: Page, elsewhere: 
     expect(page.locator(".turn")).to_have_count(2)
     page.get_by_role("button", name="Tie").click()
     page.locator(".reveal").wait_for()
-    elsewhere.wait_for_timeout(1600)  # whoever looked just now has seen it
+    elsewhere.wait_for_timeout(1600)  # longer than the throttle: a tab that checked just now does not check again
     expect(elsewhere.locator(".turn")).to_have_count(1)
     elsewhere.evaluate("dispatchEvent(new Event('focus'))")
     expect(elsewhere.locator(".turn")).to_have_count(2)
@@ -91,7 +91,7 @@ def test_other_browser_catches_up_on_focus(arena: Arena, page: Page, elsewhere: 
     with elsewhere.expect_response("**/s/*/?known*") as looked:
         elsewhere.wait_for_timeout(1600)
         elsewhere.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    assert looked.value.status == 204  # nothing is new
+    assert looked.value.status == 204  # no changes
 
 
 def test_simultaneous_clicks_are_handled_in_order(arena: Arena, page: Page):
