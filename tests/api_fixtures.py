@@ -49,7 +49,7 @@ def contestants() -> list[LanguageModel]:
 
 
 def publish() -> list[AggregationRun]:
-    """Cast votes between the contestants and publish all their boards."""
+    """Vote on the contestants and publish their boards."""
     ada, bob, cyd = contestants()
     vote_factory.cast_many(ada, bob, left=6, right=3, tie=1)
     vote_factory.cast_many(bob, cyd, left=4, right=3, both_bad=1)

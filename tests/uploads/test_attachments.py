@@ -1,5 +1,3 @@
-"""Prompts with attachments."""
-
 from decimal import Decimal
 
 import pytest

@@ -1,5 +1,3 @@
-"""The API's schema is complete and valid, responses match it, and its page loads own scripts only."""
-
 import json
 import re
 from typing import Any
@@ -32,7 +30,7 @@ def closed(schema: Any) -> Any:
 
 
 class Contract:
-    """Validates the API's responses against its schema and records the operations."""
+    """Validates responses against the schema and records the operations."""
 
     def __init__(self) -> None:
         self.schema = json.loads(schema_as_json())
@@ -79,7 +77,7 @@ def test_schema_contains_every_api_path():
 
 
 def test_responses_match_schema_without_extra_fields(client: Client, settings):
-    """Call every operation; no response has a field that the schema does not describe."""
+    """Call every operation."""
     settings.ARENA_PUBLISH_VOTES = True
     member = make.member()
     client.force_login(member.user)

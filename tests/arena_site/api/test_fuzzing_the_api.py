@@ -1,7 +1,4 @@
-"""Requests generated from the API's schema get no 5xx and only responses that the schema describes.
-
-`make fuzz` tries thousands of random cases; the suite tries the same few for each operation.
-"""
+"""Requests generated from the API's schema: no 5xx, no undescribed response. `make fuzz` tries thousands."""
 
 import math
 import os

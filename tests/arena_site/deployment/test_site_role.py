@@ -1,5 +1,3 @@
-"""The site's database role reads and writes rows, but cannot rewrite the audit log or votes."""
-
 import os
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -90,7 +88,7 @@ def test_deleted_account_leaves_audit_entries_unnamed(evidence: None):
 
 @pytest.fixture
 def as_site(transactional_db: None) -> Iterator[psycopg.Connection]:
-    """Sign Django's connection in as the site's role, and yield another connection with that role."""
+    """Sign Django's connection in as the site's role; yield another connection with that role."""
     grant_rights()
     settings = connection.settings_dict
     owner = {"USER": settings["USER"], "PASSWORD": settings["PASSWORD"]}

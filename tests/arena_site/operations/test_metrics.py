@@ -1,5 +1,3 @@
-"""Metrics are complete, readable for Prometheus and not public."""
-
 import json
 import re
 from collections.abc import Callable
@@ -207,7 +205,7 @@ def test_other_metrics_remain_without_database(client: Client, monkeypatch: pyte
 
 
 def metric_names() -> set[str]:
-    """Return the names of all families, also of those without samples."""
+    """Return the names of all families, also without samples."""
     names = set()
     for family in metrics.ArenaCollector().collect():
         names |= {

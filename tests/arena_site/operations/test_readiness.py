@@ -1,5 +1,3 @@
-"""/readyz names every fault in JSON; /livez answers independently of services."""
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event

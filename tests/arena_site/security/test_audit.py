@@ -1,5 +1,3 @@
-"""Changes by staff in the administration are audited, without secrets that open accounts."""
-
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret

@@ -1,4 +1,4 @@
-"""Lists in the administration stay fast with a million rows: only displayed rows are read."""
+"""Admin lists read only displayed rows, so that they stay fast with a million."""
 
 import re
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""Permissions of moderators, and staff's sign-in."""
-
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import (

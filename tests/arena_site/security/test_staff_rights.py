@@ -1,5 +1,3 @@
-"""Actions that moderators may not do without an administrator."""
-
 import pytest
 from django.contrib.messages import get_messages
 from django.test import Client
@@ -21,7 +19,6 @@ ARENAS_OWN = sorted(set(Vote.ExcludedReason) - {Vote.ExcludedReason.MODERATION, 
 
 @pytest.fixture
 def chief(client: Client, administrator: User) -> Client:
-    """An administrator's browser."""
     chief = Client()
     chief.force_login(administrator)
     return chief

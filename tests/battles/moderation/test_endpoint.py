@@ -1,5 +1,3 @@
-"""Prompts are scored by the moderation endpoint; a setting decides while it is down."""
-
 import logging
 
 import pytest
