@@ -53,7 +53,7 @@ def owned(request: pytest.FixtureRequest) -> World:
 def others() -> dict[str, Client]:
     moderator, member = make.member(is_staff=True), make.member()
     return {
-        "no session": Client(),
+        "no one": Client(),
         "another visitor": make.browser(make.visitor()),
         "another member": make.browser(member),
         "a moderator": make.browser(moderator),
@@ -140,7 +140,7 @@ def test_member_revokes_own_tokens_only(address: str, method: str, others: dict[
     signed_out = 401 if path.startswith("/api/") else 302
     no_token = NOT_ALLOWED if path.startswith("/api/") else 302
     assert answers == {
-        "no session": signed_out, "another visitor": signed_out, "another's program": no_token, **strangers,
+        "no one": signed_out, "another visitor": signed_out, "another's program": no_token, **strangers,
     }  # fmt: skip
     assert ask(program(member, *Scope), method, path) == no_token
     assert ApiToken.objects.usable().filter(pk=row.pk).exists()
@@ -154,7 +154,7 @@ def test_member_signs_out_own_browsers_only(address: str, others: dict[str, Clie
     wrong = HIDDEN if "{public_id}" in address else 302  # signing out "others" affects one's own browsers only
     answers = {who: ask(client, "POST", path) for who, client in others.items()}
     assert answers == {
-        "no session": 302, "another visitor": 302, "another's program": 302, "another member": wrong, "a moderator": wrong,
+        "no one": 302, "another visitor": 302, "another's program": 302, "another member": wrong, "a moderator": wrong,
     }  # fmt: skip
     for client in others.values():
         client.post(path)
@@ -171,7 +171,7 @@ def test_member_signs_out_own_browsers_only_by_api(address: str, others: dict[st
     wrong = HIDDEN if "{public_id}" in address else 204
     answers = {who: ask(client, "DELETE", path) for who, client in others.items()}
     assert answers == {
-        "no session": 401, "another visitor": 401, "another's program": NOT_ALLOWED, "another member": wrong,
+        "no one": 401, "another visitor": 401, "another's program": NOT_ALLOWED, "another member": wrong,
         "a moderator": wrong,
     }  # fmt: skip
     assert ask(program(member, *Scope), "DELETE", path) == NOT_ALLOWED
@@ -186,7 +186,7 @@ def test_member_signs_out_own_browsers_only_by_api(address: str, others: dict[st
 def test_members_pages_redirect_others_to_sign_in(path: str, others: dict[str, Client]):
     answers = {who: ask(client, "GET", path) for who, client in others.items()}
     assert answers == {
-        "no session": 302, "another visitor": 302, "another's program": 302, "another member": 200, "a moderator": 200,
+        "no one": 302, "another visitor": 302, "another's program": 302, "another member": 200, "a moderator": 200,
     }  # fmt: skip
 
 
@@ -231,7 +231,7 @@ def administration() -> Iterator[str]:
 def test_every_admin_url_needs_staff(others: dict[str, Client]):
     paths = [path for path in administration() if "{" not in path]
     assert len(paths) > 50
-    for who in ("no session", "another visitor", "another member", "another's program"):
+    for who in ("no one", "another visitor", "another member", "another's program"):
         for path in paths:
             for method in ("GET", "POST"):
                 response = others[who].generic(method, path)
