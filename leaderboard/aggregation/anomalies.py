@@ -17,7 +17,7 @@ MAX_MODELS_IN_EFFECT = 10
 
 
 def find_anomalies() -> int:
-    """Test each voter of Overall against the others, and update open reviews; return how many reviews were opened.
+    """Test each voter of Overall against the others, update open reviews, and return the number of new ones.
 
     Votes of dismissed reviews are not tested again. The computation does not hold the lock of the tallies.
     """
@@ -69,7 +69,7 @@ def _probabilities(board: BoardVotes, votes: OrderedVotes) -> Floats:
 
 
 def _not_dismissed(votes: OrderedVotes) -> Flags:
-    """Return which votes are later than the last vote of their voter's dismissed reviews."""
+    """Return which votes are later than those of their voter's dismissed reviews."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT hashtextextended(voter, 0), max(last_order) FROM leaderboard_anomalyreview "

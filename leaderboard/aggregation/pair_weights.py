@@ -1,6 +1,6 @@
 """Active sampling: draw pairs more often from which the board learns more.
 
-pair_weights runs whenever a battle begins. It only reads the plan of sampling_plan, about once a minute.
+Every new battle calls pair_weights, which only reads the plan of sampling_plan, about once a minute.
 """
 
 import time
@@ -19,7 +19,7 @@ WeightedPairs = list[tuple[int, int, float]]
 
 
 class Plan(NamedTuple):
-    """Gains of pairs, as in SamplingPlan. row_by_id: {contestant's id: row}. An unknown pair has the largest gain."""
+    """Gains of pairs, as in SamplingPlan. row_by_id: {contestant's id: row}; unknown pairs have the largest gain."""
 
     row_by_id: dict[int, int]
     gains: Sequence[float]
@@ -39,7 +39,7 @@ class Plan(NamedTuple):
 
 
 def pair_weights(candidates: Sequence[Candidate]) -> WeightedPairs:
-    """Return weights by gain, for ARENA_PAIR_WEIGHTS; equal gains before the first snapshot."""
+    """Return weights by gain, for ARENA_PAIR_WEIGHTS; equal before the first snapshot."""
     return _current_weights(tuple(candidates), _ttl_period())
 
 

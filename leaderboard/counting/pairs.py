@@ -26,7 +26,7 @@ class Meetings(NamedTuple):
 
     @property
     def share_a(self) -> float:
-        """Share of wins of a; a tie of either kind is half a win."""
+        """Share of wins of a; a tie of either kind counts ½."""
         return (self.wins_a + (self.ties + self.both_bad) / 2) / self.votes
 
     def seen_from(self, contestant: int) -> "Meetings":
@@ -36,7 +36,7 @@ class Meetings(NamedTuple):
 
 
 def meetings(board: str, *, among: Collection[int]) -> list[Meetings]:
-    """Return the pairs among these contestants that met on the board, with a < b; one query."""
+    """Return the pairs among these contestants that met, with a < b; one query."""
     rows = _unordered_pairs(_tallies(board).filter(left__in=among, right__in=among), "a", "b")
     return [Meetings(*row) for row in rows]
 
@@ -48,7 +48,7 @@ def meetings_by_opponent(board: str, contestant: int) -> list[Meetings]:
 
 
 def meetings_by_board(boards: Collection[str], first: int, second: int) -> dict[str, Meetings]:
-    """Return {board: meetings with `first` as a} for the arena's own boards where these two models met; one query."""
+    """Return {board: meetings with `first` as a} on the arena's boards where the models met; one query."""
     both = (first, second)
     tallies = PairTally.objects.filter(scope__in=boards, left__in=both, right__in=both, n__gt=0)
     rows: dict[str, Meetings] = {}

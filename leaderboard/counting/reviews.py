@@ -23,7 +23,7 @@ _BECAUSE = "a voter whose votes do not look like anyone's"
 
 @dataclass(frozen=True)
 class Suspect:
-    """A voter to review. last_order: number of the last judged vote, which identifies the voter."""
+    """Voter to review. last_order: number of the last judged vote, which identifies the voter."""
 
     last_order: int
     log_e: float
@@ -68,7 +68,7 @@ def _add_votes(review: AnomalyReview, votes: VoteQuerySet) -> None:
 
 @transaction.atomic
 def decide(review: AnomalyReview, state: str, *, by: User | None, because: str) -> AnomalyReview:
-    """Set a first or a new decision: DISMISSED counts the review's votes again, EXCLUDED excludes them for good.
+    """Set a first or new decision: DISMISSED counts the review's votes again, EXCLUDED excludes them for good.
 
     Raises ReviewIsDecided when the review has this state already.
     """

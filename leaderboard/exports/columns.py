@@ -1,5 +1,3 @@
-"""Flat columns of an export in CSV and Parquet; each style count is a column such as `style_left_tokens`."""
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +16,7 @@ COLUMNS = (*_FACTS, *STYLE)
 
 @dataclass(frozen=True)
 class Table:
-    """Column names of a file, and a function that returns a row's cells in their order."""
+    """Column names, and a function that returns a row's cells in their order."""
 
     columns: tuple[str, ...]
     flat: Callable[[Any], tuple[object, ...]]
@@ -33,13 +31,13 @@ def flat(row: VoteRow) -> tuple[object, ...]:
 
 
 def flat_with_prompts(row: VoteWithPrompts) -> tuple[object, ...]:
-    """Return the row's cells, then the consent and the turns as JSON."""
+    """Return the row's cells, the consent, and the turns as JSON."""
     turns = None if row.turns is None else msgspec.json.encode(row.turns).decode()
     return (*flat(row), row.consent, turns)
 
 
 def nested(cells: Mapping[str, object]) -> dict[str, object]:
-    """Return a row's JSON object from its cells, which may still be text: the inverse of `flat`."""
+    """Return a row's JSON object from its cells or their texts: the inverse of `flat`."""
     row = {name: cells[name] for name in _FACTS if name in cells}
     sides = {side: {count: cells.get(f"style_{side}_{count}") for count in STYLE_COUNTS} for side in SIDES}
     has_style = all(count is not None for counts in sides.values() for count in counts.values())

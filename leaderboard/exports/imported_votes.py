@@ -1,5 +1,3 @@
-"""Votes of an imported board as rows of an export: the imported lines with new pseudonyms."""
-
 from collections.abc import Iterator
 
 import msgspec
@@ -15,7 +13,7 @@ _FACTS = (
 
 
 def batches(moment: Moment) -> Iterator[list[VoteRow]]:
-    """Yield rows like leaderboard.exports.votes.batches. moment.last_change: the snapshot's edition."""
+    """Yield rows as leaderboard.exports.votes.batches. moment.last_change: the snapshot's edition."""
     pseudonym = new_pseudonyms()
     edition = ImportedVote.objects.filter(board__slug=moment.scope.removeprefix(SCOPE), edition=moment.last_change)
     votes, after = edition.order_by("order"), 0

@@ -1,5 +1,3 @@
-"""Votes of a moment as rows of an export, with their labels and exclusions at that moment."""
-
 import hashlib
 import secrets
 from collections import defaultdict
@@ -40,7 +38,7 @@ def snapshot_moment(run: AggregationRun) -> Moment:
 
 
 def current_moment() -> Moment:
-    """Return the present moment of all blind votes, including votes that no snapshot has counted yet."""
+    """Return the present moment of all blind votes, also of those in no snapshot yet."""
     last_change = VoteChange.objects.aggregate(last=Max("number"))["last"] or 0
     last_order = Vote.objects.aggregate(last=Max("order"))["last"] or 0
     return Moment(OVERALL, last_order, last_change)
@@ -49,8 +47,7 @@ def current_moment() -> Moment:
 def batches(moment: Moment) -> Iterator[list[VoteRow]]:
     """Yield the rows in order, in batches with two queries each.
 
-    No query or transaction is open between batches; changes made meanwhile are not visible. Voters have pseudonyms that
-    differ in each call.
+    No query or transaction is open between batches; later changes are not visible. Each call has new pseudonyms.
     """
     pseudonym = new_pseudonyms()
     after = moment.after_order
@@ -72,7 +69,6 @@ def new_pseudonyms() -> Callable[[str], str]:
 
 
 def _history(first: int, last: int) -> dict[int, list[VoteChange]]:
-    """Return the changes of each vote, in order."""
     changes: dict[int, list[VoteChange]] = defaultdict(list)
     found = VoteChange.objects.filter(vote__order__range=(first, last)).order_by("number")
     for change in found.only("vote_id", "number", "kind", "before", "at"):

@@ -1,5 +1,3 @@
-"""Storage of a table's votes: in batches, all of them or none."""
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,7 +26,8 @@ class BadTable(ValueError):
 
 
 def store_votes(board: ImportedBoard, path: Path, *, on_progress: Callable[[int], None]) -> int:
-    """Store the file's votes as the board's current edition and return the number of rows. Needs a transaction.
+    """Store the file's votes as the board's current edition, all or none; return the number of rows. Needs a
+    transaction.
 
     on_progress: called with the number of rows after each batch. Raises BadTable, NotATable and OSError.
     """
