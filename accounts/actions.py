@@ -55,14 +55,14 @@ def accept_invitation(*, token: str, user: User) -> None:
 
 @transaction.atomic
 def revoke_invitation(*, by: User, invitation: Invitation) -> None:
-    """Revoke an open invitation; others stay unchanged."""
+    """Revoke an invitation that is still open."""
     if Invitation.objects.open().filter(pk=invitation.pk).update(revoked_at=Now()):
         audit.record(by, "revoke invitation", invitation)
 
 
 @transaction.atomic
 def ban(ban: Ban, *, by: User) -> None:
-    """Store a new ban, which other processes apply within two seconds.
+    """Store a new ban; other processes apply it within two seconds.
 
     Raises NeedsAdministrator where it reaches staff and `by` is no administrator.
     """
@@ -76,8 +76,8 @@ def ban(ban: Ban, *, by: User) -> None:
 def lift_ban(ban: Ban, *, by: User, network: str = "") -> None:
     """Lift a ban that is in force.
 
-    network: bans.network_hash_in_month_of `by`'s request.
-    Raises NeedsAdministrator where the ban is on `by` or that network, and `by` is no administrator.
+    network: bans.network_hash_in_month_of `by`'s request. Raises NeedsAdministrator where the ban is on `by` or that
+    network, and `by` is no administrator.
     """
     staff_rights.refuse_lift(ban, by=by, network=network)
     in_force = Ban.objects.in_force().select_for_update().filter(pk=ban.pk).first()
