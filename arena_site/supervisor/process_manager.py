@@ -51,7 +51,7 @@ class ProcessManager:
         return child
 
     def terminate(self, child: Child) -> None:
-        """Stop a child and manage it no longer."""
+        """Stop a child and no longer manage it."""
         child.stop(within=1)
         self._processes = [process for process in self._processes if process.child is not child]
         self._record()
