@@ -90,7 +90,7 @@ def _open(breaker: Breaker, retry_after: float | None) -> None:
 
 
 def take_probe(breaker_id: int) -> LanguageModel | None:
-    """Return the model to probe; None if not due, claimed by another worker, or no model is active."""
+    """Return the model to probe; None if not due, claimed by another worker, or without an active model."""
     if not Breaker.objects.take_probe(breaker_id, lease=PROBE_LEASE):
         return None
     breaker = Breaker.objects.get(pk=breaker_id)

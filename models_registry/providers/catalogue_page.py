@@ -54,7 +54,7 @@ async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
 
 
 def _address(base_url: str, kind: ProviderKind) -> str:
-    """Return the address of the list; Ollama's own has more details than its OpenAI-compatible one."""
+    """Return the list's address; Ollama's own has more details than its OpenAI-compatible one."""
     if kind is ProviderKind.OLLAMA and base_url.endswith("/v1"):
         return base_url.removesuffix("/v1") + "/api/tags"
     return f"{base_url}/models{_QUERIES.get(kind, '')}"
