@@ -1,5 +1,3 @@
-"""“Test this model”: send a prompt to one model and follow its answer."""
-
 from typing import Any
 
 from django import forms
@@ -66,7 +64,7 @@ class ModelTestAdmin(HealthAdmin):
         return redirect("admin:battles_model_test", model.pk, test_id)
 
     def show_test(self, request: HttpRequest, model_id: int, test_id: str) -> HttpResponse:
-        """Show the result of a test, or the stream that JavaScript follows."""
+        """Show a test's result, or the stream that JavaScript follows."""
         model = self._changeable(request, str(model_id))
         try:
             test = model_tests.read(test_id)

@@ -1,5 +1,3 @@
-"""Scores of the operator's moderation endpoint."""
-
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence

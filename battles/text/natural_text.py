@@ -1,5 +1,3 @@
-"""Extract natural language from prompts: drop code, formulas, markup and addresses."""
-
 import re
 
 # Of longer prompts only the beginning and the end are read, where the question usually stands.
@@ -26,7 +24,7 @@ def without_code(text: str) -> str:
 
 
 def extract_prose(text: str) -> str:
-    """Return the text on one line, without formulas, addresses and markup."""
+    """Return the text on one line, without code, formulas, addresses and markup."""
     for pattern in (FORMULA, _ADDRESS, _MARKUP):
         text = pattern.sub(" ", text)
     return _SPACE.sub(" ", text).strip()

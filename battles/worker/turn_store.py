@@ -234,7 +234,7 @@ def _close_if_finished(turn_id: int) -> None:
 
 
 def end_at_once(turn: Turn, *, state: Answer.State = Answer.State.STOPPED, error: str = "") -> None:
-    """End the unfinished sides of a locked turn with this state, revoke the claim and close the turn."""
+    """End a locked turn's unfinished sides with this state, revoke the claim and close the turn."""
     Answer.objects.unfinished().filter(turn=turn).update(state=state, error=error)
     Turn.objects.filter(pk=turn.pk).update(fence=F("fence") + 1)
     _close_if_finished(turn.pk)
