@@ -110,7 +110,7 @@ def listening_socket(bind: str, port: int) -> socket.socket:
 
 
 def raise_descriptor_limit() -> int:
-    """Raise the soft limit of descriptors to the hard one; return the connections that allows."""
+    """Raise the soft limit of descriptors to the hard one; return the number of connections it allows."""
     soft, hard = (
         MAX_DESCRIPTORS if limit == resource.RLIM_INFINITY else limit
         for limit in resource.getrlimit(resource.RLIMIT_NOFILE)
