@@ -24,7 +24,7 @@ def without_code(text: str) -> str:
 
 
 def extract_prose(text: str) -> str:
-    """Return the text on one line, without code, formulas, addresses and markup."""
+    """Return the text on one line, without formulas, addresses and markup."""
     for pattern in (FORMULA, _ADDRESS, _MARKUP):
         text = pattern.sub(" ", text)
     return _SPACE.sub(" ", text).strip()
