@@ -69,7 +69,7 @@ def ban(ban: Ban, *, by: User) -> None:
     staff_rights.refuse_ban(ban, by=by)
     ban.created_by = by
     ban.save()
-    audit.record(by, "ban", ban, ban.reason, whom=ban.whom, expires_at=ban.expires_at)
+    audit.record(by, "ban", ban, ban.reason, whom=ban.target, expires_at=ban.expires_at)
 
 
 @transaction.atomic
@@ -84,7 +84,7 @@ def lift_ban(ban: Ban, *, by: User, network: str = "") -> None:
     if in_force is not None:
         in_force.lifted_at, in_force.lifted_by = timezone.now(), by
         in_force.save(update_fields=["lifted_at", "lifted_by"])
-        audit.record(by, "lift ban", in_force, whom=in_force.whom)
+        audit.record(by, "lift ban", in_force, whom=in_force.target)
 
 
 @transaction.atomic

@@ -49,7 +49,7 @@ class User(AbstractUser):
 
 
 class SignInQuerySet(models.QuerySet["SignIn"]):
-    def alive(self) -> "SignInQuerySet":
+    def active(self) -> "SignInQuerySet":
         return self.filter(session__expire_date__gt=Now())
 
 
@@ -128,7 +128,7 @@ class Ban(models.Model):
         return f"ban {self.pk}"
 
     @property
-    def whom(self) -> str:
+    def target(self) -> str:
         """Subject for the audit log; omits e-mail addresses."""
         if self.user_id is not None:
             return f"user {self.user_id}"

@@ -19,7 +19,7 @@ def active_sign_ins(user: User) -> list[SignIn]:
     """Return the member's valid sign-ins, last seen first; one query."""
     # Sessions from before a change of password still have rows, but are no longer valid.
     valid_hashes = {user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()}
-    rows = SignIn.objects.alive().filter(user=user).select_related("session").order_by("-last_seen_at")
+    rows = SignIn.objects.active().filter(user=user).select_related("session").order_by("-last_seen_at")
     return [row for row in rows if row.session.get_decoded().get(HASH_SESSION_KEY) in valid_hashes]
 
 
