@@ -29,7 +29,7 @@ class Meetings(NamedTuple):
         """Share of wins of a; a tie of either kind counts ½."""
         return (self.wins_a + (self.ties + self.both_bad) / 2) / self.votes
 
-    def seen_from(self, contestant: int) -> "Meetings":
+    def oriented_to(self, contestant: int) -> "Meetings":
         if contestant == self.a:
             return self
         return Meetings(self.b, self.a, self.wins_b, self.wins_a, self.ties, self.both_bad)
@@ -44,7 +44,7 @@ def meetings(board: str, *, among: Collection[int]) -> list[Meetings]:
 def meetings_by_opponent(board: str, contestant: int) -> list[Meetings]:
     """Return the contestant's meetings with each opponent, as a; one query."""
     rows = _unordered_pairs(_tallies(board).filter(Q(left=contestant) | Q(right=contestant)), "a", "b")
-    return [Meetings(*row).seen_from(contestant) for row in rows]
+    return [Meetings(*row).oriented_to(contestant) for row in rows]
 
 
 def meetings_by_board(boards: Collection[str], first: int, second: int) -> dict[str, Meetings]:
@@ -53,7 +53,7 @@ def meetings_by_board(boards: Collection[str], first: int, second: int) -> dict[
     tallies = PairTally.objects.filter(scope__in=boards, left__in=both, right__in=both, n__gt=0)
     rows: dict[str, Meetings] = {}
     for scope, *row in _unordered_pairs(tallies, "scope", "a", "b"):
-        rows[scope] = Meetings(*row).seen_from(first)
+        rows[scope] = Meetings(*row).oriented_to(first)
     return rows
 
 
@@ -85,5 +85,5 @@ def meetings_table(pairs: list[Meetings]) -> dict[int, dict[int, Meetings]]:
     table: dict[int, dict[int, Meetings]] = defaultdict(dict)
     for pair in pairs:
         table[pair.a][pair.b] = pair
-        table[pair.b][pair.a] = pair.seen_from(pair.b)
+        table[pair.b][pair.a] = pair.oriented_to(pair.b)
     return table

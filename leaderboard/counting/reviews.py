@@ -18,7 +18,7 @@ from leaderboard.errors import ReviewIsDecided
 from leaderboard.models import AnomalyReview
 
 State = AnomalyReview.State
-_BECAUSE = "a voter whose votes do not look like anyone's"
+_AUDIT_REASON = "a voter whose votes do not look like anyone's"
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def exclude_pending() -> None:
 
 
 def _add_votes(review: AnomalyReview, votes: VoteQuerySet) -> None:
-    excluded = exclude_votes(votes.filter(excluded_reason=""), reason=review.reason_of_votes, because=_BECAUSE)
+    excluded = exclude_votes(votes.filter(excluded_reason=""), reason=review.reason_of_votes, because=_AUDIT_REASON)
     if excluded:
         review.orders = sorted({*review.orders, *filter(None, (vote.order for vote in excluded))})
         review.last_order = review.orders[-1]

@@ -15,7 +15,7 @@ from leaderboard.models import OVERALL, SIDE_BY_SIDE, AggregationRun, VoteChange
 
 BATCH = 5_000
 
-_FACTS = (
+_FIELDS = (
     "order", "mode", "voter", "model_left__slug", "model_right__slug", "choice", "created_at", "turn_count", "style",
 )  # fmt: skip
 _STATE = ("excluded_reason", "categories", "language")
@@ -54,7 +54,7 @@ def batches(moment: Moment) -> Iterator[list[VoteRow]]:
     votes = Vote.objects.filter(order__lte=moment.last_order).order_by("order")
     if moment.since is not None:
         votes = votes.filter(created_at__gte=moment.since)
-    while found := list(votes.filter(order__gt=after).values_list("pk", *_FACTS, *_STATE)[:BATCH]):
+    while found := list(votes.filter(order__gt=after).values_list("pk", *_FIELDS, *_STATE)[:BATCH]):
         first, after = found[0][1], found[-1][1]
         history = _history(first, after)
         rows = [_row(facts, history.get(facts[0], []), moment, pseudonym) for facts in found]

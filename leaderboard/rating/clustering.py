@@ -120,8 +120,8 @@ def _variance_ratio(
 
 def _squared_t_quantile(concentration: Floats) -> Floats:
     """Return t² at the 97.5 % quantile with 1 / concentration − 1 degrees of freedom; concentration: Σ h²."""
-    freedom = 1 / np.maximum(concentration, np.finfo(float).tiny) - 1
-    quantile: Floats = stdtrit(np.clip(freedom, _MIN_DEGREES_OF_FREEDOM, 1e9), 0.975).astype(np.float64)
+    degrees_of_freedom = 1 / np.maximum(concentration, np.finfo(float).tiny) - 1
+    quantile: Floats = stdtrit(np.clip(degrees_of_freedom, _MIN_DEGREES_OF_FREEDOM, 1e9), 0.975).astype(np.float64)
     return quantile**2
 
 
