@@ -27,7 +27,7 @@ def fetch(base_url: str, *, key: str, kind: ProviderKind) -> list[Offer]:
     try:
         return run_with_timeout(lambda: _fetch(base_url, key, kind), seconds=TIMEOUT_S + 1)
     except TimeoutError:
-        raise CatalogueRefused(_LATE, seconds=TIMEOUT_S) from None
+        raise CatalogueRefused(_TIMED_OUT, seconds=TIMEOUT_S) from None
 
 
 async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
@@ -41,7 +41,7 @@ async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
             _check_status(response.status)
             return _read(redaction.mask_secret(key, await _body(response)))
     except TimeoutError:
-        raise CatalogueRefused(_LATE, seconds=TIMEOUT_S) from None
+        raise CatalogueRefused(_TIMED_OUT, seconds=TIMEOUT_S) from None
     except CatalogueRefused:
         raise
     except aiohttp.ClientResponseError:  # aiohttp's error for bytes that are not HTTP
@@ -67,7 +67,7 @@ def _headers(key: str, kind: ProviderKind) -> Mapping[str, str]:
     return headers | ({"Authorization": f"Bearer {key}"} if key else {})
 
 
-_LATE = _("The server did not answer within %(seconds)d seconds.")
+_TIMED_OUT = _("The server did not answer within %(seconds)d seconds.")
 _NOT_A_LIST = _("The server answered, but not with a list of models.")
 _STATUS = {
     401: _("The provider refused the key (HTTP %(status)d). Enter it again on the provider's page."),
