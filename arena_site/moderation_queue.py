@@ -90,7 +90,7 @@ class HiddenFilter(admin.SimpleListFilter):
 class ModerationQueueAdmin(ReadOnlyAdmin):
     """Cases, the longest waiting first."""
 
-    list_display = ["what", "prompt", "person", "state", "outcome", "flagged_at", "decided_by"]
+    list_display = ["findings", "prompt", "person", "state", "outcome", "flagged_at", "decided_by"]
     list_filter = ["state", FlaggedByFilter, "verdicts__action", HiddenFilter]
     search_fields = [
         "battle__public_id", "reports__reason", "verdicts__category", "battle__session__owner_user__email",
@@ -101,7 +101,7 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
     list_per_page = 50
     actions = ["dismiss", "hide", "exclude_votes", "ban", "show_again"]
     fields = [
-        "state", "flagged_at", "what", "person", "outcome", "opened_at", "decided_at", "decided_by", "reason",
+        "state", "flagged_at", "findings", "person", "outcome", "opened_at", "decided_at", "decided_by", "reason",
     ]  # fmt: skip
     change_form_template = "admin/battles/moderationcase/change_form.html"
 
@@ -109,7 +109,7 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
         return ModerationCase.objects.for_queue()
 
     @admin.display(description=gettext_lazy("what"))
-    def what(self, case: ModerationCase) -> str:
+    def findings(self, case: ModerationCase) -> str:
         found = Counter(self._verdict_text(verdict) for verdict in case.verdicts.all())
         parts = [text if times == 1 else f"{text} × {times}" for text, times in found.items()]
         if reports := len(case.reports.all()):
