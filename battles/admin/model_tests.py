@@ -55,7 +55,7 @@ class ModelTestAdmin(HealthAdmin):
         if not form.is_valid():
             return self._page(request, model, form, status=422 if form.errors else 200)
         try:
-            test_id = model_tests.leave_request(model, form.cleaned_data["prompt"])
+            test_id = model_tests.store_request(model, form.cleaned_data["prompt"])
             tasks.wake_model_test(test_id)
         except (OperationalError, *UNREACHABLE):
             messages.error(request, gettext("The queue is temporarily unavailable. Try again."))

@@ -62,7 +62,7 @@ def _key(test_id: str) -> str:
     return f"model-test:{test_id}"
 
 
-def leave_request(model: LanguageModel, prompt: str) -> str:
+def store_request(model: LanguageModel, prompt: str) -> str:
     """Store a test for a worker and return its random id. Raises one of common.valkey.connections.UNREACHABLE."""
     test_id = secrets.token_urlsafe(16)
     request = msgspec.json.encode(ModelTest(model.pk, prompt)).decode()

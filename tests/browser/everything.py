@@ -101,7 +101,7 @@ def passkey() -> dict[str, Any]:
 
 
 @transaction.atomic
-def happen() -> World:
+def create_world() -> World:
     """Create the data in one transaction, so that no worker answers the turns first."""
     user = User.objects.create_superuser(EMAIL, PASSWORD)
     Provider.objects.update(is_answering=True)  # the made-up provider, too, which probes found unreachable
@@ -126,7 +126,7 @@ def happen() -> World:
     return world
 
 
-def signed_in(user: User) -> Client:
+def sign_in(user: User) -> Client:
     """Return a client that has just reauthenticated, as pages of second factors require."""
     client = Client(SERVER_NAME=HERE)
     client.force_login(user)
@@ -134,7 +134,7 @@ def signed_in(user: User) -> Client:
     return client
 
 
-def paths_of(address: str, world: World) -> list[str]:
+def fill_in(address: str, world: World) -> list[str]:
     """Return the URL with ids filled in; none where this arena has no such row."""
     user, ids = world.actor.user, world.ids
     assert user is not None
@@ -159,17 +159,17 @@ def paths_of(address: str, world: World) -> list[str]:
         if address.startswith(beginning):
             return [address.format(**values)]
     if address.startswith("/admin/") and "{" in address:
-        return of_first_row(address)
+        return fill_in_first_row(address)
     return [address]
 
 
-def of_first_row(address: str) -> list[str]:
+def fill_in_first_row(address: str) -> list[str]:
     """Fill in the id of the admin model's first row."""
     app, model = address.split("/")[2:4]
     row = apps.get_model(app, model).objects.first()
     if row is None:
         return []
-    test_id = model_tests.leave_request(row, "Hello") if isinstance(row, LanguageModel) else ""
+    test_id = model_tests.store_request(row, "Hello") if isinstance(row, LanguageModel) else ""
     values = dict.fromkeys(re.findall(r"\{(\w+)\}", address), row.pk)
     return [address.format(**values | {"test_id": test_id})]
 
@@ -187,7 +187,7 @@ def template_of(client: Client, path: str) -> str | None:
     return str(response.templates[0].name) if b"<html" in response.content else None
 
 
-def first_to_see(path: str, people: dict[str, Client]) -> tuple[str, str] | None:
+def first_viewer(path: str, people: dict[str, Client]) -> tuple[str, str] | None:
     """Return the first person who sees a page and its template, ("", "") where none does.
 
     None where it is no page. The others do not request it: some pages sign people out.
@@ -200,25 +200,25 @@ def first_to_see(path: str, people: dict[str, Client]) -> tuple[str, str] | None
     return None if None in looks else ("", "")
 
 
-def refused() -> dict[int, str]:
+def refusals_by_status() -> dict[int, str]:
     request = RequestFactory(SERVER_NAME=HERE).get("/")
     request.user, request._messages = AnonymousUser(), CookieStorage(request)
     answers = [error_response(request, error) for error in [*REFUSALS, DatabaseAway()]] + [pages.server_error(request)]
     return {answer.status_code: answer.text for answer in answers}
 
 
-def look_around() -> Everything:
+def visit_every_page() -> Everything:
     Template._render = instrumented_test_render  # responses then record their templates
-    world = happen()
+    world = create_world()
     assert world.actor.user is not None
-    people = {"visitor": Client(SERVER_NAME=HERE), "member": signed_in(world.actor.user)}
-    people["newcomer"] = signed_in(with_address(User.objects.create_user("newcomer@example.org", PASSWORD)))
+    people = {"visitor": Client(SERVER_NAME=HERE), "member": sign_in(world.actor.user)}
+    people["newcomer"] = sign_in(with_address(User.objects.create_user("newcomer@example.org", PASSWORD)))
     cookies = {who: client.cookies["sessionid"].value for who, client in people.items() if who != "visitor"}
-    seen = Everything({"visitor": [*MORE], "member": [*MEMBERS_MORE], "newcomer": []}, cookies, refused())
+    seen = Everything({"visitor": [*MORE], "member": [*MEMBERS_MORE], "newcomer": []}, cookies, refusals_by_status())
     seen.templates = {path: path for path in (*MORE, *MEMBERS_MORE)}
     for address in addresses():
-        for path in [] if is_no_page(address) else paths_of(address, world):
-            match first_to_see(path, people):
+        for path in [] if is_no_page(address) else fill_in(address, world):
+            match first_viewer(path, people):
                 case None:
                     pass
                 case "", _:
@@ -229,9 +229,9 @@ def look_around() -> Everything:
     return seen
 
 
-def tell() -> None:
-    sys.stdout.write(json.dumps(asdict(look_around())))
+def print_json() -> None:
+    sys.stdout.write(json.dumps(asdict(visit_every_page())))
 
 
 if __name__ == "__main__":
-    tell()
+    print_json()
