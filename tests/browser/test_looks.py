@@ -10,30 +10,30 @@ from tests.waiting import wait_for
 pytestmark = pytest.mark.browser
 
 # Labels of the buttons in the accent colour.
-LOUD = """buttons => buttons
+PROMINENT = """buttons => buttons
   .filter(button => button.checkVisibility() && getComputedStyle(button).backgroundColor === "rgb(28, 107, 80)")
   .map(button => button.firstChild.textContent.trim())"""
 LIGHTNESS = """element => getComputedStyle(element).backgroundColor
   .match(/\\d+/g).slice(0, 3).reduce((sum, one) => sum + Number(one), 0)"""
 
 
-def loud(page: Page) -> list[str]:
+def prominent_labels(page: Page) -> list[str]:
     # The content security policy forbids the eval() of wait_for_function.
     wait_for(lambda: page.evaluate("document.getAnimations().every((one) => one.playState !== 'running')"))
-    return page.locator(".button").evaluate_all(LOUD)
+    return page.locator(".button").evaluate_all(PROMINENT)
 
 
 def test_one_button_is_prominent_at_a_time(arena: Arena, page: Page):
     ask(page, arena, "one two three")
     page.mouse.click(1, 1)
-    assert loud(page) == []  # no button competes with the vote
+    assert prominent_labels(page) == []  # no button competes with the vote
     page.locator("#prompt").focus()
-    assert loud(page) == ["Follow up with both"]
+    assert prominent_labels(page) == ["Follow up with both"]
     page.get_by_role("button", name="Left is better").click()
     expect(page.locator(".said")).to_be_visible()
-    assert loud(page) == ["Next battle"]
+    assert prominent_labels(page) == ["Next battle"]
     page.get_by_role("link", name="Next battle").click()
-    assert loud(page) == ["New battle"]
+    assert prominent_labels(page) == ["New battle"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -82,11 +82,11 @@ def test_sidebar_searches_renames_archives_deletes_and_restores(arena: Arena, ha
     expect(page.locator("#announcer")).to_have_text("The list shows what matches.")
 
     undo = page.get_by_role("button", name="Undo")
-    for name, said in (("Archive", "The session is archived."), ("Delete", "The session is deleted.")):
+    for name, notice in (("Archive", "The session is archived."), ("Delete", "The session is deleted.")):
         hand.press(more)
         hand.press(sidebar.get_by_role("button", name=name, exact=True))
         expect(lines).to_have_count(0)
-        expect(page.locator("#notices")).to_contain_text(said)
+        expect(page.locator("#notices")).to_contain_text(notice)
         expect(undo).to_be_focused()
         expect(sidebar.locator(".none-left")).to_have_text("Nothing matches.")
         expect(sidebar.locator(".none-left")).to_be_visible()

@@ -84,7 +84,7 @@ def test_short_history_has_no_millisecond_ticks(arena: Arena, page: Page):
     page.goto(f"{arena.url}/leaderboard/charts/")
     ticks = page.locator("[data-chart=history] .xtick text")
     expect(ticks.first).to_be_visible()
-    assert not [said for said in ticks.all_text_contents() if said.count(":") > 1]
+    assert not [label for label in ticks.all_text_contents() if label.count(":") > 1]
 
 
 def test_short_history_shows_points(arena: Arena, page: Page):
@@ -109,7 +109,7 @@ def many_models(page: Page) -> None:
         for number, name in enumerate(names)
     ]
 
-    def with_them(route: Route) -> None:
+    def add_models(route: Route) -> None:
         answer = route.fetch()
         text = answer.text()
         for key, value in (("matrix", {"rows": rows}), ("prices", prices)):
@@ -117,7 +117,7 @@ def many_models(page: Page) -> None:
             text = f'{before}id="data-{key}" type="application/json">{json.dumps(value)}</{rest.partition("</")[2]}'
         route.fulfill(response=answer, body=text)
 
-    page.route("**/leaderboard/charts/", with_them)
+    page.route("**/leaderboard/charts/", add_models)
 
 
 @pytest.mark.parametrize("width", [1280, 360])

@@ -30,9 +30,9 @@ ANSWER = "# A heading\n\n$$x^2$$\n\n```python\nx = 1\n```\n\n| a |\n|---|\n| 1 |
 @pytest.fixture(scope="module")
 def everything(arena: Arena) -> dict[str, Any]:
     """Everything as JSON."""
-    happened = arena.shell("from tests.browser import everything; everything.tell()")
+    output = arena.shell("from tests.browser import everything; everything.print_json()")
     draw_only_echoes(arena)
-    return json.loads(happened)
+    return json.loads(output)
 
 
 def become(context: BrowserContext, arena: Arena, cookie: str) -> None:
@@ -90,11 +90,11 @@ def test_pages_weigh_under_100_kb_and_load_nothing_foreign(arena: Arena, everyth
     for address in WEIGHED:
         context = new_context(browser)
         page = context.new_page()
-        asked: list[Request] = []
-        page.on("requestfinished", lambda request, asked=asked: asked.append(request))
+        requests: list[Request] = []
+        page.on("requestfinished", lambda request, requests=requests: requests.append(request))
         page.goto(arena.url + address, wait_until="networkidle" if "/leaderboard/" not in address else "load")
-        foreign += [request.url for request in asked if not request.url.startswith((arena.url, "data:"))]
-        ours = [request for request in asked if "/plotly/" not in request.url and "/stream/" not in request.url]
+        foreign += [request.url for request in requests if not request.url.startswith((arena.url, "data:"))]
+        ours = [request for request in requests if "/plotly/" not in request.url and "/stream/" not in request.url]
         weight = sum(request.sizes()["responseBodySize"] for request in ours)
         assert weight > 4_000  # the measurement works
         if weight > 100_000:
