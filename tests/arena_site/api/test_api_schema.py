@@ -110,8 +110,8 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     compared = ask("post", "battles/{public_id}/publish/", public_id=world.compared.public_id)
     [turn] = ask("get", "shares/{public_id}/", public_id=compared["id"])["turns"]
     assert 4 in [answer["stars"] for answer in turn["answers"]]
-    for asked in ("", "?as=markdown"):
-        ask("get", "shares/{public_id}/export/", public_id=share["id"], query=asked)
+    for query in ("", "?as=markdown"):
+        ask("get", "shares/{public_id}/export/", public_id=share["id"], query=query)
     ask("post", "battles/{public_id}/messages/", {"prompt": "And now?"}, public_id=world.voted.public_id)
     ask("post", "answers/{public_id}/rating/", {"stars": 2}, public_id=world.to_rate)
     ask("post", "sessions/", {"prompt": "Hello", "filters": {}})
@@ -120,8 +120,8 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     ask("post", "sessions/{public_id}/battles/", {"prompt": "Hello"}, public_id=session)
     ask("get", "sessions/", query="?search=one&archived=false")
     ask("get", "sessions/{public_id}/", public_id=session)
-    for asked in ("", "?as=markdown"):
-        ask("get", "sessions/{public_id}/export/", public_id=session, query=asked)
+    for query in ("", "?as=markdown"):
+        ask("get", "sessions/{public_id}/export/", public_id=session, query=query)
     ask("patch", "sessions/{public_id}/", {"title": "New", "archived": True}, public_id=session)
     ask("delete", "sessions/{public_id}/", public_id=session)
     ask("post", "sessions/{public_id}/restore/", public_id=session)

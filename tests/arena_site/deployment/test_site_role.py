@@ -149,11 +149,11 @@ def test_site_role_reads_and_writes_every_table(as_site: psycopg.Connection):
 
 def test_table_of_later_migration_is_writable_at_once(as_site: psycopg.Connection):
     with psycopg.connect(**owner_of_tests()) as owner:
-        owner.execute("CREATE TABLE later (id serial PRIMARY KEY, said text)")
+        owner.execute("CREATE TABLE later (id serial PRIMARY KEY, content text)")
         owner.commit()
         try:
-            as_site.execute("INSERT INTO later (said) VALUES ('something')")
-            assert as_site.execute("SELECT said FROM later").fetchall() == [("something",)]
+            as_site.execute("INSERT INTO later (content) VALUES ('something')")
+            assert as_site.execute("SELECT content FROM later").fetchall() == [("something",)]
             as_site.rollback()
         finally:
             owner.execute("DROP TABLE later")

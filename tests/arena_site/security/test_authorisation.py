@@ -73,10 +73,10 @@ def test_readable_urls_answer_head():
     readable = []
     for path in set(addresses()) - streams:
         if not path.startswith("/admin/"):
-            asked = re.sub(r"{\w+}", "nothing", path)
-            if ask(staff, "GET", asked) != NO_SUCH_METHOD:
+            filled = re.sub(r"{\w+}", "nothing", path)
+            if ask(staff, "GET", filled) != NO_SUCH_METHOD:
                 readable.append(path)
-                assert ask(staff, "HEAD", asked) != NO_SUCH_METHOD, path
+                assert ask(staff, "HEAD", filled) != NO_SUCH_METHOD, path
     assert len(readable) > 50
 
 
@@ -125,8 +125,8 @@ def test_token_is_limited_to_its_scopes():
 def test_browser_changes_need_csrf_token(owned: World):
     strict = make.browser(owned.actor, enforce_csrf_checks=True)
     unsafe = ("POST", "PUT", "PATCH", "DELETE")
-    asked = [(method, path) for path in paths_of(owned) for method in unsafe]
-    assert [request for request in asked if ask(strict, *request) != NOT_ALLOWED] == []
+    unsafe_requests = [(method, path) for path in paths_of(owned) for method in unsafe]
+    assert [request for request in unsafe_requests if ask(strict, *request) != NOT_ALLOWED] == []
 
 
 @pytest.mark.parametrize(("address", "method"), url_access.MEMBERS_TOKENS.items())
