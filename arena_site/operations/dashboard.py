@@ -47,8 +47,7 @@ class Dashboard:
     """Content of the page; a part is None where the reader has no permission.
 
     `warnings` are sentences, each with a URL or "". `set_up` counts models whose providers can be called, `drawable`
-    those
-    of them that can be drawn.
+    those of them that can be drawn.
     """
 
     battles: list[facts.ModeToday] | None = None

@@ -1,9 +1,8 @@
 """Daily caps (UTC) on counted votes per person and network; votes over a cap are stored but excluded.
 
 The order in the log decides which votes are over, so every later count agrees. Votes are marked when they are cast:
-live
-Elo then does not move, and the page says why. Votes cast at the same moment may pass unmarked; `votes_over_cap` finds
-them before they are counted, under the lock of the tallies.
+live Elo then does not move, and the page says why. Votes cast at the same moment may pass unmarked; `votes_over_cap`
+finds them before they are counted, under the lock of the tallies.
 """
 
 from django.conf import settings

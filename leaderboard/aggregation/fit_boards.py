@@ -128,8 +128,7 @@ def fit_boards(pending: Iterable[PendingBoard], live: "LiveFigures") -> Iterator
     """Yield the boards fitted, in the same order.
 
     Reads ahead by one board only, which bounds the votes in memory. A board whose fit raises gets a failed run and
-    keeps
-    its newest snapshot.
+    keeps its newest snapshot.
     """
     with ThreadPoolExecutor(MAX_PARALLEL_FITS) as threads:
         submitted: deque[tuple[FitInputs, Future[SnapshotFit]]] = deque()

@@ -36,8 +36,7 @@ def with_prompts(batches: Iterable[list[VoteRow]]) -> Iterator[list[VoteWithProm
     """Yield the rows in smaller batches with three more queries each. Rows of battles only, not of imported votes.
 
     A row has texts if the voter consented, the row and the vote still count, the battle is not hidden and its session
-    is
-    not deleted.
+    is not deleted.
     """
     for rows in batches:
         for start in range(0, len(rows), BATCH):

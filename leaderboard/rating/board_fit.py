@@ -17,8 +17,7 @@ class Board:
     """Fit of a board; arrays of shape (models,), scores and bounds in points.
 
     NaN for a model that is not listed: too few votes, or votes that place it nowhere. A bound is ±inf where a model won
-    or
-    lost everything. Scores of different groups cannot be compared.
+    or lost everything. Scores of different groups cannot be compared.
     """
 
     score: Floats

@@ -28,9 +28,8 @@ def rank_board(board: Board) -> Ranks:
     """Return ranks: 1 + the number of models whose lower bound is above this model's upper bound.
 
     Established models are compared with each other only, preliminary ones with all listed. Ranges go from 1 + the
-    number
-    significantly above to the number not significantly below, widened to contain the rank; preliminary models use
-    intervals instead.
+    number significantly above to the number not significantly below, widened to contain the rank; preliminary models
+    use intervals instead.
     """
     same_group = board.group[:, None] == board.group
     compared = board.listed[:, None] & same_group & (board.established[:, None] | board.preliminary)

@@ -1,8 +1,7 @@
 """Allowed network addresses of providers: never link-local or metadata ones, private ones only if enabled.
 
 Each connection checks the address that it connects to, so that names whose address changes after a check (DNS
-rebinding)
-cannot circumvent the rule.
+rebinding) cannot circumvent the rule.
 """
 
 import socket
