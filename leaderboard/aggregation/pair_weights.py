@@ -26,7 +26,7 @@ class Plan(NamedTuple):
     max_gain: float
 
     @classmethod
-    def of(cls, contestants: Sequence[int], gains: Sequence[float]) -> "Plan":
+    def from_gains(cls, contestants: Sequence[int], gains: Sequence[float]) -> "Plan":
         return cls({contestant: row for row, contestant in enumerate(contestants)}, gains, max(gains, default=1.0))
 
     def gain(self, one: int, other: int) -> float:
@@ -60,7 +60,9 @@ def _ttl_period() -> int:
 
 @lru_cache(maxsize=1)
 def _current_plan(_period: int) -> Plan:
-    return Plan.of(*SamplingPlan.objects.filter(pk=OVERALL).values_list("contestants", "gains").first() or ([], []))
+    return Plan.from_gains(
+        *SamplingPlan.objects.filter(pk=OVERALL).values_list("contestants", "gains").first() or ([], [])
+    )
 
 
 # Two entries: all candidates, and the remaining ones when a side is redrawn. 300 models take 4 MB.

@@ -36,7 +36,7 @@ def new_plan(models: Sequence[LanguageModel], fit: Board, votes: Floats) -> Plan
     retired = {model.pk for model in models if model.status == LanguageModel.Status.RETIRED}
     kept_rows = [row for row, model in enumerate(ids) if model not in retired]
     kept_gains = gains[np.ix_(kept_rows, kept_rows)]
-    return Plan.of([ids[row] for row in kept_rows], kept_gains[np.triu_indices(len(kept_rows), 1)].tolist())
+    return Plan.from_gains([ids[row] for row in kept_rows], kept_gains[np.triu_indices(len(kept_rows), 1)].tolist())
 
 
 def sampling_shares(plan: Plan | None) -> dict[str, float]:
