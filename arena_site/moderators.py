@@ -26,5 +26,5 @@ def sync_group(**_: object) -> None:
     found = Permission.objects.filter(codename__in=[name.split(".")[1] for name in wanted]).select_related(
         "content_type"
     )
-    group, _made = Group.objects.get_or_create(name=MODERATORS)
+    group, _created = Group.objects.get_or_create(name=MODERATORS)
     group.permissions.set([one for one in found if f"{one.content_type.app_label}.{one.codename}" in wanted])

@@ -26,7 +26,7 @@ class Process:
     stop_signal: int = signal.SIGTERM
 
     @classmethod
-    def of(cls, pid: int, stop_signal: int = signal.SIGTERM) -> "Process":
+    def from_pid(cls, pid: int, stop_signal: int = signal.SIGTERM) -> "Process":
         """Return the running process with this id. Raises OSError."""
         return cls(pid, _start_time(pid), stop_signal)
 
@@ -77,7 +77,7 @@ def running_launcher(data_dir: Path) -> Process | None:
             try:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
-                return Process.of(int(lock.read()))
+                return Process.from_pid(int(lock.read()))
     except (OSError, ValueError):
         pass
     return None

@@ -101,7 +101,7 @@ class ProcessManager:
         running = []
         for process in self._processes:
             with suppress(OSError):  # it has ended already
-                running.append(leftovers.Process.of(process.child.process.pid, process.child.program.stop_signal))
+                running.append(leftovers.Process.from_pid(process.child.process.pid, process.child.program.stop_signal))
         try:
             leftovers.record_processes(self._data_dir, running)
         except OSError as error:

@@ -193,7 +193,7 @@ class Arena:
             for child in _children_of(waiting.pop()):
                 with suppress(OSError):  # it ended meanwhile
                     command = Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ")
-                    found[f"{command} {child}"] = Process.of(child)
+                    found[f"{command} {child}"] = Process.from_pid(child)
                     waiting.append(child)
         return found
 
