@@ -94,7 +94,7 @@ def _connection_errors(pool: Any) -> int:
 
 
 def _is_working(connection: Any) -> bool:
-    """Run a query only if the idle socket has data to read: mostly, the server closed it."""
+    """Run a query only if the idle socket is readable, mostly because the server closed it."""
     try:
         poll = select.poll()
         poll.register(connection.pgconn.socket, select.POLLIN)
