@@ -85,6 +85,7 @@ class ModelTestAdmin(HealthAdmin):
     ) -> HttpResponse:
         context = {
             **self.admin_site.each_context(request), "opts": self.opts, "original": model, "form": form,
-            "title": gettext("Test “%(model)s”") % {"model": model}, "obstacle": model.unavailable_reason, **more,
+            "title": gettext("Test “%(model)s”") % {"model": model},
+            "unavailable_reason": model.unavailable_reason, **more,
         }  # fmt: skip
         return TemplateResponse(request, TEMPLATE, context, status=status)

@@ -81,7 +81,7 @@ def is_reached(actor: Actor) -> bool:
 
 
 def record_network(vote: Vote, actor: Actor) -> None:
-    """Call it in the transaction of the vote."""
+    """Store the network for later counts. Call in the vote's transaction."""
     network = _network_hash(actor)
     if network and _has_table():
         VoteNetwork.objects.create(vote=vote, network=network, day=vote.created_at.date())

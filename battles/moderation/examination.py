@@ -56,7 +56,7 @@ def store_findings(findings: Iterable[Finding], turn: Turn) -> None:
 
 
 def open_case(battle: Battle) -> ModerationCase:
-    case, _made = ModerationCase.objects.get_or_create(battle=battle)
+    case, _created = ModerationCase.objects.get_or_create(battle=battle)
     state = ModerationCase.State.WAITING
     ModerationCase.objects.filter(pk=case.pk).update(state=state, flagged_at=Now(), decided_at=None, decided_by=None)
     return case
