@@ -57,7 +57,7 @@ def publish() -> list[AggregationRun]:
     return list(AggregationRun.objects.filter(state=AggregationRun.State.DONE))
 
 
-def of(actor: Actor, *, with_boards: bool = False) -> World:
+def create_world(actor: Actor, *, with_boards: bool = False) -> World:
     models, snapshots = contestants(), publish() if with_boards else []
     left, right = models[:2]
     waiting, voted, void, live = (make.answered_battle(left, right, actor=actor) for _ in range(4))

@@ -101,11 +101,11 @@ def passkey() -> dict[str, Any]:
 
 
 @transaction.atomic
-def create_world() -> World:
+def create_staff_world() -> World:
     """Create the data in one transaction, so that no worker answers the turns first."""
     user = User.objects.create_superuser(EMAIL, PASSWORD)
     Provider.objects.update(is_answering=True)  # the made-up provider, too, which probes found unreachable
-    world = api_fixtures.of(Actor(user=user, network=HERE))
+    world = api_fixtures.create_world(Actor(user=user, network=HERE))
     actions.publish(battle=world.voted)
     actions.report(actor=world.actor, battle=world.voted, reason="It is rude.")
     TOTP.activate(user, generate_totp_secret())
@@ -209,7 +209,7 @@ def refusals_by_status() -> dict[int, str]:
 
 def visit_every_page() -> Everything:
     Template._render = instrumented_test_render  # responses then record their templates
-    world = create_world()
+    world = create_staff_world()
     assert world.actor.user is not None
     people = {"visitor": Client(SERVER_NAME=HERE), "member": sign_in(world.actor.user)}
     people["newcomer"] = sign_in(with_address(User.objects.create_user("newcomer@example.org", PASSWORD)))

@@ -81,7 +81,7 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     settings.ARENA_PUBLISH_VOTES = True
     member = make.member()
     client.force_login(member.user)
-    world, contract = api_fixtures.of(member, with_boards=True), Contract()
+    world, contract = api_fixtures.create_world(member, with_boards=True), Contract()
     ids = world.ids
 
     def ask(method: str, route: str, body: Any = None, /, **more: str) -> Any:

@@ -54,7 +54,7 @@ class Person:
         self.headers: dict[str, str] = {}
         self.cookies: dict[str, str] = {}
         actor = make.visitor() if kind == "visitor" else make.member()
-        self.world: World = api_fixtures.of(actor, with_boards=True)
+        self.world: World = api_fixtures.create_world(actor, with_boards=True)
         if kind == "token":
             _, token = ApiToken.issue(user=actor.user, name="t", scopes=list(Scope))
             self.headers["Authorization"] = f"Bearer {token}"

@@ -46,7 +46,7 @@ def _no_limits(settings) -> None:
 
 @pytest.fixture(params=["visitor", "member"])
 def owned(request: pytest.FixtureRequest) -> World:
-    return api_fixtures.of(make.visitor() if request.param == "visitor" else make.member())
+    return api_fixtures.create_world(make.visitor() if request.param == "visitor" else make.member())
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_owned_urls_answer_their_owner_only(owned: World, others: dict[str, Clie
 
 def test_token_is_limited_to_its_scopes():
     member, wrong = make.member(), []
-    owned = api_fixtures.of(member)
+    owned = api_fixtures.create_world(member)
     programs = {scope: program(member, scope) for scope in Scope}
     for address, (id_in, needed) in url_access.OWNED.items():
         path = address.format(public_id=id_in(owned))
@@ -204,7 +204,7 @@ def test_lists_show_own_rows_only(owned: World, others: dict[str, Client]):
 
 
 def test_public_urls_are_equal_for_all(others: dict[str, Client]):
-    world = api_fixtures.of(make.visitor(), with_boards=True)
+    world = api_fixtures.create_world(make.visitor(), with_boards=True)
     del others["another's program"]  # pages know no tokens
     for address in url_access.OPEN:
         path = address.format(slug="ada", a="ada", b="bob", public_id=world.ids["snapshots"][0], rest="nothing/")
