@@ -19,6 +19,8 @@ HANDS = {
 
 @dataclass
 class Hand:
+    """Operates a page by mouse, by touch, or `by_keys` alone."""
+
     page: Page
     name: str = "mouse"
     by_keys: bool = False

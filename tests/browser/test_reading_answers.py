@@ -32,7 +32,7 @@ print("a line that is much longer than the pane in which it is shown, and longer
 
 
 # Before the pane's scroll event.
-A_PIECE_COMES_WITH_THE_CLICK = """pane => document.addEventListener("click", () => {
+APPEND_TEXT_ON_CLICK = """pane => document.addEventListener("click", () => {
   pane.appendChild(document.createElement("p")).style.height = "500px";
   pane.dispatchEvent(new CustomEvent("htmx:sseMessage", { bubbles: true, detail: {} }));
 }, { once: true })"""
@@ -142,7 +142,7 @@ def test_scrolled_up_reader_stays_and_can_jump_to_latest(arena: Arena, fake_prov
     expect(latest).to_be_visible()
     page.wait_for_timeout(500)
     assert pane.evaluate("pane => pane.scrollTop") == 10
-    pane.evaluate(A_PIECE_COMES_WITH_THE_CLICK)
+    pane.evaluate(APPEND_TEXT_ON_CLICK)
     latest.click()
     expect(latest).to_be_hidden()
     assert pane.evaluate("pane => pane.scrollHeight - pane.scrollTop - pane.clientHeight") < 60
