@@ -56,7 +56,7 @@ def relabel_votes(*, everything: bool = False, progress: Callable[[int, int], No
 
 
 def _current_labels(vote_ids: Iterable[int], rules: list[Rule]) -> dict[int, LabelColumns]:
-    """Return labels by vote, without votes with deleted text."""
+    """Return labels by vote; votes whose text was deleted are left out."""
     battles = dict(Vote.objects.filter(pk__in=list(vote_ids)).values_list("battle_id", "pk"))
     prompts: dict[int, list[str]] = defaultdict(list)
     files: dict[int, list[AttachedFile]] = defaultdict(list)

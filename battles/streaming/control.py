@@ -34,7 +34,7 @@ def publish_end(turn: Turn) -> None:
 
 
 def truncate_streams(turns: QuerySet[Turn]) -> None:
-    """On commit, truncate these streams to a single `end` event."""
+    """Truncate these streams to a single `end` event on commit."""
     recent = Q(finished_at=None) | Q(finished_at__gte=Now() - timedelta(seconds=STREAM_TTL_S))
     keys = _keys(turns.filter(recent).select_related("battle"))
     if keys:

@@ -44,7 +44,7 @@ class SpendingDayQuerySet(models.QuerySet["SpendingDay"]):
         return fits.update(reserved=F("reserved") + amount) == 1
 
     def used_today(self, accounts: "Iterable[str]") -> dict[str, Decimal]:
-        """Return US dollars spent and reserved by account, without accounts without a row."""
+        """Return US dollars spent and reserved, by account that has a row."""
         rows = self.filter(day=today(), account__in=accounts).annotate(used=F("reserved") + F("spent"))
         return dict(rows.values_list("account", "used"))
 

@@ -1,4 +1,4 @@
-"""Without Valkey votes are accepted, pages are served, and new battles of visitors are refused."""
+"""Valkey is away: votes are accepted, pages are served, and new battles of visitors are refused."""
 
 import statistics
 import time
