@@ -11,7 +11,7 @@ from common.text import redaction
 from models_registry.providers import connections
 from models_registry.providers.catalogue import CatalogueRefused, NotACatalogue, Offer, parse_offers
 from models_registry.providers.kinds import ProviderKind
-from models_registry.providers.waiting import run_with_timeout
+from models_registry.providers.timeouts import run_with_timeout
 
 logger = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from common.text.storable import storable
 from models_registry.providers import connections
 from models_registry.providers.base import FailureCode, ProviderError
 from models_registry.providers.refusals import error_for_status
-from models_registry.providers.waiting import run_with_timeout
+from models_registry.providers.timeouts import run_with_timeout
 
 MAX_BYTES = 2_000_000
 # For the log.
