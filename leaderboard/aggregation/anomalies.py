@@ -117,12 +117,12 @@ def _update_open_reviews(board: BoardVotes) -> None:
         review.save(update_fields=["effect"])
 
 
-def _effect(with_them: Counts, without: Counts) -> list[JsonObject]:
+def _effect(with_votes: Counts, without_votes: Counts) -> list[JsonObject]:
     """Return the models whose scores change most: [{"model", "score": [with, without], "rank": [with, without]}]."""
-    lines = [fit_snapshot(counts, method.parameters()).lines for counts in (with_them, without)]
+    lines = [fit_snapshot(counts, method.parameters()).lines for counts in (with_votes, without_votes)]
     moved = [
         {"model": name, **{figure: [one[figure], other[figure]] for figure in ("score", "rank")}}
-        for name, one, other in zip(with_them.names, *lines, strict=True)
+        for name, one, other in zip(with_votes.names, *lines, strict=True)
         if one["score"] != other["score"]
     ]
     moved.sort(key=lambda line: -abs((line["score"][0] or np.inf) - (line["score"][1] or 0)))
