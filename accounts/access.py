@@ -1,6 +1,6 @@
 """Access rules of pages and API.
 
-Streams of answers are exempt: their URLs hold a signed token, which only people with access were given.
+Streams of answers are exempt: their URLs hold a signed token.
 """
 
 from collections.abc import Callable
@@ -71,7 +71,7 @@ class PageRequest(ActorRequest):
 
 
 class AccessMiddleware:
-    """Check access to pages; ActorAuthentication checks the API, where the token names the actor."""
+    """Checks access to pages; ActorAuthentication checks the API, where the token names the actor."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

@@ -55,36 +55,36 @@ def accept_invitation(*, token: str, user: User) -> None:
 
 @transaction.atomic
 def revoke_invitation(*, by: User, invitation: Invitation) -> None:
-    """Revoke an open invitation; others stay unchanged."""
+    """Revoke an invitation that is still open."""
     if Invitation.objects.open().filter(pk=invitation.pk).update(revoked_at=Now()):
         audit.record(by, "revoke invitation", invitation)
 
 
 @transaction.atomic
 def ban(ban: Ban, *, by: User) -> None:
-    """Store a new ban, which other processes apply within two seconds.
+    """Store a new ban; other processes apply it within two seconds.
 
     Raises NeedsAdministrator where it reaches staff and `by` is no administrator.
     """
     staff_rights.refuse_ban(ban, by=by)
     ban.created_by = by
     ban.save()
-    audit.record(by, "ban", ban, ban.reason, whom=ban.whom, expires_at=ban.expires_at)
+    audit.record(by, "ban", ban, ban.reason, whom=ban.target, expires_at=ban.expires_at)
 
 
 @transaction.atomic
 def lift_ban(ban: Ban, *, by: User, network: str = "") -> None:
     """Lift a ban that is in force.
 
-    network: bans.network_hash_in_month_of `by`'s request.
-    Raises NeedsAdministrator where the ban is on `by` or that network, and `by` is no administrator.
+    network: bans.network_hash_in_month_of `by`'s request. Raises NeedsAdministrator where the ban is on `by` or that
+    network, and `by` is no administrator.
     """
     staff_rights.refuse_lift(ban, by=by, network=network)
     in_force = Ban.objects.in_force().select_for_update().filter(pk=ban.pk).first()
     if in_force is not None:
         in_force.lifted_at, in_force.lifted_by = timezone.now(), by
         in_force.save(update_fields=["lifted_at", "lifted_by"])
-        audit.record(by, "lift ban", in_force, whom=in_force.whom)
+        audit.record(by, "lift ban", in_force, whom=in_force.target)
 
 
 @transaction.atomic

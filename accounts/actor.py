@@ -24,7 +24,7 @@ class NetworkHashes(TypedDict):
 
 @dataclass(frozen=True)
 class Actor:
-    """Person who sends requests. `scopes` is None for a browser, which has all rights of its person."""
+    """Person who sends requests. `scopes`: None for a browser, which has all rights of its person."""
 
     user: User | None = None
     visitor: Visitor | None = None
@@ -45,12 +45,12 @@ class Actor:
 
     @property
     def is_known(self) -> bool:
-        """False when there is neither member nor visitor: `key` is the network's then."""
+        """False without member and visitor: `key` is the network's then."""
         return self.user is not None or self.visitor is not None
 
     @property
     def limit_keys(self) -> limits.Keys:
-        """Return the keys for limits.count: one for the person, if known, and one per network."""
+        """Return the keys for limits.count: the person's, if known, and the networks'."""
         # Visitors cost nothing to create, so they must not use up the limit of a network's members.
         person = {self.kind: self.key} if self.is_known else {}
         return person | _network_keys(f"{self.kind}s", network=self.network, network48=self.network48)
@@ -64,7 +64,7 @@ def network_hashes(request: HttpRequest) -> NetworkHashes:
 
 
 def network_limit_keys(request: HttpRequest) -> dict[str, str]:
-    """Return the keys for limits.count while the person is not known: one per network."""
+    """Return the networks' keys for limits.count, before the person is known."""
     return _network_keys("network", **network_hashes(request))
 
 
@@ -74,7 +74,7 @@ def _network_keys(counted: str, *, network: str, network48: str) -> dict[str, st
 
 
 def actor_keys(*owners: User | Visitor) -> list[str]:
-    """Return each Actor.key of these people, for members also those of the visitors they claimed."""
+    """Return each Actor.key of these people, with those of the visitors that members claimed."""
     users = [owner for owner in owners if isinstance(owner, User)]
     visits = [owner for owner in owners if isinstance(owner, Visitor)]
     if users:
@@ -94,7 +94,7 @@ def browser_actor(request: HttpRequest) -> Actor:
 
 
 def ensure_known_actor(request: ActorRequest) -> Actor:
-    """Return the actor, for an unknown one a new visitor whose cookie ActorMiddleware sets."""
+    """Return the actor, or a new visitor whose cookie ActorMiddleware sets."""
     actor = request.actor
     if not actor.is_known:
         visitor = Visitor.objects.create(network=actor.network)

@@ -1,4 +1,4 @@
-"""allauth's adapter: e-mail addresses as names, own rate limits, invitations."""
+"""allauth's adapter: no user names, own rate limits, invitations."""
 
 from typing import cast
 
@@ -29,7 +29,7 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Do nothing: users have no user name."""
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """Return the network's hash, so that allauth's counters hold no IP address either."""
+        """Return the network's hash: allauth's counters then hold no IP address either."""
         return network_hash(request)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: str) -> None:
@@ -44,11 +44,11 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return user
 
     def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: str) -> None:
-        """Reset the limit; allauth calls this after a password reset by e-mail."""
+        """Reset the limit; allauth calls this after a password reset."""
         rate_limit.reset(credentials.get("email", ""))
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Return whether sign-up is open. Raises Banned, so that a ban cannot be evaded with a new account."""
+        """Return whether sign-up is open. Raises Banned: a new account must not evade a ban."""
         refuse_banned(cast(ActorRequest, request).actor, request)
         match SignUp(settings.ARENA_SIGNUP):
             case SignUp.OPEN:

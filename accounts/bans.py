@@ -14,7 +14,7 @@ in_force = TTLCached(lambda: list(Ban.objects.in_force()), ttl_s=2, invalidated_
 
 
 def refuse_banned(actor: Actor, request: HttpRequest) -> None:
-    """Raise Banned with the reason and the end. Without bans in force, `actor` stays lazy and costs no query."""
+    """Raise Banned with reason and end. Without bans in force, `actor` stays lazy and costs no query."""
     for ban in in_force():
         if _applies_to(ban, actor, request):
             raise Banned(_message(ban))

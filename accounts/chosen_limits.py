@@ -1,4 +1,4 @@
-"""Limits that administrators chose, which replace those of the settings."""
+"""Limits chosen by administrators, which replace those of the settings."""
 
 from accounts.models import Limit
 from common.cache import TTLCached

@@ -1,4 +1,4 @@
-"""Give a member the battles and uploads of the visitor that the same browser was before signing in."""
+"""Give a member the battles and uploads of the visitor before sign-in."""
 
 from django.contrib.auth.signals import user_logged_in
 from django.db import transaction

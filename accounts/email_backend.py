@@ -1,6 +1,6 @@
 """E-mail backend that queues messages as rows for a worker (accounts.outgoing_email).
 
-Requests do not wait for a mail server, so their duration does not show whether one was sent. The task has only the id:
+Requests do not wait for a mail server, so their duration does not show whether one was sent. Tasks carry only the id:
 messages hold links that sign in, which must neither be in Valkey nor be lost with it.
 """
 
@@ -39,7 +39,7 @@ class QueuedBackend(BaseEmailBackend):
 
 
 def _queue_task(email_id: int) -> None:
-    """Queue the task. Without a broker the message waits for send_due."""
+    """Queue the task. Without a broker, send_due sends the message."""
     try:
         with fail_fast():
             send_email.delay(email_id)

@@ -46,7 +46,7 @@ def ActorMiddleware(get_response: Responder | AsyncResponder) -> Responder | Asy
 
 
 class LastSeenMiddleware:
-    """Record when a member's browser requested a page; API requests cost no extra query."""
+    """Records page requests of a member's browser; API requests cost no extra query."""
 
     def __init__(self, get_response: Responder) -> None:
         self.get_response = get_response

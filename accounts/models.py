@@ -25,7 +25,7 @@ class EmailUserManager(UserManager["User"]):
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **extra: Any) -> "User":  # type: ignore[override]
-        """Create an administrator with a confirmed address, who can sign in without a mail server."""
+        """Create an administrator with a confirmed address: signing in needs no mail server."""
         from allauth.account.models import EmailAddress  # needs the user model
 
         user = self.create_user(email, password, is_staff=True, is_superuser=True, **extra)
@@ -49,7 +49,7 @@ class User(AbstractUser):
 
 
 class SignInQuerySet(models.QuerySet["SignIn"]):
-    def alive(self) -> "SignInQuerySet":
+    def active(self) -> "SignInQuerySet":
         return self.filter(session__expire_date__gt=Now())
 
 
@@ -97,7 +97,7 @@ class BanQuerySet(models.QuerySet["Ban"]):
 
 
 class Ban(models.Model):
-    """Block of a person or a network from taking part. Banned people may read, and see the reason."""
+    """Block of a person or a network from taking part. Banned people may read."""
 
     user = models.ForeignKey(User, models.CASCADE, null=True, blank=True, related_name="bans")
     visitor = models.ForeignKey(Visitor, models.CASCADE, null=True, blank=True, related_name="bans")
@@ -128,7 +128,7 @@ class Ban(models.Model):
         return f"ban {self.pk}"
 
     @property
-    def whom(self) -> str:
+    def target(self) -> str:
         """Subject for the audit log; omits e-mail addresses."""
         if self.user_id is not None:
             return f"user {self.user_id}"
@@ -141,7 +141,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 
 
 class Invitation(models.Model):
-    """Link with which one person can sign up. Only the token's digest is stored, so the link is shown once."""
+    """Link with which one person can sign up. Only the token's digest is stored."""
 
     email = models.EmailField(_("for"), blank=True, help_text=_("Empty: anyone with the link can use it."))
     digest = models.CharField(max_length=64, unique=True, editable=False)
@@ -190,12 +190,12 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
         return self.filter(not_expired, revoked_at=None, user__is_active=True)
 
     def held_by(self, user: User) -> "ApiTokenQuerySet":
-        """Return the member's tokens that are not revoked, also expired ones, the newest first."""
+        """Return the member's tokens that are not revoked, also expired ones, newest first."""
         return self.filter(user=user, revoked_at=None).order_by("-pk")
 
 
 class ApiToken(models.Model):
-    """API token of a member. Only its digest is stored, so the token is shown once."""
+    """API token of a member. Only its digest is stored."""
 
     PREFIX = "arena_"
 
@@ -244,7 +244,7 @@ class ApiToken(models.Model):
 
 
 class IdempotencyKey(models.Model):
-    """Result of an API POST, kept for 24 hours so that a repeated request does not run twice."""
+    """Result of an API POST, kept for 24 hours for repeated requests."""
 
     actor = models.CharField(max_length=40)
     key = models.CharField(max_length=255)
@@ -286,7 +286,7 @@ class OutgoingEmailQuerySet(models.QuerySet["OutgoingEmail"]):
 
 
 class OutgoingEmail(models.Model):
-    """E-mail that waits to be sent; accounts.outgoing_email deletes the row once it is."""
+    """E-mail to send; accounts.outgoing_email deletes the row afterwards."""
 
     message = models.JSONField()
     created_at = models.DateTimeField(db_default=Now())

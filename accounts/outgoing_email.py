@@ -18,7 +18,7 @@ FIELDS = ("subject", "body", "from_email", "to", "cc", "bcc", "reply_to")
 
 
 def send(email_id: int) -> None:
-    """Send a message if it is due; the condition in the UPDATE lets one worker win. A failed one is retried later."""
+    """Send a message if it is due; the UPDATE's condition lets one worker win. A failed one is retried."""
     due = OutgoingEmail.objects.due().filter(pk=email_id)
     if not due.update(due_at=Now() + RETRY_AFTER, attempts=F("attempts") + 1):
         return
@@ -32,7 +32,7 @@ def send(email_id: int) -> None:
 
 
 def send_due() -> None:
-    """Send messages whose task was lost or that failed before; delete those older than GIVEN_UP_AFTER."""
+    """Send messages whose task was lost or failed; delete those older than GIVEN_UP_AFTER."""
     given_up, _ = OutgoingEmail.objects.filter(created_at__lt=Now() - GIVEN_UP_AFTER).delete()
     if given_up:
         logger.error("e-mails that could not be sent for a day: %d", given_up)

@@ -1,6 +1,6 @@
-"""Rights that only administrators have: over staff, and over one's own bans and votes.
+"""Rights of administrators only: over staff, and over one's own bans and votes.
 
-Called by actions, so that they hold for pages, administration and API. `by` is None for a command.
+Actions call these functions. `by` is None for a command.
 """
 
 from django.db.models import Q, QuerySet
@@ -16,13 +16,13 @@ def is_administrator(by: User | None) -> bool:
 
 
 def refuse_ban(ban: Ban, *, by: User) -> None:
-    """Raise NeedsAdministrator where the ban reaches staff, also by a network that one of them came from."""
+    """Raise NeedsAdministrator where the ban reaches staff, also by a network of theirs."""
     if not is_administrator(by) and _members_in(ban).filter(Q(is_staff=True) | Q(is_superuser=True)).exists():
         raise NeedsAdministrator(_("Only an administrator can block staff, or a network that staff comes from."))
 
 
 def refuse_lift(ban: Ban, *, by: User, network: str) -> None:
-    """Raise NeedsAdministrator where the ban is on `by`, or on `network`, the network of their request."""
+    """Raise NeedsAdministrator where the ban is on `by` or their request's `network`."""
     if is_administrator(by):
         return
     if (ban.network != "" and ban.network == network) or _members_in(ban).filter(pk=by.pk).exists():
@@ -30,14 +30,14 @@ def refuse_lift(ban: Ban, *, by: User, network: str) -> None:
 
 
 def protected_voters(by: User | None) -> list[str]:
-    """Return the keys of voters whose votes `by` may not judge: themselves and all administrators."""
+    """Return the voters whose votes `by` may not judge: themselves and all administrators."""
     if by is None or is_administrator(by):
         return []
     return actor_keys(by, *User.objects.filter(is_superuser=True))
 
 
 def _members_in(ban: Ban) -> QuerySet[User]:
-    """Return the members that a ban reaches; for a network, those who were its visitors before signing in."""
+    """Return the members that a ban reaches; for a network, those who were its visitors."""
     if ban.user_id is not None:
         return User.objects.filter(pk=ban.user_id)
     if ban.visitor_id is not None:

@@ -24,7 +24,7 @@ from common.errors import NotFound
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def tokens(request: HttpRequest) -> HttpResponse:
-    """List and create tokens; a new token is only in the response to its form, not in a reloaded page."""
+    """List and create tokens; only the response to the form contains a new token."""
     user = cast(User, request.user)
     form, token, status = TokenForm(request.POST or None), "", 200
     if form.is_valid():
@@ -94,7 +94,7 @@ def export(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @reauthentication_required  # type: ignore[untyped-decorator]
 def delete(request: HttpRequest) -> HttpResponse:
-    """Show the confirmation form, and delete; even the form needs a recent reauthentication."""
+    """Show the confirmation form, and delete; both need a recent reauthentication."""
     user = cast(User, request.user)
     form = DeleteForm(request.POST or None, email=user.email)
     if not form.is_valid():

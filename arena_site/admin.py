@@ -1,5 +1,3 @@
-"""Title of the administration, and other packages' pages in it: without secrets, and with audit entries."""
-
 from allauth.account.admin import EmailAddressAdmin
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -26,7 +24,7 @@ class AuditedGroupAdmin(AuditChangesMixin, GroupAdmin):
 
 @admin.register(EmailAddress)
 class AuditedEmailAddressAdmin(AuditChangesMixin, EmailAddressAdmin):  # type: ignore[misc]
-    """E-mail addresses sign people in, so changes to them are audited."""
+    """Changes are audited, because e-mail addresses sign people in."""
 
     def subject_of(self, row: EmailAddress) -> str:
         return f"user {row.user_id}"
@@ -43,7 +41,7 @@ class AuditedEmailAddressAdmin(AuditChangesMixin, EmailAddressAdmin):  # type: i
 
 @admin.register(Authenticator)
 class SecondFactorAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
-    """Second factors, which staff delete for people who lost theirs; the secret is not shown."""
+    """Staff delete second factors of people who lost theirs; the secret is not shown."""
 
     secret_fields = frozenset({"data"})
     list_display = ["user", "type", "created_at", "last_used_at"]

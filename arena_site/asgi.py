@@ -1,5 +1,3 @@
-"""ASGI application of the web processes."""
-
 import os
 import sys
 

@@ -27,7 +27,7 @@ DISCONNECT = {"type": "http.disconnect"}
 
 
 class BodyLimit:
-    """Answer 413 to a body that is too long, 503 when the disk is full, and close the connection."""
+    """Answers 413 to a too long body, 503 when the disk is full, and closes the connection."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -71,7 +71,7 @@ def _content_length(scope: Any) -> int:
 
 
 async def _refuse(scope: Any, send: Any, refusal: type[ArenaError]) -> None:
-    """Send JSON to an API client, otherwise the sentence alone, in the language of the request."""
+    """Send JSON to an API client, otherwise the sentence alone, in the request's language."""
     with translation.override(
         translation.get_language_from_request(ASGIRequest({**scope, "method": "GET"}, BytesIO()))
     ):

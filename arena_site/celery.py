@@ -1,5 +1,3 @@
-"""The Celery app of workers and beat."""
-
 import os
 from typing import Any
 
@@ -18,15 +16,13 @@ RECONNECT_INTERVALS = {"interval_start": 0.5, "interval_step": 0.5, "interval_ma
 
 
 class QuickConnection(Connection):
-    """Broker connection that reconnects quickly even after several restarts of the broker."""
+    """Broker connection that reconnects quickly, also after several restarts of the broker."""
 
     def _ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
         return super()._ensure_connection(*args, **RECONNECT_INTERVALS | kwargs)
 
 
 class Amqp(AMQP):
-    """Celery's messaging with QuickConnection."""
-
     Connection = QuickConnection
 
 

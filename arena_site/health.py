@@ -1,4 +1,4 @@
-"""Health checks: /livez (restart the process when it fails) and /readyz (send requests while it succeeds)."""
+"""Health checks: /livez (restart the process when it fails), /readyz (send requests while it succeeds)."""
 
 from collections.abc import Callable
 from functools import cache
@@ -26,14 +26,14 @@ class NotReady(Exception):
 @require_safe
 @never_cache
 def livez(request: HttpRequest) -> HttpResponse:
-    """Answer 200 without any service, as long as the process responds."""
+    """Answer 200 without any service, while the process responds."""
     return HttpResponse(OK, content_type="text/plain")
 
 
 @require_safe
 @never_cache
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Answer 200 when everything works, otherwise 503; `checks` maps each part to "ok" or a description of its fault.
+    """Answer 200 when everything works, otherwise 503; `checks` maps each part to "ok" or its fault.
 
     failed_boards: boards whose fit failed at the last aggregation; they keep their newest snapshot.
     """

@@ -1,6 +1,6 @@
 """`python -m arena_site.healthcheck`: exit with 0 when this container's web process answers /livez.
 
-It runs every few seconds, so it does not import Django.
+Runs every few seconds, so it does not import Django.
 """
 
 import http.client

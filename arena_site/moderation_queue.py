@@ -1,4 +1,4 @@
-"""The moderators' queue in the administration. It stands here because it needs every app."""
+"""The moderators' queue in the administration, above all apps because it needs each of them."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -31,7 +31,7 @@ MAY_BAN = "accounts.add_ban"
 
 
 class BanForm(BecauseForm):
-    """BecauseForm whose reason is shown to the blocked person, with a duration."""
+    """Reason, which the blocked person sees, with a duration."""
 
     DAYS = [("1", gettext_lazy("a day")), ("7", gettext_lazy("a week")), ("30", gettext_lazy("thirty days"))]
     days = forms.ChoiceField(
@@ -50,7 +50,7 @@ class BanForm(BecauseForm):
 
 @transaction.atomic
 def exclude_votes_of_cases(cases: ModerationCaseQuerySet, *, by: User, because: str) -> list[ModerationCase]:
-    """Exclude the votes of the cases' battles and return the cases. Raises TalliesDisagree."""
+    """Exclude the votes of the cases' battles; return the cases. Raises TalliesDisagree."""
     settled = actions.settle_cases(
         cases.exclude(battle__vote=None), by=by, because=because, action="moderation.exclude"
     )
@@ -90,7 +90,7 @@ class HiddenFilter(admin.SimpleListFilter):
 class ModerationQueueAdmin(ReadOnlyAdmin):
     """Cases, the longest waiting first."""
 
-    list_display = ["what", "prompt", "person", "state", "outcome", "flagged_at", "decided_by"]
+    list_display = ["findings", "prompt", "person", "state", "outcome", "flagged_at", "decided_by"]
     list_filter = ["state", FlaggedByFilter, "verdicts__action", HiddenFilter]
     search_fields = [
         "battle__public_id", "reports__reason", "verdicts__category", "battle__session__owner_user__email",
@@ -101,7 +101,7 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
     list_per_page = 50
     actions = ["dismiss", "hide", "exclude_votes", "ban", "show_again"]
     fields = [
-        "state", "flagged_at", "what", "person", "outcome", "opened_at", "decided_at", "decided_by", "reason",
+        "state", "flagged_at", "findings", "person", "outcome", "opened_at", "decided_at", "decided_by", "reason",
     ]  # fmt: skip
     change_form_template = "admin/battles/moderationcase/change_form.html"
 
@@ -109,7 +109,7 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
         return ModerationCase.objects.for_queue()
 
     @admin.display(description=gettext_lazy("what"))
-    def what(self, case: ModerationCase) -> str:
+    def findings(self, case: ModerationCase) -> str:
         found = Counter(self._verdict_text(verdict) for verdict in case.verdicts.all())
         parts = [text if times == 1 else f"{text} × {times}" for text, times in found.items()]
         if reports := len(case.reports.all()):
@@ -152,7 +152,7 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **extra})
 
     def _decisions(self, request: HttpRequest) -> dict[str, str]:
-        """Return {name: description} of the actions allowed for this person."""
+        """Return {name: description} of the person's actions."""
         return {name: str(found[2]) for name, found in self.get_actions(request).items() if found is not None}
 
     def has_decide_permission(self, request: HttpRequest) -> bool:
@@ -191,7 +191,7 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
         form_class: type[BecauseForm],
         act: Callable[..., list[ModerationCase]],
     ) -> HttpResponse | None:
-        """Render the form, or run the action on a valid form and return None, which leads back to the list."""
+        """Render the form, or run the action and return None: back to the list."""
         form = form_class(request.POST if "because" in request.POST else None)
         if form.is_valid():
             chosen = ModerationCase.objects.filter(pk__in=list(cases.values_list("pk", flat=True)))

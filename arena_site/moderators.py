@@ -1,4 +1,4 @@
-"""The group of moderators: they judge votes and block people, but see no keys and no settings."""
+"""The group of moderators: they judge votes and block people, and see no keys and no settings."""
 
 from django.contrib.auth.models import Group, Permission
 
@@ -16,16 +16,15 @@ MAY_ADD_OR_CHANGE = [
 
 
 def permissions() -> set[str]:
-    """Return the permissions as app.codename."""
     seen = {f"{app}.view_{model}" for app, model in (name.split(".") for name in MAY_SEE)}
     return seen | set(MAY_ADD_OR_CHANGE)
 
 
 def sync_group(**_: object) -> None:
-    """Give the group exactly these permissions, after every migration; edits in the administration are undone."""
+    """Give the group exactly these permissions after every migration; edits in the administration are undone."""
     wanted = permissions()
     found = Permission.objects.filter(codename__in=[name.split(".")[1] for name in wanted]).select_related(
         "content_type"
     )
-    group, _made = Group.objects.get_or_create(name=MODERATORS)
+    group, _created = Group.objects.get_or_create(name=MODERATORS)
     group.permissions.set([one for one in found if f"{one.content_type.app_label}.{one.codename}" in wanted])

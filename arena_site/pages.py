@@ -32,7 +32,7 @@ class ServerError(ArenaError):
 
 
 class UnknownEndpoint(APIView):
-    """View for every path of the API that does not exist."""
+    """View for unknown paths of the API."""
 
     schema = None
 

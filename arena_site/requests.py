@@ -26,7 +26,7 @@ _HANDLERS = {
 
 
 class RequestMiddleware:
-    """Stands outside of every middleware that can refuse a request, so that refusals are logged, too."""
+    """Outermost middleware, so that refusals by others are logged, too."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -65,7 +65,7 @@ def redacted_path(request: HttpRequest) -> str:
 
 
 def _actor_kind(request: HttpRequest) -> str:
-    """Return token, staff, member or visitor; "unknown" where the view did not load the actor, to save queries."""
+    """Return token, staff, member or visitor; "unknown" where the view did not load the actor."""
     actor: Any = getattr(request, "actor", None)
     if isinstance(actor, LazyObject):
         actor = None if actor._wrapped is empty else actor._wrapped

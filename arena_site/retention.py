@@ -1,5 +1,3 @@
-"""Delete sessions and network hashes that are older than the operator keeps them."""
-
 import logging
 from datetime import datetime, timedelta
 
@@ -42,7 +40,7 @@ def purge() -> None:
 
 
 def _rewrite_append_only_file() -> None:
-    """Rewrite the file so that expired keys leave the disk. Best effort: a managed service may forbid the command."""
+    """Rewrite the file: expired keys leave the disk. Best effort: a managed service may forbid it."""
     try:
         rewrite_append_only_file()
     except UNREACHABLE as error:

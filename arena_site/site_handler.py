@@ -18,10 +18,10 @@ from django.urls import set_script_prefix
 
 
 class SiteHandler(ASGIHandler):
-    """Run a request in one thread from its first signal to its last; run streams on the event loop alone.
+    """Runs a request in one thread from its first signal to its last, and streams on the event loop alone.
 
     Django's handler changes threads for every synchronous middleware, the view and the signals around them, and gives
-    each request and each open stream a thread of its own. Here the threads are as many as the process has database
+    each request and each open stream a thread of its own. Here the threads are as many as the process's database
     connections: requests of a crowd queue for a thread, not for a connection, which has a timeout. `/livez` has its own
     thread, because that queue is long while the database is away.
     """

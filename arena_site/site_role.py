@@ -1,4 +1,4 @@
-"""Rights of the database role that web processes and workers use where it does not own the tables."""
+"""Rights of the database role of web processes and workers, where it does not own the tables."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ GRANTS = Path(__file__).with_suffix(".sql")
 
 @transaction.atomic
 def grant_rights() -> bool:
-    """Give ARENA_SITE_ROLE its rights, as the tables' owner; return False where no other such role exists."""
+    """Grant ARENA_SITE_ROLE its rights, as the tables' owner; False where no other such role exists."""
     role = settings.ARENA_SITE_ROLE
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM pg_roles WHERE rolname = %s AND rolname <> current_user", [role])
@@ -27,7 +27,7 @@ def grant_rights() -> bool:
 
 
 def _mutable_vote_columns() -> list[str]:
-    """Return the columns that are no facts, the number included: its trigger has the rights of the site's role."""
+    """Return the columns that are no facts, with the number: its trigger has the site role's rights."""
     return [
         field.column for field in Vote._meta.concrete_fields if field.column and field.name not in ("id", *VOTE_FACTS)
     ]

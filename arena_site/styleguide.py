@@ -1,4 +1,4 @@
-"""`/styleguide/`, for staff: every component in every state, from the templates that the pages use."""
+"""`/styleguide/`, for staff: every component in every state, from the pages' templates."""
 
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
@@ -87,7 +87,7 @@ def _turns() -> list[JsonObject]:
 
 
 def _battle(name: str, *answers: JsonObject, mode: str = "blind", vote: JsonObject | None = None) -> JsonObject:
-    """In the shape of `battles.payloads.battle_payload`."""
+    """Return a battle in the shape of `battles.payloads.battle_payload`."""
     shown = list(answers) or [_answer(side, **NUMBERS) for side in ("left", "right")]
     is_open = mode != "blind" or vote is not None
     turn = {

@@ -9,7 +9,7 @@ from common.valkey.connections import is_away
 def sidebar(request: HttpRequest) -> dict[str, object]:
     """Return lazy values, evaluated only by pages that print them.
 
-    latest_sessions: a SessionList. is_paused: True while Valkey is unreachable, which stops new battles and streams.
+    latest_sessions: a SessionList. is_paused: Valkey is unreachable, which stops new battles and streams.
     """
 
     def latest() -> SessionList:

@@ -24,8 +24,6 @@ class BudgetReached(ArenaError):
 
 
 class ModelsOverBudget(ArenaError):
-    """Carries the failed reservation, None if none was tried."""
-
     code = "models_over_budget"
     message = _(
         "The models of this battle have reached their budget for today. Vote on their answers, or choose other models."

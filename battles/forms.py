@@ -40,7 +40,7 @@ class PromptForm(forms.Form):
         self._actor = actor
 
     def add_refusal(self, refusal: InvalidInput) -> None:
-        """Show the action's sentence at the prompt if it is about the prompt, otherwise above the form."""
+        """Show the sentence at the prompt if it is about the prompt, otherwise above the form."""
         self.add_error("prompt" if "prompt" in (refusal.fields or {}) else None, refusal.detail)
 
     def chips(self) -> list[Upload]:

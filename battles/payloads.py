@@ -1,8 +1,8 @@
 """Payloads of battles: an allow-list, and the only source of battle data that leaves the server before the vote.
 
 A battle is revealed once a vote exists, or from the start if it is not blind. Before that a payload has no name, id,
-token count, time or upstream text of either side, and no reasoning: only some providers show it, and in it models
-mention themselves and their makers' rules.
+token count, time or upstream text of either side, and no reasoning: only some providers show it, and models mention
+themselves in it.
 """
 
 from typing import cast
@@ -72,7 +72,7 @@ def battle_payload(battle: Battle, *, stream_format: Format = "api") -> BattlePa
 
 
 def _without_text(payload: BattlePayload) -> BattlePayload:
-    """Return the payload of a hidden battle: the vote without texts, and no possible action."""
+    """Return a hidden battle's payload: the vote without texts, and no possible action."""
     vote = payload["vote"]
     return {
         **payload,

@@ -25,7 +25,7 @@ def _joined() -> BattleQuerySet:
 
 
 def _related_queries(battles_in: str) -> list[Callable[[Any], QuerySet[Any]]]:
-    """Return functions that build the querysets of sides, prices, turns and answers by the path to their battles."""
+    """Return builders of the querysets of sides, prices, turns and answers, by the path to their battles."""
 
     def path(*parents: str) -> str:
         return "__".join([*parents, battles_in])
@@ -58,7 +58,7 @@ _by_pk_locked = PreparedQuery(
 
 
 def find_battle(actor: Actor, public_id: str) -> Battle | None:
-    """Return the actor's battle with session, vote and share; None if it does not exist or is not theirs."""
+    """Return the actor's battle with session, vote and share, or None."""
     if actor.user is not None:
         found = _by_user(public_id, actor.user.pk)
     else:
@@ -106,7 +106,7 @@ def _with_related(battle: Battle) -> Battle:
 
 
 def get_sides_with_prices(battle_id: int) -> list[Side]:
-    """Return the battle's sides by position, with their models' providers and prices."""
+    """Return the sides by position, with their models' providers and prices."""
     sides = _sides_with_provider(battle_id)
     _set_prices(sides, _prices(battle_id))
     return sides

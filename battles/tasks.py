@@ -33,7 +33,7 @@ def test_model(test_id: str) -> None:
 
 
 def wake(turn_id: int) -> bool:
-    """Queue the turn's task; False if the broker is unreachable: the sweeper then wakes the turn."""
+    """Queue the turn's task; False if the broker is unreachable, then the sweeper wakes the turn."""
     try:
         with fail_fast():
             answer_turn.delay(turn_id)
@@ -44,7 +44,7 @@ def wake(turn_id: int) -> bool:
 
 
 def wake_probe(breaker_id: int) -> None:
-    """Queue a probe's task, which expires because each sweep queues it again."""
+    """Queue a probe's task. It expires, because each sweep queues it again."""
     try:
         with fail_fast():
             probe_model.apply_async((breaker_id,), expires=10)

@@ -14,7 +14,7 @@ M = TypeVar("M", bound=Model)
 
 
 class PayloadResponse(Generic[Payload], Response):  # in this order: DRF's __class_getitem__ drops the type
-    """JSON response. A view's return annotation names status and payload; arena_site.openapi reads them from there."""
+    """JSON response. A view's return annotation names status and payload for arena_site.openapi."""
 
     status: ClassVar = 200
 

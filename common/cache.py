@@ -1,5 +1,3 @@
-"""TTL cache for one zero-argument query; shared by threads, invalidated by this process's saves."""
-
 import threading
 import time
 from collections.abc import Callable
@@ -13,7 +11,7 @@ T = TypeVar("T")
 
 
 class TTLCached(Generic[T]):
-    """Return the result of `load`, at most `ttl_s` seconds old; callers must not change it.
+    """In-process TTL cache of a zero-argument query, shared by threads. Callers must not change the value.
 
     Saving or deleting an instance of `invalidated_by` in this process drops the value at once. One thread loads, the
     others wait for it; a load that raises is not kept.

@@ -1,4 +1,4 @@
-"""Client addresses and their networks; forwarding headers count only from configured proxies.
+"""Client addresses and networks; forwarding headers count only from configured proxies.
 
 Client addresses are never stored, only a keyed hash of the network, with another key every month.
 """
@@ -14,7 +14,7 @@ from django.utils.crypto import salted_hmac
 def client_ip(request: HttpRequest) -> str:
     """Return the nearest address that is no trusted proxy.
 
-    Walks X-Forwarded-For from the right while the previous hop is in ARENA_TRUSTED_PROXIES (addresses or networks).
+    Walks X-Forwarded-For from the right while the previous hop is in ARENA_TRUSTED_PROXIES.
     """
     trusted = [ipaddress.ip_network(network, strict=False) for network in settings.ARENA_TRUSTED_PROXIES]
     address = request.META.get("REMOTE_ADDR") or "127.0.0.1"
@@ -25,20 +25,19 @@ def client_ip(request: HttpRequest) -> str:
 
 
 def is_from_trusted_proxy(request: HttpRequest) -> bool:
-    """Return whether a trusted proxy sent the request."""
     trusted = [ipaddress.ip_network(network, strict=False) for network in settings.ARENA_TRUSTED_PROXIES]
     return _is_in(request.META.get("REMOTE_ADDR", ""), trusted)
 
 
 def is_in_networks(request: HttpRequest, networks: list[str]) -> bool:
-    """Return whether the client is in one of these networks; False behind a proxy that is not trusted."""
+    """Return whether the client is in one of these networks; False behind an untrusted proxy."""
     if "X-Forwarded-For" in request.headers and not is_from_trusted_proxy(request):
         return False
     return _is_in(client_ip(request), [ipaddress.ip_network(network, strict=False) for network in networks])
 
 
 def network_of(address: str, *, prefix: int = 64) -> str:
-    """Return an IPv4 address unchanged, the /64 (or other prefix) of an IPv6 address, or "unknown"."""
+    """Return an IPv4 address unchanged, an IPv6 address's /64 (or `prefix`), or "unknown"."""
     ip = _parse(address)
     if isinstance(ip, ipaddress.IPv6Address):
         return str(ipaddress.IPv6Network((int(ip), prefix), strict=False))
@@ -46,12 +45,12 @@ def network_of(address: str, *, prefix: int = 64) -> str:
 
 
 def network_hash(request: HttpRequest, month: str = "") -> str:
-    """Return a keyed hash of the client's network in `month` (default: now): at most 32 characters, 2026-11:5f0c…."""
+    """Return a keyed hash of the client's network in `month` (default: now), 32 characters at most: 2026-11:5f0c…."""
     return _keyed_hash(network_of(client_ip(request)), month)
 
 
 def network48_hash(request: HttpRequest) -> str:
-    """Return the hash of an IPv6 address's /48, as one customer may have all its 65,536 /64s; empty for IPv4."""
+    """Return the hash of an IPv6 /48, as one customer may have all its 65,536 /64s; "" for IPv4."""
     network = network_of(client_ip(request), prefix=48)
     return _keyed_hash(network) if network.endswith("/48") else ""
 
@@ -72,7 +71,7 @@ def _is_in(address: str, networks: list[ipaddress.IPv4Network | ipaddress.IPv6Ne
 
 
 def _parse(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Parse an address, None if invalid; a dual-stack socket's ::ffff:192.0.2.1 becomes the IPv4 address."""
+    """Parse an address, None if invalid; ::ffff:192.0.2.1 of a dual-stack socket becomes IPv4."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:

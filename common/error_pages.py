@@ -14,14 +14,14 @@ logger = logging.getLogger(__name__)
 
 
 def json_error_response(request: HttpRequest, error: ArenaError) -> JsonResponse | None:
-    """Return the error as JSON for the URLs of programs, None for those of pages."""
+    """Return the error as JSON for programs' URLs, None for pages."""
     if not request.path.startswith(("/api/", "/stream/", "/leaderboard/stream/")):
         return None
     return JsonResponse(error.as_json(), status=error.http_status, headers=error.headers)
 
 
 def error_response(request: HttpRequest, error: ArenaError) -> HttpResponse:
-    """Return the error as a page, as a notice for htmx, or as JSON for the URLs of programs."""
+    """Return the error as a page, as a notice for htmx, or as JSON for programs' URLs."""
     if json_response := json_error_response(request, error):
         return json_response
     template = "error.html#notice" if getattr(request, "htmx", False) else error.page
@@ -34,7 +34,7 @@ def error_response(request: HttpRequest, error: ArenaError) -> HttpResponse:
 
 
 def response_for_exception(request: HttpRequest, exception: Exception) -> HttpResponse | None:
-    """Return the response to a refusal or to an unreachable service; None for a bug."""
+    """Return the response to a refusal or an unreachable service; None for a bug."""
     if isinstance(exception, CONNECTION_ERRORS):
         logger.warning("the database is away: %s", str(exception).strip())
         return error_response(request, DatabaseAway())
@@ -45,7 +45,7 @@ def response_for_exception(request: HttpRequest, exception: Exception) -> HttpRe
 
 
 class ArenaErrorMiddleware:
-    """Turn an ArenaError or an unreachable service into a page; the API has its own handler."""
+    """Turns an ArenaError or an unreachable service into a page; the API has its own handler."""
 
     sync_capable = True
     async_capable = True

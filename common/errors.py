@@ -38,7 +38,7 @@ class ArenaError(Exception):
         return math.ceil((self.retry_after or 0) / 3_600) if (self.retry_after or 0) > 7_200 else 0
 
     def as_json(self) -> ErrorPayload:
-        """Return the payload; its sentences quote input, so unstorable characters are replaced."""
+        """Return the payload; unstorable characters in quoted input are replaced."""
         body: ErrorPayload = {"code": self.code, "detail": storable(self.detail)}
         if self.fields:
             body["fields"] = {storable(name): [storable(line) for line in lines] for name, lines in self.fields.items()}

@@ -1,4 +1,4 @@
-"""Log format: structlog renders the records of `logging` as JSON or text, with the request's id."""
+"""Log format: structlog renders `logging` records as JSON or text, with the request's id."""
 
 import re
 import secrets
@@ -31,7 +31,7 @@ def end_request() -> None:
 
 
 def formatter(style: str) -> ProcessorFormatter:
-    """Return a formatter; `style`: json or text. A record's `extra` becomes fields of the line."""
+    """style: json or text. A record's `extra` becomes fields of the line."""
     before: list[Processor] = [
         merge_contextvars, add_log_level, add_logger_name, ExtraAdder(), TimeStamper(fmt="iso", utc=True, key="time"),
         ExceptionRenderer(), _redact_secrets,
@@ -43,7 +43,7 @@ def formatter(style: str) -> ProcessorFormatter:
 
 
 def _redact_secrets(logger: Any, method: str, line: EventDict) -> EventDict:
-    """Redact secrets. Values other than numbers and booleans become text first."""
+    """Redact secrets; values other than numbers and booleans become text first."""
     for name, value in line.items():
         if not isinstance(value, (int, float, bool, type(None))) and not name.startswith("_"):
             line[name] = redact(str(value))

@@ -1,4 +1,4 @@
-"""Access to the `.sql` files of apps: functions, triggers and long statements."""
+"""Access to apps' `.sql` files."""
 
 from functools import cache
 from pathlib import Path

@@ -32,7 +32,7 @@ class EventStreamResponse(StreamingHttpResponse):
 
 
 def response(request: HttpRequest, events: AsyncIterator[bytes], *, person: str) -> EventStreamResponse:
-    """Return a response with these events, counted for `person` (stream_slots.person_hash). Raises TooManyStreams.
+    """Return a response counted for `person` (stream_slots.person_hash). Raises TooManyStreams.
 
     Blocks on Valkey, so do not call it in an event loop.
     """

@@ -13,7 +13,7 @@ def generated_verbose_names(configs: Iterable[AppConfig]) -> Iterator[str]:
 
 
 def translate_verbose_names(configs: Iterable[AppConfig]) -> None:
-    """Replace the generated names by lazy translations; migrations contain only explicit names."""
+    """Replace generated names by lazy translations; migrations contain only explicit names."""
     for owner, attribute, name in list(_generated(configs)):
         setattr(owner, attribute, gettext_lazy(name))
 

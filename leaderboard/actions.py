@@ -20,7 +20,7 @@ from leaderboard.models import AnomalyReview
 
 @transaction.atomic
 def retract(vote: Vote, *, reason: Vote.ExcludedReason, by: User | None, because: str = "") -> None:
-    """Exclude one vote. Raises VoteDoesNotCount, and TalliesDisagree when the tallies do not hold it."""
+    """Exclude one vote. Raises VoteDoesNotCount and TalliesDisagree."""
     if not retract_votes(Vote.objects.filter(pk=vote.pk), reason=reason, by=by, because=because):
         raise VoteDoesNotCount
 
@@ -38,7 +38,7 @@ def retract_votes(
 ) -> list[Vote]:
     """Exclude the votes that count, all or none; return them.
 
-    Raises TalliesDisagree, and NeedsAdministrator as _refuse_protected_voters does.
+    Raises TalliesDisagree, and NeedsAdministrator as _refuse_protected_voters.
     """
     _refuse_protected_voters(votes, by)
     changed = exclude_votes(votes.filter(excluded_reason=""), reason=reason, by=by, because=because)
@@ -50,7 +50,7 @@ def retract_votes(
 def restore_votes(votes: VoteQuerySet, *, by: User | None, because: str = "") -> list[Vote]:
     """Count the excluded votes again, all or none; return them.
 
-    Raises NeedsAdministrator as _refuse_protected_voters does, and for votes that the arena excluded by itself.
+    Raises NeedsAdministrator as _refuse_protected_voters, and for votes that the arena excluded by itself.
     """
     _refuse_protected_voters(votes, by)
     excluded_automatically = votes.exclude(excluded_reason__in=["", *Vote.ExcludedReason.chosen_by_staff()])
@@ -65,7 +65,7 @@ def restore_votes(votes: VoteQuerySet, *, by: User | None, because: str = "") ->
 def decide_review(review: AnomalyReview, state: str, *, by: User, because: str) -> AnomalyReview:
     """Count a reviewed voter's votes again (DISMISSED) or exclude them for good (EXCLUDED).
 
-    Raises ReviewIsDecided, and NeedsAdministrator as _refuse_protected_voters does.
+    Raises ReviewIsDecided, and NeedsAdministrator as _refuse_protected_voters.
     """
     _refuse_protected_voters(Vote.objects.filter(voter=review.voter) | review.votes, by)
     decided = reviews.decide(review, state, by=by, because=because)

@@ -1,6 +1,6 @@
 """Live updates of open boards, with one subscription and few queries per web process for any number of readers.
 
-A notification only triggers a query, which also runs every POLL_INTERVAL_S: a lost notification delays the update.
+A notification triggers a query, which also runs every POLL_INTERVAL_S: a lost one delays the update.
 """
 
 import asyncio
@@ -107,7 +107,7 @@ def get_watcher() -> SnapshotWatcher:
 
 
 async def board_events(board: str, shown: str) -> AsyncIterator[bytes]:
-    """Yield `snapshot` events with the new snapshot's id as data and event id, until the reader disconnects."""
+    """Yield `snapshot` events with the id as data and event id, until the reader disconnects."""
     yield sse.KEEP_ALIVE
     async for snapshot in get_watcher().follow(board, shown):
         yield sse.event("snapshot", snapshot, id=snapshot) if snapshot else sse.KEEP_ALIVE

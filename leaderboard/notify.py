@@ -1,5 +1,3 @@
-"""Notify web processes of new snapshots; leaderboard.live_updates receives the notifications."""
-
 import logging
 
 from common.valkey.connections import UNREACHABLE, connection, fail_fast
@@ -10,7 +8,7 @@ CHANNEL = "leaderboard:snapshots"
 
 
 def notify_new_snapshot(scope: str) -> None:
-    """Notify after the snapshot is committed. Best effort: web processes also poll every minute."""
+    """Notify leaderboard.live_updates on commit. Best effort: web processes also poll every minute."""
     try:
         with fail_fast():
             connection().publish(CHANNEL, scope)

@@ -9,7 +9,7 @@ from django.views.decorators.debug import sensitive_variables
 
 
 class KeyUnreadable(Exception):
-    """Raised if a stored key was encrypted with an encryption key that this installation lacks."""
+    """Raised if this installation lacks the key that encrypted a stored key."""
 
 
 def _cipher() -> MultiFernet:
@@ -33,5 +33,5 @@ def decrypt(stored: bytes) -> str:
 
 @sensitive_variables("key")
 def fingerprint(key: str) -> str:
-    """Return twelve hex digits by which people can compare keys."""
+    """Return twelve hex digits by which people compare keys."""
     return hashlib.sha256(b"arena provider key\0" + key.encode()).hexdigest()[:12]

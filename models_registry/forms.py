@@ -13,7 +13,7 @@ from models_registry.validators import validate_provider_key
 
 
 class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Form with a write-only key: its field is always empty when the page is shown."""
+    """Form with a write-only key: its field is always shown empty."""
 
     key = forms.CharField(
         label=_("New key"),

@@ -9,7 +9,7 @@ LICENCE_KIND_LABELS = dict(LanguageModel.LicenseKind.choices)
 
 
 def model_summary(model: LanguageModel, *, prices: Mapping[int, Price] | None = None) -> ModelPayload:
-    """Return the API's model object. No query if prices are prefetched, or given by the models' ids.
+    """Return the API's model object. No query if prices are prefetched or given by the models' ids.
 
     Prices are US dollars per million tokens as decimal strings, None while unknown.
     """
@@ -30,11 +30,11 @@ def model_summary(model: LanguageModel, *, prices: Mapping[int, Price] | None = 
 
 
 def licence_label(licence: str) -> str:
-    """Return the label of a license kind; the name of a licence is returned unchanged."""
+    """Return a license kind's label; other names of licences unchanged."""
     return str(LICENCE_KIND_LABELS.get(licence, licence))
 
 
 def prices_in_force(model_ids: Iterable[int]) -> dict[int, Price]:
-    """Return current prices by model. For hundreds of models it takes a third of the time of prefetching."""
+    """Return current prices by model; for hundreds of models in a third of prefetching's time."""
     newest = Price.objects.filter(model__in=list(model_ids)).order_by("model_id", "-valid_from", "-pk")
     return {price.model_id: price for price in newest.distinct("model_id")}

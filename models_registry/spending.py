@@ -1,6 +1,6 @@
-"""Reserve money before calls and settle it after them; concurrent reservations never exceed a budget.
+"""Money reserved before calls and settled after them; concurrent reservations never exceed a budget.
 
-A call costs at most its reservation, because a prompt's token is at least one byte and the answer has a cap.
+A call costs at most its reservation: a prompt's token is at least one byte and the answer has a cap.
 """
 
 import logging
@@ -116,7 +116,7 @@ def reserve(bills: Sequence[Bill]) -> list[Charge]:
 
 
 def reserve_affordable(bills: Mapping[int, Bill]) -> dict[int, Charge]:
-    """Reserve the bills that fit into the budgets; return their charges by the same keys."""
+    """Reserve the bills that fit into the budgets; return their charges by key."""
     affordable = dict(bills)
     while affordable:
         try:

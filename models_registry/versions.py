@@ -1,4 +1,4 @@
-"""Change language models. Models with votes get a new version if the change affects their answers."""
+"""Changes of language models. Models with votes get a new version if their answers are affected."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -16,7 +16,7 @@ def revise(pk: int, changes: Mapping[str, object]) -> LanguageModel:
     """Apply `changes` (attribute name → value) and return the changed row.
 
     If the model has votes and one of LanguageModel.BEHAVIOUR changes, that is a new version, and the old one is
-    retired. Nothing is written if nothing differs.
+    retired.
     """
     current = LanguageModel.objects.select_for_update().get(pk=pk)
     changed = {name: value for name, value in changes.items() if getattr(current, name) != value}

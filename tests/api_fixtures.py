@@ -49,7 +49,7 @@ def contestants() -> list[LanguageModel]:
 
 
 def publish() -> list[AggregationRun]:
-    """Cast votes between the contestants and publish all their boards."""
+    """Vote on the contestants and publish their boards."""
     ada, bob, cyd = contestants()
     vote_factory.cast_many(ada, bob, left=6, right=3, tie=1)
     vote_factory.cast_many(bob, cyd, left=4, right=3, both_bad=1)
@@ -57,7 +57,7 @@ def publish() -> list[AggregationRun]:
     return list(AggregationRun.objects.filter(state=AggregationRun.State.DONE))
 
 
-def of(actor: Actor, *, with_boards: bool = False) -> World:
+def create_world(actor: Actor, *, with_boards: bool = False) -> World:
     models, snapshots = contestants(), publish() if with_boards else []
     left, right = models[:2]
     waiting, voted, void, live = (make.answered_battle(left, right, actor=actor) for _ in range(4))

@@ -1,7 +1,6 @@
-"""Settings of arenas started by tests: those of `make up`, with variables for values that operators cannot set.
+"""Settings of `make up`, with variables for values that operators cannot set.
 
-`ARENA_LIMIT_<ACTION>_<WHO>` replaces a limit, `ARENA_STREAMS_<WHOSE>` a cap of open streams,
-`ARENA_LISTED_FROM_VOTES` the votes after which a board lists a model.
+`ARENA_LIMIT_<ACTION>_<WHO>` replaces a limit, `ARENA_STREAMS_<WHOSE>` a cap of open streams.
 """
 
 from arena_site.settings.local import *  # noqa: F403

@@ -1,5 +1,3 @@
-"""Marker for tests that need the local model's packages."""
-
 from importlib.util import find_spec
 
 import pytest

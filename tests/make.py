@@ -1,5 +1,3 @@
-"""Builders of rows for tests."""
-
 from itertools import count
 from typing import Any
 

@@ -16,10 +16,9 @@ class SharedArenaScheduling(LoadScopeScheduling):
 
 
 def start_order(item: pytest.Item) -> int:
-    """Sort browser tests before other tests with whole arenas, and all of these before the rest.
+    """Sort browser tests first, then other tests with whole arenas, then the rest.
 
-    Long files would otherwise keep one worker busy at the end. Browser tests run together, because they share a browser
-    and an arena until a test of another package starts.
+    Long files at the end would keep one worker busy. Browser tests stay together to share a browser and an arena.
     """
     if item.get_closest_marker("browser"):
         return 0 if item.nodeid.startswith(FOLDERS_WITH_ONE_ARENA) else 1

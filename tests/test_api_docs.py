@@ -1,5 +1,3 @@
-"""The calls of docs/api.md work against a running site."""
-
 import os
 import subprocess
 import sys

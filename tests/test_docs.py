@@ -1,5 +1,3 @@
-"""The documentation has no broken references, and its examples work."""
-
 import shlex
 import subprocess
 import sys

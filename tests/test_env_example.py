@@ -1,5 +1,3 @@
-"""`.env.example` lists all settings."""
-
 import ast
 import re
 from pathlib import Path

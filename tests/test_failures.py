@@ -1,5 +1,3 @@
-"""Rerun and report of failing tests."""
-
 import os
 import re
 import shlex

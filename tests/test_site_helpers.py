@@ -1,5 +1,3 @@
-"""Start and end of the site that tests run in threads."""
-
 from common.valkey.connections import connection
 from tests.site import answer_worker
 

@@ -1,4 +1,4 @@
-"""Measure the code's wording and shape, and fail where a limit of tools/style_limits.toml is exceeded.
+"""Check the code's wording and shape against tools/style_limits.toml.
 
 The limits only go down: lower them in the change that makes it possible (CONTRIBUTING.md, "Words").
 """

@@ -1,4 +1,4 @@
-"""Check that templates have lines of at most 120 characters: djade formats them, but does not break lines."""
+"""Check of template lines for 120 characters: djade does not break lines."""
 
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ MAX_COLUMNS = 120
 
 
 def long_lines(root: Path) -> list[str]:
-    """Return "path:line: n characters" for each line that is too long."""
+    """Return "path:line: n characters" for each too long line."""
     return [
         f"{path.relative_to(root)}:{number}: {len(line)} characters"
         for path in sorted(root.glob("templates/**/*.html")) + sorted(root.glob("*/templates/**/*.html"))

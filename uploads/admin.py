@@ -1,5 +1,3 @@
-"""Read-only records of uploads; the files themselves are not shown."""
-
 from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest

@@ -1,4 +1,4 @@
-"""Uploads as responses. Original files are sent as attachments, so browsers save them and never display them."""
+"""Uploads as responses. Browsers save original files and never display them."""
 
 from django.http import HttpResponse
 from django.utils.http import content_disposition_header

@@ -1,5 +1,3 @@
-"""Read uploads in a worker: claim, read in a guarded child process, store the result."""
-
 from typing import Any
 
 from django.db import transaction
@@ -13,7 +11,7 @@ from uploads.reading.sniffing import Kind
 
 
 def read_upload(upload_id: int) -> None:
-    """Read an upload unless another worker has claimed it; the sweeper requeues a read that was interrupted."""
+    """Read an upload unless another worker has claimed it; the sweeper requeues interrupted reads."""
     upload = Upload.objects.claim(upload_id)
     if upload is None:
         return
@@ -31,7 +29,7 @@ def read_upload(upload_id: int) -> None:
 
 @transaction.atomic
 def store(upload: Upload, result: Text | Picture) -> None:
-    """Store what was read, unless another worker has claimed the upload since."""
+    """Store the result, unless another worker has claimed the upload since."""
     pages = [storable(page) for page in result.pages] if isinstance(result, Text) else []
     is_held = Upload.objects.held(upload).update(
         state=Upload.State.READY, lease_until=None,

@@ -1,5 +1,3 @@
-"""Sanitize names of files, which are shown, sent to models and offered for saving. No Django."""
-
 import re
 import unicodedata
 
@@ -10,7 +8,7 @@ _BIDI_CONTROLS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def sanitize_name(name: str) -> str:
-    """Return one line of visible characters without a path, at most MAX_LENGTH long; the extension is kept."""
+    """Return one line of visible characters without a path, at most MAX_LENGTH, with the extension."""
     name = re.split(r"[/\\]", name)[-1]
     name = _BIDI_CONTROLS.sub("", unicodedata.normalize("NFC", name.encode(errors="ignore").decode()))
     name = "".join(

@@ -1,4 +1,4 @@
-"""Uploads as they are sent to models: the same for both sides, and readable by the owner."""
+"""Uploads as models receive them."""
 
 import base64
 

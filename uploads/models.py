@@ -37,7 +37,7 @@ class UploadQuerySet(models.QuerySet["Upload"]):
         return self.filter(unheld, state=Upload.State.EXTRACTING, deleted_at=None)
 
     def claim(self, pk: int) -> "Upload | None":
-        """Lease a waiting upload and return it with its new attempt; None if another worker has it."""
+        """Lease a waiting upload and return it with its new attempt; None if not waiting."""
         claimable = self.waiting().filter(pk=pk, attempt__lt=MAX_ATTEMPTS)
         is_claimed = claimable.update(attempt=F("attempt") + 1, lease_until=Now() + LEASE)
         return self.get(pk=pk) if is_claimed else None
@@ -47,7 +47,7 @@ class UploadQuerySet(models.QuerySet["Upload"]):
         return self.filter(pk=upload.pk, attempt=upload.attempt, state=Upload.State.EXTRACTING)
 
     def queued_longer_than(self, age: timedelta) -> "UploadQuerySet":
-        """Filter waiting uploads whose message may have been lost."""
+        """Filter waiting uploads whose message may be lost."""
         return self.waiting().filter(queued_at__lt=Now() - age)
 
     def mark_woken(self, pk: int, age: timedelta) -> bool:
@@ -58,7 +58,7 @@ class UploadQuerySet(models.QuerySet["Upload"]):
         return self.waiting().filter(attempt__gte=MAX_ATTEMPTS)
 
     def expired(self, max_unused_age: timedelta) -> "UploadQuerySet":
-        """Filter visitors' uploads that no prompt used for so long, and uploads without an owner."""
+        """Filter visitors' uploads unused for so long, and uploads without an owner."""
         never_used = Q(owner_user=None, used_at=None, created_at__lt=Now() - max_unused_age)
         return self.filter(never_used | Q(owner_user=None, owner_visitor=None), deleted_at=None)
 

@@ -1,5 +1,3 @@
-"""Receivers for the export and deletion of an account."""
-
 from django.dispatch import receiver
 
 from accounts.models import User
@@ -18,5 +16,5 @@ def export_uploads(user: User, **_: object) -> dict[str, list[UploadPayload]]:
 
 @receiver(account_deleting)
 def disown_uploads(user: User, **_: object) -> None:
-    """Remove the owner, and names that may identify them; the next cleanup deletes files without an owner."""
+    """Remove the owner and names that may identify them; the next cleanup deletes the files."""
     Upload.objects.filter(owner_user=user).update(name="", owner_user=None)

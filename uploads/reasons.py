@@ -1,5 +1,3 @@
-"""Sentences for people about files that cannot be used."""
-
 from django.utils.translation import gettext_lazy as _
 
 from uploads.reading.findings import Reason

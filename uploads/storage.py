@@ -33,7 +33,7 @@ def save(content: bytes) -> str:
 
 
 def _new_name() -> str:
-    """Return a name in one of 256 directories, because some file systems are slow with a million files in one."""
+    """Return a name in one of 256 directories: some file systems are slow with a million files in one."""
     name = secrets.token_hex(16)
     return f"{name[:2]}/{name}"
 

@@ -23,7 +23,7 @@ def tidy_up() -> None:
 
 
 def wake(upload_id: int) -> None:
-    """Queue the upload's task. If the broker is unreachable, only log it: the sweeper wakes the upload again."""
+    """Queue the upload's task; without a broker, the sweeper does."""
     try:
         with fail_fast():
             read_upload.delay(upload_id)

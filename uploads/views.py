@@ -23,7 +23,7 @@ class PageRequest(ActorRequest):
 
 
 def get_upload_or_404(request: PageRequest, public_id: str, *, include_deleted: bool = False) -> Upload:
-    """Return the upload if the request's actor owns it. Views get uploads in no other way."""
+    """Return the actor's upload; views get uploads in no other way."""
     owned = Upload.objects.owned_by(request.actor).select_related("extraction")
     found = (owned if include_deleted else owned.kept()).filter(public_id=public_id).first()
     if found is None:

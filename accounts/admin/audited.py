@@ -14,7 +14,7 @@ class AuditDeletionsMixin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Write an audit entry for each deleted object."""
 
     def subject_of(self, row: Model) -> str:
-        """Return the entry's subject; without e-mail addresses, which would outlive the account there."""
+        """Return the entry's subject; e-mail addresses would outlive the account there."""
         return str(row)
 
     def response_action(self, *args: Any, **kwargs: Any) -> HttpResponse | None:

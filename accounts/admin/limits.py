@@ -35,7 +35,7 @@ MAX_PERIOD_S = 366 * 24 * 3600  # Valkey rejects an expiry that is too long, whi
 
 
 def _validate_rate(rate: str) -> None:
-    """Refuse an amount of zero, too: as the limit of wrong passwords it would stop every sign-in."""
+    """Refuse an amount of zero, too: on wrong passwords it would stop every sign-in."""
     try:
         is_valid = all(item.amount and item.get_expiry() <= MAX_PERIOD_S for item in limits.parse_rate(rate))
     except ValueError:

@@ -29,7 +29,7 @@ class BanForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ["user", "visitor", "network", "reason", "expires_at"]
 
     def _post_clean(self) -> None:
-        """Check the right to create this ban; only here Django has filled the form's instance."""
+        """Check the right to create this ban, once Django has filled the form's instance."""
         super()._post_clean()  # type: ignore[misc]
         if self.errors:
             return
@@ -41,7 +41,7 @@ class BanForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(Ban)
 class BanAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Bans are created and lifted, not edited: the reason shown to the person stays on record."""
+    """Bans are created and lifted, not edited: the shown reason stays on record."""
 
     form = BanForm
     list_display = [

@@ -20,7 +20,7 @@ from accounts.sign_in.sessions import active_sign_ins
 
 
 class LowerCaseEmail(forms.ModelForm):  # type: ignore[type-arg]
-    """Mixin: store addresses in lower case, as ones that differ only in case belong to one person."""
+    """Mixin: store addresses in lower case; those that differ in case belong to one person."""
 
     def clean_email(self) -> str:
         return str(self.cleaned_data["email"]).lower()
@@ -82,7 +82,7 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
 
     @transaction.atomic
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
-        """Show Django's page, and write an audit entry when the password was changed or disabled."""
+        """Show Django's page; write an audit entry when the password was changed or disabled."""
         before = self._password_of(request, id)
         response = super().user_change_password(request, id, form_url)
         if self._password_of(request, id) != before:
@@ -104,7 +104,7 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     def get_deleted_objects(
         self, objs: Sequence[User] | QuerySet[User], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """Require no rights to the related objects: actions.delete_account decides which of them go."""
+        """Require no rights to related objects: actions.delete_account decides which of them go."""
         listed, counts, _refused, protected = super().get_deleted_objects(objs, request)
         return listed, counts, set(), protected
 

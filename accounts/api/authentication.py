@@ -70,9 +70,9 @@ class ActorAuthentication(BaseAuthentication):
 
 
 class HasScope(BasePermission):
-    """Check the scope that a view declares per method: `scopes = {"POST": Scope.BATTLE}`; the default is `read`.
+    """Check the scope that a view declares per method: `scopes = {"POST": Scope.BATTLE}`; default `read`.
 
-    Methods in `in_browser = ("DELETE",)` accept no token at all.
+    Methods in `in_browser = ("DELETE",)` accept no token.
     """
 
     def has_permission(self, request: Request, view: object) -> bool:

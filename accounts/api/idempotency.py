@@ -53,7 +53,7 @@ def idempotent(method: Callable[P, R]) -> Callable[P, R]:
 
 
 def delete_results(owners: Iterable[User | Visitor]) -> None:
-    """Delete the stored results of these people: they may quote text that is deleted or hidden."""
+    """Delete the stored results of these people, which may quote deleted or hidden text."""
     # Rows of running requests are skipped: these hold the rows' locks and may wait for one of the caller's.
     IdempotencyKey.objects.filter(actor__in=actor_keys(*owners), status__isnull=False).delete()
 
@@ -85,7 +85,7 @@ def _claim(actor: str, key: str, request_hash: str) -> IdempotencyKey:
 
 
 def _run_once(row: IdempotencyKey, run: Callable[[], Response]) -> Response:
-    """Run with the row locked and store the result; the lock of a killed process ends with its connection."""
+    """Run with the row locked and store the result; a killed process's lock ends with its connection."""
     refused: Exception | None = None
     with transaction.atomic():
         free = IdempotencyKey.objects.select_for_update(skip_locked=True).filter(pk=row.pk).first()
@@ -108,7 +108,7 @@ def _run_once(row: IdempotencyKey, run: Callable[[], Response]) -> Response:
 
 
 def _run_keeping_rows(run: Callable[[], Response]) -> tuple[Response, ArenaError | None]:
-    """Return the response, or the response and the error of a refusal whose stored rows must be committed."""
+    """Return the response, with the error of a refusal whose stored rows must be committed."""
     try:
         return run(), None
     except ArenaError as error:

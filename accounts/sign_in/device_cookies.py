@@ -1,7 +1,7 @@
-"""Device cookies (OWASP): they mark browsers in which an account signed in before.
+"""Device cookies (OWASP): marks of browsers in which an account signed in before.
 
-Attempts from such a browser have a limit of their own, so that failures elsewhere cannot lock the account's owner out.
-The cookie does not authenticate. It is signed with the password's hash, so a new password invalidates it.
+Attempts from such a browser have their own limit, so that failures elsewhere cannot lock the owner out. The cookie does
+not authenticate. It is signed with the password's hash, so a new password invalidates it.
 """
 
 from allauth.account.signals import password_changed, password_reset, password_set
@@ -28,7 +28,6 @@ def get_nonce(request: HttpRequest, email: str) -> str:
 
 @receiver([user_logged_in, password_changed, password_reset, password_set])
 def grant(request: HttpRequest | None, user: User, **_: object) -> None:
-    """Give the browser a device cookie with the response to this request."""
     if request is not None:
         request.device_cookie_for = user  # type: ignore[attr-defined]
 

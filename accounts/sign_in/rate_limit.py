@@ -23,7 +23,7 @@ def attempt_keys(request: HttpRequest, email: str) -> limits.Keys:
 def count(keys: limits.Keys) -> None:
     """Count an attempt before its password is checked, so that simultaneous ones cannot pass the limit.
 
-    Call `uncount` when the password was right. Raises TooManyRequests, and ServiceAway when Valkey is away.
+    `uncount` takes a right one back. Raises TooManyRequests, and ServiceAway when Valkey is away.
     """
     limits.count("signin", keys, fail_open=False, not_counted=NOT_COUNTED)
 

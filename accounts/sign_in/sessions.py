@@ -1,5 +1,3 @@
-"""Signed-in browsers of members: a row per browser, updated at sign-in and then at most once an hour."""
-
 from contextlib import suppress
 
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
@@ -18,15 +16,15 @@ RECORDED_KEY = "sign_in_noted"  # in the session: [start of the session key, tim
 
 
 def active_sign_ins(user: User) -> list[SignIn]:
-    """Return the member's valid sign-ins, the last seen first; one query."""
+    """Return the member's valid sign-ins, last seen first; one query."""
     # Sessions from before a change of password still have rows, but are no longer valid.
     valid_hashes = {user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()}
-    rows = SignIn.objects.alive().filter(user=user).select_related("session").order_by("-last_seen_at")
+    rows = SignIn.objects.active().filter(user=user).select_related("session").order_by("-last_seen_at")
     return [row for row in rows if row.session.get_decoded().get(HASH_SESSION_KEY) in valid_hashes]
 
 
 def record_if_due(request: HttpRequest) -> None:
-    """Record the browser of a signed-in request that read its session; without a query within RECORD_INTERVAL_S."""
+    """Record the browser of a signed-in request that read its session, at most once per RECORD_INTERVAL_S."""
     session = request.session
     if not session.accessed or SESSION_KEY not in session or not session.session_key:
         return

@@ -21,7 +21,7 @@ class Table(msgspec.Struct):
 
 
 class Manifest(msgspec.Struct):
-    """Contents of a backup. It has no secrets: `encryption_keys` are fingerprints."""
+    """Contents of a backup; `encryption_keys` are fingerprints."""
 
     format: int
     made_at: datetime
@@ -37,7 +37,6 @@ class Manifest(msgspec.Struct):
 
 
 def read_manifest(archive: zipfile.ZipFile) -> Manifest:
-    """Read the manifest. Raises NotABackup."""
     try:
         manifest = msgspec.json.decode(archive.read(MANIFEST), type=Manifest)
     except (KeyError, msgspec.DecodeError) as error:

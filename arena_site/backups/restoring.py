@@ -1,5 +1,3 @@
-"""Restore a backup into an empty arena."""
-
 import zipfile
 from typing import IO
 
@@ -31,9 +29,7 @@ def restore_backup(file: IO[bytes], *, name: str, forget_unreadable_keys: bool =
 
     A database without tables is migrated to the backup's migrations, filled, and migrated on; one with tables must have
     these migrations already. `forget_unreadable_keys` deletes provider keys that ARENA_ENCRYPTION_KEYS does not
-    decrypt. `file` is seekable; `name` goes to the audit log.
-
-    Raises CannotRestore and NotABackup.
+    decrypt. `file` is seekable; `name` goes to the audit log. Raises CannotRestore and NotABackup.
     """
     try:
         with zipfile.ZipFile(file) as archive:
@@ -69,7 +65,7 @@ def _load(archive: zipfile.ZipFile, manifest: Manifest, forget_unreadable_keys: 
 
 
 def _migrate_to(manifest: Manifest) -> None:
-    """Apply the backup's migrations to an empty database. Raises CannotRestore when another one differs from them."""
+    """Apply the backup's migrations to an empty database. Raises CannotRestore when another one differs."""
     executor = MigrationExecutor(connection)
     if unknown := [migration for migration in manifest.migrations if migration not in executor.loader.graph.nodes]:
         raise CannotRestore(
@@ -123,7 +119,7 @@ def _load_tables(archive: zipfile.ZipFile, manifest: Manifest) -> None:
 
 
 def _check_provider_keys(manifest: Manifest, forget_unreadable_keys: bool) -> None:
-    """Raise CannotRestore when stored keys cannot be decrypted, or clear these keys."""
+    """Raise CannotRestore for stored keys that cannot be decrypted, or clear them."""
     with_keys = Provider.objects.exclude(key_encrypted=None)
     stored = with_keys.values_list("pk", "key_encrypted")
     unreadable = [pk for pk, key in stored if key is not None and not _is_readable(bytes(key))]

@@ -1,5 +1,3 @@
-"""COPY of the arena's tables out of the database and into it."""
-
 from collections.abc import Iterable, Iterator
 
 from django.db import connection
@@ -9,12 +7,12 @@ from common.db.triggers import allow_truncate_sql
 
 
 def arena_tables() -> list[str]:
-    """Return the existing tables of the installed apps, many-to-many tables included, without django_migrations."""
+    """Return existing tables of the installed apps and many-to-many fields, without django_migrations."""
     return sorted(connection.introspection.django_table_names(only_existing=True, include_views=False))
 
 
 def columns_of(table: str) -> list[str]:
-    """Return the columns that can be written, in order; empty when there is no such table."""
+    """Return the writable columns in order; empty when there is no such table."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT column_name FROM information_schema.columns WHERE table_schema = current_schema()"
@@ -25,16 +23,16 @@ def columns_of(table: str) -> list[str]:
 
 
 def begin_snapshot(tables: list[str]) -> None:
-    """Make a new transaction see one snapshot of `tables`, and lock them against migrations only.
+    """Take one snapshot of `tables` in a new transaction, locked against migrations only.
 
-    Other connections read and write on. The first query after the locks takes the snapshot.
+    The first query after the locks takes the snapshot.
     """
     _execute(sql.SQL("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
     _execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(_names(tables)))
 
 
 def copy_out(table: str, columns: list[str]) -> Iterator[bytes]:
-    """Yield the rows that the transaction sees in COPY's text format, one line each."""
+    """Yield the rows in COPY's text format, one line each."""
     copying = sql.SQL("COPY {} ({}) TO STDOUT").format(sql.Identifier(table), _names(columns))
     with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(copying) as rows:
         for chunk in rows:
@@ -42,7 +40,7 @@ def copy_out(table: str, columns: list[str]) -> Iterator[bytes]:
 
 
 def copy_in(table: str, columns: list[str], chunks: Iterable[bytes]) -> int:
-    """Insert the rows and return their number. Raises django.db.Error when the database refuses one."""
+    """Insert the rows; return their number. Raises django.db.Error."""
     copying = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), _names(columns))
     with connection.wrap_database_errors, connection.cursor() as cursor:
         with cursor.copy(copying) as rows:
@@ -52,7 +50,7 @@ def copy_in(table: str, columns: list[str], chunks: Iterable[bytes]) -> int:
 
 
 def empty(tables: list[str]) -> None:
-    """Truncate tables, also those whose triggers forbid it. Needs a transaction and the tables' owner."""
+    """Truncate tables, also those with triggers that forbid it. Needs a transaction and the tables' owner."""
     _execute(sql.SQL(allow_truncate_sql()))
     _execute(sql.SQL("TRUNCATE {}").format(_names(tables)))
 

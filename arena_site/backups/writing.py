@@ -1,5 +1,3 @@
-"""Write a backup while the arena runs."""
-
 import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -72,7 +70,7 @@ def _write_uploads(archive: zipfile.ZipFile) -> int:
 
 
 def uploaded_files(folder: str = "") -> Iterator[str]:
-    """Yield the name of every stored file, from the directory or the bucket."""
+    """Yield the names of stored files, from the directory or the bucket."""
     try:
         folders, files = default_storage.listdir(folder)
     except FileNotFoundError:  # nothing was uploaded yet

@@ -1,1 +1,1 @@
-"""PostgreSQL, Valkey, the local model and the web server as programs of this installation."""
+"""Services and the web server as programs of this installation."""

@@ -1,7 +1,7 @@
 """Timeouts for slow HTTP peers, and the descriptor limit.
 
-uvicorn limits how long a connection may be idle between two requests, but not how long a request may take to arrive,
-nor how long a response may wait for a peer that reads nothing.
+uvicorn limits the idle time between two requests, but not how long a request may take to arrive, nor how long a
+response may wait for a peer that reads nothing.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ OTHER_DESCRIPTORS = 200
 
 
 class MinRate(NamedTuple):
-    """At least `min_bytes` within `window_s` seconds."""
+    """Minimum of `min_bytes` within `window_s` seconds."""
 
     window_s: float
     min_bytes: float
@@ -41,14 +41,14 @@ class Progress:
         self._min_rate, self._since, self._received = min_rate, now, received
 
     def is_too_slow(self, *, now: float, received: int) -> bool:
-        """received: bytes received so far; only differences count."""
+        """Return whether the rate is missed. received: bytes so far; only differences count."""
         if received - self._received >= self._min_rate.min_bytes:
             self._since, self._received = now, received
         return now - self._since > self._min_rate.window_s
 
 
 class GuardedConnection(HttpToolsProtocol):
-    """uvicorn's protocol, which closes connections whose request arrives too slowly."""
+    """Closes connections whose request arrives too slowly."""
 
     check_every_s = CHECK_EVERY_S
     min_rates = MIN_RATES
@@ -100,7 +100,7 @@ class GuardedConnection(HttpToolsProtocol):
 
 
 def listening_socket(bind: str, port: int) -> socket.socket:
-    """Return a socket whose port other processes may share. Connections inherit its options."""
+    """Return a socket whose port other processes may share; connections inherit its options."""
     listener = socket.socket(socket.AF_INET6 if ":" in bind else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -110,7 +110,7 @@ def listening_socket(bind: str, port: int) -> socket.socket:
 
 
 def raise_descriptor_limit() -> int:
-    """Raise the soft limit of descriptors to the hard one; return how many connections that allows."""
+    """Raise the soft limit of descriptors to the hard one; return the number of connections it allows."""
     soft, hard = (
         MAX_DESCRIPTORS if limit == resource.RLIM_INFINITY else limit
         for limit in resource.getrlimit(resource.RLIMIT_NOFILE)

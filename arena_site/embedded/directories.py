@@ -1,5 +1,3 @@
-"""Directories of an arena's data and sockets."""
-
 import hashlib
 import os
 import stat
@@ -22,7 +20,7 @@ def make_private(directory: Path) -> None:
 
 
 def runtime_dir(data_dir: Path) -> Path:
-    """Return the directory for sockets, created if missing: a short path that only depends on the data directory.
+    """Return the directory for sockets, created if missing: a short path derived from the data directory.
 
     Raises CannotStart when another user owns or can write to it.
     """

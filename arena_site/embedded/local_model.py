@@ -1,4 +1,4 @@
-"""A small language model from wheels, served by llama.cpp with OpenAI's API.
+"""Small language model, served by llama.cpp with OpenAI's API.
 
 `python -m arena_site.embedded.local_model --bind 127.0.0.1 --port N` runs the server.
 """

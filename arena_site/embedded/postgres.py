@@ -41,7 +41,7 @@ class Postgres:
         return f"postgres://arena:{self.password}@/arena?host={self.sockets}"
 
     def prepare(self) -> Program:
-        """Return the server's program; create the cluster if there is none yet. Raises CannotStart."""
+        """Return the server; create a missing cluster. Raises CannotStart."""
         run_as = _run_as_prefix([_binary("postgres"), self.data, self.sockets])
         _make_owned(self.sockets)
         if not self.data.exists():
@@ -67,7 +67,7 @@ class Postgres:
             return False
 
     def _make_cluster(self, run_as: list[str]) -> None:
-        """Create the cluster under another name and rename it, so that one under the final name is complete."""
+        """Create the cluster under another name and rename it: one under the final name is complete."""
         unfinished = self.data.with_name(self.data.name + ".unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
         _make_owned(unfinished)
@@ -109,7 +109,7 @@ def _binary(name: str) -> Path:
 
 
 def _run_as_prefix(paths: list[Path]) -> list[str]:
-    """Return the prefix of PostgreSQL's commands: empty, or `setpriv …` as PostgreSQL refuses to run as root.
+    """Return the prefix of PostgreSQL's commands: empty, or `setpriv …`, as PostgreSQL refuses to run as root.
 
     Where the unprivileged user may not reach one of `paths` (a clone below /root), the process keeps a capability to
     do so: dac_read_search, or dac_override in a container without it. Linux then also needs no_setuid_fixup, or

@@ -1,5 +1,3 @@
-"""How a program is started, found ready and stopped."""
-
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,12 +5,12 @@ from pathlib import Path
 
 
 class CannotStart(Exception):
-    """Raised when the arena cannot start; the message is one sentence for the person at the terminal."""
+    """Raised when the arena cannot start; the message is a sentence for the terminal."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program to run. `name` is for files, `label` for people.
+    """Program to run. `name` is for files, `label` for people.
 
     `is_ready` is called many times a second and never raises. `before_start` runs before every start and restart.
     """

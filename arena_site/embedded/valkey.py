@@ -26,7 +26,7 @@ class Valkey:
         return f"unix://{self.socket}"
 
     def prepare(self) -> Program:
-        """Return the server's program. Raises CannotStart when Valkey is not installed."""
+        """Return the server. Raises CannotStart when Valkey is not installed."""
         make_private(self.data)
         make_private(self.sockets)
         settings = {

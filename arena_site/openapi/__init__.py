@@ -1,1 +1,1 @@
-"""The API's OpenAPI document, from the operations that each app describes, and its documentation page."""
+"""The API's OpenAPI document and documentation page."""

@@ -1,4 +1,4 @@
-"""OpenAPI from the apps' operations. Imported with the first request for the schema: spectacular is slow to import."""
+"""OpenAPI from the apps' operations. Imported by the first request for it: spectacular is slow to import."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -126,7 +126,7 @@ class ArenaSchema(AutoSchema):
 
     @property
     def scope(self) -> str:
-        """The scope that a token needs; "" where tokens are not accepted."""
+        """Scope that a token needs; "" where tokens are not accepted."""
         view = self.view
         if IsMemberInBrowser in view.permission_classes or self.method in getattr(view, "in_browser", ()):
             return ""
@@ -219,7 +219,7 @@ class ArenaSchema(AutoSchema):
 
 
 class ArenaGenerator(SchemaGenerator):
-    """Sets ArenaSchema on each view; as DRF's default it would be imported with the first ViewSet."""
+    """Sets ArenaSchema on each view; as DRF's default, every ViewSet would import it."""
 
     def create_view(self, callback: object, method: str, request: object = None) -> object:
         view = super().create_view(callback, method, request)  # type: ignore[no-untyped-call]

@@ -13,7 +13,7 @@ from common.caching import public
 
 @cache
 def schema_as_json() -> bytes:
-    """Return the document in English; it is generated with the first request and cached."""
+    """Return the document in English, generated with the first request."""
     from drf_spectacular.renderers import OpenApiJsonRenderer
 
     from arena_site.openapi.schema import ArenaGenerator

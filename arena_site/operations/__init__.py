@@ -1,1 +1,1 @@
-"""State of the running arena, for operators in the administration and for monitoring."""
+"""State of the running arena, for administration and monitoring."""

@@ -44,10 +44,10 @@ class ModelHealth:
 
 @dataclass
 class Dashboard:
-    """The page's content; a part is None where the reader has no permission.
+    """Content of the page; a part is None where the reader has no permission.
 
-    `warnings` are sentences, each with a URL or "". `set_up` counts the models whose providers can be called,
-    `drawable` those of them that can be drawn.
+    `warnings` are sentences, each with a URL or "". `set_up` counts models whose providers can be called, `drawable`
+    those of them that can be drawn.
     """
 
     battles: list[facts.ModeToday] | None = None
@@ -77,7 +77,7 @@ class Dashboard:
 
 
 def read_dashboard(user: "AbstractBaseUser | AnonymousUser") -> Dashboard:
-    """Read the dashboard in a fixed number of queries, none of which reads more than a day's votes."""
+    """Read the dashboard in a fixed number of queries of at most a day's votes."""
     dashboard, has_perm = Dashboard(), user.has_perm  # type: ignore[union-attr]
     if has_perm("battles.view_battle"):
         dashboard.battles, dashboard.queue = facts.battles_today(), facts.queue()
@@ -111,7 +111,7 @@ def _bars(votes: list[int]) -> list[Bar]:
 
 
 def _read_models(dashboard: Dashboard) -> None:
-    """List models that cannot be drawn, then those with most errors, then those with most calls."""
+    """List models that cannot be drawn, then by errors, then by calls."""
     models = LanguageModel.objects.configured()
     availability = Availability(models)
     statistics = get_call_statistics([model.pk for model in models], within=CALLS_WITHIN)

@@ -1,4 +1,4 @@
-"""Current figures of the arena, each from one query that reads no more than a day's votes."""
+"""Current figures, each from one query of at most a day's votes."""
 
 import platform
 import shutil
@@ -29,7 +29,7 @@ HOURS = 24
 
 @dataclass(frozen=True)
 class ModeToday:
-    """Battles of one mode that began since midnight UTC."""
+    """Battles of one mode since midnight UTC."""
 
     mode: str
     begun: int
@@ -42,12 +42,12 @@ class ModeToday:
 
     @property
     def open(self) -> int:
-        """Number of battles that are neither voted on nor void."""
+        """Battles neither voted on nor void."""
         return self.begun - self.voted - self.void
 
 
 def battles_today() -> list[ModeToday]:
-    """Return one row for each mode, also without battles."""
+    """Return one row per mode, also without battles."""
     # A battle's vote is younger than the battle, so only today's votes need to be joined.
     cast_today = FilteredRelation("vote", condition=Q(vote__created_at__gte=_midnight()))
     since = Battle.objects.filter(created_at__gte=_midnight()).order_by().annotate(cast_today=cast_today)
@@ -76,7 +76,7 @@ def total_votes() -> int:
 
 @dataclass(frozen=True)
 class Queue:
-    """Turns that are not done; `age_s` is how long the oldest has been waiting."""
+    """Turns that are not done; `age_s`: wait of the oldest."""
 
     waiting: int = 0
     answering: int = 0
@@ -116,7 +116,7 @@ class Spending:
 
 
 def spending_today() -> list[Spending]:
-    """Return the site's spending, then that of each provider that has a cap or was paid today. Two queries."""
+    """Return the site's spending, then that of providers with a cap or costs today. Two queries."""
     providers = {provider_account(pk): (name, cap) for pk, name, cap in _providers()}
     accounts: dict[str, tuple[str, Decimal | None]] = {SITE: ("", settings.ARENA_BUDGETS["site"]), **providers}
     rows = SpendingDay.objects.filter(day=today(), account__in=list(accounts))
@@ -135,7 +135,7 @@ def _providers() -> list[tuple[int, str, Decimal | None]]:
 
 @dataclass(frozen=True)
 class Snapshots:
-    """Times of board Overall: last published, and last checked for new votes; None before the first."""
+    """Times of Overall: last published, and last checked for new votes; None before the first."""
 
     published_at: datetime | None
     checked_at: datetime | None
@@ -156,7 +156,7 @@ def sign_ups_today() -> int:
 
 
 def cases_waiting() -> int:
-    """Return the number of moderation cases to decide: reports and prompts flagged by rules."""
+    """Return the number of undecided moderation cases."""
     return ModerationCase.objects.filter(state=ModerationCase.State.WAITING).count()
 
 
@@ -166,7 +166,7 @@ def reviews_open() -> int:
 
 @dataclass(frozen=True)
 class Machine:
-    """Disk and versions of this web process's machine; sizes in bytes."""
+    """Disk (bytes) and versions of this web process's machine."""
 
     free: int
     total: int
@@ -190,5 +190,5 @@ def machine() -> Machine:
 
 
 def _midnight() -> datetime:
-    """Return the last midnight UTC, when a day of budgets begins."""
+    """Return the last midnight UTC, when a budget's day begins."""
     return datetime.combine(today(), time(), UTC)

@@ -1,6 +1,6 @@
 """/metrics for Prometheus: figures of the whole arena from any web process.
 
-Not for the public: recent calls by model would reveal which models answer in a blind battle.
+Not public: recent calls by model would reveal which models answer in a blind battle.
 """
 
 import logging
@@ -43,7 +43,7 @@ def _has_token(request: HttpRequest) -> bool:
 
 
 class ArenaCollector(Collector):
-    """Collects all metrics; those of an unreachable service are left out and its `arena_up` is 0."""
+    """Collects all metrics; an unreachable service has none and `arena_up` 0."""
 
     def collect(self) -> Iterator[Metric]:
         up = GaugeMetricFamily("arena_up", "Whether a service answers.", labels=["service"])
@@ -63,7 +63,7 @@ class ArenaCollector(Collector):
 
 
 def _process_metrics() -> list[Metric]:
-    """Return what all processes count in Valkey."""
+    """Return the counts of all processes in Valkey."""
     counted = counters.read()
     requests = CounterMetricFamily(
         "arena_requests", "Requests by part of the site and class of status.", labels=["handler", "status"]

@@ -1,5 +1,3 @@
-"""Settings of the API and of its OpenAPI document."""
-
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.api.authentication.ActorAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["accounts.api.authentication.HasScope"],

@@ -1,4 +1,4 @@
-"""Settings of Django and its libraries, shared by local, production and test."""
+"""Settings of Django and libraries, shared by local, production and test."""
 
 import os
 from pathlib import Path

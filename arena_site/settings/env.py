@@ -15,7 +15,7 @@ SERVICE_FILE = "services.json"
 
 @cache
 def load_env() -> environ.Env:
-    """Add .env and the service file to the environment, which has precedence, and return its reader.
+    """Add .env and the service file to the environment, which has precedence; return its reader.
 
     Raises FileNotFoundError when the file named by ARENA_ENV_FILE is missing.
     """
@@ -27,7 +27,7 @@ def load_env() -> environ.Env:
 
 
 def read_env_file() -> None:
-    """Add `.env`, or the file named by ARENA_ENV_FILE, to the environment, which has precedence."""
+    """Add `.env`, or the file named by ARENA_ENV_FILE, to the environment."""
     named = os.environ.get("ARENA_ENV_FILE")
     file = BASE_DIR / (named or ".env")
     if named and not file.exists():
@@ -40,7 +40,7 @@ def data_dir(env: environ.Env) -> Path:
 
 
 def service_file_values(directory: Path) -> dict[str, str]:
-    """Return the URLs and secrets of a running arena for other shells; empty without one."""
+    """Return a running arena's URLs and secrets for other shells; empty without one."""
     try:
         values = json.loads((directory / SERVICE_FILE).read_text())
     except (OSError, ValueError):

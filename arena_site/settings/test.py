@@ -1,5 +1,3 @@
-"""The test suite, with a real PostgreSQL and Valkey from tests/services.py."""
-
 import os
 
 os.environ.setdefault("SECRET_KEY", "only-for-tests")

@@ -1,1 +1,1 @@
-"""Start, watch and stop an arena's processes. Without Django: it runs before there is a database."""
+"""Start, watch and stop an arena's processes. Without Django, because there is no database yet."""

@@ -1,4 +1,4 @@
-"""`python -m arena_site.supervisor` runs an arena; with `stop` it stops one and processes that a killed one left."""
+"""`python -m arena_site.supervisor`: run an arena; with `stop`, stop one and a killed one's processes."""
 
 import shutil
 import signal

@@ -1,4 +1,4 @@
-"""A program run as a child process, in a session of its own so that Ctrl-C reaches only the launcher."""
+"""Child process with its own session: Ctrl-C reaches only the launcher."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from arena_site.embedded.program import CannotStart, Program
 
 
 class Child:
-    """A running program and its log file. The previous log is kept as `<name>.log.1`."""
+    """Running program with its log file; the previous log is `<name>.log.1`."""
 
     def __init__(self, program: Program, logs: Path) -> None:
         self.program = program
@@ -23,7 +23,7 @@ class Child:
         self.start()
 
     def start(self) -> None:
-        """Start or restart the program. Raises OSError when the system cannot start a process."""
+        """Start or restart the program. Raises OSError."""
         self.started_at = time.monotonic()
         self.program.before_start()
         with self._open_log() as log:
@@ -37,7 +37,7 @@ class Child:
             )
 
     def _open_log(self) -> IO[bytes]:
-        """Open the log file, or /dev/null when that fails, as on a full disk."""
+        """Open the log file, or /dev/null when that fails: the disk may be full."""
         try:
             return self.log.open("ab")
         except OSError:
@@ -53,7 +53,7 @@ class Child:
         return time.monotonic() - self.started_at
 
     def wait_until_ready(self, *, within: float, pause: Callable[[float], None] = time.sleep) -> float:
-        """Return the seconds it took. Raises CannotStart with the end of the log; exceptions of `pause` propagate."""
+        """Return the seconds it took. Raises CannotStart with the end of the log, and exceptions of `pause`."""
         while not self.program.is_ready():
             if not self.is_running:
                 raise CannotStart(self.exit_message())
@@ -67,7 +67,6 @@ class Child:
         return f"{ended}\n{self.last_lines()}" if with_log else ended
 
     def last_lines(self) -> str:
-        """Return the end of the log for the terminal."""
         try:
             lines = self.log.read_text(errors="replace").splitlines()[-15:]
         except OSError as error:
@@ -79,7 +78,7 @@ class Child:
             self.process.send_signal(self.program.stop_signal)
 
     def stop(self, *, within: float) -> None:
-        """Send the stop signal, wait, then kill the rest of its session."""
+        """Send the stop signal, wait, then kill the rest of the session."""
         self.request_stop()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=max(within, 0))

@@ -29,7 +29,7 @@ HOW_TO_ADD_A_MODEL = (
 
 
 class StopRequested(Exception):
-    """Raised after Ctrl-C, SIGTERM, or a closed terminal (SIGHUP)."""
+    """Raised on Ctrl-C, SIGTERM, or a closed terminal (SIGHUP)."""
 
 
 class Launcher:
@@ -39,7 +39,7 @@ class Launcher:
         self._stop_requested = threading.Event()
 
     def run(self) -> None:
-        """Run until a signal, then raise StopRequested. Raises CannotStart with a sentence."""
+        """Run until a signal, then raise StopRequested. Raises CannotStart."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda *_: self._stop_requested.set())
         make_traversable(self.site.data_dir)
@@ -139,7 +139,7 @@ class Launcher:
         echo(f"{child.program.label} ready in {seconds:.1f} s")
 
     def _wait_until_ready(self) -> dict[str, Any]:
-        """Return the body of /readyz once it is ready. Raises CannotStart when a child exits; slow checks are named."""
+        """Return the body of /readyz once ready. Raises CannotStart when a child exits; slow checks are named."""
         has_warned = False
         waited = 0.0
         while not (readiness := self._readiness()).get("ready"):

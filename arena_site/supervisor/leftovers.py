@@ -1,4 +1,4 @@
-"""Record a data directory's running processes, so that the next start can stop those of a killed launcher."""
+"""Record of a data directory's running processes: the next start stops those of a killed launcher."""
 
 import fcntl
 import json
@@ -19,15 +19,15 @@ GRACE_S = 5
 
 @dataclass(frozen=True)
 class Process:
-    """A process id and its start in clock ticks since boot. The pair is unique; process ids alone are reused."""
+    """Process id and start in clock ticks since boot; ids alone are reused."""
 
     pid: int
     started: int
     stop_signal: int = signal.SIGTERM
 
     @classmethod
-    def of(cls, pid: int, stop_signal: int = signal.SIGTERM) -> "Process":
-        """Return the running process with this id. Raises OSError when there is none."""
+    def from_pid(cls, pid: int, stop_signal: int = signal.SIGTERM) -> "Process":
+        """Return the running process with this id. Raises OSError."""
         return cls(pid, _start_time(pid), stop_signal)
 
     @property
@@ -77,19 +77,19 @@ def running_launcher(data_dir: Path) -> Process | None:
             try:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
-                return Process.of(int(lock.read()))
+                return Process.from_pid(int(lock.read()))
     except (OSError, ValueError):
         pass
     return None
 
 
 def record_processes(data_dir: Path, processes: list[Process]) -> None:
-    """Replace the list of running processes. Raises OSError, and then the previous list remains."""
+    """Replace the list of running processes. Raises OSError, keeping the previous list."""
     replace_file(data_dir / RUNNING_FILE, json.dumps([asdict(process) for process in processes]))
 
 
 def stop_leftovers(data_dir: Path) -> int:
-    """Stop recorded processes that still run and return their number. The caller must hold the lock."""
+    """Stop recorded processes that still run; return their number. The caller must hold the lock."""
     try:
         recorded = [Process(**fields) for fields in json.loads((data_dir / RUNNING_FILE).read_text())]
     except (OSError, ValueError, TypeError):
@@ -107,7 +107,7 @@ def stop_leftovers(data_dir: Path) -> int:
 
 
 def wait_for_end(processes: list[Process], *, within: float) -> bool:
-    """Return whether all processes ended within `within` seconds."""
+    """Return whether all processes ended in time."""
     deadline = time.monotonic() + within
     while any(process.is_running for process in processes):
         if time.monotonic() > deadline:

@@ -51,7 +51,7 @@ class ProcessManager:
         return child
 
     def terminate(self, child: Child) -> None:
-        """Stop a child and manage it no longer."""
+        """Stop a child and no longer manage it."""
         child.stop(within=1)
         self._processes = [process for process in self._processes if process.child is not child]
         self._record()
@@ -101,7 +101,7 @@ class ProcessManager:
         running = []
         for process in self._processes:
             with suppress(OSError):  # it has ended already
-                running.append(leftovers.Process.of(process.child.process.pid, process.child.program.stop_signal))
+                running.append(leftovers.Process.from_pid(process.child.process.pid, process.child.program.stop_signal))
         try:
             leftovers.record_processes(self._data_dir, running)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""services.json: addresses of running services for `manage.py` in other shells, and the installation's secrets."""
+"""services.json: addresses of services for `manage.py` in other shells, and the installation's secrets."""
 
 import json
 import os
@@ -66,7 +66,7 @@ class ServiceFile:
         return self._values[name]
 
     def _save_or_warn(self, values: dict[str, str]) -> None:
-        """Save; a failure is only a warning, as the arena's own processes get the values by their environment."""
+        """Save; a failure is only a warning, as the arena's processes get the values by their environment."""
         try:
             self._save(values)
         except OSError as error:

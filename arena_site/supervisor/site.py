@@ -27,7 +27,7 @@ class Site:
 
     @classmethod
     def from_environment(cls) -> "Site":
-        """Read the settings. Raises CannotStart when a value is invalid."""
+        """Read the settings. Raises CannotStart for an invalid value."""
         env = environ.Env()
         try:
             read_env_file()
@@ -49,7 +49,7 @@ class Site:
 
     @property
     def address(self) -> str:
-        """The address for connections from this machine."""
+        """Address for connections from this machine."""
         return LOOPBACK_OF_WILDCARD.get(self.bind, self.bind)
 
     @property
@@ -79,5 +79,5 @@ class Site:
 
 
 def _python(name: str, label: str, *arguments: str) -> Program:
-    """Return a Python program; it counts as ready at once, because /readyz checks all of them together."""
+    """Return a Python program, which is ready at once: /readyz checks all of them together."""
     return Program(name, label, [sys.executable, *arguments], cwd=BASE_DIR, is_ready=lambda: True)

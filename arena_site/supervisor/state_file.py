@@ -1,12 +1,10 @@
-"""Files of the supervisor, replaced atomically."""
-
 import os
 from contextlib import suppress
 from pathlib import Path
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Replace `path`, readable by its owner only. Raises OSError, and then the previous file remains."""
+    """Replace `path` atomically, readable by its owner only. Raises OSError, keeping the previous file."""
     unfinished = path.with_name(path.name + ".unfinished")
     try:
         unfinished.unlink(missing_ok=True)

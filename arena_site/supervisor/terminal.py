@@ -1,5 +1,3 @@
-"""Output for the person who started the arena."""
-
 from contextlib import suppress
 
 

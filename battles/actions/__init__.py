@@ -1,5 +1,3 @@
-"""Changes on a person's or moderator's request."""
-
 from battles.actions.battles import start_battle, start_session
 from battles.actions.moderation import ban_people, dismiss_cases, hide_battles, settle_cases, unhide_battles
 from battles.actions.reports import report

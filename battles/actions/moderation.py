@@ -1,5 +1,3 @@
-"""Moderators' decisions on cases; each is audited."""
-
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -25,13 +23,13 @@ State = ModerationCase.State
 
 @transaction.atomic
 def dismiss_cases(cases: ModerationCaseQuerySet, *, by: User, because: str) -> list[ModerationCase]:
-    """Close the cases without consequences. Returns them."""
+    """Close the cases without consequences; return them."""
     return settle_cases(cases, by=by, because=because, action="moderation.dismiss", state=State.DISMISSED)
 
 
 @transaction.atomic
 def hide_battles(cases: ModerationCaseQuerySet, *, by: User, because: str) -> list[ModerationCase]:
-    """Show the battles' texts to staff only, and stop their live turns. Returns the cases.
+    """Show the battles' texts to staff only, and stop their live turns; return the cases.
 
     Also empties session titles made from a hidden prompt, streams, and responses stored for repeated requests.
     """
@@ -56,7 +54,7 @@ def hide_battles(cases: ModerationCaseQuerySet, *, by: User, because: str) -> li
 
 @transaction.atomic
 def unhide_battles(cases: ModerationCaseQuerySet, *, by: User, because: str) -> list[ModerationCase]:
-    """Undo hide_battles: show the texts again and restore titles that it emptied. Returns the cases."""
+    """Show the battles' texts again and restore titles; return the cases."""
     hidden = cases.filter(battle__hidden_at__isnull=False)
     shown = settle_cases(hidden, by=by, because=because, action="moderation.show_again", state=State.DISMISSED)
     Battle.objects.filter(moderation_case__in=shown).update(hidden_at=None)
@@ -71,7 +69,7 @@ def unhide_battles(cases: ModerationCaseQuerySet, *, by: User, because: str) -> 
 def ban_people(
     cases: ModerationCaseQuerySet, *, by: User, because: str, until: datetime | None = None
 ) -> list[ModerationCase]:
-    """Ban the people behind the cases, except staff; `because` is shown to them. Returns the cases.
+    """Ban the people behind the cases, except staff; `because` is shown to them. Return the cases.
 
     until: None bans until the ban is lifted.
     """
@@ -92,7 +90,7 @@ def ban_people(
 def settle_cases(
     cases: ModerationCaseQuerySet, *, by: User, because: str, action: str, state: State = State.SETTLED
 ) -> list[ModerationCase]:
-    """Close the cases and write `action` to the audit log. Call inside the transaction of the decision.
+    """Close the cases and write `action` to the audit log. Call inside the decision's transaction.
 
     Raises NeedsAdministrator if a moderator without administrator rights decides on a case of their own.
     """

@@ -36,12 +36,12 @@ def reassign_votes(votes: VoteQuerySet, *, voter: str) -> None:
 
 
 def reassign_stars(stars: QuerySet[StarRating], *, voter: str) -> None:
-    """Change the voter of stars. Call after reassign_votes, whose lock keeps snapshots from being made meanwhile."""
+    """Change the voter of stars. Call after reassign_votes: its lock keeps snapshots from being made meanwhile."""
     stars.update(voter=voter, renamed_at=Now())
 
 
 def discard_session(session: Session) -> None:
-    """Hide the session everywhere; for a minute it can be restored."""
+    """Hide the session; for a minute it can be restored."""
     Session.objects.filter(pk=session.pk).update(discarded_at=Now())
 
 
@@ -56,7 +56,7 @@ def restore_session(*, actor: Actor, public_id: str) -> Session:
 
 
 def delete_discarded(*, limit: int) -> None:
-    """Delete sessions that were not restored in time; a failed deletion is retried by the next sweep."""
+    """Delete sessions that were not restored in time; the next sweep retries failures."""
     delete_sessions(Session.objects.due_for_deletion(), limit=limit)
 
 
@@ -104,7 +104,7 @@ def delete_session(session: Session, *, voter: str = "") -> None:
 
 
 def _delete_files(turns: QuerySet[Turn]) -> None:
-    """Delete the turns' attachments, and their files unless another session uses them."""
+    """Delete the turns' attachments, and files that no other session uses."""
     attachments = Attachment.objects.filter(turn__in=turns)
     uploads = list(Upload.objects.filter(attachments__in=attachments).distinct())
     attachments.delete()

@@ -1,5 +1,3 @@
-"""Publish and unpublish battles; withdraw consent to publish prompts and answers."""
-
 from django.db.models import Count, Q
 from django.db.models.functions import Now
 
@@ -9,7 +7,7 @@ from battles.models import Battle, BattleQuerySet, Session, Share, Turn, Vote
 
 
 def publish(*, battle: Battle) -> Share:
-    """Create or update the battle's public page with all turns so far.
+    """Publish the battle's turns so far, or update its page.
 
     Raises BattleIsHidden, BattleIsVoid, StillAnswering, and NotVotedYet while the names are hidden.
     """
@@ -31,7 +29,7 @@ def withdraw(*, battle: Battle) -> None:
 
 
 def withdraw_consent(battles: BattleQuerySet) -> int:
-    """Exclude the battles' texts from later exports; return how many battles had consent until now.
+    """Exclude the battles' texts from later exports; return how many had consent.
 
     The version agreed to and the time of withdrawal are kept.
     """
@@ -39,5 +37,5 @@ def withdraw_consent(battles: BattleQuerySet) -> int:
 
 
 def withdraw_every_consent(actor: Actor) -> int:
-    """Withdraw consent for all of the actor's battles, also in discarded sessions that can be restored."""
+    """Withdraw consent for all of the actor's battles, also in discarded sessions."""
     return withdraw_consent(Battle.objects.filter(session__in=Session.objects.owned_or_discarded_by(actor)))

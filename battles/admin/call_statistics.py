@@ -1,5 +1,3 @@
-"""Statistics of models' recent calls."""
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -58,7 +56,7 @@ class _Percentile(Aggregate):
 
 
 def get_call_statistics(model_ids: Iterable[int], *, within: timedelta = WINDOW) -> dict[int, CallStatistics]:
-    """Return statistics by model id with one query; models without calls are missing."""
+    """Return statistics of models with calls, by model id; one query."""
     ended = Q(state__in=[Call.State.DONE, Call.State.STOPPED, Call.State.FAILED], answer__isnull=False)
     calls = Call.objects.filter(ended, model__in=list(model_ids), started_at__gte=Now() - within)
     aggregated = (

@@ -1,5 +1,3 @@
-"""Custom categories, and a page that classifies a prompt."""
-
 import re
 from typing import Any
 

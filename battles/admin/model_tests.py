@@ -1,5 +1,3 @@
-"""“Test this model”: send a prompt to one model and follow its answer."""
-
 from typing import Any
 
 from django import forms
@@ -57,7 +55,7 @@ class ModelTestAdmin(HealthAdmin):
         if not form.is_valid():
             return self._page(request, model, form, status=422 if form.errors else 200)
         try:
-            test_id = model_tests.leave_request(model, form.cleaned_data["prompt"])
+            test_id = model_tests.store_request(model, form.cleaned_data["prompt"])
             tasks.wake_model_test(test_id)
         except (OperationalError, *UNREACHABLE):
             messages.error(request, gettext("The queue is temporarily unavailable. Try again."))
@@ -66,7 +64,7 @@ class ModelTestAdmin(HealthAdmin):
         return redirect("admin:battles_model_test", model.pk, test_id)
 
     def show_test(self, request: HttpRequest, model_id: int, test_id: str) -> HttpResponse:
-        """Show the result of a test, or the stream that JavaScript follows."""
+        """Show a test's result, or the stream that JavaScript follows."""
         model = self._changeable(request, str(model_id))
         try:
             test = model_tests.read(test_id)
@@ -87,6 +85,7 @@ class ModelTestAdmin(HealthAdmin):
     ) -> HttpResponse:
         context = {
             **self.admin_site.each_context(request), "opts": self.opts, "original": model, "form": form,
-            "title": gettext("Test “%(model)s”") % {"model": model}, "obstacle": model.unavailable_reason, **more,
+            "title": gettext("Test “%(model)s”") % {"model": model},
+            "unavailable_reason": model.unavailable_reason, **more,
         }  # fmt: skip
         return TemplateResponse(request, TEMPLATE, context, status=status)

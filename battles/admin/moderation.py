@@ -1,5 +1,3 @@
-"""Moderation rules and the moderation endpoint."""
-
 from typing import Any
 
 from django import forms
@@ -124,7 +122,7 @@ class ModerationRuleAdmin(RegistryAdmin):
         return False  # verdicts refer to rules; administrators switch them off
 
     def try_text(self, request: HttpRequest) -> HttpResponse:
-        """Show matching rules, including inactive ones, and the outcome."""
+        """Show matching rules, also inactive ones, and the outcome."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         form = TryForm(request.POST or None)

@@ -1,5 +1,3 @@
-"""Names of categories, for people."""
-
 from django.utils.translation import gettext_lazy as _
 
 from battles.models import Category
@@ -21,6 +19,6 @@ BUILT_IN = {
 
 
 def category_names() -> dict[str, str]:
-    """Return names by key: built-in ones, then the operator's, including inactive ones."""
+    """Return names by key: built-in ones, then the operator's, also inactive ones."""
     custom = Category.objects.values_list("slug", "name")
     return {key: str(name) for key, (name, _rule) in BUILT_IN.items()} | dict(custom)

@@ -1,7 +1,7 @@
 """Daily caps (UTC) on counted votes per person and network; votes over a cap are stored but excluded.
 
-The order in the log decides which votes are over, so every later count agrees. Votes are marked when they are cast, so
-that live Elo does not move and the page says why. Votes cast at the same moment may pass unmarked; `votes_over_cap`
+The order in the log decides which votes are over, so every later count agrees. Votes are marked when they are cast:
+live Elo then does not move, and the page says why. Votes cast at the same moment may pass unmarked; `votes_over_cap`
 finds them before they are counted, under the lock of the tallies.
 """
 
@@ -66,7 +66,7 @@ WHERE pending.excluded_reason = ''
 
 
 def is_reached(actor: Actor) -> bool:
-    """Tell whether the actor's next vote would be over the cap of the person or network."""
+    """Return whether the next vote would be over the cap of person or network."""
     caps = _caps()
     with connection.cursor() as cursor:
         if caps["person"] < UNLIMITED:
@@ -81,14 +81,14 @@ def is_reached(actor: Actor) -> bool:
 
 
 def record_network(vote: Vote, actor: Actor) -> None:
-    """Call it in the transaction of the vote."""
+    """Store the network for later counts. Call in the vote's transaction."""
     network = _network_hash(actor)
     if network and _has_table():
         VoteNetwork.objects.create(vote=vote, network=network, day=vote.created_at.date())
 
 
 def votes_over_cap() -> VoteQuerySet:
-    """Return unmarked pending votes over a cap. Call it under the lock of the tallies."""
+    """Return unmarked pending votes over a cap. Needs the lock of the tallies."""
     caps = _caps()
     if min(caps.values()) == UNLIMITED or not _has_table():
         return Vote.objects.none()
@@ -102,7 +102,7 @@ def _caps() -> dict[str, int]:
 
 
 def _network_hash(actor: Actor) -> str:
-    """Return the hash of the IPv4 address or IPv6 /48 (one person may have a whole /48); "" without a request."""
+    """Return the hash of the IPv4 address or IPv6 /48 (a person may have a whole one); "" without a request."""
     return actor.network48 or ("" if actor.network == "unknown" else actor.network)
 
 

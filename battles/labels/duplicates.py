@@ -1,7 +1,7 @@
 """Exclude excess votes on prompts that occur far more often than others in blind battles.
 
 Otherwise one greeting, or one prompt that favours a model, could outweigh all other prompts. An aggregation finds such
-prompts; later votes on them are excluded when they are cast, so that live Elo does not move.
+prompts; later votes on them are excluded when cast, so that live Elo does not move.
 """
 
 import itertools
@@ -50,7 +50,7 @@ def excess_duplicates() -> VoteQuerySet:
 
 
 def has_overused_prompt() -> Exists:
-    """Return an annotation for battles: whether votes on the prompt are excluded as duplicates."""
+    """Return an annotation for battles: votes on the prompt are excluded as duplicates."""
     excluded = Vote.objects.filter(
         prompt_digest=OuterRef("prompt_digest"), excluded_reason=Vote.ExcludedReason.DUPLICATE_PROMPT
     )

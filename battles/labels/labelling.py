@@ -1,5 +1,3 @@
-"""Label battles and votes by their prompts."""
-
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 

@@ -28,7 +28,7 @@ WHERE vote.id = label.id
 
 
 def relabel_pending() -> int:
-    """Relabel outdated pending votes; return their number. Call it under the lock of the tallies."""
+    """Relabel outdated pending votes; return their number. Needs the lock of the tallies."""
     rules = Category.objects.rules()
     outdated = Vote.objects.pending().exclude(labelled_by=labelling.version(rules)).order_by("order")
     relabelled = 0
@@ -41,9 +41,9 @@ def relabel_pending() -> int:
 
 
 def relabel_votes(*, everything: bool = False, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
-    """Relabel votes, including counted ones; return how many changed boards. Each batch commits on its own.
+    """Relabel votes, also counted ones; return how many changed boards. Each batch commits on its own.
 
-    everything: also relabel votes that have the current version. progress: called with (done, total) after each batch.
+    everything: also votes of the current version. progress: called with (done, total) after each batch.
     """
     rules = Category.objects.rules()
     votes = Vote.objects.all() if everything else Vote.objects.exclude(labelled_by=labelling.version(rules))
@@ -56,7 +56,7 @@ def relabel_votes(*, everything: bool = False, progress: Callable[[int, int], No
 
 
 def _current_labels(vote_ids: Iterable[int], rules: list[Rule]) -> dict[int, LabelColumns]:
-    """Return labels by vote, without votes whose text was deleted."""
+    """Return labels by vote; votes whose text was deleted are left out."""
     battles = dict(Vote.objects.filter(pk__in=list(vote_ids)).values_list("battle_id", "pk"))
     prompts: dict[int, list[str]] = defaultdict(list)
     files: dict[int, list[AttachedFile]] = defaultdict(list)

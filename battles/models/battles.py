@@ -1,5 +1,3 @@
-"""Battles and their sides. Refers to sessions by name, because they import this module."""
-
 from typing import TYPE_CHECKING
 
 from django.contrib.postgres.fields import ArrayField
@@ -38,7 +36,7 @@ class BattleQuerySet(models.QuerySet["Battle"]):
         return self.exclude(consent="").filter(consent_withdrawn_at=None)
 
     def find_visible(self, actor: Actor, public_id: str) -> "Battle | None":
-        """Return the actor's battle with this id, or a published one whose share has this id."""
+        """Return the actor's battle with this id, or the published one whose share has it."""
         own = self.owned_by(actor).select_related("session").filter(public_id=public_id).first()
         return own or self.select_related("session", "share").filter(share__public_id=public_id, hidden_at=None).first()
 
@@ -109,7 +107,7 @@ class Battle(models.Model):
         return f"{self.session.get_absolute_url()}#battle-{self.public_id}"
 
     def set_related(self, *, sides: "list[Side]", turns: list[Turn], answers: list[Answer]) -> None:
-        """Fill the caches of a new battle as battles.queries would: these parts, no vote, no share."""
+        """Fill the caches of a new battle as battles.queries: these parts, no vote, no share."""
         self._state.fields_cache["vote"] = self._state.fields_cache["share"] = None
         set_prefetched(self, "sides", sides)
         set_prefetched(self, "turns", turns)
@@ -184,5 +182,5 @@ class Side(models.Model):
 
     @property
     def has_own_context(self) -> bool:
-        """Tell whether follow-ups depend on this side's own answers alone, as in comparisons."""
+        """Return whether follow-ups depend on this side's answers alone, as in comparisons."""
         return self.position in NUMBERED_POSITIONS

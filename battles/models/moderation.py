@@ -1,5 +1,3 @@
-"""Moderation rules, the endpoint that scores prompts, and cases with verdicts and reports."""
-
 from typing import TYPE_CHECKING
 
 from django.contrib.postgres.fields import ArrayField
@@ -28,7 +26,7 @@ class Action(models.TextChoices):
 
 
 class ModerationRule(models.Model):
-    """Patterns and an action. Rules are switched off, not deleted, because verdicts refer to them."""
+    """Patterns and an action. Verdicts refer to rules, so these are switched off, not deleted."""
 
     class Kind(models.TextChoices):
         PHRASES = "phrases", _("words or phrases")
@@ -118,7 +116,7 @@ class ModerationCaseQuerySet(models.QuerySet["ModerationCase"]):
 
 
 class ModerationCase(models.Model):
-    """A reported or flagged battle, or one person's prompts that were refused before a battle existed."""
+    """A reported or flagged battle, or a person's prompts that were refused before a battle existed."""
 
     class State(models.TextChoices):
         WAITING = "waiting", _("waiting")
@@ -165,7 +163,7 @@ class ModerationCase(models.Model):
 
 
 class ModerationVerdict(models.Model):
-    """A match of a rule. The text is not copied: the turn has it, and refused prompts are not stored."""
+    """Match of a rule. The text is not copied: the turn has it; refused prompts are not stored."""
 
     case = models.ForeignKey(ModerationCase, models.PROTECT, related_name="verdicts")
     turn = models.ForeignKey(Turn, models.PROTECT, null=True, related_name="+")

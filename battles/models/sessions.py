@@ -52,7 +52,7 @@ class SessionQuerySet(models.QuerySet["Session"]):
         )
 
     def with_battle_count(self) -> "SessionQuerySet":
-        """Annotate battle_count by a subquery, so that only the sessions of the page are counted."""
+        """Annotate battle_count by a subquery, which counts only the page's sessions."""
         of_session = Battle.objects.filter(session=models.OuterRef("pk")).order_by().values("session")
         return self.annotate(battle_count=Coalesce(models.Subquery(of_session.values(n=models.Count("pk"))), 0))
 

@@ -14,7 +14,7 @@ class ShareQuerySet(models.QuerySet["Share"]):
 
 
 class Share(models.Model):
-    """Public page of a battle. Unpublishing deletes the row, so the address is never used again."""
+    """Public page of a battle. Unpublishing deletes the row; the address is never used again."""
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     battle = models.OneToOneField(Battle, models.CASCADE, related_name="share")

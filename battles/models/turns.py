@@ -49,7 +49,7 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         return self.filter(state=Turn.State.QUEUED, queued_at__lt=Now() - age)
 
     def recently_finished(self) -> "TurnQuerySet":
-        """Filter to turns whose end is published by now and may still have readers."""
+        """Filter to turns whose published end may still have readers."""
         now = Now()
         return self.filter(finished_at__range=(now - timedelta(seconds=40), now - timedelta(seconds=5)))
 
@@ -128,7 +128,7 @@ class Turn(models.Model):
 
     @property
     def is_failed_follow_up(self) -> bool:
-        """Exclude stopped turns, so that a person cannot ask again for a better answer."""
+        """Exclude stopped turns: a person must not ask again for a better answer."""
         if self.index == 0 or self.is_live or self.stop_requested_at is not None:
             return False
         return any(answer.state == Answer.State.FAILED for answer in self.answers.all())

@@ -16,7 +16,7 @@ from models_registry.models import LanguageModel
 
 
 class VoteCounter(models.Model):
-    """Counters for gapless numbers: row 1 for votes, row 2 for star ratings. Its lock orders commits."""
+    """Gapless counters: row 1 for votes, row 2 for stars. Its lock orders commits."""
 
     last_order = models.PositiveBigIntegerField(default=0)
 
@@ -54,7 +54,7 @@ class VoteQuerySet(models.QuerySet["Vote"]):
         return self.filter(battle__in=Battle.objects.owned_by(actor))
 
     def with_consent(self) -> "VoteQuerySet":
-        """Votes that count, on battles with consent to publication that are neither hidden nor deleted."""
+        """Votes that count, on battles with consent that are neither hidden nor deleted."""
         visible = Q(battle__hidden_at=None, battle__session__discarded_at=None)
         return self.filter(visible, battle__in=Battle.objects.with_consent(), excluded_reason="")
 
@@ -85,7 +85,7 @@ class Vote(models.Model):
 
         @classmethod
         def chosen_by_staff(cls) -> "list[Vote.ExcludedReason]":
-            """Return the reasons that staff may set; the arena sets the others, and a review settles ANOMALY."""
+            """Return the reasons that staff may set; a review settles ANOMALY, the arena the others."""
             return [cls.MODERATION, cls.OPERATOR]
 
     battle = models.OneToOneField(Battle, models.PROTECT, related_name="vote")
@@ -169,7 +169,7 @@ class Vote(models.Model):
 
 
 class VoteNetwork(models.Model):
-    """The vote's network as a keyed monthly hash (common.client_ip); deleted after some time."""
+    """Keyed monthly hash of the vote's network (common.client_ip); deleted after some time."""
 
     # No constraint: votes are never deleted, and checking it at COMMIT would make other votes wait.
     vote = models.OneToOneField(Vote, models.CASCADE, primary_key=True, related_name="+", db_constraint=False)
@@ -185,7 +185,7 @@ class VoteNetwork(models.Model):
 
 
 class StarRating(models.Model):
-    """Stars for one answer of a comparison. Only the answer's latest rating counts; all are stored."""
+    """Stars for one answer of a comparison. Only an answer's latest rating counts; all are stored."""
 
     answer = models.ForeignKey(Answer, models.PROTECT, related_name="ratings")
     stars = models.PositiveSmallIntegerField()

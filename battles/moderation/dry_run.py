@@ -14,7 +14,7 @@ from models_registry.providers.base import ProviderError
 
 @dataclass(frozen=True)
 class RuleMatch:
-    """A rule, possibly inactive, and its patterns that occur."""
+    """Rule, possibly inactive, with its patterns that occur."""
 
     rule: ModerationRule
     lines: list[str]
@@ -22,7 +22,7 @@ class RuleMatch:
 
 @dataclass(frozen=True)
 class DryRun:
-    """spellings: those that were searched. scored: the endpoint's findings; problem: why it returned none."""
+    """spellings: searched ones. scored: the endpoint's findings; problem: reason for none."""
 
     spellings: list[str]
     matches: list[RuleMatch]
@@ -45,7 +45,7 @@ class DryRun:
 
 
 def try_rules(text: str, *, ask_endpoint: bool = False) -> DryRun:
-    """Apply all rules to a first prompt. ask_endpoint: also send it to the endpoint, even if a rule refuses it."""
+    """Apply all rules to a first prompt. ask_endpoint: also call the endpoint, even if a rule refuses it."""
     variants = text_variants([text])
     rules = ModerationRule.objects.exclude(kind=ModerationRule.Kind.ENDPOINT).order_by("pk")
     matches = [RuleMatch(rule, lines) for rule in rules if (lines := _matching_lines(rule, variants))]

@@ -1,5 +1,3 @@
-"""Scores of the operator's moderation endpoint."""
-
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,7 +33,7 @@ def scored_findings(policy: Policy, passages: Iterable[Sequence[str]]) -> list[F
             raise ProviderError(FailureCode.INTERRUPTED, "it failed a moment ago")
         return request_findings(policy.endpoint, policy, passages)
     except ProviderError as error:
-        logger.warning("the moderation endpoint judges nothing: %s", error)
+        logger.warning("the moderation endpoint did not score a prompt: %s", error)
         if error.code is not FailureCode.INTERRUPTED:
             _away_until = time.monotonic() + PAUSE_S
         if policy.endpoint.refuses_when_away:

@@ -1,4 +1,4 @@
-"""Check prompts against the moderation rules and store findings. Prompts are never rewritten."""
+"""Checks of prompts against the moderation rules. Prompts are never rewritten."""
 
 from collections.abc import Iterable, Sequence
 
@@ -19,9 +19,9 @@ from uploads.models import Upload
 def check_prompt(
     *, actor: Actor, prompt: str, uploads: Sequence[Upload] = (), battle: Battle | None = None
 ) -> list[Finding]:
-    """Return findings in a prompt, joined to the battle's earlier ones, and in the text of its files.
+    """Return findings in a prompt, joined to the battle's earlier ones, and in its files' text.
 
-    No query while every rule is off. May wait for the moderation endpoint, so call it outside transactions.
+    No query while every rule is off. May wait for the moderation endpoint: call it outside transactions.
     Raises PromptRefused after storing a case, and NotExamined.
     """
     rules = policy.current()
@@ -41,7 +41,7 @@ def check_prompt(
 
 
 def store_findings(findings: Iterable[Finding], turn: Turn) -> None:
-    """Store findings that are new in the battle and warn about these only. Call it in the turn's transaction."""
+    """Store findings that are new in the battle; warn about these only. Needs the turn's transaction."""
     findings = list(findings)
     if not findings:
         return
@@ -56,7 +56,7 @@ def store_findings(findings: Iterable[Finding], turn: Turn) -> None:
 
 
 def open_case(battle: Battle) -> ModerationCase:
-    case, _made = ModerationCase.objects.get_or_create(battle=battle)
+    case, _created = ModerationCase.objects.get_or_create(battle=battle)
     state = ModerationCase.State.WAITING
     ModerationCase.objects.filter(pk=case.pk).update(state=state, flagged_at=Now(), decided_at=None, decided_by=None)
     return case

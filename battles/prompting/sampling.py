@@ -11,10 +11,7 @@ from models_registry.models import LanguageModel
 
 
 def draw(models: Iterable[LanguageModel], random: Random, *, staying: LanguageModel | None = None) -> Pair | None:
-    """Draw a pair of `models` on random sides; for a model that stays (`left`), draw an opponent (`right`).
-
-    None if there are too few models.
-    """
+    """Draw a pair on random sides, or an opponent (`right`) for a model that stays (`left`); None from too few."""
     drawn_from = models if staying is None else [staying, *models]
     candidates = [Candidate(model.pk, model.weight) for model in drawn_from]
     pair_weights: PairWeights = import_string(settings.ARENA_PAIR_WEIGHTS)

@@ -1,5 +1,3 @@
-"""Transfer a visitor's battles, votes and reports to the member at sign-in."""
-
 from django.db import IntegrityError, transaction
 from django.dispatch import receiver
 
@@ -23,7 +21,7 @@ def transfer_to_member(visitor: Visitor, user: User, **_: object) -> None:
 
 
 def _transfer_report(report: Report, user: User) -> None:
-    """Transfer a report, or delete it if the member reported the same battle, possibly at this moment."""
+    """Transfer a report, or delete it if the member reported the battle, possibly at this moment."""
     rows = Report.objects.filter(pk=report.pk)
     try:
         with transaction.atomic():

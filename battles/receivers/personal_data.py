@@ -1,5 +1,3 @@
-"""Export and delete a member's sessions and reports."""
-
 from collections import defaultdict
 
 from django.db.models import Q
@@ -38,7 +36,7 @@ def export_reports(user: User, **_: object) -> dict[str, list[dict[str, object]]
 
 @receiver(account_deleting)
 def clear_report_reasons(user: User, **_: object) -> None:
-    """Empty the reasons of the member's reports, including those made as a visitor; keep the reports."""
+    """Empty the reasons of the member's reports, also of those made as a visitor."""
     Report.objects.filter(Q(user=user) | Q(visitor__claimed_by=user)).update(reason="")
 
 

@@ -1,5 +1,3 @@
-"""React to deleted and merged uploads."""
-
 from django.dispatch import receiver
 
 from battles.models import Attachment, Turn
@@ -10,7 +8,7 @@ from uploads.signals import upload_deleted, uploads_merged
 
 @receiver(upload_deleted)
 def refuse_while_answering(upload: Upload, **_: object) -> None:
-    """Raise IsBeingAnswered while a live turn uses the upload: a side called later would receive other content."""
+    """Raise UploadInUse while a live turn uses the upload: a later call would receive other content."""
     if Attachment.objects.filter(upload=upload).exclude(turn__state=Turn.State.DONE).exists():
         raise UploadInUse
 

@@ -17,7 +17,7 @@ PER_PAGE = 40
 
 @dataclass(frozen=True)
 class SessionGroup:
-    """Sessions of a day, a week or a month. The title is empty if the group began on the previous page."""
+    """Sessions of a day, a week or a month. The title is empty if an earlier page has it."""
 
     title: str
     sessions: list[Session]

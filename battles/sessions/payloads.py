@@ -1,5 +1,3 @@
-"""Payloads of sessions, for the API and exports."""
-
 from collections.abc import Iterable
 
 from accounts.actor import Actor
@@ -11,13 +9,13 @@ from battles.queries import get_session_battles
 
 
 def consent_payload(actor: Actor) -> ConsentPayload:
-    """Return the consent's text and the number of the actor's battles with consent."""
+    """Return the consent's text and the actor's number of battles with consent."""
     count = Battle.objects.owned_by(actor).with_consent().count()
     return {"text": consent.text(), "version": consent.version(), "battles": count}
 
 
 def session_summary(session: Session) -> SessionSummaryPayload:
-    """Return the payload for lists. session: from a queryset `with_revealed_names()` and `with_battle_count()`."""
+    """session: from a queryset `with_revealed_names()` and `with_battle_count()`."""
     return {
         **_session_head(session),
         "battle_count": session.battle_count,  # type: ignore[attr-defined]
@@ -27,7 +25,7 @@ def session_summary(session: Session) -> SessionSummaryPayload:
 
 
 def session_detail(session: Session, battles: Iterable[Battle] | None = None) -> SessionPayload:
-    """Return the session with its battles. battles: in order, with related rows, if already loaded."""
+    """Return the session with its battles. battles: in order, with related rows, if loaded."""
     battles = get_session_battles(session) if battles is None else battles
     return {**_session_head(session), "battles": [battle_payload(battle) for battle in battles]}
 

@@ -1,4 +1,4 @@
-"""Payloads of published battles: the turns at publication, without data private to the owner."""
+"""Payloads of published battles: turns at publication, without the owner's private data."""
 
 from typing import cast
 
@@ -24,7 +24,7 @@ _TITLE_CHARACTERS = 70
 
 
 def shared_battle_page(share: Share) -> SharedBattlePage:
-    """Return a read-only battle for the templates of a person's own battles.
+    """Return a read-only battle for the templates of own battles.
 
     Its id is the share's; attachments have names but no links; the vote has its choice but no feedback.
     """
@@ -54,7 +54,7 @@ def _turn_page(turn: TurnPayload) -> SharedTurnPage:
 
 
 def _answer_payload(answer: AnswerPayload) -> SharedAnswerPayload:
-    """Return the answer without its id, which allows its owner to rate it."""
+    """Return the answer without its id, which allows rating it."""
     return {
         "side": answer["side"],
         "state": cast(EndState, answer["state"]),
@@ -75,7 +75,7 @@ def _answer_payload(answer: AnswerPayload) -> SharedAnswerPayload:
 
 
 def shared_battle_payload(share: Share) -> SharedBattlePayload:
-    """Return the published battle for the API, with title and verdict."""
+    """Return the published battle for the API."""
     battle = shared_battle_page(share)
     return {
         "id": battle["id"],

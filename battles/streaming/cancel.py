@@ -9,7 +9,7 @@ CHANNEL = "turns-to-stop"
 
 
 def publish_cancel(turn: Turn) -> None:
-    """Tell workers of a stop. Best effort: they also read it from the row with each lease renewal."""
+    """Tell workers of a stop. Best effort: lease renewals also read it from the row."""
     try:
         with fail_fast():
             connection().publish(CHANNEL, str(turn.pk))

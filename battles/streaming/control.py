@@ -50,7 +50,7 @@ def _truncate_or_log(keys: list[str]) -> None:
 
 
 def _truncate(keys: list[str], *, create: bool) -> None:
-    """Replace all entries by an `end`, in missing streams too with `create`.
+    """Replace all entries by an `end`; with `create` also in missing streams.
 
     A deleted and recreated stream could begin with an id that readers have passed in this millisecond.
     """
@@ -82,10 +82,7 @@ def repair_missing_ends(turns: Iterable[Turn]) -> None:
 
 
 def truncate_finished_streams(*, at_most: int) -> None:
-    """Truncate the streams of turns that finished READABLE_S ago.
-
-    Valkey stores how far that was done, so that each stream is written once.
-    """
+    """Truncate the streams of turns that finished READABLE_S ago, each once: Valkey stores the progress."""
     now = timezone.now()
     try:
         with fail_fast():

@@ -20,9 +20,9 @@ STATE_LABELS = {
 
 
 async def page_events(token: StreamToken, after: str, *, language: str) -> AsyncIterator[bytes]:
-    """Yield fragments until `end`, also if the stream has expired: the page then fetches the stored turn.
+    """Yield fragments until `end`, also of an expired stream: the page then fetches the stored turn.
 
-    A new connection to the first round clears the panes; in a later round the worker clears only those of failed sides.
+    A new connection to the first round clears the panes; in a later round the worker clears those of failed sides.
     """
     with override(language):
         labels = {state: str(label) for state, label in STATE_LABELS.items()}

@@ -26,7 +26,7 @@ _decoder = msgspec.json.Decoder(list[TurnEvent])
 
 
 class ListenerTooSlow(Exception):
-    """Raised when a listener's queue overflowed; its reader has to reconnect."""
+    """Raised when a listener's queue overflowed: its reader has to reconnect."""
 
 
 class Listener:
@@ -91,7 +91,7 @@ class StreamHub:
         return bool(await self._valkey.exists(key))
 
     async def _restart_read(self) -> None:
-        """End the blocking read with an entry of its own, so that the next one includes a new stream."""
+        """End the blocking read by an entry of its own: the next read includes new streams."""
         if self._read_task is None or self._read_task.done():
             self._read_task = asyncio.create_task(self._read_all())
             return

@@ -1,4 +1,4 @@
-"""Write turn streams to Valkey: text is collected and written once per tick."""
+"""Writer of turn streams to Valkey, once per tick."""
 
 import asyncio
 import logging
@@ -111,7 +111,7 @@ class TurnChannel:
         self.rendering_cost = RenderingCost()
 
     def add(self, side: str, text: str) -> float:
-        """Return for how many seconds no further piece would be published."""
+        """Return for how many seconds no further piece is published."""
         pane = self._sides[side]
         pane.text += text
         pane.unsent += text
@@ -131,7 +131,6 @@ class TurnChannel:
         return self._has_started and bool(self._sides[side].text)
 
     def reset_side(self, side: str) -> None:
-        """Discard a side's text and clear its pane."""
         self._sides[side].stop_rendering()
         self._sides[side] = SideText()
         self._resets.append(TurnEvent("reset", side))
@@ -152,19 +151,19 @@ class TurnChannel:
         return all(pane.is_fully_sent and not pane.last_state for pane in self._sides.values())
 
     def show_more(self, *, at_once: bool) -> None:
-        """Send text that the equal pace holds back on the next tick: as much as is due, or all."""
+        """Send text held back by the equal pace on the next tick: as much as is due, or all."""
         if at_once:
             self._pace = None
         self._publisher.schedule(self)
 
     def abandon(self) -> None:
-        """Discard unpublished text: another worker publishes this turn now."""
+        """Discard unpublished text: another worker publishes the turn now."""
         self._stop_rendering()
         self._sides = {}
         self._publisher.unschedule(self)
 
     def take_events(self) -> list[TurnEvent]:
-        """Return the events to publish now; none while one side waits for the other's first text."""
+        """Return events to publish now; none while a side waits for the other's first text."""
         now = asyncio.get_running_loop().time()
         if not self._may_start(now):
             self._publisher.schedule(self)
@@ -208,8 +207,7 @@ class TurnChannel:
     def _text_events(self, side: str, pane: SideText, text: str, html: SafeString | None) -> list[TurnEvent]:
         """Return blocks whose HTML is ready, and new text.
 
-        A slow block is sent as text and replaced later. None is rendered after the last text: the page then fetches
-        HTML.
+        A slow block is sent as text and replaced later. After the last text none is rendered: the page fetches HTML.
         """
         if self._is_plain:
             return [TurnEvent("text", side, text)]
@@ -257,7 +255,7 @@ class TurnChannel:
 
 
 class Publisher:
-    """Writes all scheduled turns of a process in one round trip per tick."""
+    """Writes a process's scheduled turns in one round trip per tick."""
 
     def __init__(self, valkey: redis.asyncio.Redis, renderer: Renderer) -> None:
         self._valkey = valkey

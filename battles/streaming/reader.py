@@ -1,6 +1,6 @@
-"""Follow a turn's stream without a database query.
+"""Turn streams followed without a database query.
 
-An event's SSE id is its entry's id, or `<entry id>.<n>` after n of the entry's events, so that a reader can reconnect
+An event's SSE id is its entry's id, or `<entry id>.<n>` after n of the entry's events, so that readers can reconnect
 inside an entry.
 """
 
@@ -86,7 +86,7 @@ def _entry_key(entry_id: str) -> tuple[int, int]:
 
 
 def _resume_point(last_event_id: str) -> tuple[str, int]:
-    """Return the XREAD position and how many events to skip after it; the beginning for an invalid id.
+    """Return the XREAD position and the events to skip after it; the beginning for an invalid id.
 
     All readers of a process share one read, which an id that Valkey refuses would end.
     """

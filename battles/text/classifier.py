@@ -1,6 +1,6 @@
-"""Classify a conversation into categories by its prompts; answers are not read.
+"""Categories of conversations, by their prompts only.
 
-Keys are slugs; battles.labels.categories has their names for people.
+Keys are slugs; battles.labels.categories has names for people.
 """
 
 import re
@@ -74,7 +74,7 @@ def _is_coding(text: str, uncoded: str) -> bool:
 
 
 def _only_names_format(text: str) -> bool:
-    """Tell whether programming words only name the answer's format: "as JSON only"."""
+    """Return whether programming words only name the answer's format: "as JSON only"."""
     has_instruction = any(pattern.search(text) for pattern in STRICT_INSTRUCTIONS)
     return has_instruction and vocabulary.PROGRAMMING.search(_FORMATS.sub("", text)) is None
 

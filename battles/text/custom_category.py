@@ -1,4 +1,4 @@
-"""Categories that an operator defines by phrases, lengths and languages.
+"""Operator's categories, by phrases, lengths and languages.
 
 Phrases, because a careless regular expression can take minutes on one prompt.
 """
@@ -13,7 +13,7 @@ from functools import lru_cache
 
 @dataclass(frozen=True)
 class Rule:
-    """Conditions of one category; all that are given must hold.
+    """Conditions of one category; all given ones must hold.
 
     phrases: one of them must occur as whole words; with `*` at its end, as the beginning of a word.
     """

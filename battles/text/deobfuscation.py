@@ -34,7 +34,7 @@ def text_variants(texts: Sequence[str]) -> list[TextVariant]:
     """Return the spellings of consecutive texts; a phrase may begin in one and end in the next.
 
     All are in lower case and usual width, without invisible characters and accents. Look-alikes of other alphabets also
-    become Latin letters, and words with separated letters are also joined.
+    become Latin letters, and separated letters are also joined.
     """
     wholes = ["\n".join(texts), "".join(texts)] if len(texts) > 1 else list(texts)
     written = dict.fromkeys(spelling for whole in wholes for spelling in _spellings(whole))

@@ -1,4 +1,4 @@
-"""Match texts against phrases or regular expressions in linear time.
+"""Phrases and regular expressions matched in linear time.
 
 The expressions are RE2's, because Python's can take exponential time.
 """
@@ -49,7 +49,7 @@ def phrase_matcher(lines: Iterable[str]) -> Matcher:
 
 
 def expression_matcher(lines: Iterable[str]) -> Matcher:
-    """Raises InvalidPattern for an expression that is not RE2's or that matches the empty text."""
+    """Raises InvalidPattern for an expression that is not RE2's or matches the empty text."""
     return Matcher(expressions=tuple(_compile(line) for line in lines))
 
 

@@ -1,5 +1,3 @@
-"""Extract natural language from prompts: drop code, formulas, markup and addresses."""
-
 import re
 
 # Of longer prompts only the beginning and the end are read, where the question usually stands.

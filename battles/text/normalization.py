@@ -1,5 +1,3 @@
-"""Normalize letters to compare texts as a reader sees them."""
-
 import unicodedata
 from functools import cache
 

@@ -73,7 +73,7 @@ class _NamePatterns:
 
 
 def leaks_identity(text: str, *, names: Iterable[str], organization: str = "") -> bool:
-    """Tell whether an answer reveals its model or the model's organization.
+    """Return whether an answer reveals its model or organization.
 
     names: the model's, as people and its provider write them.
     """

@@ -1,5 +1,3 @@
-"""Count an answer's formatting, for style control."""
-
 import re
 from typing import TypedDict
 

@@ -1,5 +1,3 @@
-"""Report a battle from its owner's page or from its public page."""
-
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render

@@ -1,5 +1,3 @@
-"""Pages and fragments for managing sessions."""
-
 from urllib.parse import urlsplit
 
 from django.contrib import messages
@@ -41,7 +39,7 @@ def sessions(request: PageRequest) -> HttpResponse:
 
 @require_safe
 def row(request: PageRequest, public_id: str) -> HttpResponse:
-    """Show a row of the list: `?edit=1` with a form and buttons, `?revealed=1` without taking the focus."""
+    """Show a row of the list: `?edit=1` with form and buttons, `?revealed=1` without taking the focus."""
     session = get_session_or_404(request, public_id)
     if not request.htmx:
         return redirect(session)

@@ -1,5 +1,3 @@
-"""Published battles: public pages, and publishing and withdrawing by their owners."""
-
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse

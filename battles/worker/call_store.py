@@ -97,7 +97,7 @@ class CallResult:
 def create_calls(
     planned: Sequence[PlannedCall], *, person: str, attempt: int = 1, fence: int = 0
 ) -> list[PreparedCall]:
-    """Acquire slots, reserve money and insert a row for each call. Last in a transaction: its locks last until COMMIT.
+    """Acquire slots, reserve money and insert rows. Last in a transaction: its locks last until COMMIT.
 
     person: the payer's Actor.key, or "".
     """
@@ -173,7 +173,7 @@ def acquire_slot(prepared: PreparedCall) -> bool:
 
 
 def close(prepared: PreparedCall, result: CallResult) -> None:
-    """Store the result, settle the cost and record the outcome for breakers. Last in a transaction."""
+    """Store the result, settle the cost, record the outcome for breakers. Last in a transaction."""
     is_stored = store_result(prepared, result)
     if is_stored and ((result.was_sent and not result.stopped) or result.error is FailureCode.NO_KEY):
         outcomes.record_outcome(prepared.row.model, result.error, retry_after=result.retry_after)
@@ -231,9 +231,9 @@ def _estimate_tokens(characters: int) -> int:
 
 
 def mark_lost(turn: Turn, *, is_final: bool = False) -> None:
-    """Mark unfinished calls LOST, charged at the maximum because their cost is unknown. Last in a transaction.
+    """Mark unfinished calls LOST, charged at the maximum: their cost is unknown. Last in a transaction.
 
-    is_final: there is no retry, so reservations without a call are released.
+    is_final: there is no retry; release reservations without a call.
     """
     costs = _mark_lost(Call.objects.unfinished().filter(answer__turn=turn))
     if is_final:

@@ -1,5 +1,3 @@
-"""Limits on concurrent calls per provider and model."""
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -1,6 +1,6 @@
-"""Tests of models: a real answer to an administrator's prompt, streamed as a turn's answers are.
+"""Tests of models: an answer to an administrator's prompt, streamed like a turn's.
 
-The prompt and the answer are in Valkey only and expire within minutes; the call, its cost and its outcome are logged.
+Prompt and answer are in Valkey only and expire within minutes; the call, its cost and its outcome are logged.
 """
 
 import secrets
@@ -62,7 +62,7 @@ def _key(test_id: str) -> str:
     return f"model-test:{test_id}"
 
 
-def leave_request(model: LanguageModel, prompt: str) -> str:
+def store_request(model: LanguageModel, prompt: str) -> str:
     """Store a test for a worker and return its random id. Raises one of common.valkey.connections.UNREACHABLE."""
     test_id = secrets.token_urlsafe(16)
     request = msgspec.json.encode(ModelTest(model.pk, prompt)).decode()
@@ -71,7 +71,7 @@ def leave_request(model: LanguageModel, prompt: str) -> str:
 
 
 def read(test_id: str) -> ModelTest | None:
-    """Return the test as far as it has come; None if no worker began it in time, or its result has expired.
+    """Return the test so far; None if no worker began it in time, or its result has expired.
 
     Raises one of common.valkey.connections.UNREACHABLE.
     """
@@ -94,7 +94,7 @@ def messages(model: LanguageModel, prompt: str) -> list[Message]:
 
 
 async def run_test(test_id: str, provider: ChatProvider, publisher: Publisher, valkey: redis.asyncio.Redis) -> None:
-    """Answer the request, unless another worker has claimed it or it has expired; publish the answer as it grows."""
+    """Answer the request, unless another worker has claimed it or it has expired; publish the growing answer."""
     if not await valkey.set(f"{_key(test_id)}:claim", 1, nx=True, ex=RESULT_TTL_S):
         return
     stored = await valkey.getex(_key(test_id), ex=RESULT_TTL_S)
@@ -122,7 +122,7 @@ async def run_test(test_id: str, provider: ChatProvider, publisher: Publisher, v
 
 
 def _create_call(test: ModelTest) -> PreparedCall | None:
-    """Return None when the provider has no room for one more call, or the model is gone."""
+    """Return None if the provider has no free slot, or the model is gone."""
     model = LanguageModel.objects.select_related("provider").filter(pk=test.model_id).first()
     if model is None:
         return None
@@ -135,7 +135,7 @@ def _create_call(test: ModelTest) -> PreparedCall | None:
 
 
 def _store_result(test: ModelTest, call: PreparedCall, result: CallResult) -> None:
-    """Store the call and fill in the test. An answer closes breakers, as a probe's does; a failure opens none."""
+    """Store the call and fill in the test. An answer closes breakers like a probe's; a failure opens none."""
     with transaction.atomic():
         model = call.row.model
         if call_store.store_result(call, result) and result.error is None:

@@ -60,7 +60,7 @@ class Engine:
         self._run_blocking(self._run_background(work, "test of a model"))
 
     def close(self) -> None:
-        """Requeue running turns within seconds and stop the loop."""
+        """Requeue running turns within seconds; stop the loop."""
         with self._closing_lock:
             if self._closing:
                 return
@@ -116,7 +116,7 @@ class Engine:
                 logger.info("turn %s was cancelled in this process", turn_id)
 
     async def _run_background(self, work: Callable[[], Coroutine[object, None, None]], name: str) -> None:
-        """Run a call without a turn; close() cancels it."""
+        """Run a call without a turn, which close() cancels."""
         with _tracked(self._background):
             try:
                 await work()
@@ -142,7 +142,7 @@ class Engine:
                     turn.stop()
 
     async def _listen_for_stops(self) -> None:
-        """Stop turns at once; lease renewal also reads stops from the rows."""
+        """Stop turns at once; lease renewal also reads stops from rows."""
         while True:
             try:
                 async with self._valkey.pubsub() as channel:

@@ -1,4 +1,4 @@
-"""Answer a claimed turn: call its models concurrently, publish and store the answers."""
+"""Answering of a claimed turn: call its models concurrently, publish and store the answers."""
 
 import asyncio
 import logging
@@ -93,7 +93,7 @@ class TurnRunner:
     async def _answer_or_fail(self, call: PreparedCall) -> bool:
         """Answer one side; if that raises, store a failure. Return False if that fails too.
 
-        Raises LeaseLost and errors of an unreachable database, which end the whole turn here.
+        Raises LeaseLost and errors of an unreachable database, which end the turn here.
         """
         try:
             await self._answer(call)
@@ -145,7 +145,7 @@ class TurnRunner:
         await run_in_db_with_retry(turn_store.close_turn, self.claimed)
 
     async def _call_model(self, call: PreparedCall) -> CallResult:
-        """Send a call; provider errors become part of the result."""
+        """Send a call; the result contains provider errors."""
         result = CallResult(was_sent=False)
         began = time.monotonic()
 

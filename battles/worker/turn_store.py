@@ -234,7 +234,7 @@ def _close_if_finished(turn_id: int) -> None:
 
 
 def end_at_once(turn: Turn, *, state: Answer.State = Answer.State.STOPPED, error: str = "") -> None:
-    """End the unfinished sides of a locked turn with this state, revoke the claim and close the turn."""
+    """End a locked turn's unfinished sides with this state, revoke the claim and close the turn."""
     Answer.objects.unfinished().filter(turn=turn).update(state=state, error=error)
     Turn.objects.filter(pk=turn.pk).update(fence=F("fence") + 1)
     _close_if_finished(turn.pk)
@@ -276,10 +276,10 @@ def fail_expired(turn_id: int) -> Turn | None:
 
 def renew_leases(claims: list[ClaimedTurn]) -> dict[int, bool]:
     """Return {turn id: stop requested} for the claims that still hold."""
-    ours = Q()
+    claimed_turns = Q()
     for claimed in claims:
-        ours |= Q(pk=claimed.turn_id, fence=claimed.fence)
-    Turn.objects.filter(ours, state=Turn.State.ANSWERING).update(lease_until=Now() + LEASE)
-    # A turn that was just closed is still ours: cancelling its task would lose its `end`.
-    held = Turn.objects.filter(ours, state__in=[Turn.State.ANSWERING, Turn.State.DONE])
+        claimed_turns |= Q(pk=claimed.turn_id, fence=claimed.fence)
+    Turn.objects.filter(claimed_turns, state=Turn.State.ANSWERING).update(lease_until=Now() + LEASE)
+    # A turn that was just closed is still held: cancelling its task would lose its `end`.
+    held = Turn.objects.filter(claimed_turns, state__in=[Turn.State.ANSWERING, Turn.State.DONE])
     return {pk: stop is not None for pk, stop in held.values_list("pk", "stop_requested_at")}

@@ -1,5 +1,3 @@
-"""Admin change lists that stay fast with millions of rows."""
-
 import json
 import math
 from functools import cached_property
@@ -30,7 +28,7 @@ class EstimatingPaginator(Paginator):  # type: ignore[type-arg]
 
 
 def _estimate(rows: QuerySet[Model]) -> int:
-    """Return the planner's row estimate, within a few per cent on tables that autovacuum analyses."""
+    """Return the planner's row estimate, within a few per cent on analysed tables."""
     sql, params = rows.query.sql_with_params()
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", params)
@@ -39,7 +37,10 @@ def _estimate(rows: QuerySet[Model]) -> int:
 
 
 class EstimatedCountAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Search each of `search_fields` exactly and by its own index; one OR over several tables would scan them all."""
+    """Admin lists that stay fast with millions of rows.
+
+    Each of `search_fields` is searched exactly and by its own index; one OR over several tables would scan them all.
+    """
 
     paginator = EstimatingPaginator
     show_full_result_count = False
@@ -54,7 +55,7 @@ class EstimatedCountAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return queryset.filter(pk__in=found[0].union(*found[1:])) if found else queryset.none(), False
 
     def _matching(self, field: str, words: str) -> "QuerySet[Model, Any] | None":
-        """Return the keys of rows whose `field` equals `words`; None if it cannot (text for a number)."""
+        """Return the keys of matching rows; None if the field cannot equal `words` (text for a number)."""
         if field.endswith("email"):
             if "@" not in words:
                 return None

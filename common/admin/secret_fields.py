@@ -3,7 +3,7 @@ from django.http import HttpRequest
 
 
 class SecretFieldsAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Refuse list filters on `secret_fields`, which no page shows.
+    """Refuse list filters on `secret_fields`.
 
     Django allows every field of the model itself in a list's query, so `?key__startswith=a` would spell a key out.
     """

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 
 
 class IgnoreAcceptHeader(DefaultContentNegotiation):
-    """Ignore the Accept header; each endpoint has one renderer, so that errors are JSON also for files and streams."""
+    """Ignore the Accept header: each endpoint has one renderer, and errors are JSON also for files and streams."""
 
     def select_renderer(
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None

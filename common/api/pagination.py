@@ -6,7 +6,7 @@ from common.errors import InvalidInput
 
 
 class ArenaPagination(LimitOffsetPagination):
-    """Limit and offset; refuses invalid values, where DRF would silently return another page."""
+    """Refuses invalid limits and offsets, where DRF would silently return another page."""
 
     default_limit = 50
     max_limit = 200

@@ -1,4 +1,4 @@
-"""Types in which apps describe their API operations; arena_site.openapi reads them."""
+"""Description of API operations by apps, for arena_site.openapi."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Operation:
 
     The return annotation of the view's method states the JSON payload and its status.
     files: other bodies with `status`: Files, or the TypedDict in a file of JSON.
-    takes: serializer of the JSON body; `example`: a body that works unchanged.
+    takes: serializer of the JSON body; `example`: a valid body.
     refuses: errors beside those of all operations (arena_site.openapi.schema).
     """
 

@@ -37,7 +37,7 @@ def violates(error: IntegrityError, *constraints: str) -> bool:
 
 
 async def run_in_db(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a thread and return its connection to the pool, so that waiting for a model holds none."""
+    """Run `work` in a thread and return its connection to the pool: waiting for a model must not hold one."""
 
     def work_and_release() -> T:
         try:

@@ -5,7 +5,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 
 class SafeHtmlField(models.TextField):  # type: ignore[type-arg]
-    """HTML that `common.text.markdown` sanitised before it was stored; reads as SafeString.
+    """HTML sanitised by `common.text.markdown`; reads as SafeString.
 
     Storing a plain str raises TypeError, so that unsanitised HTML cannot be stored by mistake.
     """

@@ -1,4 +1,4 @@
-"""Render models' Markdown without blocking the event loop: short texts inline, others in a child process."""
+"""Models' Markdown rendered without blocking the event loop: short texts inline, others in a child process."""
 
 import asyncio
 import heapq
@@ -72,7 +72,7 @@ class Renderer:
             self._child_task = asyncio.create_task(_start())
 
     def render_inline(self, text: str) -> SafeString | None:
-        """Return HTML of a short, simple text; None for others or while the loop's share is used up."""
+        """Return HTML of a short, simple text; None for others or when the loop's share is used up."""
         if len(text) > MAX_INLINE_CHARACTERS or _NEEDS_CHILD.search(text):
             return None
         loop = asyncio.get_running_loop()
@@ -120,7 +120,7 @@ class Renderer:
                 job.result.set_result(plain(job.text) if rendered.html is None else declare_safe(rendered.html))
 
     async def _exchange(self, text: str) -> Rendered:
-        """Let the child render one text; stop a child that fails, so that the next text starts another."""
+        """Let the child render one text; stop a failing child, so that the next text starts another."""
         began = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(CHILD_TIMEOUT_S):

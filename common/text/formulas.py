@@ -1,4 +1,4 @@
-"""LaTeX in Markdown: markdown-it rules for delimiters, and conversion to MathML."""
+"""LaTeX in Markdown: delimiters for markdown-it, and conversion to MathML."""
 
 import html
 import re
@@ -100,7 +100,7 @@ def _replace_environments(source: str) -> str:
 
 
 def _clean_element(element: Element) -> None:
-    """Resolve the character references that the converter leaves; remove other attributes and huge lengths."""
+    """Resolve the converter's character references; remove other attributes and huge lengths."""
     element.text = element.text and html.unescape(element.text)
     allowed = MATHML_ATTRIBUTES.get(element.tag, set())
     for name, value in list(element.attrib.items()):

@@ -1,5 +1,3 @@
-"""Syntax highlighting in linear time."""
-
 from functools import cache
 from typing import Any
 
@@ -78,7 +76,7 @@ def highlight_code(code: str, language: str) -> str | None:
 
 
 def is_known(language: str) -> bool:
-    """Return whether Pygments has a lexer of that name, also one that is not in LEXERS."""
+    """Return whether Pygments has this lexer, also one that is not in LEXERS."""
     return language in _LEXER_OF or language in _pygments_names()
 
 
@@ -101,7 +99,7 @@ def _tokens(lexer_class: Any) -> Any:
 
 
 def _limited(rules: Any) -> Any:
-    """Return the lexer's states with limited patterns; rules are tuples that begin with a regular expression."""
+    """Return the lexer's states with limited patterns; rules begin with a regular expression."""
     if isinstance(rules, dict):
         return {state: _limited(inside) for state, inside in rules.items()}
     if isinstance(rules, list):

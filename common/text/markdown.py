@@ -1,4 +1,4 @@
-"""Markdown of models and people to safe HTML or plain text; the only module that does this."""
+"""Markdown to safe HTML or plain text; the only module that does this."""
 
 import html as html_text
 import re
@@ -85,7 +85,7 @@ def _parser() -> MarkdownIt:
 
 
 def _drop_relative_links(state: StateCore) -> None:
-    """Reduce links to their text if they lead to this site or have no scheme."""
+    """Reduce links without scheme or to this site to their text."""
     for block in state.tokens:
         if block.type == "inline" and block.children:
             block.children = list(_without_relative_links(block.children))

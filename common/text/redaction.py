@@ -1,5 +1,3 @@
-"""Masking of keys, tokens and passwords in logs, stored errors and answers."""
-
 import re
 
 from django.utils.safestring import SafeString
@@ -41,7 +39,7 @@ def mask_secret(secret: str, text: bytes) -> bytes:
 
 
 class StreamRedactor:
-    """Mask one secret in a text that arrives in pieces; a possible beginning of it waits for the next piece."""
+    """Masks one secret in text that arrives in pieces; a possible beginning waits for the next piece."""
 
     def __init__(self, secret: str) -> None:
         self._secret = secret if len(secret) >= MIN_SECRET_CHARACTERS else ""
@@ -56,7 +54,6 @@ class StreamRedactor:
         return text[: len(text) - held]
 
     def flush(self) -> str:
-        """Return the characters held back, at the end of the text."""
         rest, self._held = self._held, ""
         return rest
 
@@ -71,7 +68,7 @@ class StreamRedactor:
 
 
 class RedactedReporter(ExceptionReporter):
-    """Django's error reports with secrets masked in tracebacks and variables."""
+    """Django's error reports with masked secrets."""
 
     def get_traceback_html(self) -> SafeString:
         return SafeString(redact(super().get_traceback_html()))

@@ -1,4 +1,4 @@
-"""Connections to Valkey: one pool per process and kind, short timeouts, never an endless wait."""
+"""Connections to Valkey: one pool per process and kind, short timeouts."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ def pool() -> redis.BlockingConnectionPool:
 
 @cache
 def connection() -> redis.Redis:
-    """Client for synchronous code. Raises one of UNREACHABLE within about a second if Valkey is away, hung or full."""
+    """Client for synchronous code. Raises one of UNREACHABLE within about a second."""
     return redis.Redis(connection_pool=pool())
 
 
@@ -77,7 +77,7 @@ def with_retry(call: Callable[[], T]) -> T:
 
 
 def is_away() -> bool:
-    """Return whether Valkey does not reply, also to a second ping."""
+    """Return whether Valkey leaves two pings without a reply."""
     try:
         with_retry(lambda: connection().ping())
     except UNREACHABLE:
@@ -101,7 +101,7 @@ def _open() -> None:
 
 
 def rewrite_append_only_file() -> None:
-    """Start rewriting the append-only file, so that deleted values leave the disk. Raises one of UNREACHABLE."""
+    """Start rewriting the append-only file: deleted values leave the disk. Raises one of UNREACHABLE."""
     if connection().info("persistence").get("aof_enabled"):
         connection().bgrewriteaof()
 
@@ -115,7 +115,7 @@ def new_async_connection() -> redis.asyncio.Redis:
 
 
 def new_async_stream_reader(*, timeout_s: float) -> redis.asyncio.Redis:
-    """Return a client with one connection, for continuous reads: a pool's checks would cost more than a read."""
+    """Return a client with one connection for continuous reads: a pool's checks cost more than a read."""
     return redis.asyncio.Redis.from_url(
         settings.REDIS_URL, single_connection_client=True, socket_timeout=timeout_s, socket_connect_timeout=2
     )

@@ -39,7 +39,7 @@ def observe(name: str, *labels: str, ms: float) -> None:
 
 
 def add_to_gauge(name: str, by: int = 1) -> None:
-    """Change this process's part of a gauge, which expires after the process ends."""
+    """Change this process's part of a gauge; it expires after the process ends."""
     with _lock:
         _gauges[name] += by
 
@@ -49,7 +49,7 @@ def start() -> None:
 
 
 def flush() -> None:
-    """Add the pending counts to Valkey. Raises one of UNREACHABLE, and keeps the counts for the next flush."""
+    """Add the pending counts to Valkey. Raises one of UNREACHABLE, keeping the counts."""
     with _lock:
         counts, gauges = dict(_pending), dict(_gauges)
         _pending.clear()
@@ -77,7 +77,7 @@ def read() -> dict[str, dict[Labels, int]]:
 
 
 def gauges() -> Counter[str]:
-    """Return gauges summed over the processes that flushed within GAUGE_TTL_S. Raises one of UNREACHABLE."""
+    """Return gauges summed over processes that flushed within GAUGE_TTL_S. Raises one of UNREACHABLE."""
     totals: Counter[str] = Counter()
     fields: Mapping[str, str] = connection().hgetall(GAUGES_KEY)  # type: ignore[assignment]
     for field, stored in fields.items():

@@ -1,4 +1,4 @@
-"""Heartbeats: each long-lived process renews a key in Valkey, which expires after it ends."""
+"""Heartbeats: long-lived processes renew keys in Valkey, which expire after their end."""
 
 import logging
 import threading
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 def start(name: str) -> None:
-    """Send heartbeats of `name` from a background thread until the process ends."""
+    """Send heartbeats from a background thread until the process ends."""
     threading.Thread(target=_beat, args=(name,), name="heartbeat", daemon=True).start()
 
 
@@ -27,7 +27,7 @@ def missing() -> list[str]:
 
 
 def clear() -> None:
-    """Delete all heartbeats before a start: those of an earlier run would count for up to TTL_S."""
+    """Delete all heartbeats at a start: those of an earlier run count for up to TTL_S."""
     connection().delete(*(_key(name) for name in EXPECTED))
 
 
@@ -36,7 +36,7 @@ def _key(name: str) -> str:
 
 
 def _touch_file() -> None:
-    """Update the file's time, which a container's health check compares."""
+    """Update the file's time, which a container's health check reads."""
     if settings.ARENA_HEARTBEAT_FILE:
         with suppress(OSError):
             Path(settings.ARENA_HEARTBEAT_FILE).touch()

@@ -74,7 +74,7 @@ def parse_rate(rate: str) -> list[RateLimitItem]:
 
 
 def count(action: str, keys: Keys, *, fail_open: bool, not_counted: str | Promise = NOT_COUNTED) -> None:
-    """Count one `action` of a person and its networks, or for none of them if one of the limits is reached.
+    """Count one `action` of a person and its networks, or of none of them if a limit is reached.
 
     Raises TooManyRequests with the seconds to wait. If Valkey is away: returns if `fail_open`, otherwise retries a slow
     call once (which may count twice) and raises ServiceAway with the message `not_counted`.
@@ -116,7 +116,7 @@ def reset(action: str, keys: Keys) -> None:
 
 
 def seconds_over(item: RateLimitItem, action: str, key: str) -> float | None:
-    """Count one against `item`; return None within it, otherwise the seconds to wait. Raises one of UNREACHABLE."""
+    """Count one against `item`; return None within it, else the seconds to wait. Raises one of UNREACHABLE."""
     refusal = _count([item], [_name(item, action, key)])
     return None if refusal is None else refusal[1]
 
@@ -131,7 +131,7 @@ def _name(item: RateLimitItem, action: str, key: str) -> str:
 
 
 def _count(items: list[RateLimitItem], names: list[str]) -> tuple[int, float] | None:
-    """Return None if counted, otherwise the index of the limit that refuses and the seconds to wait."""
+    """Return None if counted, else the index of the refusing limit and the seconds to wait."""
     if not names:
         return None
     arguments = [number for item in items for number in (item.amount, item.get_expiry())]

@@ -1,7 +1,7 @@
 """Limits on open event streams per person, network and process.
 
-An open stream holds a slot: a member of two sorted sets, its person's and its network's, whose score is its expiry.
-Processes renew the slots of their streams; those of a killed process expire.
+An open stream holds a slot: a member of its person's and its network's sorted set, whose score is its expiry. Processes
+renew the slots of their streams; those of a killed process expire.
 """
 
 import logging
@@ -107,7 +107,7 @@ def acquire(*, person: str, network: str) -> Slot:
 
 
 def acquire_for_request(request: HttpRequest, person: str = "") -> Slot:
-    """Return a slot for a request. person: from `person_hash`; if empty, the network counts as one person."""
+    """Return a slot for a request. person: from `person_hash`; if empty, the network's."""
     network = network_hash(request)
     return acquire(person=person or network, network=network)
 
@@ -122,7 +122,7 @@ def reader_parameter(actor_key: str) -> str:
 
 
 def person_of_request(request: HttpRequest) -> str:
-    """Return the person_hash in the request's `reader` parameter, empty when missing or forged."""
+    """Return the person_hash in the `reader` parameter, "" when missing or forged."""
     try:
         return signing.Signer(salt=_SALT).unsign(request.GET.get("reader", ""))
     except signing.BadSignature:

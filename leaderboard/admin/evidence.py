@@ -14,7 +14,7 @@ from leaderboard.models import AggregationRun, EloRating, ImportedBoard, PairTal
 
 
 class BoardFilter(admin.SimpleListFilter):
-    """Filter by board, with choices from the newest snapshots: Django's own filter would read every run."""
+    """Filter by board, with choices from the newest snapshots: Django's own reads every run."""
 
     title = gettext_lazy("board")
     parameter_name = "scope"

@@ -17,7 +17,7 @@ MAX_MODELS_IN_EFFECT = 10
 
 
 def find_anomalies() -> int:
-    """Test each voter of Overall against the others, and update open reviews; return how many reviews were opened.
+    """Test each voter of Overall against the others, update open reviews, and return the number of new ones.
 
     Votes of dismissed reviews are not tested again. The computation does not hold the lock of the tallies.
     """
@@ -69,7 +69,7 @@ def _probabilities(board: BoardVotes, votes: OrderedVotes) -> Floats:
 
 
 def _not_dismissed(votes: OrderedVotes) -> Flags:
-    """Return which votes are later than the last vote of their voter's dismissed reviews."""
+    """Return which votes are later than those of their voter's dismissed reviews."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT hashtextextended(voter, 0), max(last_order) FROM leaderboard_anomalyreview "
@@ -117,12 +117,12 @@ def _update_open_reviews(board: BoardVotes) -> None:
         review.save(update_fields=["effect"])
 
 
-def _effect(with_them: Counts, without: Counts) -> list[JsonObject]:
+def _effect(with_votes: Counts, without_votes: Counts) -> list[JsonObject]:
     """Return the models whose scores change most: [{"model", "score": [with, without], "rank": [with, without]}]."""
-    lines = [fit_snapshot(counts, method.parameters()).lines for counts in (with_them, without)]
+    lines = [fit_snapshot(counts, method.parameters()).lines for counts in (with_votes, without_votes)]
     moved = [
         {"model": name, **{figure: [one[figure], other[figure]] for figure in ("score", "rank")}}
-        for name, one, other in zip(with_them.names, *lines, strict=True)
+        for name, one, other in zip(with_votes.names, *lines, strict=True)
         if one["score"] != other["score"]
     ]
     moved.sort(key=lambda line: -abs((line["score"][0] or np.inf) - (line["score"][1] or 0)))

@@ -1,8 +1,8 @@
 """Fit boards from their counted votes, and reuse slow parts of an earlier snapshot.
 
 Slow are style control, intervals clustered by voter (on Overall only from CLUSTERED_BELOW_VOTES votes on), and the
-number of votes that would change the first place. A large arena computes them in the first snapshot of a day; later
-snapshots copy them and name their source in the facts.
+votes that would change first place. A large arena computes them once a day; later snapshots copy them and name their
+source in the facts.
 """
 
 import logging
@@ -64,7 +64,7 @@ class RunFacts(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class RefitScope:
-    """The slow parts that a snapshot computes itself."""
+    """Slow parts that a snapshot computes itself."""
 
     voters: bool
     style: bool
@@ -84,7 +84,7 @@ def is_thorough_fit_due(earlier: AggregationRun | None, *, now: datetime, overal
 
 @dataclass(frozen=True)
 class FittedBoard:
-    """An unsaved run with its standings; for Overall with the sampling plan."""
+    """Unsaved run with its standings; for Overall with the sampling plan."""
 
     run: AggregationRun
     standings: list[Standing] = field(default_factory=list)
@@ -127,8 +127,8 @@ def new_run(slot: str, scope: str, state: str, started_at: datetime, **facts: Un
 def fit_boards(pending: Iterable[PendingBoard], live: "LiveFigures") -> Iterator[FittedBoard]:
     """Yield the boards fitted, in the same order.
 
-    This thread reads ahead by one board only, which bounds the votes in memory. A board whose fit raises gets a failed
-    run and keeps its newest snapshot.
+    Reads ahead by one board only, which bounds the votes in memory. A board whose fit raises gets a failed run and
+    keeps its newest snapshot.
     """
     with ThreadPoolExecutor(MAX_PARALLEL_FITS) as threads:
         submitted: deque[tuple[FitInputs, Future[SnapshotFit]]] = deque()
@@ -206,7 +206,7 @@ def _earlier_design_effects(board: BoardVotes, earlier: AggregationRun, before: 
 
 
 def _frozen_scaling(earlier: AggregationRun | None) -> Scaling | None:
-    """Return the scaling of the board's earlier snapshot, or None if the method has changed since."""
+    """Return the scaling of the board's earlier snapshot; None if the method has changed since."""
     style = earlier.facts.get("style") if earlier and earlier.method in (method.NAME, method.WITH_SIDES) else None
     return style and Scaling(np.array(style["scaling"]["mean"]), np.array(style["scaling"]["sd"]))
 

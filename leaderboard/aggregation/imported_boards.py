@@ -36,7 +36,7 @@ _VOTE = {
 
 @dataclass(frozen=True)
 class _BoardVotes:
-    """Votes of an imported board. contestants[i] belongs to ballots.counts.names[i].
+    """contestants[i] belongs to ballots.counts.names[i].
 
     elo: {index of contestant: rating}; empty for a table of counts.
     """
@@ -132,7 +132,7 @@ def _read_votes(board: ImportedBoard) -> _BoardVotes:
 
 
 def _thorough_facts(public_id: str, fit: SnapshotFit) -> dict[str, Any]:
-    """Return the facts of fit_boards for a snapshot that copies nothing from an earlier one."""
+    """Return the facts of a snapshot that copies nothing."""
     return {
         "design_effects_of": public_id,
         "thorough": True,
@@ -141,7 +141,7 @@ def _thorough_facts(public_id: str, fit: SnapshotFit) -> dict[str, Any]:
 
 
 def _frozen_scaling(board: ImportedBoard) -> Scaling | None:
-    """Return the scaling that the board's snapshots share under this method, or None before the first of them."""
+    """Return the scaling that the board's snapshots share under this method, None before the first."""
     same_method = AggregationRun.objects.snapshots(board.scope).filter(method__in=[method.NAME, method.WITH_SIDES])
     earlier = same_method.filter(facts__has_key="style").first()
     if earlier is None:

@@ -1,7 +1,7 @@
 """Aggregation run: count pending votes, fit the boards and publish snapshots.
 
-A run is one transaction under one lock for all boards, so that a crash leaves neither rows nor a lock behind. Overall
-gets a row for every run, another board only for a snapshot or a failure.
+A run is one transaction under one lock for all boards, so a crash leaves neither rows nor a lock behind. Overall gets
+a row for every run, another board only for a snapshot or a failure.
 """
 
 from collections import defaultdict
@@ -59,8 +59,8 @@ def aggregate_if_due() -> AggregationRun | None:
 def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | None:
     """Count and publish; return Overall's run, or None if the slot has a run or another run is active.
 
-    only_if_changed: also skip Overall if unchanged, like other boards. A board whose fit fails gets a failed run and
-    does not stop the others. Other errors are recorded as a failed run of Overall and raised again.
+    only_if_changed: also skip Overall if unchanged. A board whose fit fails gets a failed run and does not stop the
+    others. Other errors are recorded as a failed run of Overall and raised again.
     """
     started_at = schedule.database_now()
     try:
@@ -158,7 +158,7 @@ def _store(fitted: list[FittedBoard]) -> None:
 
 
 def _copy_standings(standings: list[Standing]) -> None:
-    """Insert with COPY: a run has thousands, and bulk_create prepares each value on its own."""
+    """Insert with COPY: bulk_create prepares each of thousands of values on its own."""
     fields = [field for field in Standing._meta.concrete_fields if not field.primary_key]
     table, columns = connection.ops.quote_name(Standing._meta.db_table), ", ".join(f'"{f.column}"' for f in fields)
     with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
@@ -176,7 +176,7 @@ def _count_facts(board: BoardVotes, excluded: dict[str, int]) -> RunFacts:
 
 
 def _votes_since(earlier: AggregationRun | None, facts: RunFacts) -> int:
-    """Return how many votes the board gained since its last snapshot, excluded ones too."""
+    """Return the votes that the board gained since its last snapshot, excluded ones too."""
     before = earlier.votes_counted + sum(earlier.votes_excluded.values()) if earlier else 0
     now: int = facts["votes_counted"] + sum(facts["votes_excluded"].values())
     return max(0, now - before)
@@ -215,6 +215,6 @@ def _votes_excluded() -> dict[str, dict[str, int]]:
 
 
 def _live_figures(overall: BoardVotes, revealed: RevealCutoff) -> LiveFigures:
-    """Return the figures of every model on Overall; Elo as it was after the cutoff's last vote."""
+    """Return the figures of Overall's models; Elo as it was after the cutoff's last vote."""
     models = [model.pk for model in overall.models]
     return LiveFigures(elo_ratings_after(revealed.last_order), median_first_token_ms(models, revealed))

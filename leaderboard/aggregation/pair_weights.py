@@ -1,6 +1,6 @@
 """Active sampling: draw pairs more often from which the board learns more.
 
-pair_weights runs whenever a battle begins. It only reads the plan of sampling_plan, about once a minute.
+Every new battle calls pair_weights, which only reads the plan of sampling_plan, about once a minute.
 """
 
 import time
@@ -19,14 +19,14 @@ WeightedPairs = list[tuple[int, int, float]]
 
 
 class Plan(NamedTuple):
-    """Gains of pairs, as in SamplingPlan. row_by_id: {contestant's id: row}. An unknown pair has the largest gain."""
+    """Gains of pairs, as in SamplingPlan. row_by_id: {contestant's id: row}; unknown pairs have the largest gain."""
 
     row_by_id: dict[int, int]
     gains: Sequence[float]
     max_gain: float
 
     @classmethod
-    def of(cls, contestants: Sequence[int], gains: Sequence[float]) -> "Plan":
+    def from_gains(cls, contestants: Sequence[int], gains: Sequence[float]) -> "Plan":
         return cls({contestant: row for row, contestant in enumerate(contestants)}, gains, max(gains, default=1.0))
 
     def gain(self, one: int, other: int) -> float:
@@ -39,7 +39,7 @@ class Plan(NamedTuple):
 
 
 def pair_weights(candidates: Sequence[Candidate]) -> WeightedPairs:
-    """Return weights by gain, for ARENA_PAIR_WEIGHTS; equal gains before the first snapshot."""
+    """Return weights by gain, for ARENA_PAIR_WEIGHTS; equal before the first snapshot."""
     return _current_weights(tuple(candidates), _ttl_period())
 
 
@@ -60,7 +60,9 @@ def _ttl_period() -> int:
 
 @lru_cache(maxsize=1)
 def _current_plan(_period: int) -> Plan:
-    return Plan.of(*SamplingPlan.objects.filter(pk=OVERALL).values_list("contestants", "gains").first() or ([], []))
+    return Plan.from_gains(
+        *SamplingPlan.objects.filter(pk=OVERALL).values_list("contestants", "gains").first() or ([], [])
+    )
 
 
 # Two entries: all candidates, and the remaining ones when a side is redrawn. 300 models take 4 MB.

@@ -18,8 +18,8 @@ from models_registry.models import LanguageModel
 def new_plan(models: Sequence[LanguageModel], fit: Board, votes: Floats) -> Plan | None:
     """Return the gains of pairs of models that are not retired; None if ARENA_PAIR_WEIGHTS names another rule.
 
-    models: those with votes, in the order of `fit`. votes: symmetric, shape (models, models). Active models without
-    votes are added.
+    models: those with votes, in the order of `fit`; active ones without votes are added. votes: symmetric, shape
+    (models, models).
     """
     if _pair_weights_rule() is not pair_weights.pair_weights:
         return None
@@ -36,11 +36,11 @@ def new_plan(models: Sequence[LanguageModel], fit: Board, votes: Floats) -> Plan
     retired = {model.pk for model in models if model.status == LanguageModel.Status.RETIRED}
     kept_rows = [row for row, model in enumerate(ids) if model not in retired]
     kept_gains = gains[np.ix_(kept_rows, kept_rows)]
-    return Plan.of([ids[row] for row in kept_rows], kept_gains[np.triu_indices(len(kept_rows), 1)].tolist())
+    return Plan.from_gains([ids[row] for row in kept_rows], kept_gains[np.triu_indices(len(kept_rows), 1)].tolist())
 
 
 def sampling_shares(plan: Plan | None) -> dict[str, float]:
-    """Return {slug: probability of being in the next battle} of all models that are set up; the sum is 2."""
+    """Return {slug: probability of being in the next battle} of all configured models; the sum is 2."""
     models = LanguageModel.objects.configured()
     candidates = [Candidate(model.pk, model.weight) for model in models]
     weights = _pair_weights_rule()(candidates) if plan is None else pair_weights.weigh_pairs(candidates, plan)

@@ -15,7 +15,7 @@ MAX_MODELS_OVER_TIME = 8
 
 
 def read_charts(query: BoardQuery) -> dict[str, object]:
-    """Return the board and the numbers of its charts; three queries more than the board. Raises NoSuchBoard."""
+    """Return the board and its charts' numbers; three queries more than the board. Raises NoSuchBoard."""
     board = read_board(query)
     lines = [line for line in board["results"] if line["score"] is not None and not line["group"]]
     lines = sorted(lines, key=lambda line: line["score"] or 0.0, reverse=True)
@@ -75,7 +75,7 @@ def _history(query: BoardQuery, lines: list[ResultPayload]) -> list[dict[str, ob
 def _prices(lines: list[ResultPayload]) -> list[dict[str, object]]:
     """Return scores by output price per million tokens, cheapest first.
 
-    best_for_its_price marks the Pareto front: models whose score no cheaper or equally priced model reaches.
+    best_for_its_price marks the Pareto front: no model of at most that price has a higher score.
     """
     priced = [
         (Decimal(price), score, line)

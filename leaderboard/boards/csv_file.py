@@ -35,5 +35,5 @@ def results_as_csv(results: list[ResultPayload]) -> str:
 
 
 def escape_formula(value: object) -> object:
-    """Prefix a quote to a text that a spreadsheet might run as a formula; return other values unchanged."""
+    """Prefix a quote to text that a spreadsheet might run as a formula."""
     return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value

@@ -23,10 +23,7 @@ class Fact(NamedTuple):
 
 
 def describe_facts(facts: JsonObject, names: dict[str, str]) -> list[Fact]:
-    """Return texts for AggregationRun.facts (see rating.snapshot_fit.SnapshotFit), without missing facts.
-
-    names: {model id: display name}.
-    """
+    """Return texts for AggregationRun.facts (see rating.snapshot_fit.SnapshotFit). names: {model id: display name}."""
     return [
         *_dispersion(facts.get("phi")),
         *_misfit(facts.get("misfit")),
@@ -38,7 +35,7 @@ def describe_facts(facts: JsonObject, names: dict[str, str]) -> list[Fact]:
 
 
 def sampling_shares_by_name(facts: JsonObject, names: dict[str, str]) -> list[tuple[str, str]]:
-    """Return [(name, probability of being in the next battle)] by the snapshot's plan, largest first."""
+    """Return [(name, probability of being in the next battle)], largest first."""
     shares: dict[str, float] = facts.get("sampling_shares") or {}
     by_share = sorted(shares.items(), key=lambda share: (-share[1], share[0]))
     return [(names.get(slug, slug), f"{_number(100 * share, places=1)} %") for slug, share in by_share]

@@ -87,10 +87,10 @@ def _compare(board: LeaderboardPayload, a: str, b: str) -> tuple[SharePayload, S
 
 
 def difference_variances(lines: list[ResultPayload]) -> dict[str, float]:
-    """Return {model id: variance in points²}, so that the sum of two is the variance of their difference.
+    """Return {model id: variance in points²}; the sum of two is the variance of their difference.
 
-    lines: models of one group; those without a two-sided interval are left out. Preliminary models, which do not
-    influence other scores, keep their own variance.
+    lines: of one group; those without a two-sided interval are left out. Preliminary models, which do not influence
+    other scores, keep their own variance.
     """
     own = {
         line["model"]["id"]: ((line["ci_high"] - line["ci_low"]) / (2 * Z)) ** 2

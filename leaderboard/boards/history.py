@@ -11,7 +11,7 @@ MAX_POINTS = 60
 
 
 def read_history(board: str, slugs: Sequence[str]) -> HistoryPayload:
-    """Return models' scores in the snapshots of WINDOW, oldest first and at most MAX_POINTS; two queries."""
+    """Return scores in the snapshots of WINDOW, oldest first, at most MAX_POINTS; two queries."""
     runs = _thinned(list(AggregationRun.objects.snapshots(board).since(timezone.now() - WINDOW)))
     points_by_model: dict[str, list[PointPayload]] = {slug: [] for slug in slugs}
     standings = Standing.objects.filter(run__in=[pk for pk, _, _ in runs], score__isnull=False)
@@ -37,6 +37,6 @@ def read_history(board: str, slugs: Sequence[str]) -> HistoryPayload:
 
 
 def _thinned(runs: list[tuple[int, str, datetime]]) -> list[tuple[int, str, datetime]]:
-    """Return at most MAX_POINTS runs, evenly spread. `runs` starts with the newest, which is kept."""
+    """Return at most MAX_POINTS evenly spread runs. `runs` starts with the newest, which is kept."""
     step = max(1, -(-len(runs) // MAX_POINTS))
     return runs[::step]

@@ -5,7 +5,7 @@ from leaderboard.payload_types import MatrixPayload
 
 
 def read_matrix(board: str) -> MatrixPayload:
-    """Return the current results of pairs among the newest snapshot's models. Raises NoSuchBoard."""
+    """Return current results of pairs among the newest snapshot's models. Raises NoSuchBoard."""
     run = AggregationRun.objects.snapshots(board).first()
     if run is None and board != OVERALL:
         raise NoSuchBoard

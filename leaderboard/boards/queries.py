@@ -35,7 +35,7 @@ class BoardQuery:
 
     @classmethod
     def read(cls, parameters: Mapping[str, str]) -> "BoardQuery":
-        """Parse the parameters of a URL; unknown ones are ignored. Raises InvalidInput."""
+        """Parse a URL's parameters, ignoring unknown ones. Raises InvalidInput."""
         texts = {
             name: text for name in _TEXT_PARAMETERS if (text := parameters.get(name, "").replace("\x00", "").strip())
         }
@@ -98,7 +98,7 @@ def read_board(query: BoardQuery) -> LeaderboardPayload:
 def board_payload(
     board: str, run: AggregationRun | None, *, with_style_control: bool = False, live: bool = False
 ) -> LeaderboardPayload:
-    """Return a snapshot with unsorted results; `live` replaces the snapshot's Elo by the current one."""
+    """Return a snapshot with unsorted results; `live` replaces its Elo by the current one."""
     rows = read_standings(run) if run else []
     listed = [row for row in rows if row.standing.score is not None]
     elo = live_elo(listed) if live and is_blind(board) else {}
@@ -125,13 +125,13 @@ def board_payload(
 
 
 def _has_style(run: AggregationRun) -> bool:
-    """Return whether style-controlled scores exist and at least one style feature was estimated."""
+    """Return whether style-controlled scores exist and at least one feature was estimated."""
     style = run.facts.get("style")
     return bool(style) and len(style["dropped"]) < len(style["coefficients"])
 
 
 def _models_without_votes(board: LeaderboardPayload) -> list[CollectingPayload]:
-    """Return models that are set up and have no votes, even if their breaker is open."""
+    """Return configured models without votes, also with open breakers."""
     known = {line["model"]["id"] for line in (*board["results"], *board["collecting"])}
     models = LanguageModel.objects.exclude(slug__in=known).configured()
     return [{"model": model_summary(model), "votes": 0} for model in models]

@@ -72,7 +72,7 @@ def _elo_changes(ratings: list[EloRating | None], order: int | None, choice: str
 
 
 def answer_totals(side: str, battle: BattlePayload) -> AnswerTotals:
-    """Return totals of the side's answers before the vote; first_ms is the first answer's."""
+    """Return totals of the side's answers before the vote; first_ms: of the first answer."""
     answers = [
         answer for turn in battle["turns"] if not turn["after_vote"] for answer in turn["answers"]
         if answer["side"] == side

@@ -8,7 +8,7 @@ from leaderboard.payload_types import SnapshotHeadPayload, SnapshotPayload
 
 
 def read_snapshot(public_id: str) -> SnapshotPayload:
-    """Return a snapshot as it was published, with its inputs. Raises NoSuchSnapshot."""
+    """Return a snapshot as published, with its inputs. Raises NoSuchSnapshot."""
     run = AggregationRun.objects.filter(public_id=public_id, state=AggregationRun.State.DONE).first()
     if run is None:
         raise NoSuchSnapshot
@@ -22,7 +22,7 @@ def read_snapshot(public_id: str) -> SnapshotPayload:
 
 
 def _renamed_since(run: AggregationRun) -> int:
-    """Return how many votes changed their voter since; the snapshot's clustered intervals cannot be recomputed then."""
+    """Return how many votes changed their voter since: clustered intervals cannot be recomputed then."""
     if run.scope == COMPARE:
         return stars.count_renamed_since(run)
     return VoteChange.objects.renamed_since(run).count() if counts_votes(run.scope) else 0

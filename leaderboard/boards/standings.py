@@ -43,7 +43,7 @@ def read_standings(run: AggregationRun) -> list[StandingRow]:
 
 
 def contestant_summary(contestant: Contestant, *, prices: Mapping[int, Price]) -> ModelPayload:
-    """Return the summary of an imported contestant, with the registry's data if it is linked to a model."""
+    """Return an imported contestant's summary, with the registry's data of a linked model."""
     if contestant.model is not None:
         known = model_summary(contestant.model, prices=prices)
         return {**known, "id": contestant.name, "name": contestant.name}
@@ -65,8 +65,8 @@ def contestant_summary(contestant: Contestant, *, prices: Mapping[int, Price]) -
 def standing_payload(row: StandingRow, *, with_style_control: bool = False, elo: float | None = None) -> ResultPayload:
     """Return the payload of one line.
 
-    elo: live rating to show instead of the snapshot's. With style control, score, interval and rank are the
-    style-controlled ones, or None.
+    elo: live rating instead of the snapshot's. With style control, score, interval and rank are style-controlled, or
+    None.
     """
     standing, style = row.standing, _style(row.standing)
     shown = (_Score(**style) if style else _Score()) if with_style_control else _score(standing)
@@ -129,7 +129,7 @@ def live_elo(rows: list[StandingRow]) -> Mapping[int | None, float]:
 
 
 def sort_results(lines: list[ResultPayload], *, sort_by: str = "score", order: str = "desc") -> list[ResultPayload]:
-    """Sort results; unknown values come last in both directions, ties are sorted by score."""
+    """Sort results; unknown values come last in both directions, ties by score."""
     by_score = sorted(lines, key=lambda line: _lowest_last(line["score"]), reverse=True)
     keys = [(line, _sort_key(line, sort_by)) for line in by_score]
     known = [(line, key) for line, key in keys if key is not None]

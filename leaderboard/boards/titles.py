@@ -20,7 +20,7 @@ DESCRIPTIONS = {
 
 
 def board_titles(boards: Iterable[str]) -> dict[str, str]:
-    """Return {key: title}; one query if there are categories and one if there are imported boards."""
+    """Return {key: title}; at most two queries, for categories and imported boards."""
     keys = list(boards)
     slugs = [key.partition(":")[2] for key in keys if key.startswith("imported:")]
     imported = dict(ImportedBoard.objects.filter(slug__in=slugs).values_list("slug", "title")) if slugs else {}
@@ -29,7 +29,7 @@ def board_titles(boards: Iterable[str]) -> dict[str, str]:
 
 
 def board_description(board: str) -> str:
-    """Describe the board's votes or source as part of a sentence; "" if the title is enough."""
+    """Describe the board's votes or source as part of a sentence; "" if the title suffices."""
     kind, _colon, name = board.partition(":")
     if board in DESCRIPTIONS:
         return str(DESCRIPTIONS[board])

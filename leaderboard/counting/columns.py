@@ -20,7 +20,7 @@ Integers = NDArray[np.int64]
 
 
 class Column(NamedTuple):
-    """SQL expression that is never null, and the size of its integer in bytes: 4 or 8."""
+    """SQL expression that is never null, and its integer's size in bytes: 4 or 8."""
 
     sql: str
     size: int = 4
@@ -40,8 +40,8 @@ def read_columns(
 ) -> dict[str, Integers]:
     """Return {name: array}, rows in no particular order.
 
-    source: SQL from FROM on. numbered_by: column with row numbers, to read many rows in parts; the source must end
-    with a condition then.
+    source: SQL from FROM on. numbered_by: column with row numbers, to read many rows in parts; the source must then end
+    with a condition.
     """
     with connection.cursor() as cursor:
         parts = [_unpack(columns, b"")]  # empty arrays, in case there is no row

@@ -16,7 +16,7 @@ FROM unnest(%(models)s::bigint[]) AS model (id) CROSS JOIN LATERAL (
 
 
 def median_first_token_ms(model_ids: list[int], revealed: RevealCutoff) -> dict[int, int]:
-    """Return {model id: median over its last CALLS_PER_MODEL finished calls}; models without calls are left out."""
+    """Return {model id: median over its last CALLS_PER_MODEL finished calls} of models with calls."""
     with connection.cursor() as cursor:
         cursor.execute(_MEDIANS, {"models": model_ids, "limit": CALLS_PER_MODEL, **revealed._asdict()})
         return {model_id: round(median) for model_id, median in cursor.fetchall()}

@@ -17,7 +17,7 @@ LEFT_SHARE: dict[str, float] = {
 
 
 def replay_elo() -> None:
-    """Recompute every rating from the log of votes, after votes were excluded or included."""
+    """Recompute every rating from the log, after votes were excluded or included."""
     from leaderboard.rating.elo_replay import Replay  # imports numpy, which a web process needs only here
 
     replay = Replay()
@@ -38,7 +38,7 @@ def replay_elo() -> None:
 
 
 def elo_ratings_after(last: int) -> dict[int, float]:
-    """Return {model id: rating} after the vote with number `last`.
+    """Return {model id: rating} after vote `last`.
 
     The caller holds the lock of the tallies, and every vote up to `last` is committed.
     """

@@ -26,17 +26,17 @@ class Meetings(NamedTuple):
 
     @property
     def share_a(self) -> float:
-        """Share of wins of a; a tie of either kind is half a win."""
+        """Share of wins of a; a tie of either kind counts ½."""
         return (self.wins_a + (self.ties + self.both_bad) / 2) / self.votes
 
-    def seen_from(self, contestant: int) -> "Meetings":
+    def oriented_to(self, contestant: int) -> "Meetings":
         if contestant == self.a:
             return self
         return Meetings(self.b, self.a, self.wins_b, self.wins_a, self.ties, self.both_bad)
 
 
 def meetings(board: str, *, among: Collection[int]) -> list[Meetings]:
-    """Return the pairs among these contestants that met on the board, with a < b; one query."""
+    """Return the pairs among these contestants that met, with a < b; one query."""
     rows = _unordered_pairs(_tallies(board).filter(left__in=among, right__in=among), "a", "b")
     return [Meetings(*row) for row in rows]
 
@@ -44,16 +44,16 @@ def meetings(board: str, *, among: Collection[int]) -> list[Meetings]:
 def meetings_by_opponent(board: str, contestant: int) -> list[Meetings]:
     """Return the contestant's meetings with each opponent, as a; one query."""
     rows = _unordered_pairs(_tallies(board).filter(Q(left=contestant) | Q(right=contestant)), "a", "b")
-    return [Meetings(*row).seen_from(contestant) for row in rows]
+    return [Meetings(*row).oriented_to(contestant) for row in rows]
 
 
 def meetings_by_board(boards: Collection[str], first: int, second: int) -> dict[str, Meetings]:
-    """Return {board: meetings with `first` as a} for the arena's own boards where these two models met; one query."""
+    """Return {board: meetings with `first` as a} on the arena's boards where the models met; one query."""
     both = (first, second)
     tallies = PairTally.objects.filter(scope__in=boards, left__in=both, right__in=both, n__gt=0)
     rows: dict[str, Meetings] = {}
     for scope, *row in _unordered_pairs(tallies, "scope", "a", "b"):
-        rows[scope] = Meetings(*row).seen_from(first)
+        rows[scope] = Meetings(*row).oriented_to(first)
     return rows
 
 
@@ -85,5 +85,5 @@ def meetings_table(pairs: list[Meetings]) -> dict[int, dict[int, Meetings]]:
     table: dict[int, dict[int, Meetings]] = defaultdict(dict)
     for pair in pairs:
         table[pair.a][pair.b] = pair
-        table[pair.b][pair.a] = pair.seen_from(pair.b)
+        table[pair.b][pair.a] = pair.oriented_to(pair.b)
     return table

@@ -1,7 +1,7 @@
 """Calls that public figures may use.
 
-Calls of a blind battle count from the first snapshot after its vote or its end as void: otherwise reading a figure
-before and after the answers would reveal the models.
+Calls of a blind battle count from the first snapshot after its vote or its end as void: earlier, figures before and
+after the answers would reveal the models.
 """
 
 from datetime import datetime
@@ -22,7 +22,7 @@ AND (battle.mode <> 'blind' OR vote."order" <= %(last_order)s OR battle.voided_a
 
 
 class RevealCutoff(NamedTuple):
-    """Latest blind battles to count: number of the last vote, and time before which a battle became void."""
+    """Latest blind battles to count: number of the last vote, and time until which void ones count."""
 
     last_order: int = 0
     moment: datetime | None = None

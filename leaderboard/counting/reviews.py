@@ -18,12 +18,12 @@ from leaderboard.errors import ReviewIsDecided
 from leaderboard.models import AnomalyReview
 
 State = AnomalyReview.State
-_BECAUSE = "a voter whose votes do not look like anyone's"
+_AUDIT_REASON = "a voter whose votes do not look like anyone's"
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A voter to review. last_order: number of the last judged vote, which identifies the voter."""
+    """Voter to review. last_order: number of the last judged vote, which identifies the voter."""
 
     last_order: int
     log_e: float
@@ -59,7 +59,7 @@ def exclude_pending() -> None:
 
 
 def _add_votes(review: AnomalyReview, votes: VoteQuerySet) -> None:
-    excluded = exclude_votes(votes.filter(excluded_reason=""), reason=review.reason_of_votes, because=_BECAUSE)
+    excluded = exclude_votes(votes.filter(excluded_reason=""), reason=review.reason_of_votes, because=_AUDIT_REASON)
     if excluded:
         review.orders = sorted({*review.orders, *filter(None, (vote.order for vote in excluded))})
         review.last_order = review.orders[-1]
@@ -68,7 +68,7 @@ def _add_votes(review: AnomalyReview, votes: VoteQuerySet) -> None:
 
 @transaction.atomic
 def decide(review: AnomalyReview, state: str, *, by: User | None, because: str) -> AnomalyReview:
-    """Set a first or a new decision: DISMISSED counts the review's votes again, EXCLUDED excludes them for good.
+    """Set a first or new decision: DISMISSED counts the review's votes again, EXCLUDED excludes them for good.
 
     Raises ReviewIsDecided when the review has this state already.
     """

@@ -23,7 +23,7 @@ def slot_at(moment: datetime) -> str:
 
 
 def new_slot() -> str:
-    """Return a unique slot for a requested run; a task repeated with the same slot does not run again."""
+    """Return a unique slot for a requested run; a repeated task does not run it again."""
     return f"asked: {new_public_id()}"
 
 

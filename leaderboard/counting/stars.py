@@ -80,7 +80,7 @@ def mean_stars_by_model(last: int) -> dict[str, JsonObject]:
 
 
 def count_renamed_since(run: AggregationRun) -> int:
-    """Return how many of a snapshot's stars changed their voter after it was made."""
+    """Return how many of a snapshot's stars changed their voter since."""
     return StarRating.objects.filter(order__lte=run.last_change, renamed_at__gt=run.finished_at).count()
 
 

@@ -89,10 +89,7 @@ def count_pending() -> int:
 
 
 def move(*, removed: Iterable[CountedVote] = (), added: Iterable[CountedVote] = ()) -> None:
-    """Subtract and add votes on all their boards, in a few statements.
-
-    Raises TalliesDisagree when the tallies do not hold a removed vote.
-    """
+    """Subtract and add votes on all their boards. Raises TalliesDisagree if a removed vote was not counted."""
     pairs: Counter[tuple[object, ...]] = Counter()
     voters: Counter[tuple[object, ...]] = Counter()
     for votes, by in ((removed, -1), (added, 1)):

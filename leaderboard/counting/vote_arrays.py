@@ -60,7 +60,7 @@ def _board_votes(scope: str, models: list[LanguageModel], rows: dict[str, Intege
 
 
 def read_voters(board: BoardVotes) -> VoterVotes:
-    """Read votes by voter, in a fixed order, because the last bit of floating-point sums depends on it."""
+    """Read votes by voter, in a fixed order: the last bit of floating-point sums depends on it."""
     if board.scope == OVERALL:
         source = "FROM leaderboard_voterpairtally WHERE scope = %(scope)s AND n > 0"
         rows = read_columns({**_VOTER, **_PAIR}, source, {"scope": OVERALL}, numbered_by="id")
@@ -75,7 +75,7 @@ def read_voters(board: BoardVotes) -> VoterVotes:
 
 
 def read_ballots(board: BoardVotes) -> Ballots:
-    """Read single votes in the order of their numbers, with voter and style of the answers."""
+    """Read single votes in the order of their numbers, with voter and style."""
     rows = _read_log(board, {**_VOTER, **_VOTE, **STYLE_COLUMNS, **_ORDER})
     order = np.argsort(rows["order"], kind="stable")
     rows = {name: column[order] for name, column in rows.items()}

@@ -26,10 +26,7 @@ Kind = VoteChange.Kind
 
 @transaction.atomic
 def exclude_votes(votes: VoteQuerySet, *, reason: str, by: User | None = None, because: str = "") -> list[Vote]:
-    """Stop counting these votes and set or replace their reason; return the votes that changed.
-
-    Raises TalliesDisagree when the tallies do not hold a counted vote.
-    """
+    """Stop counting these votes and set or replace their reason; return the changed votes. Raises TalliesDisagree."""
     processing = Case(When(processing=Processing.PROCESSED, then=Value(Processing.RETRACTED)), default=F("processing"))
     changed = _lock_votes(votes.exclude(excluded_reason=reason))
     tallies.move(removed=[_counted_vote(vote) for vote in changed if vote.processing == Processing.PROCESSED])
@@ -39,7 +36,7 @@ def exclude_votes(votes: VoteQuerySet, *, reason: str, by: User | None = None, b
 
 @transaction.atomic
 def include_votes(votes: VoteQuerySet, *, by: User | None = None, because: str = "") -> list[Vote]:
-    """Count excluded votes again; return the votes that changed."""
+    """Count excluded votes again; return the changed votes."""
     processing = Case(When(processing=Processing.PENDING, then=F("processing")), default=Value(Processing.PROCESSED))
     changed = _lock_votes(votes.exclude(excluded_reason=""))
     tallies.move(added=[_counted_vote(vote) for vote in changed if vote.processing != Processing.PENDING])

@@ -1,5 +1,3 @@
-"""Flat columns of an export in CSV and Parquet; each style count is a column such as `style_left_tokens`."""
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,15 +8,15 @@ from leaderboard.export_rows import STYLE_COUNTS, VoteRow
 from leaderboard.exports.conversations import VoteWithPrompts
 from leaderboard.exports.stars import StarRow
 
-_FACTS = tuple(field for field in VoteRow.__struct_fields__ if field != "style")
+_FIELDS = tuple(field for field in VoteRow.__struct_fields__ if field != "style")
 SIDES = ("left", "right")
 STYLE = tuple(f"style_{side}_{count}" for side in SIDES for count in STYLE_COUNTS)
-COLUMNS = (*_FACTS, *STYLE)
+COLUMNS = (*_FIELDS, *STYLE)
 
 
 @dataclass(frozen=True)
 class Table:
-    """Column names of a file, and a function that returns a row's cells in their order."""
+    """Column names, and a function that returns a row's cells in their order."""
 
     columns: tuple[str, ...]
     flat: Callable[[Any], tuple[object, ...]]
@@ -26,21 +24,21 @@ class Table:
 
 def flat(row: VoteRow) -> tuple[object, ...]:
     """Return the row's cells in the order of COLUMNS; None where the style is unknown."""
-    facts = tuple([getattr(row, name) for name in _FACTS])
+    fields = tuple([getattr(row, name) for name in _FIELDS])
     if row.style is None:
-        return (*facts, *[None] * len(STYLE))
-    return (*facts, *msgspec.structs.astuple(row.style.left), *msgspec.structs.astuple(row.style.right))
+        return (*fields, *[None] * len(STYLE))
+    return (*fields, *msgspec.structs.astuple(row.style.left), *msgspec.structs.astuple(row.style.right))
 
 
 def flat_with_prompts(row: VoteWithPrompts) -> tuple[object, ...]:
-    """Return the row's cells, then the consent and the turns as JSON."""
+    """Return the row's cells, the consent, and the turns as JSON."""
     turns = None if row.turns is None else msgspec.json.encode(row.turns).decode()
     return (*flat(row), row.consent, turns)
 
 
 def nested(cells: Mapping[str, object]) -> dict[str, object]:
-    """Return a row's JSON object from its cells, which may still be text: the inverse of `flat`."""
-    row = {name: cells[name] for name in _FACTS if name in cells}
+    """Return a row's JSON object from its cells or their texts: the inverse of `flat`."""
+    row = {name: cells[name] for name in _FIELDS if name in cells}
     sides = {side: {count: cells.get(f"style_{side}_{count}") for count in STYLE_COUNTS} for side in SIDES}
     has_style = all(count is not None for counts in sides.values() for count in counts.values())
     return {**row, "style": sides if has_style else None}

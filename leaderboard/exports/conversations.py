@@ -1,5 +1,3 @@
-"""Votes with their prompts and answers, where the voter consented."""
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -37,7 +35,8 @@ class Conversation(NamedTuple):
 def with_prompts(batches: Iterable[list[VoteRow]]) -> Iterator[list[VoteWithPrompts]]:
     """Yield the rows in smaller batches with three more queries each. Rows of battles only, not of imported votes.
 
-    A row has texts if it counts, the vote still counts, the battle is not hidden and its session is not deleted.
+    A row has texts if the voter consented, the row and the vote still count, the battle is not hidden and its session
+    is not deleted.
     """
     for rows in batches:
         for start in range(0, len(rows), BATCH):
@@ -52,7 +51,6 @@ def _row(row: VoteRow, conversation: Conversation | None) -> VoteWithPrompts:
 
 
 def _conversations(orders: list[int]) -> dict[int, Conversation]:
-    """Return conversations by the vote's number."""
     votes = Vote.objects.with_consent().filter(order__in=orders)
     consents = {battle: (order, consent) for order, battle, consent in votes.values_list(*_COLUMNS)}
     turns: dict[int, list[ExportedTurn]] = defaultdict(list)

@@ -1,5 +1,3 @@
-"""Votes of an imported board as rows of an export: the imported lines with new pseudonyms."""
-
 from collections.abc import Iterator
 
 import msgspec
@@ -9,17 +7,17 @@ from leaderboard.exports.votes import BATCH, Moment, new_pseudonyms
 from leaderboard.models import ImportedVote
 from leaderboard.models.imported import SCOPE
 
-_FACTS = (
+_FIELDS = (
     "order", "voter", "left__name", "right__name", "outcome", "created_at", "category", "style", "n",
 )  # fmt: skip
 
 
 def batches(moment: Moment) -> Iterator[list[VoteRow]]:
-    """Yield rows like leaderboard.exports.votes.batches. moment.last_change: the snapshot's edition."""
+    """Yield rows as leaderboard.exports.votes.batches. moment.last_change: the snapshot's edition."""
     pseudonym = new_pseudonyms()
     edition = ImportedVote.objects.filter(board__slug=moment.scope.removeprefix(SCOPE), edition=moment.last_change)
     votes, after = edition.order_by("order"), 0
-    while found := list(votes.filter(order__gt=after).values_list(*_FACTS)[:BATCH]):
+    while found := list(votes.filter(order__gt=after).values_list(*_FIELDS)[:BATCH]):
         after = found[-1][0]
         yield [
             VoteRow(

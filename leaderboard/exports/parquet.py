@@ -1,5 +1,3 @@
-"""Conversion between rows of an export and Arrow columns."""
-
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate

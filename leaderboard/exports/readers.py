@@ -1,5 +1,3 @@
-"""Readers of exports: JSON lines, CSV or Parquet, by the file's suffix."""
-
 import csv
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +14,7 @@ class NotAnExport(ValueError):
 
 
 def read_rows(path: Path) -> Iterator[VoteRow]:
-    """Yield rows in the file's order. Raises NotAnExport, also after some rows, and OSError."""
+    """Yield rows of JSON lines, CSV or Parquet, by suffix. Raises NotAnExport, also after some rows, and OSError."""
     read = _READERS.get(path.suffix)
     if read is None:
         raise NotAnExport(f"An export ends in {', '.join(_READERS)}; this is {path.name}.")

@@ -1,5 +1,3 @@
-"""Choice of the votes in an export: a snapshot's, those since a start, or all."""
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -57,7 +55,7 @@ class Export:
 def open_export(*, snapshot: str = "", since: str = "", prompts: bool = False) -> Export:
     """Return the votes of a snapshot, those since a time or after a number, or by default all blind votes as of now.
 
-    prompts: include prompts and answers where there is consent. Raises NoSuchSnapshot and InvalidInput.
+    prompts: include prompts and answers with consent. Raises NoSuchSnapshot and InvalidInput.
     """
     if snapshot and since:
         raise InvalidInput(_("Choose either a snapshot or a start, not both."))
@@ -78,7 +76,7 @@ def _prompts_refused(reason: str) -> InvalidInput:
 
 
 def open_star_export(*, snapshot: str = "", since: str = "") -> StarExport:
-    """Return the stars of a snapshot, as open_export does. Raises NoSuchSnapshot and InvalidInput."""
+    """Return stars as open_export does votes. Raises NoSuchSnapshot and InvalidInput."""
     if snapshot and since:
         raise InvalidInput(_("Choose either a snapshot or a start, not both."))
     if snapshot:
@@ -91,7 +89,7 @@ def open_star_export(*, snapshot: str = "", since: str = "") -> StarExport:
 
 
 def get_run(snapshot: str) -> AggregationRun:
-    """Raise NoSuchSnapshot unless the run exists and is done."""
+    """Return a finished run. Raises NoSuchSnapshot."""
     done = AggregationRun.objects.filter(state=AggregationRun.State.DONE)
     run = None if "\x00" in snapshot else done.filter(public_id=snapshot).first()
     if run is None:

@@ -1,4 +1,4 @@
-"""Recomputation of a snapshot from its export alone, and comparison with the published numbers. Uses no database."""
+"""Recomputation of a snapshot from its export alone, and comparison with the published numbers; without database."""
 
 import math
 from collections import Counter, defaultdict
@@ -64,7 +64,7 @@ class PublishedSnapshot(msgspec.Struct):
 
     @property
     def has_own_elo(self) -> bool:
-        """False for categories and languages: their Elo is that of Overall, with votes missing from their export."""
+        """False for categories and languages: their Elo is Overall's, with votes missing from their export."""
         return self.board == "overall" or self.board.startswith(IMPORTED)
 
     def contestant_name(self, line: JsonObject) -> str:
@@ -73,7 +73,7 @@ class PublishedSnapshot(msgspec.Struct):
 
 @dataclass(frozen=True)
 class ExportedVotes:
-    """Counted votes, number of excluded votes by reason, and final Elo by model; no Elo for a table of counts."""
+    """Counted votes, excluded votes by reason, and final Elo by model; no Elo for a table of counts."""
 
     ballots: Ballots
     excluded: dict[str, int]
@@ -89,7 +89,7 @@ def read_published(text: bytes) -> PublishedSnapshot:
 
 
 def recompute(published: PublishedSnapshot, rows: Iterable[VoteRow]) -> list[str]:
-    """Return one sentence per difference; an empty list when every number follows from the votes.
+    """Return one sentence per difference.
 
     Scores and bounds are compared with a tolerance of a millionth of a point. Style and design effects that the
     snapshot took from an earlier one (see its facts) are used without comparison; design effects also where votes have

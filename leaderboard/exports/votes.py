@@ -1,5 +1,3 @@
-"""Votes of a moment as rows of an export, with their labels and exclusions at that moment."""
-
 import hashlib
 import secrets
 from collections import defaultdict
@@ -17,7 +15,7 @@ from leaderboard.models import OVERALL, SIDE_BY_SIDE, AggregationRun, VoteChange
 
 BATCH = 5_000
 
-_FACTS = (
+_FIELDS = (
     "order", "mode", "voter", "model_left__slug", "model_right__slug", "choice", "created_at", "turn_count", "style",
 )  # fmt: skip
 _STATE = ("excluded_reason", "categories", "language")
@@ -40,7 +38,7 @@ def snapshot_moment(run: AggregationRun) -> Moment:
 
 
 def current_moment() -> Moment:
-    """Return the present moment of all blind votes, including votes that no snapshot has counted yet."""
+    """Return the present moment of all blind votes, also of those in no snapshot yet."""
     last_change = VoteChange.objects.aggregate(last=Max("number"))["last"] or 0
     last_order = Vote.objects.aggregate(last=Max("order"))["last"] or 0
     return Moment(OVERALL, last_order, last_change)
@@ -49,15 +47,14 @@ def current_moment() -> Moment:
 def batches(moment: Moment) -> Iterator[list[VoteRow]]:
     """Yield the rows in order, in batches with two queries each.
 
-    No query or transaction is open between batches; changes made meanwhile are not visible. Voters have pseudonyms that
-    differ in each call.
+    No query or transaction is open between batches; later changes are not visible. Each call has new pseudonyms.
     """
     pseudonym = new_pseudonyms()
     after = moment.after_order
     votes = Vote.objects.filter(order__lte=moment.last_order).order_by("order")
     if moment.since is not None:
         votes = votes.filter(created_at__gte=moment.since)
-    while found := list(votes.filter(order__gt=after).values_list("pk", *_FACTS, *_STATE)[:BATCH]):
+    while found := list(votes.filter(order__gt=after).values_list("pk", *_FIELDS, *_STATE)[:BATCH]):
         first, after = found[0][1], found[-1][1]
         history = _history(first, after)
         rows = [_row(facts, history.get(facts[0], []), moment, pseudonym) for facts in found]
@@ -72,7 +69,6 @@ def new_pseudonyms() -> Callable[[str], str]:
 
 
 def _history(first: int, last: int) -> dict[int, list[VoteChange]]:
-    """Return the changes of each vote, in order."""
     changes: dict[int, list[VoteChange]] = defaultdict(list)
     found = VoteChange.objects.filter(vote__order__range=(first, last)).order_by("number")
     for change in found.only("vote_id", "number", "kind", "before", "at"):

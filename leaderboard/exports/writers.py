@@ -1,5 +1,3 @@
-"""Writers of exports: rows to chunks of bytes, in constant memory."""
-
 import csv
 import io
 import re
@@ -28,8 +26,8 @@ def as_jsonl(batches: Batches, table: Table = VOTES) -> Iterator[bytes]:
 def as_csv(batches: Batches, table: Table = VOTES) -> Iterator[bytes]:
     """Yield CSV; categories are separated by semicolons, null is empty.
 
-    Texts that a spreadsheet would run as a formula get a leading quote, as do texts that already start with quotes and
-    such a formula.
+    Texts that a spreadsheet would run as a formula get a leading quote, as do texts that start with quotes and such a
+    formula.
     """
     text = io.StringIO()
     writer = csv.writer(text)
@@ -43,7 +41,7 @@ def as_csv(batches: Batches, table: Table = VOTES) -> Iterator[bytes]:
 
 
 def unquote(cell: str) -> str:
-    """Return the original text of a cell: the inverse of the quoting in as_csv."""
+    """Return a cell's original text: the inverse of the quoting in as_csv."""
     return cell[1:] if cell.startswith("'") and _is_formula(cell) else cell
 
 

@@ -1,5 +1,3 @@
-"""Import of a foreign table of votes as a board."""
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +41,7 @@ def import_board(
 ) -> AggregationRun:
     """Store the table's votes and publish the board, in one transaction. models: by contestants' names.
 
-    replace: store the table as the next edition of an existing board; snapshots of earlier editions stay.
+    replace: store the table as the board's next edition; snapshots of earlier ones stay.
     Raises BoardExists, BadTable, NotATable and OSError.
     """
     row, is_new = ImportedBoard.objects.get_or_create(slug=details.slug)
@@ -61,7 +59,6 @@ def import_board(
 
 
 def default_slug(path: Path) -> str:
-    """Return the default slug of a file's board."""
     return slugify(path.stem)[:60]
 
 

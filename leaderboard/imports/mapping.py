@@ -1,4 +1,4 @@
-"""Mapping from names in a foreign table to models of the registry: YAML `name: slug`, or CSV with name and model."""
+"""Mapping from names in a foreign table to models: YAML `name: slug`, or CSV with name and model."""
 
 import csv
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ class BadMapping(ValueError):
 
 
 def read_mapping(path: Path) -> dict[str, LanguageModel]:
-    """Return models by their name in the table. Raises BadMapping and OSError."""
+    """Return models by name. Raises BadMapping and OSError."""
     slugs = _csv_pairs(path) if path.suffix == ".csv" else _yaml_pairs(path)
     models = LanguageModel.objects.in_bulk(set(slugs.values()), field_name="slug")
     unknown = sorted(set(slugs.values()) - models.keys())

@@ -1,4 +1,4 @@
-"""Fit of a foreign table as other libraries define it, for comparison with their results."""
+"""Fit of a foreign table as other libraries define it."""
 
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-"""Storage of a table's votes: in batches, all of them or none."""
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,9 +26,10 @@ class BadTable(ValueError):
 
 
 def store_votes(board: ImportedBoard, path: Path, *, on_progress: Callable[[int], None]) -> int:
-    """Store the file's votes as the board's current edition and return the number of rows. Needs a transaction.
+    """Store the file's votes as the board's current edition, all or none; return how many.
 
-    on_progress: called with the number of rows after each batch. Raises BadTable, NotATable and OSError.
+    on_progress: called with the number of rows after each batch. Needs a transaction. Raises BadTable, NotATable and
+    OSError.
     """
     contestants = dict(board.contestants.values_list("name", "pk"))
     order = 0

@@ -1,4 +1,4 @@
-"""Reader of foreign tables of votes: one vote per line, or counts per pair; CSV or JSON lines."""
+"""Foreign tables: one vote per line, or counts per pair; CSV or JSON lines."""
 
 import csv
 import json
@@ -45,7 +45,7 @@ class TableVote(NamedTuple):
 
 @dataclass(frozen=True)
 class BadLine:
-    """Line that cannot be imported, with the reason; lines are counted from 1, including the header."""
+    """Line that cannot be imported; lines count from 1, with the header."""
 
     line: int
     sentence: str

@@ -10,7 +10,7 @@ from battles.models import Vote, VoteQuerySet
 
 class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
     def move_to_voter(self, votes: VoteQuerySet, voter: str) -> None:
-        """Before `votes` are renamed to `voter`: rename the reviews of voters who lose all their votes.
+        """Rename the reviews of voters who lose all their votes. Call before `votes` get the new voter.
 
         An open review stays behind if the new voter has one, because a voter has at most one.
         """

@@ -18,10 +18,10 @@ _NO_STYLE = (0,) * (2 * len(FEATURES))
 
 @dataclass(frozen=True)
 class Ballots:
-    """Votes in order of arrival; arrays have shape (rows,) unless noted.
+    """Votes in order of arrival; arrays of shape (rows,).
 
-    left, right: indices in counts.names; outcome: indices in OUTCOMES; n: equal votes of a row; voter: any numbers, −1
-    if unknown; features: shape (rows, k), see style_features, 0 where the style is unknown.
+    left, right: indices in counts.names; outcome: index in OUTCOMES; n: equal votes of a row; voter: −1 if unknown;
+    features: shape (rows, k), see style_features, 0 where the style is unknown.
     """
 
     counts: Counts
@@ -46,8 +46,6 @@ class Ballots:
 
 
 class BallotsBuilder:
-    """Collector of single votes in compact arrays."""
-
     def __init__(self) -> None:
         self._names: dict[str, int] = {}
         self._voters: dict[str, int] = {"": -1}

@@ -1,4 +1,4 @@
-"""Fit of a whole board: each group of models that met is fitted separately."""
+"""Fit of a board; groups of models that met are fitted separately."""
 
 from dataclasses import dataclass, replace
 
@@ -14,10 +14,10 @@ from leaderboard.rating.side_bias import SideBias, estimate_side_bias
 
 @dataclass(frozen=True)
 class Board:
-    """Fit of a board; arrays have shape (models,) unless noted; scores and bounds are in points.
+    """Fit of a board; arrays of shape (models,), scores and bounds in points.
 
-    NaN for a model that is not listed: too few votes, or votes that place it nowhere. ±inf for a bound of a model that
-    won or lost everything; only its other bound is meaningful. Scores of different groups cannot be compared.
+    NaN for a model that is not listed: too few votes, or votes that place it nowhere. A bound is ±inf where a model won
+    or lost everything. Scores of different groups cannot be compared.
     """
 
     score: Floats
@@ -49,7 +49,7 @@ def fit_board(
     kappa: float = 0.5,
     offset: float = 1500,
 ) -> Board:
-    """Fit wins[i, j] of i over j and symmetric ties, shape (models, models) each, ignoring sides. See fit_tally."""
+    """Fit wins[i, j] of i over j and symmetric ties, shape (models, models), ignoring sides. See fit_tally."""
     return fit_tally(
         Tally.from_wins(wins, ties),
         voters=voters,
@@ -70,9 +70,9 @@ class DesignEffects:
 
 @dataclass(frozen=True)
 class SideBiasFit:
-    """A board with its side bias, None where that has no estimate.
+    """A board with its side bias, None without an estimate.
 
-    corrected: whether the scores are corrected for the bias; tally.bias is then the bias.
+    corrected: whether the scores are corrected for the bias, tally.bias.
     """
 
     board: Board
@@ -93,7 +93,7 @@ def fit_side_counts(
 ) -> SideBiasFit:
     """Fit counts[outcome, left, right] (left won, right won, tie, both bad), shape (4, models, models). See fit_tally.
 
-    The side bias is corrected where |z| > 3. `design_effects` are used where `voters` is None.
+    The side bias is corrected where |z| > 3. Without `voters`, `design_effects` are used.
     """
     tally, voters = Tally.from_side_counts(counts), voters and voters.renumbered()
     side_bias = estimate_side_bias(tally, voters, deff=design_effects.side_bias if design_effects else 1.0)
@@ -126,11 +126,11 @@ def fit_tally(
     deff: Floats | None = None,
     start: Floats | None = None,
 ) -> Board:
-    """Fit established models by maximum likelihood among themselves, then the others with those held fixed.
+    """Fit established models by maximum likelihood, then the others with those held fixed.
 
     kappa: virtual ties with an average opponent that keep preliminary scores finite. offset: mean score of a group's
     established models, or of all where none is established. voters: give the design effects; without them `deff` does,
-    shape (models,). bias_variance, start: variance of tally.bias and initial strengths, in natural-log units.
+    shape (models,). bias_variance, start: variance of tally.bias and initial strengths, natural-log units.
     """
     counts = tally.votes.sum(axis=1)
     group = group_numbers(tally)
@@ -172,7 +172,7 @@ def fit_tally(
 
 
 def group_numbers(tally: Tally) -> Indices:
-    """Return each model's connected component, numbered by votes (then by models, then by index), most first."""
+    """Return each model's connected component, numbered by votes, most first (then by models, then by index)."""
     met = tally.votes > 0
     if not len(met) or reachable(met, 0).all():
         return np.zeros(len(met), dtype=np.int64)

@@ -33,7 +33,7 @@ class NotConnected(ValueError):
 
 @dataclass(frozen=True)
 class Tally:
-    """Vote counts, shape (models, models) each; every vote is in one cell of one of the three.
+    """Vote counts, shape (models, models); every vote is in one cell of one of the three.
 
     won[i, j]: the row won; lost[i, j]: the column won; tied[i, j]: a tie of either kind. Where sides matter,
     the row is the left model and `bias` is β; otherwise a vote may be in [i, j] or in [j, i].
@@ -110,7 +110,7 @@ def maximize(tally: Tally, *, free: Flags, start: Floats, kappa: float) -> Float
     """Return θ after Newton's method over the free models; the others stay fixed.
 
     Each free model has `kappa` virtual ties with an average opponent. With all free and kappa = 0, only differences
-    are identified; the all-ones direction is then added to the information, which fixes the mean.
+    are identified: the all-ones direction is added to the information, which fixes the mean.
     """
     theta = start.copy()
     own, size = np.flatnonzero(free), int(free.sum())
@@ -150,7 +150,7 @@ def symmetrized(cells: Floats) -> Floats:
 
 
 def reachable(links: Flags, start: int) -> Flags:
-    """Return a mask of the nodes reachable from `start`, itself included, along links[i, j]."""
+    """Return a mask of the nodes reachable from `start` along links[i, j], itself included."""
     found, before = np.zeros(len(links), dtype=bool), 0
     found[start] = True
     while found.sum() > before:
@@ -160,7 +160,7 @@ def reachable(links: Flags, start: int) -> Flags:
 
 
 def strong_components(wins: Floats) -> Indices:
-    """Return the number, from 0, of each model's strongly connected component; an edge is wins[i, j] > 0."""
+    """Return the number, from 0, of each model's strongly connected component; edges: wins[i, j] > 0."""
     links = wins > 0
     # Nearly every graph is one component, and this check is much quicker than connected_components.
     if len(links) and reachable(links, 0).all() and reachable(links.T, 0).all():

@@ -1,4 +1,4 @@
-"""Design effects: how much voters' own tastes widen intervals, compared with independent votes."""
+"""Design effects: widening of intervals by voters' own tastes."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -20,7 +20,7 @@ _VOTER_BATCH = 4096
 
 @dataclass(frozen=True)
 class VoterVotes:
-    """Vote counts per voter; five arrays of shape (rows,).
+    """Vote counts per voter; arrays of shape (rows,).
 
     voter: any numbers; left, right: indices of models; outcome: 0 left won, 1 right won, 2 tie, 3 both bad; n: votes.
     """
@@ -32,7 +32,7 @@ class VoterVotes:
     n: NDArray[np.integer]
 
     def renumbered(self) -> Self:
-        """Return the same votes with nonnegative voter numbers, bounded by a small multiple of the rows."""
+        """Return the votes with nonnegative voter numbers, bounded by a small multiple of the rows."""
         if not len(self.voter) or (self.voter.min() >= 0 and self.voter.max() < 4 * len(self.voter)):
             return self
         _, voter = np.unique(self.voter, return_inverse=True)
@@ -57,7 +57,7 @@ class VoterVotes:
         return weight
 
     def cells(self, values: NDArray[np.number], models: int) -> Floats:
-        """Return the rows' values summed by left and right model, shape (models, models)."""
+        """Return `values` summed by left and right model, shape (models, models)."""
         sums = np.bincount(self.left * models + self.right, weights=values, minlength=models**2)
         return sums.astype(np.float64, copy=False).reshape(models, models)
 
@@ -68,7 +68,7 @@ def design_effects(voters: VoterVotes, p: Floats, spread: Floats, *, free: Flags
     p: expected share of the left, shape (models, models); spread: inverse information of the free models, 0 elsewhere.
     Clustered: each voter's scores are summed and divided by 1 − h, h being the voter's share of a model's information
     (cluster jackknife), then squared; times t² with 1 / Σ h² − 1 degrees of freedom, since G / (G − 1) is too small
-    where a few voters cast most votes. Independent: the same with one voter per vote.
+    where few voters cast most votes. Independent: the same with one voter per vote.
     Sources: Liang, Zeger (1986); Bell, McCaffrey (2002), CR3; Carter, Schnepel, Steigerwald (2017), effective clusters.
     """
     rows = voters.where(free[voters.left] | free[voters.right]).renumbered()
@@ -120,8 +120,8 @@ def _variance_ratio(
 
 def _squared_t_quantile(concentration: Floats) -> Floats:
     """Return t² at the 97.5 % quantile with 1 / concentration − 1 degrees of freedom; concentration: Σ h²."""
-    freedom = 1 / np.maximum(concentration, np.finfo(float).tiny) - 1
-    quantile: Floats = stdtrit(np.clip(freedom, _MIN_DEGREES_OF_FREEDOM, 1e9), 0.975).astype(np.float64)
+    degrees_of_freedom = 1 / np.maximum(concentration, np.finfo(float).tiny) - 1
+    quantile: Floats = stdtrit(np.clip(degrees_of_freedom, _MIN_DEGREES_OF_FREEDOM, 1e9), 0.975).astype(np.float64)
     return quantile**2
 
 
@@ -135,7 +135,7 @@ def _sandwich_diagonal(spread: Floats, meat: Floats) -> Floats:
 
 
 def _sum_by_voter_and_model(rows: VoterVotes, left: Floats, right: Floats, models: int) -> csr_array:
-    """Return sums of `left` by voter and left model plus `right` by voter and right model, shape (voters, models)."""
+    """Return Σ `left` by voter and left model plus Σ `right` by voter and right model, shape (voters, models)."""
     indices = np.tile(rows.voter, 2), np.concatenate([rows.left, rows.right])
     return csr_array((np.concatenate([left, right]), indices), shape=(int(rows.voter.max()) + 1, models))
 

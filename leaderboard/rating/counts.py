@@ -1,5 +1,3 @@
-"""Vote counts of a board, and their checksum."""
-
 import hashlib
 from dataclasses import dataclass
 
@@ -13,7 +11,7 @@ OUTCOMES = ("left", "right", "tie", "both_bad")
 
 @dataclass(frozen=True)
 class Counts:
-    """Vote counts. n[k, i, j]: votes with OUTCOMES[k], names[i] on the left, names[j] on the right; names: sorted."""
+    """n[k, i, j]: votes with OUTCOMES[k], names[i] on the left, names[j] on the right; names: sorted."""
 
     names: list[str]
     n: NDArray[np.int64]
@@ -46,7 +44,7 @@ class Counts:
         return votes
 
     def minus(self, other: "Counts") -> "Counts":
-        """Return the counts without the votes in `other`, which has the same names."""
+        """Return the counts without those of `other`, which has the same names."""
         return Counts(self.names, self.n - other.n)
 
     def plus(self, other: "Counts") -> "Counts":
@@ -54,7 +52,7 @@ class Counts:
 
     @property
     def checksum(self) -> str:
-        """SHA-256 in hex of the names in UTF-8, each followed by a newline, then `n` as little-endian int64."""
+        """SHA-256 in hex of the names in UTF-8, each with a newline, then `n` as little-endian int64."""
         names = "".join(f"{name}\n" for name in self.names).encode()
         return hashlib.sha256(names + self.n.astype("<i8").tobytes()).hexdigest()
 
@@ -63,7 +61,7 @@ def count_votes(
     names: list[str], left: NDArray[np.integer], right: NDArray[np.integer], outcome: NDArray[np.integer],
     n: NDArray[np.integer],
 ) -> Counts:  # fmt: skip
-    """Count votes; arrays of shape (rows,): left, right: indices in `names`; outcome: indices in OUTCOMES; n: votes."""
+    """Count votes; left, right: indices in `names`; outcome: indices in OUTCOMES; n: votes; shape (rows,)."""
     size = len(names)
     cells = (outcome.astype(np.int64) * size + left) * size + right
     # Sums of integers below 2^53 are exact in floating point, and bincount is ten times as fast as add.at.

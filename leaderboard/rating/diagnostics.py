@@ -1,4 +1,4 @@
-"""Diagnostics of a board: goodness of fit, and the votes that would change first place."""
+"""Goodness of fit, and the votes that would change first place."""
 
 from dataclasses import dataclass, replace
 from math import ceil
@@ -25,7 +25,7 @@ class Misfit:
 
 @dataclass(frozen=True)
 class Flip:
-    """Number of added votes for `winner` over `loser` that put `first` in first place; all three are indices."""
+    """Number of added votes for `winner` over `loser` that put `first` first; all are indices."""
 
     votes: int
     winner: int
@@ -61,12 +61,12 @@ def misfit(tally: Tally, board: Board) -> Misfit:
 
 
 def votes_to_flip_first(tally: Tally, board: Board) -> Flip | None:
-    """Return the smallest number of added votes, all of one kind, after which another model has the highest score.
+    """Return the smallest number of added votes of one kind after which another model has the highest score.
 
     Considers established models of the main group; a kind is “i is preferred to j”, on either side equally often. One
     vote moves a challenger towards the leader by (z_i − z_j)·(1 − p_ij), z = H⁻¹(e_challenger − e_leader). For the
-    nearest challengers, the kind with the largest effect and the direct one are refitted, so the number is exact for
-    its kind. None with fewer than two models.
+    nearest challengers, the kind with the largest effect and the direct one are refitted: the number is exact for its
+    kind. None with fewer than two models.
     """
     members = np.flatnonzero(board.established & (board.group == 0))
     if len(members) < 2:
@@ -103,11 +103,11 @@ def _candidate_kinds(tally: Tally, theta: Floats) -> list[_VoteKind]:
 
 
 def _min_votes_to_flip(tally: Tally, theta: Floats, kind: _VoteKind, *, below: int) -> tuple[int, int] | None:
-    """Return (votes, new leader) by refitting with different numbers of votes; None if `below` is reached."""
+    """Return (votes, new leader) by refitting; None if `below` is reached."""
     leader = int(theta.argmax())
 
     def lead_after(votes: int) -> tuple[float, int]:
-        """Return the lead of the best challenger, and that model."""
+        """Return (lead of the best challenger, that model)."""
         fitted = fit_strengths(_with_added_votes(tally, kind, votes), start=theta)
         rivals = np.where(np.arange(len(fitted)) == leader, -np.inf, fitted)
         return float(rivals.max() - fitted[leader]), int(rivals.argmax())

@@ -1,4 +1,4 @@
-"""Comparison of two contestants from published numbers: scores, intervals and their votes against each other."""
+"""Comparison of two contestants from published scores, intervals and votes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Z = 1.959963984540054  # of a two-sided 95 % interval
 
 @dataclass(frozen=True)
 class Share:
-    """A share of votes with its 95 % interval, all in [0, 1]."""
+    """Share of votes with its 95 % interval, in [0, 1]."""
 
     share: float
     low: float
@@ -21,10 +21,10 @@ class Share:
 def quasi_variances(variances: Sequence[float]) -> list[float]:
     """Return q such that the variance of a difference is about q_i + q_j, from variances of scores with a fixed mean.
 
-    Scores with a fixed mean are correlated, so their variances do not add up: with two models, the variance of the
-    difference is four times that of a score. If x_i are independent with variances q_i before centring, then
-    var_i = q_i (1 − 2/M) + Σq/M² and Σvar = Σq (1 − 1/M); this solves for q. Exact for two models and for even
-    schedules, approximate otherwise. A negative q becomes 0.
+    Scores with a fixed mean are correlated: with two models, the variance of the difference is four times that of a
+    score. If x_i are independent with variances q_i before centring, then var_i = q_i (1 − 2/M) + Σq/M² and
+    Σvar = Σq (1 − 1/M); this solves for q. Exact for two models and for even schedules, approximate otherwise. A
+    negative q becomes 0.
     Source: Firth, de Menezes, “Quasi-variances”, Biometrika 91 (2004).
     """
     count = len(variances)
@@ -37,7 +37,7 @@ def quasi_variances(variances: Sequence[float]) -> list[float]:
 
 
 def expected_share(difference: float, variance: float) -> Share:
-    """Return the expected share of the first. difference: of scores, in points; variance: of it, in points²."""
+    """Return the expected share of the first. difference: in points; variance: of the difference, points²."""
     half = Z * sqrt(variance)
     low, high = _win_probability(difference - half), _win_probability(difference + half)
     return Share(_win_probability(difference), low, high)
@@ -52,7 +52,7 @@ def observed_share(wins: float, votes: int) -> Share:
 
 
 def growth_until_significant(difference: float, variance: float) -> float:
-    """Return the factor by which the votes must grow until the 95 % interval of the difference excludes 0.
+    """Return the factor by which votes must grow until the difference's 95 % interval excludes 0.
 
     At most 1 if it already does; inf for equal scores. Assumes a variance inversely proportional to the votes.
     """

@@ -7,18 +7,17 @@ SCALE = 400.0
 
 
 def expected_share(left: float, right: float) -> float:
-    """Return the expected share of the left, between 0 and 1."""
     return float(1 / (1 + 10 ** ((right - left) / SCALE)))
 
 
 def after_vote(left: float, right: float, *, left_share: float) -> tuple[float, float]:
-    """Return (left, right) after one vote. left_share: 1, 0, or ½ for a tie of either kind."""
+    """Return (left, right) after a vote. left_share: 1, 0, or ½ for a tie of either kind."""
     change = K * (left_share - expected_share(left, right))
     return left + change, right - change
 
 
 def before_vote(left: float, right: float, *, left_share: float) -> tuple[float, float]:
-    """Return (left, right) before one vote: the inverse of after_vote.
+    """Return (left, right) before a vote: the inverse of after_vote.
 
     Fixed-point iteration of gap = gap_after - 2K (left_share - expected_share(gap)). The right side is a contraction
     with factor 2K ln(10)/1600 < 0.1, so each iteration gains a decimal digit.

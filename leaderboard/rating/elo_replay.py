@@ -12,7 +12,7 @@ SHARES = np.array([1.0, 0.0, 0.5, 0.5])  # of the left side, by index in counts.
 
 @dataclass
 class Replay:
-    """Ratings, votes and the order of the last vote by model, after the votes added so far."""
+    """Ratings, votes and order of the last vote by model."""
 
     rating: dict[int, float] = field(default_factory=dict)
     votes: dict[int, int] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class Replay:
         right: NDArray[np.integer],
         outcome: NDArray[np.integer],
     ) -> None:
-        """Add votes later than those before; arrays of shape (votes,), in any order.
+        """Add later votes; arrays of shape (votes,), in any order.
 
         The result is bit-identical to elo.after_vote applied vote by vote.
         """

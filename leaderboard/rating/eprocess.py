@@ -1,8 +1,8 @@
 """Detection of anomalous voters: one e-process per voter, valid however often it is inspected.
 
-Null hypothesis: a voter's vote t on (i, j) falls left, right or tied with the probabilities π_t, which are estimated
-from the other voters' votes (leaderboard.rating.expected_votes) and so do not depend on this voter. A bet against it
-tilts each outcome o by its share s(o) = 0, ½ or 1 in the suspected direction:
+Null hypothesis: a voter's vote t on (i, j) falls left, right or tied with probabilities π_t, which are estimated from
+the other voters' votes (leaderboard.rating.expected_votes) and so do not depend on this voter. A bet against it tilts
+each outcome o by its share s(o) = 0, ½ or 1 in the suspected direction:
 
     L_t = exp(η s(o_t)) / Σ_o π_t(o) exp(η s(o))
 
@@ -11,12 +11,12 @@ is a nonnegative martingale that starts at 1, and so is a mean of such products 
 inequality, P(E ever reaches 1/α) ≤ α: a voter whose E crosses 1/α is flagged, at any time of inspection.
 
 Bets: for and against each model (½ of the weight; s is the model's share), for and against the favourite (¼; s is the
-share of the likelier winner), for ties (⅛; s = 1 for a tie of either kind; not against them, because honest voters
-differ in their rate of ties), and random choice among the four buttons (⅛; L is the ratio of ¼, ¼ and ½ to π). Tilts η
-are ± 0.75 and ± 1.5 with equal weights, and for models also ± 3: support of a model that mostly wins is otherwise
-detected late. Of the weight for models, one half is split evenly over all of them, and of the other the k-th model that
-a voter meets gets 1 / (k (k + 1)): a voter who seeks one model meets it early. The weight of models not yet met is
-unused until then, so the order of meeting may determine it.
+share of the likelier winner), for ties (⅛; s = 1 for a tie of either kind; not against, because honest voters differ in
+their rate of ties), and random choice among the four buttons (⅛; L is the ratio of ¼, ¼ and ½ to π). Tilts η are ± 0.75
+and ± 1.5 with equal weights, and for models also ± 3: support of a model that mostly wins is otherwise detected late.
+Of the weight for models, half is split evenly; of the other half, the k-th model that a voter meets gets
+1 / (k (k + 1)): a voter who seeks one model meets it early. A model's weight is unused until it is met, so the order
+may determine it.
 Sources: Ville (1939); Ramdas, Grünwald, Vovk, Shafer, "Game-theoretic statistics and safe anytime-valid inference",
 Statistical Science 38 (2023).
 """
@@ -49,7 +49,7 @@ WEIGHTS = {Anomaly.MODEL: 1 / 2, Anomaly.FAVOURITE: 1 / 4, Anomaly.TIES: 1 / 8, 
 
 @dataclass(frozen=True)
 class VoterLog:
-    """Votes grouped by voter, each voter's in order of casting. Every array has shape (votes, …).
+    """Votes grouped by voter, in order of casting; arrays of shape (votes, …).
 
     voter: 0, 0, …, 1, …, without gaps; left, right: indices of models; outcome: LEFT, RIGHT or TIE; probabilities:
     shape (votes, 3), π of each outcome, NaN where unknown: such a vote is no evidence.
@@ -70,8 +70,8 @@ class Verdicts:
     """Results of shape (voters,).
 
     log_e: ln E after the last vote. crossed: number, from 1, of the vote at which E first reached 1/α; 0: never.
-    kind (index in KINDS), model (−1: none), tilt (0 for CHANCE), log_wealth (ln of the product of its L): the most
-    valuable bet when E crossed, or at the end.
+    kind (index in KINDS), model (−1: none), tilt (0 for CHANCE), log_wealth (ln of the product of its L): the best bet
+    when E crossed, or at the end.
     """
 
     log_e: Floats
@@ -89,7 +89,7 @@ def judge(log: VoterLog, *, models: int, alpha: float = ALPHA) -> Verdicts:
 
 
 def _blocks_of_voters(log: VoterLog) -> Iterator[VoterLog]:
-    """Yield blocks of about BLOCK_VOTES votes, each voter in one block; voters are numbered from 0 in each."""
+    """Yield blocks of about BLOCK_VOTES votes of whole voters, numbered from 0 in each."""
     begin = np.append(np.flatnonzero(np.diff(log.voter, prepend=-1)), len(log.voter))
     voter = 0
     while voter < len(begin) - 1:
@@ -189,14 +189,14 @@ def _model_weights(voter: Indices, moment: Indices, begin: Indices, models: int)
 
 
 def _group_starts(bet: Indices) -> Indices:
-    """Return, for each element of a sorted array, the index of the first equal one."""
+    """Return each element's index of the first equal one in a sorted array."""
     begin = np.flatnonzero(np.diff(bet, prepend=-1))
     return np.repeat(begin, np.diff(np.append(begin, len(bet))))
 
 
 @dataclass(frozen=True)
 class _FinalBets:
-    """Values of bets after their voter's last vote; shape (bets,)."""
+    """Values of bets after their voter's last vote, shape (bets,)."""
 
     voter: Indices
     kind: Indices

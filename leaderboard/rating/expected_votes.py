@@ -1,4 +1,4 @@
-"""Outcome probabilities of each vote, estimated from the votes of the other voters."""
+"""Outcome probabilities of each vote, from other voters' votes."""
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -19,7 +19,7 @@ VOTER_BATCH = 4096
 def held_out_probabilities(
     voter: Indices, left: Indices, right: Indices, outcome: Indices, *, theta: Floats, placed: Flags, kappa: float = 0.5
 ) -> Floats:
-    """Return each vote's probabilities of LEFT, RIGHT and TIE, shape (votes, 3); NaN where a model is not placed.
+    """Return P(LEFT, RIGHT, TIE) of each vote, shape (votes, 3); NaN where a model is not placed.
 
     voter, left, right, outcome: shape (votes,), numbered from 0 and grouped by voter. theta: shape (models,), fitted to
     these votes; placed: shape (models,), True where θ is reliable.
@@ -41,7 +41,7 @@ def held_out_probabilities(
 def _own_influence(
     voter: Indices, left: Indices, right: Indices, residual: Floats, *, theta: Floats, kappa: float
 ) -> Floats:
-    """Return the effect of all votes of its voter on each vote's logit, shape (votes,)."""
+    """Return the effect of all votes of a vote's voter on its logit, shape (votes,)."""
     models, voters = len(theta), int(voter.max(initial=-1)) + 1
     cells = np.bincount(left * models + right, minlength=models**2).reshape(models, models)
     spread = inverse_information(theta, (cells + cells.T).astype(np.float64), kappa=kappa)
@@ -58,7 +58,7 @@ def _own_influence(
 
 
 def _tie_rate_of_others(voter: Indices, tied: Flags, even: Floats) -> Floats:
-    """Return ν = Σ ties / Σ 4pq over the other voters' votes, for each vote."""
+    """Return ν = Σ ties / Σ 4pq over the other voters' votes, shape (votes,)."""
     own_ties, own_even = np.bincount(voter, tied), np.bincount(voter, even)
     others = (tied.sum() - own_ties) / np.maximum(even.sum() - own_even, 1e-9)
     scale: Floats = np.clip(others, 0, 1)[voter]

@@ -48,7 +48,7 @@ def fit_group(
     deff: Floats,
     start: Floats | None,
 ) -> GroupFit:
-    """Fit a group in which every model has a vote. deff: the design effects used without `voters`."""
+    """Fit a group in which every model has a vote. deff: design effects without `voters`."""
     size = len(tally.won)
     established = established_models(tally, min_votes=established_from)
     free = ~established
@@ -94,7 +94,7 @@ def established_models(tally: Tally, *, min_votes: int) -> Flags:
     """Return the largest strongly connected set in which each model has `min_votes` votes.
 
     Votes and edges ("i won or tied against j") count inside the set only, so removing one model can disqualify
-    another: repeated until the set is stable. Of components of equal size, the one with more votes.
+    another: repeated until stable. Of components of equal size, the one with more votes.
     """
     indices, inner = np.arange(len(tally.won)), tally
     while len(indices):
@@ -118,7 +118,7 @@ def _largest_component(tally: Tally) -> Flags:
 
 
 def _inverse_information(information: Floats, theta: Floats, *, free: Flags, kappa: float) -> Floats:
-    """Return the inverse information of the free models, 0 in rows and columns of fixed ones."""
+    """Return the inverse information of the free models, 0 elsewhere."""
     own = np.ix_(free, free)
     virtual = expit(theta[free])
     within = laplacian(information)[own] + np.diag(kappa * virtual * (1 - virtual))

@@ -11,7 +11,7 @@ Z = 1.959963984540054  # two-sided 95 %
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """Variances of strengths, shape (models,); the covariance, shape (models, models), has them on its diagonal."""
+    """Variances, shape (models,), and covariance with the same diagonal."""
 
     variance: Floats
     covariance: Floats
@@ -38,7 +38,7 @@ def uncertainty(tally: Tally, p: Floats, spread: Floats, *, deff: Floats) -> Unc
 
 
 def dispersion(squared_residuals: float, expected: float) -> float:
-    """Return φ, the variance of the votes relative to votes without ties; above 0 and at most 1.
+    """Return φ, the variance of the votes relative to votes without ties; in (0, 1].
 
     squared_residuals: Σ (y − p)²; expected: Σ p (1 − p). One virtual decisive vote keeps φ above 0.
     """

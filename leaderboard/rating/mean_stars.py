@@ -17,10 +17,10 @@ class MeanStars(NamedTuple):
 
 
 def mean_stars(by_voter: Iterable[Sequence[int]]) -> MeanStars:
-    """Return the mean over all stars, 1 to 5. by_voter: each voter's stars; at least one star in all.
+    """Return the mean over all stars, 1 to 5. by_voter: each voter's stars; at least one in all.
 
-    The interval is clustered by voter: each voter's deviations from the mean are summed before they are squared, and
-    the sum is multiplied by voters / (voters − 1). It is clipped to 1 to 5.
+    The interval is clustered by voter: each voter's deviations from the mean are summed, then squared, and their sum is
+    multiplied by voters / (voters − 1). It is clipped to 1 to 5.
     Source: Liang and Zeger (1986), "Longitudinal data analysis using generalized linear models".
     """
     groups = [list(stars) for stars in by_voter]

@@ -17,7 +17,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Ranks:
-    """Ranks of shape (models,) each, separate in each group; best ≤ rank ≤ worst; 0 for a model that is not listed."""
+    """Ranks of shape (models,), separate in each group; best ≤ rank ≤ worst; 0: not listed."""
 
     rank: Indices
     best: Indices
@@ -29,7 +29,7 @@ def rank_board(board: Board) -> Ranks:
 
     Established models are compared with each other only, preliminary ones with all listed. Ranges go from 1 + the
     number significantly above to the number not significantly below, widened to contain the rank; preliminary models
-    use the intervals instead of significantly_above.
+    use intervals instead.
     """
     same_group = board.group[:, None] == board.group
     compared = board.listed[:, None] & same_group & (board.established[:, None] | board.preliminary)
@@ -58,7 +58,7 @@ def significantly_above(score: Floats, covariance: Floats) -> Flags:
 
     Step-down max-t over all pairwise differences: those larger than the 95 % quantile of the largest one under
     N(0, covariance) are significant; repeated with the remaining pairs until none is added. The quantile comes from
-    DRAWS draws of a fixed stream, with models in order of their scores, so that the order of models does not matter.
+    DRAWS fixed draws, with models in order of scores, so that the order of models does not matter.
     Sources: Romano, Wolf, “Exact and approximate stepdown methods for multiple hypothesis testing” (2005);
     Mogstad, Romano, Shaikh, Wilhelm, “Inference for ranks” (2024).
     """
@@ -77,7 +77,7 @@ def significantly_above(score: Floats, covariance: Floats) -> Flags:
 
 
 def _covariance_root(covariance: Floats) -> Floats:
-    """Return R with R Rᵀ = covariance; also where the covariance is singular, up to rounding."""
+    """Return R with R Rᵀ = covariance, also where that is singular, up to rounding."""
     try:
         return cholesky(covariance, lower=True)
     except LinAlgError:

@@ -16,8 +16,8 @@ def pair_gains(theta: Floats, votes: Floats, *, dispersion: float = 1.0, kappa: 
 
         w |H⁻¹ x|² / (1 + w xᵀ H⁻¹ x),    x = e_i − e_j,  w = φ p q,  H = Σ n p q x xᵀ
 
-    theta: shape (M,), 0 for a model without a score; votes: n of each pair, symmetric; dispersion: φ. `kappa` virtual
-    ties of each model with an average opponent make H invertible. Positive off the diagonal, 0 on it.
+    theta: shape (M,), 0 without a score; votes: n of each pair, symmetric; dispersion: φ. `kappa` virtual ties of each
+    model with an average opponent make H invertible. Positive off the diagonal, 0 on it.
     """
     spread = inverse_information(theta, votes, kappa=kappa)
     weight = dispersion * _outcome_variances(theta)

@@ -26,7 +26,7 @@ _MAX_BIAS = 20.0
 
 @dataclass(frozen=True)
 class SideBias:
-    """Side bias β and its standard error, in points. design_effect: DEFF, contained in the error.
+    """Side bias β and its standard error, which contains design_effect (DEFF), in points.
 
     strengths: θ fitted together with β, shape (models,), natural-log units: a start for the fit of the scores.
     """
@@ -50,7 +50,7 @@ class SideBias:
 
     @property
     def applies(self) -> bool:
-        """True where scores are to be corrected for the bias."""
+        """Return whether scores are to be corrected."""
         return abs(self.z) > MIN_Z
 
     @property

@@ -1,4 +1,4 @@
-"""Fit of a snapshot: standings and facts of a board, from its votes and the method's parameters alone."""
+"""Fit of a snapshot from its votes and the method's parameters alone."""
 
 from dataclasses import astuple, dataclass
 from typing import NamedTuple, NotRequired, TypedDict
@@ -132,7 +132,7 @@ def fit_snapshot(
     """Fit the standings of one snapshot.
 
     parameters: of the method, see leaderboard.counting.method.
-    voters: used to estimate design effects; without them `design_effects` are used.
+    voters: give the design effects; without them `design_effects` are used.
     """
     fitted = fit_side_counts(
         counts.n.astype(np.float64),

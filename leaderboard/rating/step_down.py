@@ -31,7 +31,7 @@ def critical_distance(distance: Floats, draws: Draws, weights: Draws, *, level: 
 
 
 def _step_down(distance: Floats, draws: Draws, weights: Draws, level: float, *, core: float) -> float:
-    """Return the critical distance, or an arbitrary value below `core` where it is at most `core`."""
+    """Return the critical distance, or any value below `core` where it is at most `core`."""
     near = _largest_within(draws, np.where(distance <= core, np.triu(weights, 1), 0))
     first, second = np.nonzero((distance > core) & (distance <= MAX_CRITICAL_DISTANCE))
     nearest_first = np.argsort(distance[first, second], kind="stable")

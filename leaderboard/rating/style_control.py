@@ -36,12 +36,12 @@ MIN_OWN_VARIATION = 1e-6
 
 
 class _NoFiniteFit(ValueError):
-    """Raised when features and models separate the winners: some coefficient has no finite maximum."""
+    """Raised when features and models separate the winners: a coefficient has no finite maximum."""
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """Mean and standard deviation of the features, shape (k,); frozen per board and method version."""
+    """Mean and standard deviation of features, shape (k,); frozen per board and method version."""
 
     mean: Floats
     sd: Floats
@@ -53,7 +53,7 @@ class StyleFit:
 
     coefficients, errors: shape (k,), β and its standard error, in logit per standard deviation of the feature.
     dropped: shape (k,), features that are constant, collinear or separating; their β and error are 0.
-    separating: shape (k,), dropped features that predict the winner of every vote they are in.
+    separating: shape (k,), dropped features that predict the winner of all their votes.
     covariance: of the scores, shape (models, models), points²; 0 where a model is not established.
     """
 
@@ -77,8 +77,8 @@ def style_features(left: Ints, right: Ints) -> Floats:
 def scaling_of(features: Floats, *, times: Floats | None = None, mirrored: bool = True) -> Scaling:
     """Return the scaling of features of shape (votes, k).
 
-    mirrored: add each vote's mirror image, so that the mean is 0 and swapping sides changes nothing. Other libraries do
-    not.
+    mirrored: add each vote's mirror image, so that the mean is 0 and swapping sides changes nothing, unlike other
+    libraries.
     """
     weights = np.ones(len(features)) if times is None else times
     total = max(float(weights.sum()), 1.0)
@@ -176,7 +176,7 @@ class _FiniteFit(NamedTuple):
 
 
 def _fit_finite_features(votes: StyledVotes) -> _FiniteFit:
-    """Fit with all linearly independent features, or where that has no maximum, with those that can be added in order.
+    """Fit with all linearly independent features, or if that has no maximum, with those that can be added in order.
 
     A separating set stays separating with more features, so no dropped feature could be added later.
     """
@@ -209,7 +209,7 @@ def _fit_finite_features(votes: StyledVotes) -> _FiniteFit:
 
 
 def _independent_features(information: Floats, models: int) -> Flags:
-    """Return the features with variation left after the models and the features before them (Schur complement)."""
+    """Return the features with variation left after the models and earlier features (Schur complement)."""
     among, across = _with_fixed_mean(information, models)[:models, :models], information[:models, models:]
     features = information[models:, models:]
     rest = features - across.T @ cho_solve(cho_factor(among), across)
@@ -278,7 +278,7 @@ def _sandwich(votes: StyledVotes, solution: Floats, information: Floats, *, leve
 
 
 def _with_min_variances(sandwich: Floats, least: Floats) -> Floats:
-    """Return `sandwich` with variances raised to at least those of `least`; both are covariances, and so is the result.
+    """Return the covariance `sandwich` with variances raised to at least those of the covariance `least`.
 
     Where every vote is a tie, the sandwich is 0 and the result is `least`.
     """
@@ -293,7 +293,7 @@ def _mean_information(information: Floats, models: int) -> float:
 
 
 def _with_fixed_mean(information: Floats, models: int) -> Floats:
-    """Return the information plus a term for the mean of θ, which makes it invertible and fixes the mean at 0."""
+    """Return the information plus a term that fixes the mean of θ at 0 and so makes it invertible."""
     result = information.copy()
     result[:models, :models] += _mean_information(information, models)
     return result

@@ -1,4 +1,4 @@
-"""SQL statements of this app, and the function and trigger of live Elo.
+"""SQL statements, and the function and trigger of live Elo.
 
 Migrations create function and trigger with `RunSQL(read_sql("elo.sql"))`.
 """
@@ -15,5 +15,5 @@ _ELO = {"k": f"{elo.K:g}", "start": f"{elo.START:g}", "scale": f"{elo.SCALE:g}"}
 
 
 def read_sql(name: str, **values: str) -> str:
-    """Return the SQL of a file in this folder, with {k}, {start} and {scale} from leaderboard.rating.elo."""
+    """Return a file's SQL, with {k}, {start} and {scale} from leaderboard.rating.elo."""
     return sql_files.read_sql(Path(__file__).with_name(name), **_ELO, **values)

@@ -7,7 +7,6 @@ register = template.Library()
 
 @register.filter
 def points(value: float | None) -> str:
-    """Format as whole points, and None as a dash."""
     return "–" if value is None else f"{value:.0f}"
 
 

@@ -20,7 +20,7 @@ def battle_places(battles: list[BattlePayload]) -> reveal.Places:
 
 @register.simple_tag
 def sides_with_places(battle: BattlePayload, places: reveal.Places | str) -> list[SideWithPlace]:
-    """Return the sides with `place`, and with their totals before the vote as `spent`.
+    """Return the sides with `place`, and with totals before the vote as `spent`.
 
     places: result of battle_places, or "" to read them for this battle.
     """

@@ -8,7 +8,7 @@ register = template.Library()
 
 @register.simple_tag
 def mean_stars(board: LeaderboardPayload) -> list[dict[str, str | int]]:
-    """Return [{name, mean, interval, answers}], highest mean first; empty on boards without stars."""
+    """Return [{name, mean, interval, answers}], highest mean first; empty without stars."""
     means = board["facts"].get("stars", {})
     names = {line["model"]["id"]: line["model"]["name"] for line in [*board["results"], *board["collecting"]]}
     slugs = sorted((slug for slug in means if slug in names), key=lambda slug: -means[slug]["mean"])

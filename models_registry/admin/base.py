@@ -41,7 +41,7 @@ class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         super().delete_model(request, obj)
 
     def record_change(self, request: HttpRequest, form: "ModelForm[Any]", row: Any, *, change: bool) -> None:
-        """Write an audit entry with old and new values of fields; of a key only that it was entered or removed."""
+        """Write an audit entry with old and new values; of a key only that it was entered or removed."""
         action = f"{'change' if change else 'add'} {self._model_name}"
         changed = {
             name: [str(form.initial.get(name, "")), str(form.cleaned_data[name])]

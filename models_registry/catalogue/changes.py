@@ -20,10 +20,10 @@ Kind, State = CatalogueChange.Kind, CatalogueChange.State
 
 @transaction.atomic
 def propose_changes(provider: Provider, offers: Sequence[Offer]) -> int:
-    """Compare a new list with the registry and return the number of new proposals.
+    """Compare a new list with the registry; return the number of new proposals.
 
-    Outdated proposals are deleted; dismissed ones are not proposed again until they change. An empty list is ignored,
-    because a server that has just started may not have loaded a model yet.
+    Outdated proposals are deleted; dismissed ones are not proposed again until they change. An empty list is ignored: a
+    server that has just started may not have loaded a model yet.
     """
     if not offers:
         return 0
@@ -75,7 +75,7 @@ def _price(input_per_million: Decimal, output_per_million: Decimal) -> JsonObjec
 
 @transaction.atomic
 def accept(change: CatalogueChange, *, by: User) -> bool:
-    """Return False if the change was decided before."""
+    """Apply the change; return False if it was decided before."""
     if not _decide(change, State.ACCEPTED, by):
         return False
     match change.kind:
@@ -90,7 +90,7 @@ def accept(change: CatalogueChange, *, by: User) -> bool:
 
 @transaction.atomic
 def dismiss(change: CatalogueChange, *, by: User) -> bool:
-    """Return False if the change was decided before."""
+    """Return False if it was decided before."""
     return _decide(change, State.DISMISSED, by)
 
 

@@ -32,7 +32,7 @@ def get_catalogue(provider: Provider, *, refresh: bool = False) -> Catalogue:
 
 
 def refresh_catalogues() -> None:
-    """Refresh outdated lists of providers with registered models and propose differences. Never raises."""
+    """Refresh outdated lists of providers with registered models; propose differences. Never raises."""
     provider_ids = LanguageModel.objects.exclude(status=LanguageModel.Status.RETIRED).values("provider")
     for provider in Provider.objects.filter(pk__in=provider_ids).order_by("pk"):
         # Half the TTL, so that a second message or beat process skips providers that were requested just now.
@@ -47,7 +47,7 @@ def refresh_catalogues() -> None:
 
 
 def _refresh(provider: Provider) -> Catalogue:
-    """Fetch and store the list. On CatalogueRefused, which is raised, keep the last list and store the failure."""
+    """Fetch and store the list. On CatalogueRefused, which is raised, keep the last list with the failure."""
     row = Catalogue.objects.filter(provider=provider)
     try:
         offers = _fetch(provider)
@@ -76,7 +76,7 @@ def _fetch(provider: Provider) -> list[Offer]:
 
 
 def registered_models(provider: Provider) -> dict[str, LanguageModel]:
-    """Return models that are not retired by upstream name; the newest of several with the same name."""
+    """Return unretired models by upstream name; the newest of several."""
     models = provider.models.exclude(status=LanguageModel.Status.RETIRED).order_by("version", "pk")
     return {model.upstream_name: model for model in models}
 
@@ -85,7 +85,7 @@ def registered_models(provider: Provider) -> dict[str, LanguageModel]:
 def add_offered(
     provider: Provider, names: Iterable[str], *, status: LanguageModel.Status, by: User | None
 ) -> list[LanguageModel]:
-    """Register models of the provider's stored list by upstream name; return the new models.
+    """Register models of the provider's stored list; return the new ones.
 
     Skips names that are registered already or are not in the list.
     """
@@ -121,7 +121,7 @@ def _create_model(provider: Provider, offer: Offer, status: LanguageModel.Status
 
 
 def _free_slug(name: str, provider: Provider) -> str:
-    """Return a slug for the name; append the provider's kind and a number if it is taken."""
+    """Return a slug for the name, with the provider's kind and a number if it is taken."""
     plain = re.sub(r"[^a-z0-9._-]+", "-", name.lower().removesuffix(":latest")).strip("._-")[:80] or "model"
     kind = provider.known_kind.value
     numbered = (f"{plain}-{kind}-{number}" for number in range(2, 10_000))

@@ -1,4 +1,4 @@
-"""Parse and check entries of the models file before anything is changed."""
+"""Checks of models file entries before anything is changed."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ Number = int | Annotated[float, msgspec.Meta(ge=-1e300, le=1e300)]  # neither Na
 
 
 class ModelKeys(msgspec.Struct):
-    """Fields of LanguageModel that an entry sets, with their keys where the names differ."""
+    """Fields of LanguageModel in an entry, with their keys where the names differ."""
 
     slug: Text = field(name="id")
     name: Text
@@ -39,7 +39,7 @@ class ModelKeys(msgspec.Struct):
 
 
 class ProviderKeys(msgspec.Struct):
-    """Fields of Provider that an entry sets. None: omitted, so that an existing provider keeps its value."""
+    """Fields of Provider in an entry. None: omitted, an existing provider keeps its value."""
 
     name: Text | None = field(name="provider", default=None)
     needs_key: bool | None = None
@@ -96,7 +96,7 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """A model's entry, as fields of LanguageModel and of Provider by name."""
+    """Model's entry, as fields of LanguageModel and of Provider."""
 
     line: int
     id: str
@@ -108,7 +108,7 @@ class ModelEntry:
 
 
 def check_file(text: str) -> list[ModelEntry]:
-    """Return every entry of the models file. Raises ConfigRefused with all problems of all entries."""
+    """Return the file's entries. Raises ConfigRefused with all problems of all entries."""
     raws, problems = read_entries(text)
     entries = []
     for raw in raws:
@@ -128,7 +128,7 @@ def check_file(text: str) -> list[ModelEntry]:
 
 
 def _type_problems(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (path, sentence) for unknown and missing keys, and for the first value of a wrong type in each key."""
+    """Yield (path, sentence) for unknown and missing keys and for values of a wrong type."""
     for key, value in values.items():
         if key not in _KEYS:
             yield key, f"This is not a key of a model.{_did_you_mean(key, [*_KEYS])}"
@@ -144,7 +144,7 @@ def _type_problems(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _translate_message(message: str, choices: list[str]) -> str:
-    """Replace names of types in a message of msgspec, and add the valid values."""
+    """Replace names of types in msgspec's message, and add the valid values."""
     message = re.sub(r" (matching regex|[<>]=) .*", " that can be stored", message)
     message = re.sub(r"[`'](.*?)(?: \| null)?[`']", lambda found: _TYPES.get(found[1], f"“{found[1]}”"), message)
     word = re.search(r"(?:unknown field|enum value) “(.*)”", message)
@@ -203,7 +203,7 @@ def _field_problems(entry: ModelEntry, values: dict[str, Any]) -> Iterator[tuple
 
 
 def _contradictions(entries: list[ModelEntry]) -> list[Problem]:
-    """Return problems of ids that are used twice, and of providers that two entries describe differently."""
+    """Return problems of repeated ids, and of providers with two descriptions."""
     problems: list[Problem] = []
     by_id: dict[str, ModelEntry] = {}
     providers: dict[tuple[str, str], ModelEntry] = {}

@@ -22,7 +22,7 @@ from models_registry.models import LanguageModel, Provider
 
 @transaction.atomic
 def import_models(text: str) -> list[str]:
-    """Create or update the models that the file lists, all or nothing; return a sentence for each change.
+    """Create or update the file's models, all or nothing; return a sentence for each change.
 
     Omitted keys set defaults, but an omitted price or provider key keeps the current value. Raises ConfigRefused with
     every problem and its line.
@@ -79,7 +79,7 @@ def _import_model(entry: ModelEntry, provider: Provider, current: LanguageModel 
 
 
 def export_models() -> str:
-    """Return the newest version of every model as YAML; importing it changes nothing."""
+    """Return every model's newest version as YAML; importing it changes nothing."""
     models = LanguageModel.objects.select_related("provider").prefetch_related("prices")
     newest = {model.family: model for model in models.order_by("version")}
     entries = [_as_entry(newest[family]) for family in sorted(newest)]

@@ -14,7 +14,7 @@ class Problem:
 
 
 class ConfigRefused(Exception):
-    """Raised if the file cannot be used, with all problems in the order of lines."""
+    """Raised with all problems in the order of lines."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("\n".join(problem.sentence for problem in problems))
@@ -44,7 +44,7 @@ def read_text(path: Path) -> str:
 
 
 def read_entries(text: str) -> tuple[list[RawEntry], list[Problem]]:
-    """Return entries, and problems of their shape. Raises ConfigRefused if the text is no YAML list."""
+    """Return entries and problems of their shape. Raises ConfigRefused if the text is no YAML list."""
     loader = _open(text)
     try:
         root = loader.get_single_node()

@@ -66,9 +66,9 @@ def _record_answer(model: LanguageModel) -> None:
 
 
 def _lock_breaker(model: LanguageModel, error: FailureCode) -> Breaker:
-    about = {"provider_id": model.provider_id} if error in PROVIDER_FAILURES else {"model_id": model.pk}
-    Breaker.objects.bulk_create([Breaker(**about)], ignore_conflicts=True)
-    return Breaker.objects.select_for_update().get(**about)
+    lookup = {"provider_id": model.provider_id} if error in PROVIDER_FAILURES else {"model_id": model.pk}
+    Breaker.objects.bulk_create([Breaker(**lookup)], ignore_conflicts=True)
+    return Breaker.objects.select_for_update().get(**lookup)
 
 
 def _record_failure(breaker: Breaker, outcome: str, error: FailureCode, retry_after: float | None) -> None:
@@ -90,13 +90,13 @@ def _open(breaker: Breaker, retry_after: float | None) -> None:
 
 
 def take_probe(breaker_id: int) -> LanguageModel | None:
-    """Return the model to probe; None if not due, claimed by another worker, or no model is active."""
+    """Return the model to probe; None if not due, claimed by another worker, or without an active model."""
     if not Breaker.objects.take_probe(breaker_id, lease=PROBE_LEASE):
         return None
     breaker = Breaker.objects.get(pk=breaker_id)
     active = LanguageModel.objects.filter(status=LanguageModel.Status.ACTIVE).select_related("provider")
-    about = {"pk": breaker.model_id} if breaker.model_id else {"provider": breaker.provider_id}
-    return active.filter(**about).order_by("pk").first()
+    lookup = {"pk": breaker.model_id} if breaker.model_id else {"provider": breaker.provider_id}
+    return active.filter(**lookup).order_by("pk").first()
 
 
 @transaction.atomic

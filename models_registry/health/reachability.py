@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 def probe_keyless_providers() -> set[str]:
-    """Probe all providers without a key concurrently and store changes; return endpoints with refused addresses.
+    """Probe providers without a key concurrently; store changes; return endpoints with refused addresses.
 
     Takes about PROBE_TIMEOUT_S and never raises, because the calling sweep must go on.
     """
@@ -37,7 +37,7 @@ def probe_keyless_providers() -> set[str]:
 
 @dataclass
 class Replies:
-    """Endpoints that answered, and endpoints with refused addresses. A late thread may still add to both."""
+    """Endpoints that answered, and those with refused addresses. Late threads may still add to both."""
 
     answering: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)

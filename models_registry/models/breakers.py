@@ -19,7 +19,6 @@ class BreakerQuerySet(models.QuerySet["Breaker"]):
         return self.filter(is_active, probe_at__lte=Now())
 
     def of_model(self, model: int, provider: int) -> "BreakerQuerySet":
-        """Filter the model's own breaker and its provider's."""
         return self.filter(Q(model=model) | Q(provider=provider))
 
     def with_failures(self) -> "BreakerQuerySet":

@@ -54,7 +54,7 @@ class CatalogueChangeQuerySet(models.QuerySet["CatalogueChange"]):
 
 
 class CatalogueChange(models.Model):
-    """A difference between a provider's list and a registered model, applied once an administrator accepts it."""
+    """Difference between a provider's list and a registered model, which an administrator decides."""
 
     class Kind(models.TextChoices):
         PRICE = "price", _("price")

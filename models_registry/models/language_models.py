@@ -24,11 +24,11 @@ class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
         return listed.prefetch_related("prices").order_by("name", "version", "pk")
 
     def lock_newest(self, family: str) -> "LanguageModel | None":
-        """Return the family's latest version, locked until the transaction ends."""
+        """Return the family's latest version, locked until COMMIT."""
         return self.select_for_update().filter(family=family).order_by("-version").first()
 
     def configured(self) -> list["LanguageModel"]:
-        """Return active models whose provider can be called (has a key, or its server answers), prices prefetched."""
+        """Return active models of callable providers (key set, or server answering), prices prefetched."""
         active = self.filter(status=LanguageModel.Status.ACTIVE, weight__gt=0).select_related("provider")
         return [
             model for model in active.prefetch_related("prices").order_by("pk") if not model.provider.unavailable_reason
@@ -42,7 +42,7 @@ class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
 
 
 class LanguageModel(models.Model):
-    """A contestant: an upstream model with its system prompt and parameters, fixed once it has votes."""
+    """Contestant: an upstream model with system prompt and parameters, fixed once it has votes."""
 
     class Status(models.TextChoices):
         DRAFT = "draft", _("draft")
@@ -142,7 +142,6 @@ class LanguageModel(models.Model):
 
     @property
     def max_tokens(self) -> int:
-        """Return the cap of an answer."""
         caps = [int(self.parameters[name]) for name in CAPS & self.parameters.keys()]
         return max(caps, default=int(settings.ARENA_MAX_TOKENS))
 

@@ -44,7 +44,7 @@ class SpendingDayQuerySet(models.QuerySet["SpendingDay"]):
         return fits.update(reserved=F("reserved") + amount) == 1
 
     def used_today(self, accounts: "Iterable[str]") -> dict[str, Decimal]:
-        """Return US dollars spent and reserved, by account; accounts without a row are left out."""
+        """Return US dollars spent and reserved, by account that has a row."""
         rows = self.filter(day=today(), account__in=accounts).annotate(used=F("reserved") + F("spent"))
         return dict(rows.values_list("account", "used"))
 
@@ -125,7 +125,7 @@ class Charge(models.Model):
 
 
 def charged_accounts(provider_id: int, person: str) -> list[str]:
-    """Return the accounts that a call is charged to, in the order of locks."""
+    """Return the accounts of a call's charge, in the order of locks."""
     persons = [person_account(person)] if person else []
     return sorted([*persons, provider_account(provider_id), SITE])
 

@@ -67,7 +67,7 @@ class Provider(models.Model):
 
     @property
     def known_kind(self) -> ProviderKind:
-        """Return the configured kind, or one guessed from the address."""
+        """Return the configured kind, or the address's usual one."""
         return ProviderKind(self.kind) if self.kind else guess_kind(self.base_url)
 
     @property
@@ -81,7 +81,7 @@ class Provider(models.Model):
 
     @property
     def has_allowed_address(self) -> bool:
-        """Return whether the URL's address is allowed; those of names are checked with every connection."""
+        """Return whether the URL's address is allowed; connections check those of names."""
         return self.base_url == LOCAL_MODEL_ENDPOINT or is_allowed(zone_of_url(self.base_url))
 
     @property
@@ -99,7 +99,7 @@ class Provider(models.Model):
 
     @sensitive_variables("key")
     def store_key(self, key: str) -> None:
-        """Encrypt `key` into this row without saving; its last four characters and fingerprint stay readable."""
+        """Encrypt `key` into this row without saving; last four characters and fingerprint stay readable."""
         redaction.register_secret(key)
         self.key_encrypted = encryption.encrypt(key)
         self.key_last_four = key[-4:] if len(key) >= 12 else ""
@@ -126,6 +126,6 @@ class Provider(models.Model):
 
     @property
     def deadlines(self) -> dict[str, float]:
-        """Return seconds for connect, first, idle and total: the provider's own, or else the site's."""
+        """Return seconds for connect, first, idle and total: the provider's, or the site's."""
         own = {name: getattr(self, f"{name}_s") for name in settings.ARENA_DEADLINES}
         return {name: own[name] or site for name, site in settings.ARENA_DEADLINES.items()}

@@ -1,6 +1,6 @@
 """Calls to model endpoints: `stream_contained()`, `Completion` and `ProviderError`.
 
-This package does not import the provider modules, because they import the SDK, which only answer workers need.
+Provider modules are not imported here: they import the SDK, which only answer workers need.
 """
 
 from models_registry.providers.base import (

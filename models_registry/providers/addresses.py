@@ -1,7 +1,7 @@
 """Allowed network addresses of providers: never link-local or metadata ones, private ones only if enabled.
 
-Each connection is checked with the address that it connects to, so that names whose address changes after a check
-(DNS rebinding) cannot circumvent the rule.
+Each connection checks the address that it connects to, so that names whose address changes after a check (DNS
+rebinding) cannot circumvent the rule.
 """
 
 import socket
@@ -80,10 +80,10 @@ def is_allowed(zone: Zone | None) -> bool:
 
 
 class SocketFactory:
-    """Socket factory for an aiohttp connector that refuses addresses which are not allowed.
+    """Socket factory for an aiohttp connector: refuses addresses that are not allowed.
 
     The local model's address is the operator's setting and always allowed. If it is a name, as in a container, the
-    connector's resolver reports the name's addresses.
+    connector's resolver reports its addresses.
     """
 
     def __init__(self) -> None:

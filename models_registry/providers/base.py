@@ -26,7 +26,7 @@ _EXPENSIVE_IMAGES = re.compile(r"(?:.*/)?gpt-4o-mini")
 
 
 def max_tokens_per_image(upstream_name: str) -> int:
-    """Return the maximum that a model bills. Of its context an image uses MAX_TOKENS_PER_IMAGE at most."""
+    """Return the maximum that a model bills for an image, MAX_TOKENS_PER_IMAGE in its context at most."""
     return 10 * MAX_TOKENS_PER_IMAGE if _EXPENSIVE_IMAGES.match(upstream_name) else MAX_TOKENS_PER_IMAGE
 
 
@@ -41,7 +41,7 @@ def count_images(message: Message) -> int:
 
 
 class FailureCode(StrEnum):
-    """Failures of calls. The code is stored and shown after the vote; the upstream's message is only logged."""
+    """Failures of calls. The code is stored and shown after the vote; upstream's message is only logged."""
 
     UNREACHABLE = "unreachable"
     ADDRESS_REFUSED = "address_refused"
@@ -115,9 +115,9 @@ class ChatProvider(Protocol):
 
 
 async def stream_contained(provider: ChatProvider, request: ChatRequest, receive: Receive) -> Completion:
-    """Return `provider.stream(…)`; raise ProviderError for any other exception too.
+    """Return `provider.stream(…)`; raise ProviderError for any other exception.
 
-    Hostile bytes can raise unforeseen exceptions in parsers, and one call's failure must not end the calls beside it.
+    Hostile bytes can raise unforeseen exceptions in parsers; one call's failure must not end the calls beside it.
     """
     try:
         return await provider.stream(request, receive)

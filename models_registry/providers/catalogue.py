@@ -1,4 +1,4 @@
-"""Parse lists of models from all kinds of providers.
+"""Lists of models from all kinds of providers.
 
 Sources, read in autumn 2026: the providers' references. OpenRouter's list has prices, contexts and abilities; those of
 Mistral, Groq, vLLM, llama.cpp and Ollama have some of them; those of OpenAI, Anthropic, Gemini and LM Studio little
@@ -27,7 +27,7 @@ _SNAPSHOT = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|\d{4}|latest)$")
 
 
 class CatalogueRefused(Exception):
-    """Raised if there is no list. The message is a sentence for administrators without any text from upstream."""
+    """Raised if there is no list, with a sentence for administrators without text from upstream."""
 
     def __init__(self, sentence: str | Promise, **values: object) -> None:
         super().__init__(str(sentence) % values if values else str(sentence))
@@ -39,7 +39,7 @@ class NotACatalogue(ValueError):
 
 @dataclass(frozen=True)
 class Offer:
-    """A model in a list; None, "" or () for what the list omits. Prices are US dollars per million tokens."""
+    """Model in a list; None, "" or () for omitted values. Prices are US dollars per million tokens."""
 
     upstream_name: str
     name: str = ""
@@ -89,7 +89,7 @@ def parse_offers(payload: Json) -> list[Offer]:
 
 
 def find_offer(offers: Iterable[Offer], upstream_name: str) -> Offer | None:
-    """Return the offer for `upstream_name`, also if the list spells it differently; None if there is none."""
+    """Return the offer for `upstream_name`, also if the list spells it differently."""
     wanted = upstream_name.removeprefix("models/")
     spellings = {wanted, _ROUTES.sub("", wanted), f"{wanted}:latest"}
     by_name = {name: offer for offer in offers for name in (*offer.other_names, offer.upstream_name)}
@@ -155,7 +155,7 @@ def _abilities(item: dict[str, Json]) -> tuple[str, ...]:
 
 
 def _price(value: Json) -> Decimal | None:
-    """Return US dollars per million tokens from a text with US dollars per token; None for no fixed price.
+    """Return US dollars per million tokens from US dollars per token; None without a fixed price.
 
     Routers list a negative price if it depends on the host that they choose.
     """

@@ -11,7 +11,7 @@ from common.text import redaction
 from models_registry.providers import connections
 from models_registry.providers.catalogue import CatalogueRefused, NotACatalogue, Offer, parse_offers
 from models_registry.providers.kinds import ProviderKind
-from models_registry.providers.waiting import run_with_timeout
+from models_registry.providers.timeouts import run_with_timeout
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ def fetch(base_url: str, *, key: str, kind: ProviderKind) -> list[Offer]:
     try:
         return run_with_timeout(lambda: _fetch(base_url, key, kind), seconds=TIMEOUT_S + 1)
     except TimeoutError:
-        raise CatalogueRefused(_LATE, seconds=TIMEOUT_S) from None
+        raise CatalogueRefused(_TIMED_OUT, seconds=TIMEOUT_S) from None
 
 
 async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
@@ -41,7 +41,7 @@ async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
             _check_status(response.status)
             return _read(redaction.mask_secret(key, await _body(response)))
     except TimeoutError:
-        raise CatalogueRefused(_LATE, seconds=TIMEOUT_S) from None
+        raise CatalogueRefused(_TIMED_OUT, seconds=TIMEOUT_S) from None
     except CatalogueRefused:
         raise
     except aiohttp.ClientResponseError:  # aiohttp's error for bytes that are not HTTP
@@ -54,7 +54,7 @@ async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
 
 
 def _address(base_url: str, kind: ProviderKind) -> str:
-    """Return the address of the list; Ollama's own has more details than its OpenAI-compatible one."""
+    """Return the list's address; Ollama's own has more details than its OpenAI-compatible one."""
     if kind is ProviderKind.OLLAMA and base_url.endswith("/v1"):
         return base_url.removesuffix("/v1") + "/api/tags"
     return f"{base_url}/models{_QUERIES.get(kind, '')}"
@@ -67,7 +67,7 @@ def _headers(key: str, kind: ProviderKind) -> Mapping[str, str]:
     return headers | ({"Authorization": f"Bearer {key}"} if key else {})
 
 
-_LATE = _("The server did not answer within %(seconds)d seconds.")
+_TIMED_OUT = _("The server did not answer within %(seconds)d seconds.")
 _NOT_A_LIST = _("The server answered, but not with a list of models.")
 _STATUS = {
     401: _("The provider refused the key (HTTP %(status)d). Enter it again on the provider's page."),

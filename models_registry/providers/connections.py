@@ -55,7 +55,7 @@ class _Resolver(aiohttp.ThreadedResolver):
 
 
 def new_connector(**options: Any) -> aiohttp.TCPConnector:
-    """Return a connector without a limit; `calls_at_once` and the workers' concurrency limit connections."""
+    """Return a connector without a limit: `calls_at_once` and the workers' concurrency limit connections."""
     sockets = SocketFactory()
     return _Connector(
         limit=0, keepalive_timeout=KEEPALIVE_S, socket_factory=sockets, resolver=_Resolver(sockets), **options

@@ -1,5 +1,3 @@
-"""Strict incremental parser of server-sent events."""
-
 from models_registry.providers.base import FailureCode, ProviderError
 
 # A longer line is an attack or a defect.
@@ -7,7 +5,7 @@ MAX_LINE_BYTES = 1_000_000
 
 
 class EventReader:
-    """Parser that splits a byte stream into the `data` of its events.
+    """Strict incremental parser of server-sent events: returns their `data`.
 
     Lines end with LF, CRLF or CR; comments and other fields are skipped. The caller decodes whole events, so that
     characters split over two reads stay intact.

@@ -36,7 +36,7 @@ OPENAI_PARAMETERS = SAMPLING | {"seed", "stop", "reasoning_effort"}
 
 @dataclass(frozen=True)
 class Dialect:
-    """Translation of parameters, which have OpenAI's and llama.cpp's names here, for a kind of provider."""
+    """Translation of parameters, named as by OpenAI and llama.cpp here, for a kind of provider."""
 
     # The parameter that limits the answer's length; None: the name in the model's parameters.
     cap: str | None

@@ -1,4 +1,4 @@
-"""Request scores for texts from an OpenAI-compatible `/moderations` endpoint.
+"""Scores of texts from an OpenAI-compatible `/moderations` endpoint.
 
 Source: OpenAI's and Mistral's references, read in autumn 2026: `results`, one per text, with `category_scores` from 0
 to 1, or only with boolean `categories`.
@@ -17,7 +17,7 @@ from common.text.storable import storable
 from models_registry.providers import connections
 from models_registry.providers.base import FailureCode, ProviderError
 from models_registry.providers.refusals import error_for_status
-from models_registry.providers.waiting import run_with_timeout
+from models_registry.providers.timeouts import run_with_timeout
 
 MAX_BYTES = 2_000_000
 # For the log.
@@ -26,14 +26,14 @@ _MAX_REFUSAL_BYTES = 300
 
 @dataclass(frozen=True)
 class ModerationScores:
-    """The highest score of the texts by category, and the name of the model as reported."""
+    """Highest score of the texts by category, and the model's name as reported."""
 
     scores: dict[str, float]
     version: str
 
 
 def request_moderation(base_url: str, *, key: str, model: str, texts: list[str], seconds: float) -> ModerationScores:
-    """Raises ProviderError and no other exception, however broken the response. Takes `seconds` at most."""
+    """Raises ProviderError and no other exception for any response. Takes `seconds` at most."""
     try:
         return run_with_timeout(lambda: _request(base_url, key, model, texts, seconds), seconds=seconds + 0.5)
     except ProviderError:

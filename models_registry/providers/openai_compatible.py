@@ -126,7 +126,7 @@ class OpenAICompatible:
 
 
 class _AnswerReader:
-    """State of one call while its stream is read: text so far, current deadline, possible errors."""
+    """State of one call: text so far, current deadline, possible errors."""
 
     def __init__(self, request: ChatRequest, receive: Receive) -> None:
         self.completion = Completion()
@@ -193,7 +193,7 @@ class _AnswerReader:
         return is_done
 
     def _emit(self, text: str, reasoning: str) -> None:
-        """Pass text on with the key masked and renew the idle deadline. Raises ProviderError if it is too long."""
+        """Pass text on with the key masked; renew the idle deadline. Raises ProviderError if it is too long."""
         if not (text or reasoning):
             return
         self._characters += len(text) + len(reasoning)
@@ -206,7 +206,7 @@ class _AnswerReader:
             self.pause_s = self._receive(*masked)
 
     def flush(self) -> None:
-        """Pass on text that was held back because it may begin the key."""
+        """Pass on text held back as a possible beginning of the key."""
         held_back = self._text.flush(), self._reasoning.flush()
         if any(held_back):
             self._receive(*held_back)
@@ -251,7 +251,7 @@ class _Transport(AiohttpTransport):
 
 
 async def _limit_error_body(response: httpx2.Response) -> None:
-    """Truncate an error's body, which the SDK reads completely, and prevent decompressing and decoding it.
+    """Truncate an error's body, which the SDK reads completely; prevent decompressing and decoding it.
 
     A compressed body, which is never requested, may be a bomb, and some declared charsets are no text encodings.
     """

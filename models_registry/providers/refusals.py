@@ -1,5 +1,3 @@
-"""Map HTTP statuses and error events of providers to failure codes and retries."""
-
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -22,7 +20,7 @@ def retry_delay_s(status: int, retry_after: float | None) -> float | None:
 
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds of Retry-After, which is a number or a date; None if missing or invalid."""
+    """Return the seconds of Retry-After, a number or a date; None if missing or invalid."""
     value = headers.get("retry-after", "")
     try:
         return max(0.0, float(value))

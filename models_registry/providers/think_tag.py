@@ -1,4 +1,4 @@
-"""Separate reasoning in `<think>…</think>` before the answer, if a server does not separate it."""
+"""Separation of `<think>…</think>` from the answer, for servers that do not separate reasoning."""
 
 OPENING, CLOSING = "<think>", "</think>"
 

@@ -1,4 +1,4 @@
-"""Sign-up and password reset: same response and same work for known and unknown addresses."""
+"""Same response and same work for known and unknown addresses."""
 
 import re
 from typing import Any
@@ -33,7 +33,7 @@ def sends_email(settings: Any) -> None:
 
 
 def visible_response(path: str, email: str) -> tuple[Any, ...]:
-    """Return everything visible in the response and the next page, without the address and varying values."""
+    """Return the visible response and next page, without the address and varying values."""
     client = Client()
     response = client.post(path, {"email": email, "password1": "a-good-password"})
     page = client.get(response.get("Location", path))

@@ -145,7 +145,7 @@ def test_command_prints_only_the_token(client: Client):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nobody@example.org"], "No active member"),
+        (["unknown@example.org"], "No active member"),
         (["someone@example.org", "--scopes", "read,fly"], "not fly"),
         (["someone@example.org", "--scopes", ","], "not none"),
         (["someone@example.org", "--expires", "0"], "number of days"),

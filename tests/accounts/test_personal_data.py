@@ -1,4 +1,4 @@
-"""Export and deletion of an account: texts are deleted, votes stay anonymously, boards do not change."""
+"""Export and deletion of accounts: texts are deleted, votes stay anonymously, boards stay the same."""
 
 import json
 from collections.abc import Callable
@@ -159,7 +159,7 @@ def test_deletion_in_admin_leaves_only_anonymous_votes(
 ):
     vote, page = vote_in_new_battle(member), f"/admin/accounts/user/{member.user.pk}/"
     create_upload(member)
-    admin_client.post(f"{page}change/", {"email": member.user.email, "is_active": "on", "last_name": "Somebody"})
+    admin_client.post(f"{page}change/", {"email": member.user.email, "is_active": "on", "last_name": "Changed"})
     if one_by_one:
         admin_client.post(f"{page}delete/", {"post": "yes"})
     else:

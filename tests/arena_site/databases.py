@@ -1,5 +1,3 @@
-"""Additional databases beside the tests' own."""
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,5 +1,3 @@
-"""No response identifies the models before the vote."""
-
 import base64
 from urllib.parse import quote
 

@@ -31,7 +31,7 @@ READERS: dict[str, Callable[[Battle], Any]] = {
 
 
 def battle_being_answered() -> Battle:
-    """Return a battle with an expired lease, so that fail_expired() fails both sides."""
+    """Return a battle whose expired lease lets fail_expired() fail both sides."""
     battle = make.battle(make.model(), make.model())
     expired = timezone.now() - timedelta(minutes=1)
     battle.turns.update(state=Turn.State.ANSWERING, attempt=2, fence=1, lease_until=expired)

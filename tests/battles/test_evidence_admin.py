@@ -1,5 +1,3 @@
-"""Read-only pages of the administration."""
-
 import pytest
 from django.test import Client
 

@@ -38,7 +38,6 @@ def person() -> Actor:
 
 @pytest.fixture
 def battle(person: Actor) -> Battle:
-    """Return a voted battle with a follow-up."""
     battle = make.answered_battle(priced("Ada", 1), priced("Bea", 2), actor=person)
     cast_vote(actor=person, battle=battle, choice=Vote.Choice.LEFT)
     make.turn(battle, prompt="And then?")

@@ -1,11 +1,11 @@
-"""What administrators do in a browser, in more than one test."""
+"""Actions of administrators in a browser."""
 
 from playwright.sync_api import Page
 
 from tests.faults.running import Arena
 
 EMAIL, PASSWORD = "admin@example.org", "a-good-password-1"
-# For an arena's environment.
+# Environment of an arena.
 ADMINISTRATOR = {"ARENA_ADMIN_EMAIL": EMAIL, "ARENA_ADMIN_PASSWORD": PASSWORD}
 
 

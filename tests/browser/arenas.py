@@ -1,4 +1,4 @@
-"""What browser tests do with a running arena: its models are the real local one, or a provider that repeats prompts."""
+"""Setup and steps of browser tests: arenas, votes, battles."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from tests.site import Reader
 from tests.waiting import wait_for
 
 DEFAULT_MODELS = settings.BASE_DIR / "config" / "models.yaml"
-# For an arena's environment: no answer is given up while a test looks at the middle of it.
+# Environment of an arena: no answer times out while a test looks at the middle of it.
 PATIENT = {f"ARENA_DEADLINE_{which}_S": "600" for which in ("FIRST", "IDLE", "TOTAL")}
 PAUSE_OTHER_MODELS = """
 from models_registry.models import LanguageModel
@@ -21,7 +21,7 @@ LanguageModel.objects.exclude(slug__endswith="-one").update(status="paused")
 
 @contextmanager
 def arena_with_local_model(**environment: str) -> Iterator[Arena]:
-    """As `make up` starts it, but with short answers."""
+    """Start an arena as `make up` does, with the real local model and short answers."""
     with new_data_dir() as data_dir:
         copy_prepared_data(data_dir)
         models = data_dir.with_name("models.yaml")
@@ -37,24 +37,24 @@ def arena_with_local_model(**environment: str) -> Iterator[Arena]:
 
 
 def draw_only_echoes(arena: Arena) -> None:
-    """Leave the two models that repeat prompts: others would end a battle void."""
+    """Leave only the two models that repeat prompts; another model would fail and void the battle."""
     arena.shell(PAUSE_OTHER_MODELS)
     visitor = Reader(arena.url)
     wait_for(lambda: visitor.get("/?mode=compare").text.count('class="pick"') == 2)
 
 
 def vote(arena: Arena) -> None:
-    """Cast a round of votes on gold, silver, bronze and a newcomer, made at the first time, and publish the boards."""
+    """Cast votes on gold, silver, bronze and a newcomer, created on the first call, and publish the boards."""
     arena.shell("from tests.browser import votes; votes.cast_round()")
 
 
 def publish(arena: Arena) -> None:
-    """Publish the boards of what was voted."""
+    """Publish the boards."""
     arena.shell("from tests.browser import votes; votes.publish()")
 
 
 def ask(page: Page, arena: Arena, prompt: str) -> None:
-    """A blind battle up to the vote: both panes show the prompt as an answer."""
+    """Start a blind battle and wait for the vote buttons; both panes show the prompt as an answer."""
     page.goto(arena.url)
     page.locator("#prompt").fill(prompt)
     page.get_by_role("button", name="Start the battle").click()

@@ -1,4 +1,4 @@
-"""What axe finds wrong with a page: against WCAG 2.2 AA, and against what its makers hold to be good practice."""
+"""Checks with axe: WCAG 2.2 AA and axe's best practices."""
 
 from typing import Any, Literal
 
@@ -9,21 +9,21 @@ WIDE: ViewportSize = {"width": 1280, "height": 900}
 PHONE: ViewportSize = {"width": 360, "height": 740}
 _FIND = """([exclude, options]) => axe.run({ exclude }, options).then(({ violations }) =>
   violations.flatMap(({ id, nodes }) => nodes.map(({ html, target }) => `${id}: ${html.slice(0, 160)} ${target}`)))"""
-# Rules of WCAG 2.2 are off by themselves.
+# axe disables the rules of WCAG 2.2 by default.
 _OPTIONS = {"resultTypes": ["violations"], "preload": False, "rules": {"target-size": {"enabled": True}}}
-# Not ours: what Swagger UI draws (its schema is linked beside it), and Django's fields for dates, choices and rows.
+# Foreign markup: Swagger UI (its schema is linked beside it), and Django's widgets of dates, choices and rows.
 _NOT_OURS = ["#api-documentation", ".datetime", ".select2", ".help-tooltip", ".inline-related td input"]
 _COLOURS = {**_OPTIONS, "runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
 _STANDARD = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 
 def violations(page: Page) -> list[str]:
-    """As the page is now; in Django's administration of the standard alone."""
+    """Check the page as it is now; pages of Django's administration without the best practices."""
     return _found(page, {**_OPTIONS, "runOnly": _STANDARD} if "/admin/" in page.url else _OPTIONS)
 
 
 def violations_in_the_dark(page: Page) -> list[str]:
-    """What a page that is good in the light may have against it: its colours."""
+    """Check the colours of the dark theme."""
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     found = _found(page, _COLOURS)
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
@@ -31,9 +31,9 @@ def violations_in_the_dark(page: Page) -> list[str]:
 
 
 def violations_in_each_theme(page: Page) -> list[str]:
-    """Check light on a desktop and dark on a phone; afterwards the page looks as before.
+    """Check light on a desktop and dark on a phone, then restore the page.
 
-    In Django's administration, which is as wide as its tables are, the desktop alone.
+    Tables of Django's administration are wider than a phone: checked on a desktop only.
     """
     if "/admin/" in page.url:
         return violations(page) + violations_in_the_dark(page)

@@ -1,4 +1,4 @@
-"""How people reach what they see: with a mouse, a finger, or the keys alone."""
+"""Three ways to operate a page: mouse, touch, and keys alone."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,10 +7,10 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.browser.axe import PHONE, WIDE
 
-# However busy the machine is: what takes longer never comes.
+# Long enough for a busy machine.
 PATIENCE_MS = 120_000
-MOST_TABS = 150
-# By name: on which screen, by touching it, and by keys; on a phone's that is a desktop at 400 % zoom.
+MAX_TABS = 150
+# Name: (screen, has touch, by keys). Keys on a phone's screen stand for a desktop at 400 % zoom.
 HANDS = {
     "mouse": (WIDE, False, False), "finger": (PHONE, True, False), "keys": (WIDE, False, True),
     "keys-zoomed": (PHONE, False, True),
@@ -19,22 +19,23 @@ HANDS = {
 
 @dataclass
 class Hand:
+    """Operates a page by mouse, by touch, or `by_keys` alone."""
+
     page: Page
     name: str = "mouse"
     by_keys: bool = False
 
     def press(self, target: Locator) -> None:
-        """A button, a link or a summary."""
         if self.by_keys:
             self.reach(target)
-            target.press("Enter")  # which waits for the page it leads to, as a click does
+            target.press("Enter")  # waits for the next page, as a click does
         else:
             target.wait_for()
             self.page.wait_for_load_state()
             target.click()
 
     def tick(self, target: Locator) -> None:
-        """By its label: what it stands for may be drawn in its place."""
+        """Click the label, because the input itself may be hidden behind a drawing."""
         if self.by_keys:
             self.reach(target)
             self.page.keyboard.press("Space")
@@ -43,11 +44,11 @@ class Hand:
             expect(target).to_be_checked()
 
     def choose_files(self, target: Locator) -> None:
-        """As far as the browser's own question for them."""
+        """Open the browser's file chooser."""
         self.press(target if self.by_keys else target.locator("xpath=ancestor::label"))
 
     def write(self, target: Locator, text: str) -> None:
-        """In place of what was there."""
+        """Replace the field's content."""
         if self.by_keys:
             self.reach(target)
             self.page.keyboard.press("ControlOrMeta+a")
@@ -56,20 +57,20 @@ class Hand:
             target.fill(text)
 
     def pick(self, target: Locator, label: str) -> None:
-        """From a list that folds out."""
+        """Choose an option of a select element."""
         if self.by_keys:
             self.reach(target)
-            self.page.keyboard.type(label.split()[0])  # after a second's silence a space would fold the list out
+            self.page.keyboard.type(label.split()[0])  # a space typed after a second's pause would open the list
             expect(target.locator("option:checked")).to_have_text(label)
         else:
             target.select_option(label=label)
 
     def reach(self, target: Locator) -> None:
-        """As far as Tab goes, from where the focus is, and once around."""
+        """Press Tab until `target` has the focus, once around the page at most."""
         expect(target).to_be_enabled()
-        self.page.wait_for_load_state()  # and its scripts listen
-        element = target.element_handle()  # looking a role up at each Tab would take most of the time
-        for _ in range(MOST_TABS):
+        self.page.wait_for_load_state()  # then the scripts listen
+        element = target.element_handle()  # a role lookup at each Tab would take most of the time
+        for _ in range(MAX_TABS):
             is_focused = element.evaluate("one => one.isConnected ? one === document.activeElement : null")
             if is_focused:
                 return
@@ -87,7 +88,7 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
 
 
 def fresh(browser: Browser, name: str) -> Hand:
-    """The hand of that name in a browser that knows nobody yet; whoever asks closes the page's context."""
+    """Return this kind of hand in a new context, which the caller closes."""
     size, touches, by_keys = HANDS[name]
     context = new_context(browser, viewport=size, has_touch=touches, reduced_motion="reduce")
     return Hand(context.new_page(), name, by_keys)

@@ -1,4 +1,4 @@
-"""A real Chromium: Debian's, without its own calls home, with one font whatever else is installed."""
+"""Debian's Chromium without its own network requests, with one font."""
 
 import os
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ ENVIRONMENT: dict[str, str | float | bool] = {**os.environ, "FONTCONFIG_FILE": s
 
 @pytest.fixture(scope="package")
 def playwright() -> Iterator[Playwright]:
-    """For all browser tests of a worker: while it is open, nothing else in this thread can run an event loop."""
+    """Share Playwright per worker; while it is open, no other event loop can run in this thread."""
     if not Path(CHROMIUM).exists():
         pytest.fail("Chromium is missing: apt-get install chromium")
     if not FONT.exists():
@@ -39,7 +39,7 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="package")
 def browser(playwright: Playwright) -> Iterator[Browser]:
-    """One for all browser tests of a worker; each test has contexts of its own."""
+    """Share the browser per worker; each test has contexts of its own."""
     browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, env=ENVIRONMENT)
     yield browser
     browser.close()
@@ -52,7 +52,7 @@ def complaints() -> list[str]:
 
 @pytest.fixture
 def page(browser: Browser, complaints: list[str]) -> Iterator[Page]:
-    """A fresh browser. Afterwards nothing may have complained: no script error, no blocked or foreign request."""
+    """A page in a new context; fails the test on script errors and on blocked or foreign requests."""
     context = new_context(browser, viewport=WIDE, reduced_motion="reduce")
     page = context.new_page()
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -70,7 +70,7 @@ def page(browser: Browser, complaints: list[str]) -> Iterator[Page]:
 
 @pytest.fixture(params=HANDS)
 def hand(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Hand]:
-    """A test that asks for one is a journey: it is made with each, in a fresh browser."""
+    """Repeat the test with each kind of hand, in a new context."""
     hand = fresh(browser, request.param)
     yield hand
     hand.page.context.close()
@@ -78,9 +78,9 @@ def hand(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Hand]:
 
 @pytest.fixture(scope="package")
 def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
-    """One for all files that need no other: its two models repeat the prompt, and may pause in it for any time.
+    """Arena shared by files without special needs; its two models repeat the prompt and pause at ⏸.
 
-    Its tests make what they need and leave the other tests' data alone.
+    Tests create their own data and leave other data alone.
     """
     with arena_with(_fake_provider, **PATIENT, **ADMINISTRATOR) as arena:
         arena.choose_limit("upload", "visitor", "off")
@@ -89,6 +89,6 @@ def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
 
 @pytest.fixture(autouse=True)
 def _paused_answers_end(_fake_provider: FakeProvider) -> Iterator[None]:
-    """They would keep the arena busy during later tests."""
+    """Paused answers would keep the arena busy during later tests."""
     yield
     _fake_provider.go_on()

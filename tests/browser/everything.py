@@ -1,7 +1,4 @@
-"""`python -m tests.browser.everything`: everything there is happens once in a running arena, to somebody of its staff.
-
-Prints JSON: see Everything.
-"""
+"""`python -m tests.browser.everything`: create data for every page of a running arena; print Everything as JSON."""
 
 import json
 import os
@@ -62,7 +59,7 @@ from tests.site_urls import addresses  # noqa: E402
 
 EMAIL, PASSWORD = "everything@example.org", "a-good-password-1"
 HERE = "127.0.0.1"
-# One address, several pages.
+# URLs with several pages.
 MORE = [
     "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/sessions/?search=nothing",
     "/leaderboard/?search=nothing", "/leaderboard/?board=compare", "/leaderboard/?board=side_by_side", "/nowhere/",
@@ -73,10 +70,9 @@ REFUSALS = [InvalidInput(), NotSignedIn(), pages.CsrfRefused(), TooLarge(), TooM
 
 @dataclass
 class Everything:
-    """`pages`: by who sees them: a visitor, a superuser who did all of it, or a newcomer with nothing but an account.
-    `templates`: the template of each page by its path; of those that are listed in this module, the path.
-    `cookies`: of their sessions. `refusals`: HTML by status. `unseen`: addresses that give none of them a page, though
-    tests.browser.no_pages does not name them.
+    """`pages`: paths by the first of visitor, superuser and newcomer who sees them. `templates`: template by path.
+    `cookies`: of their sessions. `refusals`: HTML by status. `unseen`: URLs without a page for any of them that
+    tests.browser.no_pages does not list.
     """
 
     pages: dict[str, list[str]]
@@ -92,7 +88,7 @@ def with_address(user: User) -> User:
 
 
 def passkey() -> dict[str, Any]:
-    """As a browser registers one; its private half is forgotten."""
+    """Return the data of a registered passkey; its private key is not kept."""
     of_laptop = b"a laptop"
     public = ES256.from_cryptography_key(ec.generate_private_key(ec.SECP256R1()).public_key())
     credential = AttestedCredentialData.create(Aaguid.NONE, of_laptop, public)
@@ -105,11 +101,11 @@ def passkey() -> dict[str, Any]:
 
 
 @transaction.atomic
-def happen() -> World:
-    """At once: no worker answers meanwhile what is said to have been answered."""
+def create_staff_world() -> World:
+    """Create the data in one transaction, so that no worker answers the turns first."""
     user = User.objects.create_superuser(EMAIL, PASSWORD)
-    Provider.objects.update(is_answering=True)  # whatever the arena has found out about the one that is made up
-    world = api_fixtures.of(Actor(user=user, network=HERE))
+    Provider.objects.update(is_answering=True)  # the made-up provider, too, which probes found unreachable
+    world = api_fixtures.create_world(Actor(user=user, network=HERE))
     actions.publish(battle=world.voted)
     actions.report(actor=world.actor, battle=world.voted, reason="It is rude.")
     TOTP.activate(user, generate_totp_secret())
@@ -130,16 +126,16 @@ def happen() -> World:
     return world
 
 
-def signed_in(user: User) -> Client:
-    """Having just given the password once more, as pages about second factors ask for it."""
+def sign_in(user: User) -> Client:
+    """Return a client that has just reauthenticated, as pages of second factors require."""
     client = Client(SERVER_NAME=HERE)
     client.force_login(user)
     assert client.post("/accounts/reauthenticate/", {"password": PASSWORD}).status_code == 302
     return client
 
 
-def paths_of(address: str, world: World) -> list[str]:
-    """Where it leads; nowhere when there is no such thing in this arena."""
+def fill_in(address: str, world: World) -> list[str]:
+    """Return the URL with ids filled in; none where this arena has no such row."""
     user, ids = world.actor.user, world.ids
     assert user is not None
     passkey = Authenticator.objects.get(user=user, type=Authenticator.Type.WEBAUTHN)
@@ -163,25 +159,25 @@ def paths_of(address: str, world: World) -> list[str]:
         if address.startswith(beginning):
             return [address.format(**values)]
     if address.startswith("/admin/") and "{" in address:
-        return of_first_row(address)
+        return fill_in_first_row(address)
     return [address]
 
 
-def of_first_row(address: str) -> list[str]:
-    """An address of the administration."""
+def fill_in_first_row(address: str) -> list[str]:
+    """Fill in the id of the admin model's first row."""
     app, model = address.split("/")[2:4]
     row = apps.get_model(app, model).objects.first()
     if row is None:
         return []
-    test_id = model_tests.leave_request(row, "Hello") if isinstance(row, LanguageModel) else ""
+    test_id = model_tests.store_request(row, "Hello") if isinstance(row, LanguageModel) else ""
     values = dict.fromkeys(re.findall(r"\{(\w+)\}", address), row.pk)
     return [address.format(**values | {"test_id": test_id})]
 
 
 def template_of(client: Client, path: str) -> str | None:
-    """Return the name of a page's template; "" where this person is sent away.
+    """Return the name of a page's template; "" where this person is redirected.
 
-    None where there is no page: it takes no GET, is part of a page, or not even a superuser may.
+    None where there is no page: no GET, part of a page, or forbidden even to superusers.
     """
     response = client.get(path, follow=True)
     if response.status_code in (403, 405):
@@ -191,10 +187,10 @@ def template_of(client: Client, path: str) -> str | None:
     return str(response.templates[0].name) if b"<html" in response.content else None
 
 
-def first_to_see(path: str, people: dict[str, Client]) -> tuple[str, str] | None:
-    """Return the first person who sees a page and its template, ("", "") where it is for none of them.
+def first_viewer(path: str, people: dict[str, Client]) -> tuple[str, str] | None:
+    """Return the first person who sees a page and its template, ("", "") where none does.
 
-    None where it is no page. The others do not ask: some pages sign people out.
+    None where it is no page. The others do not request it: some pages sign people out.
     """
     looks = []
     for who, client in people.items():
@@ -204,25 +200,25 @@ def first_to_see(path: str, people: dict[str, Client]) -> tuple[str, str] | None
     return None if None in looks else ("", "")
 
 
-def refused() -> dict[int, str]:
+def refusals_by_status() -> dict[int, str]:
     request = RequestFactory(SERVER_NAME=HERE).get("/")
     request.user, request._messages = AnonymousUser(), CookieStorage(request)
     answers = [error_response(request, error) for error in [*REFUSALS, DatabaseAway()]] + [pages.server_error(request)]
     return {answer.status_code: answer.text for answer in answers}
 
 
-def look_around() -> Everything:
-    Template._render = instrumented_test_render  # responses know their templates
-    world = happen()
+def visit_every_page() -> Everything:
+    Template._render = instrumented_test_render  # responses then record their templates
+    world = create_staff_world()
     assert world.actor.user is not None
-    people = {"visitor": Client(SERVER_NAME=HERE), "member": signed_in(world.actor.user)}
-    people["newcomer"] = signed_in(with_address(User.objects.create_user("newcomer@example.org", PASSWORD)))
+    people = {"visitor": Client(SERVER_NAME=HERE), "member": sign_in(world.actor.user)}
+    people["newcomer"] = sign_in(with_address(User.objects.create_user("newcomer@example.org", PASSWORD)))
     cookies = {who: client.cookies["sessionid"].value for who, client in people.items() if who != "visitor"}
-    seen = Everything({"visitor": [*MORE], "member": [*MEMBERS_MORE], "newcomer": []}, cookies, refused())
+    seen = Everything({"visitor": [*MORE], "member": [*MEMBERS_MORE], "newcomer": []}, cookies, refusals_by_status())
     seen.templates = {path: path for path in (*MORE, *MEMBERS_MORE)}
     for address in addresses():
-        for path in [] if is_no_page(address) else paths_of(address, world):
-            match first_to_see(path, people):
+        for path in [] if is_no_page(address) else fill_in(address, world):
+            match first_viewer(path, people):
                 case None:
                     pass
                 case "", _:
@@ -233,9 +229,9 @@ def look_around() -> Everything:
     return seen
 
 
-def tell() -> None:
-    sys.stdout.write(json.dumps(asdict(look_around())))
+def print_json() -> None:
+    sys.stdout.write(json.dumps(asdict(visit_every_page())))
 
 
 if __name__ == "__main__":
-    tell()
+    print_json()

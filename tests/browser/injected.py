@@ -1,4 +1,4 @@
-"""Payloads in the fields of a running arena that a browser is shown; Arena.shell runs these functions."""
+"""Fill a running arena with payloads in every field that a browser shows; Arena.shell runs these functions."""
 
 from accounts.models import User
 from battles.models import Battle, Category, Session, Vote
@@ -10,8 +10,8 @@ from tests.leaderboard.vote_factory import cast
 from uploads.models import Upload
 
 
-def one_each(user: User) -> None:
-    """A session, a file and a model named by every payload."""
+def add_rows_named_by_payloads(user: User) -> None:
+    """Create a session, a file and a model named by each payload."""
     Session.objects.bulk_create(Session(owner_user=user, title=payload[:120]) for payload in PAYLOADS)
     Upload.objects.bulk_create(
         Upload(
@@ -28,22 +28,22 @@ def one_each(user: User) -> None:
         )  # fmt: skip
 
 
-def said_after_votes(user: User) -> None:
-    """One session whose votes have every payload in their comments, and as tags."""
+def add_votes_with_payloads(user: User) -> None:
+    """Create a session whose votes have every payload as comment and as tags."""
     gold, silver = (LanguageModel.objects.get(slug=slug) for slug in ("gold", "silver"))
     session = Session.objects.create(owner_user=user, title="alert(1) in comments")
     for start in range(0, len(PAYLOADS), 12):
-        said = PAYLOADS[start : start + 12]
+        payloads = PAYLOADS[start : start + 12]
         battle = make.answered_battle(gold, silver)
         Battle.objects.filter(pk=battle.pk).update(session=session)
         Vote.objects.create(
             battle=battle, choice=Vote.Choice.LEFT, model_left=gold, model_right=silver, turn_count=1,
-            comment="\n".join(said)[:2000], tags={"left": said, "right": said},
+            comment="\n".join(payloads)[:2000], tags={"left": payloads, "right": payloads},
         )  # fmt: skip
 
 
-def boards_named() -> None:
-    """A board for every payload: its category's name, and in eights their descriptions."""
+def add_boards_named_by_payloads() -> None:
+    """Create a board per payload as its category's name, and boards with payloads as descriptions."""
     gold, silver = (LanguageModel.objects.get(slug=slug) for slug in ("gold", "silver"))
     Category.objects.bulk_create(
         Category(
@@ -57,8 +57,8 @@ def boards_named() -> None:
     publish()
 
 
-def several_each(part: int) -> None:
-    """The models that have battled bear a quarter of the payloads."""
+def rename_models(part: int) -> None:
+    """Name the models that have battled by a quarter of the payloads."""
     payloads = PAYLOADS[part::ROUNDS]
     models = list(LanguageModel.objects.exclude(slug__startswith="payload-"))
     names = [(model, field) for model in models for field in ("name", "organization", "license")]
@@ -72,8 +72,8 @@ def several_each(part: int) -> None:
 
 
 def fill(email: str) -> None:
-    """All of them, for the member with that address."""
+    """Create all of these for the member with this e-mail address."""
     user = User.objects.get(email=email)
-    one_each(user)
-    said_after_votes(user)
-    boards_named()
+    add_rows_named_by_payloads(user)
+    add_votes_with_payloads(user)
+    add_boards_named_by_payloads()

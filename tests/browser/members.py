@@ -1,5 +1,3 @@
-"""Members of an arena: each test makes its own."""
-
 from uuid import uuid4
 
 from playwright.sync_api import Page
@@ -15,7 +13,7 @@ def new_address() -> str:
 
 
 def make_member(arena: Arena) -> str:
-    """Sign a new member up and return their e-mail address, which is taken for verified."""
+    """Sign up a new member with a verified e-mail address and return the address."""
     email = new_address()
     answer = Reader(arena.url).post("/accounts/signup/", data={"email": email, "password1": PASSWORD})
     assert answer.status_code == 302, answer.text

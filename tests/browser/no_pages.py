@@ -1,10 +1,12 @@
-"""Addresses that are no page of ours, and why: all others are looked at by axe, and have a picture or a reason of their
-own to have none (tools.screenshots.pictures). What takes forms alone says so itself."""
+"""URLs that are no pages, with reasons. All others are checked by axe and photographed by tools.screenshots.
+
+Views that accept forms only are recognised without an entry.
+"""
 
 from fnmatch import fnmatchcase
 from itertools import chain
 
-# By why. A star stands for anything.
+# {reason: URLs}; a star matches anything.
 NO_PAGE = {
     "a part of a page that has its picture": [
         "/battles/{public_id}/", "/s/{public_id}/row/", "/uploads/{public_id}/chip/",
@@ -20,10 +22,9 @@ NO_PAGE = {
         "/admin/*/{object_id}/", "/admin/{url}",
     ],
 }  # fmt: skip
-# Between password and session, which is looked at on the way in; and what is Django's own.
-_NOT_LOOKED_AT = ["/accounts/2fa/authenticate/", "/admin/password_change/*", "/admin/*/history/", "/admin/*/delete/"]
+# The second factor's page is checked by the tests that sign in; the others are Django's.
+_UNCHECKED = ["/accounts/2fa/authenticate/", "/admin/password_change/*", "/admin/*/history/", "/admin/*/delete/"]
 
 
 def is_no_page(address: str) -> bool:
-    """Or none that axe looks at by itself."""
-    return any(fnmatchcase(address, pattern) for pattern in chain(_NOT_LOOKED_AT, *NO_PAGE.values()))
+    return any(fnmatchcase(address, pattern) for pattern in chain(_UNCHECKED, *NO_PAGE.values()))

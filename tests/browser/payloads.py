@@ -1,8 +1,8 @@
-"""What somebody would write who wants a script to run in another's browser, or another's browser to call home."""
+"""Payloads of cross-site scripting and of requests to foreign hosts."""
 
 RUN = "alert(1)"
 AWAY = "https://evil.example/x"
-# The few models of a board bear all of them in so many rounds.
+# Rounds in which the few models of a board are named by all payloads.
 ROUNDS = 4
 
 _EVENTS = (

@@ -1,5 +1,3 @@
-"""Pictures of what a browser test sees, for somebody to look at."""
-
 import os
 from pathlib import Path
 
@@ -7,6 +5,6 @@ from playwright.sync_api import Page
 
 
 def look(page: Page, name: str) -> None:
-    """In the directory that ARENA_TEST_PICTURES names; nothing otherwise."""
+    """Save a screenshot in ARENA_TEST_PICTURES; do nothing without that variable."""
     if to := os.environ.get("ARENA_TEST_PICTURES"):
         page.screenshot(path=Path(to) / f"{name}.png")

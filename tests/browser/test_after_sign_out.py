@@ -1,5 +1,3 @@
-"""Going back in a browser after signing out shows nothing of the account."""
-
 from collections.abc import Iterator
 
 import pytest
@@ -17,7 +15,7 @@ PROMPT, DRAFT = "The gazelle's private question", "A draft about the okapi"
 
 @pytest.fixture(scope="module")
 def browser(playwright: Playwright) -> Iterator[Browser]:
-    """Chromium as people have it, with pages kept whole for going back, which Playwright switches off."""
+    """Chromium with its back-forward cache, which Playwright disables."""
     browser = playwright.chromium.launch(
         executable_path=CHROMIUM, args=ARGUMENTS, env=ENVIRONMENT, ignore_default_args=["--disable-back-forward-cache"]
     )
@@ -43,7 +41,7 @@ def test_going_back_after_sign_out_shows_nothing(arena: Arena, page: Page):
     page.locator("main").get_by_role("button", name="Sign out").click()
     expect(page.locator(".account-link")).to_have_text("Sign in")
     shown = []
-    for _ in range(len(seen) + 4):  # also the battle, and what came before it
+    for _ in range(len(seen) + 4):  # also the battle, and the pages before it
         page.go_back()
         shown += [(page.url, secret) for secret in secrets if secret in page.content() + kept(page)]
         typed = page.locator("textarea").evaluate_all("boxes => boxes.map((box) => box.value).join()")

@@ -1,4 +1,4 @@
-"""The API's documentation and the page of tokens, in a real browser under the site's policy."""
+"""The API's documentation and the tokens' page under the site's content security policy."""
 
 import urllib.error
 import urllib.request
@@ -49,8 +49,8 @@ def test_token_works_until_revoked(arena: Arena, page: Page):
     page.get_by_label("What it is for").fill("<b>script</b>")
     page.get_by_role("button", name="Make a token").click()
     token = page.get_by_label("Copy your new token now").input_value()
-    asked = urllib.request.Request(f"{arena.url}/api/v1/me/", headers={"Authorization": f"Bearer {token}"})
-    assert email.encode() in urllib.request.urlopen(asked).read()
+    request = urllib.request.Request(f"{arena.url}/api/v1/me/", headers={"Authorization": f"Bearer {token}"})
+    assert email.encode() in urllib.request.urlopen(request).read()
     page.get_by_role("link", name="API tokens").click()
     expect(page.get_by_label("Copy your new token now")).to_have_count(0)
     expect(page.get_by_text("<b>script</b>")).to_be_visible()
@@ -58,4 +58,4 @@ def test_token_works_until_revoked(arena: Arena, page: Page):
     page.get_by_role("button", name="Revoke").click()
     expect(page.get_by_text("” is revoked.")).to_be_visible()
     with pytest.raises(urllib.error.HTTPError, match="401"):
-        urllib.request.urlopen(asked)
+        urllib.request.urlopen(request)

@@ -1,4 +1,4 @@
-"""Everybody can use it: by keys alone, by what is said aloud, from right to left, without motion, without scripts."""
+"""Accessibility: keys alone, screen readers, right-to-left, reduced motion, no scripts."""
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -35,7 +35,7 @@ def test_battle_works_by_keyboard_alone(arena: Arena, fake_provider: FakeProvide
     page.keyboard.press("Enter")
     page.wait_for_url("**/s/**")
     fake_provider.go_on()
-    expect(page.locator("#announcer")).not_to_be_empty()  # said once: the answers are there
+    expect(page.locator("#announcer")).not_to_be_empty()  # announced once: the answers are complete
     first = page.locator(".vote button").first
     expect(first).to_be_visible()
     first.focus()
@@ -58,33 +58,33 @@ def test_enter_during_answer_keeps_prompt_and_says_so(arena: Arena, fake_provide
     page.wait_for_url("**/s/**")
     page.locator("#prompt").fill("and then?")
     page.keyboard.press("Enter")
-    told = page.locator(".composer [role=alert]")
-    expect(told).to_contain_text("The answers are not complete yet.")
+    alert = page.locator(".composer [role=alert]")
+    expect(alert).to_contain_text("The answers are not complete yet.")
     expect(page.locator("#prompt")).to_have_value("and then?")
     expect(page.locator(".answer", has_text="one two")).to_have_count(2)
     page.get_by_role("button", name="Stop").click()
-    expect(told).to_be_empty()
+    expect(alert).to_be_empty()
     page.locator("#prompt").press("Enter")
     expect(page.locator(".question").last).to_have_text("and then?")
 
 
 def test_actions_announce_results_and_move_focus(arena: Arena, fake_provider: FakeProvider, page: Page):
-    hand, said = Hand(page, by_keys=True), page.locator("#announcer")
+    hand, announcer = Hand(page, by_keys=True), page.locator("#announcer")
     page.goto(arena.url)
     hand.write(page.locator("#prompt"), f"one two {PAUSE} three")
     page.keyboard.press("Enter")
     page.wait_for_url("**/s/**")
     expect(page.locator(".answer", has_text="one two")).to_have_count(2)
     hand.press(page.get_by_role("button", name="Stop"))
-    expect(said).to_have_text("Stopped. You can vote on the partial answers.")
+    expect(announcer).to_have_text("Stopped. You can vote on the partial answers.")
     expect(page.locator(".vote")).to_be_focused()
     hand.press(page.get_by_role("button", name="Tie"))
     expect(page.locator(".reveal")).to_be_focused()
     left, right = page.locator(".reveal .card h3 bdi").all_inner_texts()
-    expect(said).to_have_text(f"Your vote is stored. Left: {left}. Right: {right}.")
+    expect(announcer).to_have_text(f"Your vote is stored. Left: {left}. Right: {right}.")
     hand.write(page.locator("#prompt"), "one two three")
     hand.press(page.get_by_role("button", name="Follow up with both"))
-    expect(said).to_have_text("Both answers are complete.")
+    expect(announcer).to_have_text("Both answers are complete.")
     expect(page.locator(".question").last).to_be_focused()
     hand.press(page.locator("summary", has_text="Report"))
     hand.write(page.get_by_label("What is wrong with this battle?"), "It is rude.")
@@ -115,7 +115,7 @@ def test_no_javascript_two_battles_are_voted(arena: Arena, browser: Browser):
     ask(page, arena, "one two three")
     page.locator("#prompt").fill("four five six")
     page.get_by_role("button", name="Follow up with both").click()
-    expect(page.locator(".answer", has_text="four five six")).to_have_count(2)  # the page looks again by itself
+    expect(page.locator(".answer", has_text="four five six")).to_have_count(2)  # the page reloads by itself
     page.get_by_role("button", name="Left is better").click()
     expect(page.locator(".said")).to_contain_text("You preferred the left answer.")
     page.locator("summary", has_text="Say why").click()

@@ -1,5 +1,3 @@
-"""Files are chosen, dropped and pasted into the prompt box, and go with the prompt."""
-
 import base64
 import re
 
@@ -13,7 +11,7 @@ from tests.uploads import pdfs, pictures
 
 pytestmark = pytest.mark.browser
 
-HAND_OVER = """([kind, name, content, texts]) => {
+DISPATCH_WITH_FILE = """([kind, name, content, texts]) => {
   const carried = new DataTransfer();
   for (const type in texts) carried.setData(type, texts[type]);
   carried.items.add(new File([Uint8Array.from(atob(content), (sign) => sign.charCodeAt(0))], name));
@@ -24,8 +22,8 @@ HAND_OVER = """([kind, name, content, texts]) => {
 }"""
 
 
-def hand_over(page: Page, kind: str, name: str, content: bytes, texts: dict[str, str] | None = None) -> None:
-    page.evaluate(HAND_OVER, [kind, name, base64.b64encode(content).decode(), texts or {}])
+def dispatch_with_file(page: Page, kind: str, name: str, content: bytes, texts: dict[str, str] | None = None) -> None:
+    page.evaluate(DISPATCH_WITH_FILE, [kind, name, base64.b64encode(content).decode(), texts or {}])
 
 
 def test_chosen_dropped_and_pasted_files_go_with_prompt(arena: Arena, fake_provider: FakeProvider, page: Page):
@@ -33,11 +31,11 @@ def test_chosen_dropped_and_pasted_files_go_with_prompt(arena: Arena, fake_provi
     report = {"name": "report.pdf", "mimeType": "application/pdf", "buffer": pdfs.with_text("from a PDF")}
     scan = {"name": "scan.pdf", "mimeType": "application/pdf", "buffer": pdfs.scanned()}
     page.set_input_files("[data-attach]", [report, scan])
-    hand_over(page, "dragover", "dropped.txt", b"dropped text")
+    dispatch_with_file(page, "dragover", "dropped.txt", b"dropped text")
     expect(page.locator(".composer.dropping")).to_have_count(1)
-    hand_over(page, "drop", "dropped.txt", b"dropped text")
+    dispatch_with_file(page, "drop", "dropped.txt", b"dropped text")
     expect(page.locator(".composer.dropping")).to_have_count(0)
-    hand_over(page, "paste", "pasted.txt", b"pasted text")
+    dispatch_with_file(page, "paste", "pasted.txt", b"pasted text")
     expect(page.locator('.chip[data-state="ready"]')).to_have_count(3)
     expect(page.locator('.chip[data-state="failed"]')).to_contain_text("seem to be scanned")
     page.locator(".chip", has_text="pasted.txt").locator("[data-detach]").click()
@@ -47,12 +45,12 @@ def test_chosen_dropped_and_pasted_files_go_with_prompt(arena: Arena, fake_provi
     expect(page.locator(".vote button").first).to_be_visible()
     expect(page.locator(".attached .chip-name")).to_have_text(["report.pdf", "dropped.txt"])
     heard = [request["messages"][-1]["content"] for request in fake_provider.requests]
-    asked = [words for words in heard if "What is it?" in words]  # another test's battle may still be answered
-    assert len(asked) == 2
-    for words in asked:
+    described = [words for words in heard if "What is it?" in words]  # another test's battle may still be answered
+    assert len(described) == 2
+    for words in described:
         assert "from a PDF" in words
         assert "dropped text" in words
-    hand_over(page, "paste", "more.txt", b"more text")
+    dispatch_with_file(page, "paste", "more.txt", b"more text")
     expect(page.locator('.composer .chip[data-state="ready"]')).to_have_count(1)
     page.fill("#prompt", "And this?")
     page.locator("[data-follow-up]").click()
@@ -81,13 +79,13 @@ def test_sending_before_upload_finishes_asks_to_wait(arena: Arena, page: Page):
     page.set_input_files("[data-attach]", {"name": "note.txt", "mimeType": "text/plain", "buffer": b"The ferry."})
     page.locator("#prompt").fill("What does it say?")
     page.keyboard.press("Enter")
-    told = page.locator(".prompt-box [role=alert]")
-    expect(told).to_contain_text("A file is still uploading.")
+    alert = page.locator(".prompt-box [role=alert]")
+    expect(alert).to_contain_text("A file is still uploading.")
     while not held:
         page.wait_for_timeout(50)
     held[0].continue_()
     expect(page.locator('.chip[data-state="ready"]')).to_have_count(1)
-    expect(told).to_be_empty()
+    expect(alert).to_be_empty()
     page.keyboard.press("Enter")
     page.wait_for_url("**/s/**")
 
@@ -95,9 +93,9 @@ def test_sending_before_upload_finishes_asks_to_wait(arena: Arena, page: Page):
 def test_removed_file_is_left_out_and_sent_file_can_be_read(arena: Arena, hand: Hand):
     page = hand.page
     page.goto(arena.url)
-    with page.expect_file_chooser() as asked:
+    with page.expect_file_chooser() as chooser:
         hand.choose_files(page.locator("[data-attach]"))
-    asked.value.set_files(
+    chooser.value.set_files(
         [
             {"name": "note.txt", "mimeType": "text/plain", "buffer": b"The ferry leaves at noon."},
             {"name": "other.txt", "mimeType": "text/plain", "buffer": b"Of another day."},
@@ -119,8 +117,8 @@ def test_removed_file_is_left_out_and_sent_file_can_be_read(arena: Arena, hand: 
 def test_pasted_picture_is_attached_but_not_that_of_pasted_text(arena: Arena, page: Page):
     page.goto(arena.url)
     cells = {"text/plain": "a\tb", "text/html": "<table><tr><td>a</td><td>b</td></tr></table>"}
-    hand_over(page, "paste", "cells.png", pictures.picture(), cells)
+    dispatch_with_file(page, "paste", "cells.png", pictures.picture(), cells)
     of_a_page = {"text/html": "<img src='https://elsewhere.example/a.png'>"}
-    hand_over(page, "paste", "image.png", pictures.picture(), of_a_page)
+    dispatch_with_file(page, "paste", "image.png", pictures.picture(), of_a_page)
     expect(page.locator('.chip[data-state="ready"]')).to_have_text(re.compile("image.png"))
     expect(page.locator(".chip")).to_have_count(1)

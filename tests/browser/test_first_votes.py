@@ -1,4 +1,4 @@
-"""Somebody's first minutes: a prompt carried from way to way, a vote that moves nothing, why, and the next battle."""
+"""A visitor's first minutes: prompt, mode, vote, explanation and next battle."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,7 +12,7 @@ from tests.faults.running import Arena
 
 pytestmark = pytest.mark.browser
 
-# What moved without anybody having pressed anything, and by how much (web.dev/cls).
+# Layout shifts without input, and their scores (web.dev/cls).
 WATCH_SHIFTS = """
 window.shifts = [];
 new PerformanceObserver((list) => {
@@ -22,7 +22,7 @@ new PerformanceObserver((list) => {
         node?.className ?? node?.nodeName, previousRect.y, previousRect.height, currentRect.y, currentRect.height])]);
 }).observe({ type: "layout-shift", buffered: true });
 """
-# A moment is ten times as long: on a busy machine, too, it is not over before it was looked at.
+# Timers of the page run ten times as long, so that a busy machine sees short states, too.
 LONG_MOMENTS = "window.setTimeout = ((own) => (what, ms, ...more) => own(what, 10 * ms, ...more))(setTimeout)"
 SHIFTED = "window.shifts.reduce((sum, [value]) => sum + value, 0)"
 

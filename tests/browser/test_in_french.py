@@ -1,4 +1,4 @@
-"""French has longer words: nothing may break of them, and the switch is where it was looked for."""
+"""French words are longer: they fit, and the language switch is found."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What people and models write runs nowhere and fetches nothing; the page fixture hears of blocked scripts, too."""
+"""Texts by people and models run no script and fetch nothing; the page fixture reports blocked attempts, too."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from tests.faults.running import Arena, arena_with
 
 pytestmark = pytest.mark.browser
 
-# Hovering, focusing and clicking are left to no chance: every element is told that they happened.
+# Every element receives the events of hovering, focusing and clicking.
 PROVOKE = """() => {
   for (const element of document.querySelectorAll("main *")) {
     for (const name of ["mouseover", "pointerenter", "focus", "animationstart", "toggle", "error", "load"])
@@ -31,23 +31,23 @@ FOREIGN_ATTRIBUTES = """() => [...document.querySelectorAll(".answer *")].flatMa
 
 @pytest.fixture(scope="module")
 def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
-    """Its own: models, categories and boards are named by payloads."""
+    """Arena of its own: models, categories and boards are named by payloads."""
     with arena_with(_fake_provider) as arena:
         vote(arena)
         draw_only_echoes(arena)
         yield arena
 
 
-NOTICE = "for (const name of ['alert', 'confirm', 'prompt', 'print']) window[name] = () => (window.ran = true);"
+ALARM = "for (const name of ['alert', 'confirm', 'prompt', 'print']) window[name] = () => (window.ran = true);"
 
 
 @pytest.fixture
-def watched(page: Page) -> Page:
-    page.add_init_script(NOTICE)
+def page_with_alarm(page: Page) -> Page:
+    page.add_init_script(ALARM)
     return page
 
 
-def look(page: Page, address: str) -> None:
+def assert_harmless(page: Page, address: str) -> None:
     response = page.goto(address)
     assert response is not None
     assert response.status < 400, address
@@ -65,48 +65,48 @@ def test_payloads_run_without_protection(browser: Browser):
     page = context.new_page()
     ran = 0
     for payload in PAYLOADS[:54]:
-        page.set_content(f"<main></main><script>{NOTICE}</script>")
+        page.set_content(f"<main></main><script>{ALARM}</script>")
         page.locator("main").evaluate("(main, html) => (main.innerHTML = html)", payload)
         ran += page.evaluate(PROVOKE)
     context.close()
     assert ran > 25
 
 
-def test_payloads_in_prompts_and_answers_do_not_run(arena: Arena, watched: Page):
+def test_payloads_in_prompts_and_answers_do_not_run(arena: Arena, page_with_alarm: Page):
     for start in range(0, len(PAYLOADS), 40):
-        ask(watched, arena, "\n\n".join(PAYLOADS[start : start + 40]))
-        assert watched.evaluate(PROVOKE) is False
-        assert watched.evaluate(ODD_LINKS) == []
-        assert watched.evaluate(FOREIGN_ATTRIBUTES) == []
+        ask(page_with_alarm, arena, "\n\n".join(PAYLOADS[start : start + 40]))
+        assert page_with_alarm.evaluate(PROVOKE) is False
+        assert page_with_alarm.evaluate(ODD_LINKS) == []
+        assert page_with_alarm.evaluate(FOREIGN_ATTRIBUTES) == []
         assert (
-            watched.locator(
+            page_with_alarm.locator(
                 ":is(.answer, .question) :is(script, iframe, object, embed, form, base, link, style, img)"
             ).count()
             == 0
         )
-        for link in watched.locator(".answer a[href]").all()[:5]:
+        for link in page_with_alarm.locator(".answer a[href]").all()[:5]:
             assert link.get_attribute("rel") == "noopener noreferrer nofollow"
-        look(watched, watched.url)
+        assert_harmless(page_with_alarm, page_with_alarm.url)
 
 
-def test_payloads_in_names_titles_and_files_do_not_run(arena: Arena, watched: Page):
+def test_payloads_in_names_titles_and_files_do_not_run(arena: Arena, page_with_alarm: Page):
     email = make_member(arena)
-    sign_in(watched, arena.url, email)
+    sign_in(page_with_alarm, arena.url, email)
     arena.shell(f"from tests.browser import injected; injected.fill({email!r})")
     for part in range(ROUNDS):
-        arena.shell(f"from tests.browser import injected; injected.several_each({part})")
+        arena.shell(f"from tests.browser import injected; injected.rename_models({part})")
         for address in ("", "charts/", "models/gold/", "compare/gold/silver/", "compare/"):
-            look(watched, f"{arena.url}/leaderboard/{address}")
+            assert_harmless(page_with_alarm, f"{arena.url}/leaderboard/{address}")
     for page_number in range(1, len(PAYLOADS) // 50 + 2):
-        look(watched, f"{arena.url}/sessions/?page={page_number}")
-        look(watched, f"{arena.url}/uploads/?page={page_number}")
-    look(watched, f"{arena.url}/sessions/?search=in+comments")
-    watched.get_by_role("link", name="alert(1) in comments").first.click()
-    watched.wait_for_url("**/s/**")
-    assert watched.locator("[name=comment]").count() > len(PAYLOADS) / 13
-    look(watched, watched.url)
+        assert_harmless(page_with_alarm, f"{arena.url}/sessions/?page={page_number}")
+        assert_harmless(page_with_alarm, f"{arena.url}/uploads/?page={page_number}")
+    assert_harmless(page_with_alarm, f"{arena.url}/sessions/?search=in+comments")
+    page_with_alarm.get_by_role("link", name="alert(1) in comments").first.click()
+    page_with_alarm.wait_for_url("**/s/**")
+    assert page_with_alarm.locator("[name=comment]").count() > len(PAYLOADS) / 13
+    assert_harmless(page_with_alarm, page_with_alarm.url)
     for number in range(0, len(PAYLOADS), 8):
-        look(watched, f"{arena.url}/leaderboard/?board=category:payload-{number}")
-    look(watched, f"{arena.url}/?mode=compare")
-    assert watched.locator(".pick").count() > len(PAYLOADS) / 2
-    look(watched, f"{arena.url}/?mode=side_by_side")
+        assert_harmless(page_with_alarm, f"{arena.url}/leaderboard/?board=category:payload-{number}")
+    assert_harmless(page_with_alarm, f"{arena.url}/?mode=compare")
+    assert page_with_alarm.locator(".pick").count() > len(PAYLOADS) / 2
+    assert_harmless(page_with_alarm, f"{arena.url}/?mode=side_by_side")

@@ -1,4 +1,4 @@
-"""What people come for, from end to end: on a desktop with a mouse, on a phone with a finger, with the keys alone."""
+"""Main journeys, each by mouse on a desktop, by touch on a phone, and by keys."""
 
 import pytest
 from playwright.sync_api import Browser, Response, expect
@@ -60,7 +60,7 @@ def test_compared_models_get_stars(arena: Arena, hand: Hand):
     stored: list[Response] = []
     page.on("response", lambda response: stored.append(response) if response.url.endswith("/rating/") else None)
     hand.tick(stars.get_by_label("1 star" if hand.by_keys else "4 stars"))
-    for _ in range(given - 1):  # in one breath
+    for _ in range(given - 1):  # without a pause
         page.keyboard.press("ArrowRight")
     while len(stored) < given:
         page.wait_for_timeout(50)
@@ -98,7 +98,7 @@ def test_new_member_archives_session_and_signs_in_again(arena: Arena, hand: Hand
 
     page.goto(f"{arena.url}/sessions/")
     row = page.get_by_role("main").locator(".session-row")
-    expect(row).to_contain_text("keep this")  # it came along
+    expect(row).to_contain_text("keep this")  # the visitor's session was transferred
     hand.press(row.get_by_role("button", name="Rename, archive or delete"))
     hand.press(row.get_by_role("button", name="Archive", exact=True))
     expect(row).to_have_count(0)
@@ -115,7 +115,7 @@ def test_new_member_archives_session_and_signs_in_again(arena: Arena, hand: Hand
 
 
 def test_moderator_hides_reported_battle(arena: Arena, browser: Browser, hand: Hand):
-    visitor, insult = fresh(browser, hand.name), f"Somebody is insulted by {hand.name}."
+    visitor, insult = fresh(browser, hand.name), f"An insult sent by {hand.name}."
     begin(visitor, arena)
     send(visitor, "Start the battle", "the reported one")
     visitor.page.get_by_role("button", name="Tie").wait_for()
@@ -129,7 +129,7 @@ def test_moderator_hides_reported_battle(arena: Arena, browser: Browser, hand: H
     hand.press(page.get_by_role("link", name="Moderation queue", exact=True))
     hand.write(page.locator("#searchbar"), insult)
     page.keyboard.press("Enter")
-    page.wait_for_url("**q=Somebody*")
+    page.wait_for_url("**q=An*")
     hand.press(page.locator("#result_list tbody").get_by_role("link").first)
     expect(page.get_by_text(insult)).to_be_visible()
     expect(page.get_by_text("the reported one").first).to_be_visible()
@@ -137,7 +137,7 @@ def test_moderator_hides_reported_battle(arena: Arena, browser: Browser, hand: H
     hand.press(page.get_by_role("button", name="Hide the battles"))
     page.get_by_role("button", name="Go on").wait_for()
     assert hand.by_keys or violations(page) == []
-    hand.press(page.get_by_role("button", name="Go on"))  # nothing happens without a reason
+    hand.press(page.get_by_role("button", name="Go on"))  # refused without a reason
     hand.write(page.get_by_label("Why"), "It insults.")
     hand.press(page.get_by_role("button", name="Go on"))
     expect(page.locator(".messagelist")).to_have_text("1 case is decided.")

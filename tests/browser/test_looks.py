@@ -1,4 +1,4 @@
-"""What the eye meets, in a real browser: one loud button at a time, what is chosen stands out, letters may be large."""
+"""Looks: one primary button at a time, visible choices, large letters."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -9,31 +9,31 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.browser
 
-# Those as strong as the accent, by their words.
-LOUD = """buttons => buttons
+# Labels of the buttons in the accent colour.
+PROMINENT = """buttons => buttons
   .filter(button => button.checkVisibility() && getComputedStyle(button).backgroundColor === "rgb(28, 107, 80)")
   .map(button => button.firstChild.textContent.trim())"""
 LIGHTNESS = """element => getComputedStyle(element).backgroundColor
   .match(/\\d+/g).slice(0, 3).reduce((sum, one) => sum + Number(one), 0)"""
 
 
-def loud(page: Page) -> list[str]:
-    # The content security policy forbids what wait_for_function does in the page.
+def prominent_labels(page: Page) -> list[str]:
+    # The content security policy forbids the eval() of wait_for_function.
     wait_for(lambda: page.evaluate("document.getAnimations().every((one) => one.playState !== 'running')"))
-    return page.locator(".button").evaluate_all(LOUD)
+    return page.locator(".button").evaluate_all(PROMINENT)
 
 
 def test_one_button_is_prominent_at_a_time(arena: Arena, page: Page):
     ask(page, arena, "one two three")
     page.mouse.click(1, 1)
-    assert loud(page) == []  # the vote comes first
+    assert prominent_labels(page) == []  # no button competes with the vote
     page.locator("#prompt").focus()
-    assert loud(page) == ["Follow up with both"]
+    assert prominent_labels(page) == ["Follow up with both"]
     page.get_by_role("button", name="Left is better").click()
     expect(page.locator(".said")).to_be_visible()
-    assert loud(page) == ["Next battle"]
+    assert prominent_labels(page) == ["Next battle"]
     page.get_by_role("link", name="Next battle").click()
-    assert loud(page) == ["New battle"]
+    assert prominent_labels(page) == ["New battle"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -63,7 +63,7 @@ def test_phone_long_title_takes_two_lines(arena: Arena, page: Page):
 
 
 def test_phone_with_doubled_text_fits(arena: Arena, page: Page):
-    page.set_viewport_size({"width": 180, "height": 370})  # of a phone with letters twice as large
+    page.set_viewport_size({"width": 180, "height": 370})  # a phone with letters twice as large
     ask(page, arena, "one two three")
     assert page.evaluate("document.documentElement.scrollWidth") <= 180
     assert page.locator(".vote").evaluate("vote => getComputedStyle(vote).position") == "static"

@@ -1,4 +1,4 @@
-"""Whatever happens to the line or the arena meanwhile, the page ends with the stored text, by itself."""
+"""Pages end with the stored text without a reload, after faults of the connection or the arena."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.faults]
 
 @pytest.fixture(autouse=True)
 def _arena_recovers(arena: Arena) -> Iterator[None]:
-    """Other files share it."""
+    """Other files share the arena."""
     yield
     wait_for(arena.is_ready)
 
@@ -48,7 +48,7 @@ def reload(arena: Arena, page: Page) -> None:
     page.reload()
 
 
-def cut_the_line(arena: Arena, page: Page) -> None:
+def go_offline_briefly(arena: Arena, page: Page) -> None:
     page.context.set_offline(True)
     page.wait_for_timeout(1500)
     page.context.set_offline(False)
@@ -58,7 +58,7 @@ def cut_the_line(arena: Arena, page: Page) -> None:
     "disturb",
     [
         reload,
-        cut_the_line,
+        go_offline_briefly,
         lambda arena, page: arena.signal(WEB),
         lambda arena, page: arena.signal(ANSWERS),
         lambda arena, page: arena.signal(VALKEY),
@@ -100,17 +100,17 @@ def test_refused_stream_is_announced_and_resumed_later(arena: Arena, fake_provid
     with ExitStack() as tabs, httpx2.Client(base_url=arena.url, timeout=60) as client:
         for _ in range(8):
             wait_for(lambda: tabs.enter_context(client.stream("GET", str(address))).status_code == 200)
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url) if "/stream/" in request.url else None)
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(request.url) if "/stream/" in request.url else None)
         page.goto(battle)
         expect(page.locator(".not-live")).to_be_visible()
         expect(page.locator("#announcer")).to_have_text(re.compile("Too many live answers are open at once"))
         expect(page.locator(".disconnected")).to_be_hidden()
-        with page.expect_response(lambda response: "/battles/" in response.url):  # it fetches the battle meanwhile
+        with page.expect_response(lambda response: "/battles/" in response.url):  # the page fetches the battle
             pass
         expect(page.locator(".not-live")).to_be_visible()
         expect(page.locator(".notice")).to_have_count(0)
-        assert len(asked) <= 5
+        assert len(requests) <= 5
         look(page, "refused")
     expect(page.locator(".pane .answer").first).to_contain_text("word20")
     expect(page.locator(".not-live")).to_be_hidden()

@@ -1,5 +1,3 @@
-"""A passkey in place of a password, with an authenticator that the browser plays."""
-
 import pytest
 from playwright.sync_api import Browser, expect
 
@@ -41,7 +39,7 @@ def test_member_signs_in_with_added_passkey_alone(arena: Arena, hand: Hand):
 
 def test_unsupported_passkey_button_is_hidden(arena: Arena, browser: Browser):
     page = new_context(browser).new_page()
-    page.goto(f"{arena.url}/accounts/login/")  # at an address made of numbers
+    page.goto(f"{arena.url}/accounts/login/")  # passkeys need a host name; the arena's URL has an IP address
     expect(page.locator("#passkey_login")).to_be_hidden()
     page.close()
 

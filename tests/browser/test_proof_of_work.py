@@ -1,5 +1,3 @@
-"""A visitor whose network begins many battles waits a moment, does nothing, and the battle begins."""
-
 from collections.abc import Iterator
 
 import pytest
@@ -32,7 +30,7 @@ def begun(page: Page, text: str) -> None:
 
 
 def test_solved_proof_of_work_starts_battle(arena: Arena, page: Page):
-    held: list[Route] = []  # a lucky browser has worked before anybody sees that it does
+    held: list[Route] = []  # a lucky browser finishes before the test sees its work
     page.route("**/proof_worker*", lambda route: held.append(route))
     for text in ("proved", "proved again"):
         begin(page, arena, text)

@@ -1,4 +1,4 @@
-"""What models write, in a real browser: formulas, code and tables are read, copied, and widen no page."""
+"""Formulas, code and tables in answers are rendered, copied, and widen no page."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -31,8 +31,8 @@ print("a line that is much longer than the pane in which it is shown, and longer
 )
 
 
-# Before the browser has said that the pane was scrolled.
-A_PIECE_COMES_WITH_THE_CLICK = """pane => document.addEventListener("click", () => {
+# Before the pane's scroll event.
+APPEND_TEXT_ON_CLICK = """pane => document.addEventListener("click", () => {
   pane.appendChild(document.createElement("p")).style.height = "500px";
   pane.dispatchEvent(new CustomEvent("htmx:sseMessage", { bubbles: true, detail: {} }));
 }, { once: true })"""
@@ -95,7 +95,7 @@ def test_formulas_are_mathml_and_arabic_is_rtl(arena: Arena, page: Page):
     assert formula.evaluate("math => math.namespaceURI") == "http://www.w3.org/1998/Math/MathML"
     fraction = formula.locator("mfrac").bounding_box()
     assert fraction is not None
-    assert fraction["height"] > 24  # one above the other
+    assert fraction["height"] > 24  # numerator above denominator
     arabic = page.locator(".answer p", has_text="عربي").first
     assert arabic.evaluate("p => getComputedStyle(p).unicodeBidi") == "plaintext"
 
@@ -134,7 +134,7 @@ def test_scrolled_up_reader_stays_and_can_jump_to_latest(arena: Arena, fake_prov
     pane, latest = page.locator(".answer").first, page.locator(".latest").first
     pane.get_by_text("part-40 a").wait_for()
     expect(latest).to_be_hidden()
-    for _ in range(20):  # as a wheel does: a piece that comes before the scroll is noticed follows once more
+    for _ in range(20):  # repeat like a wheel: a piece that arrives before the scroll event scrolls back once more
         pane.evaluate("pane => pane.scrollTop = 10")
         page.wait_for_timeout(200)
         if latest.is_visible():
@@ -142,7 +142,7 @@ def test_scrolled_up_reader_stays_and_can_jump_to_latest(arena: Arena, fake_prov
     expect(latest).to_be_visible()
     page.wait_for_timeout(500)
     assert pane.evaluate("pane => pane.scrollTop") == 10
-    pane.evaluate(A_PIECE_COMES_WITH_THE_CLICK)
+    pane.evaluate(APPEND_TEXT_ON_CLICK)
     latest.click()
     expect(latest).to_be_hidden()
     assert pane.evaluate("pane => pane.scrollHeight - pane.scrollTop - pane.clientHeight") < 60

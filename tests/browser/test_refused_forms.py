@@ -1,4 +1,4 @@
-"""Whatever a form is refused for is said in the form, and what was typed is still there to be sent again."""
+"""Refused forms show the reason and keep the input."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -20,38 +20,38 @@ def send(page: Page, text: str = TYPED) -> None:
     page.get_by_role("button", name="Start the battle").click()
 
 
-def refused(page: Page, words: str, text: str = TYPED) -> None:
+def assert_refused(page: Page, words: str, text: str = TYPED) -> None:
     expect(page.locator(".prompt-box [role=alert]")).to_contain_text(words)
     expect(page.locator("#prompt")).to_have_value(text)
     expect(page.get_by_role("button", name="Start the battle")).to_be_enabled()
     expect(page.locator("#notices .notice")).to_have_count(0)
 
 
-def without_its_token(page: Page) -> None:
+def without_csrf_token(page: Page) -> None:
     page.context.clear_cookies(name="csrftoken")
 
 
-def with_an_arena_that_breaks(page: Page) -> None:
+def with_server_error(page: Page) -> None:
     page.route("**/", lambda route: route.fulfill(status=500) if route.request.method == "POST" else route.continue_())
 
 
-def with_no_line(page: Page) -> None:
+def offline(page: Page) -> None:
     page.context.set_offline(True)
 
 
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (without_its_token, "Your form has expired"),
-        (with_an_arena_that_breaks, "Something went wrong on our side"),
-        (with_no_line, "The arena did not respond"),
+        (without_csrf_token, "Your form has expired"),
+        (with_server_error, "Something went wrong on our side"),
+        (offline, "The arena did not respond"),
     ],
 )
 def test_refusal_is_shown_beside_typed_prompt(arena: Arena, page: Page, spoil: Callable[[Page], None], words: str):
     page.goto(arena.url)
     spoil(page)
     send(page)
-    refused(page, words)
+    assert_refused(page, words)
     look(page, f"refused-{spoil.__name__}")
     page.locator("[data-dismiss]").click()
     expect(page.locator(".prompt-box [role=alert] .notice")).to_have_count(0)
@@ -89,7 +89,7 @@ def test_rate_limited_visitor_is_told_how_long_to_wait(arena: Arena, one_battle_
         return refusal.is_visible()
 
     wait_for(is_refused, within=60)  # the limit is in force within five seconds
-    refused(page, "Try again in")
+    assert_refused(page, "Try again in")
     expect(refusal).to_contain_text(re.compile(r"in (5\d|60) minutes"))
 
 
@@ -97,7 +97,7 @@ def test_prompt_stays_in_form_while_web_restarts(arena: Arena, page: Page):
     page.goto(arena.url)
     with arena.gone(WEB):
         send(page)
-        refused(page, "The arena did not respond")
+        assert_refused(page, "The arena did not respond")
     wait_for(arena.is_ready, within=120)
     send(page)
     expect(page.locator(".prompt-box [role=alert]")).not_to_contain_text("did not answer")

@@ -1,4 +1,4 @@
-"""`make screenshots` forgets no page: each is photographed, or left out for a reason."""
+"""`make screenshots` photographs every page or states a reason."""
 
 import re
 

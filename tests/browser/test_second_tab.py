@@ -1,4 +1,4 @@
-"""What is done in one tab is seen in the others, where it takes neither what is typed nor the focus."""
+"""Open tabs show changes of other tabs without losing typed text or the focus."""
 
 from collections.abc import Iterator
 
@@ -23,14 +23,14 @@ def typing(tab: Page, address: str) -> Page:
 
 
 @pytest.fixture
-def elsewhere(browser: Browser, page: Page) -> Iterator[Page]:
-    """The same person in another browser, which hears of nothing."""
+def other_browser(browser: Browser, page: Page) -> Iterator[Page]:
+    """The same person in another browser, which no broadcast between tabs reaches."""
     context = new_context(browser, reduced_motion="reduce")
     yield context.new_page()
     context.close()
 
 
-def still_typing(tab: Page) -> None:
+def assert_still_typing(tab: Page) -> None:
     expect(tab.locator("#prompt")).to_have_value(TYPED)
     expect(tab.locator("#prompt")).to_be_focused()
 
@@ -42,56 +42,56 @@ def follow_up(page: Page, prompt: str = "four five six") -> None:
 
 def test_second_tab_follows_first_tab(arena: Arena, fake_provider: FakeProvider, page: Page):
     ask(page, arena, "one two three")
-    second, said = typing(page.context.new_page(), page.url), "This session changed in another tab."
+    second, notice = typing(page.context.new_page(), page.url), "This session changed in another tab."
     box = second.locator("#composer")
     place = box.bounding_box()["y"]
 
     follow_up(page, "word " * 200 + f"{PAUSE} and more")
     expect(second.locator(".turn")).to_have_count(2)
-    expect(second.locator("#announcer")).to_have_text(f"{said} Both models are answering.")
-    expect(second.locator(".turn").last.locator(".answer").first).to_contain_text("word word")  # as it grows
+    expect(second.locator("#announcer")).to_have_text(f"{notice} Both models are answering.")
+    expect(second.locator(".turn").last.locator(".answer").first).to_contain_text("word word")  # while it grows
     fake_provider.go_on()
     expect(second.get_by_role("button", name="Left is better")).to_be_visible()
     assert abs(box.bounding_box()["y"] - place) < 2
 
     page.get_by_role("button", name="Left is better").click()
     expect(second.locator(".reveal")).to_be_visible()
-    expect(second.locator("#announcer")).to_contain_text(f"{said} Your vote is stored.")
+    expect(second.locator("#announcer")).to_contain_text(f"{notice} Your vote is stored.")
     expect(second.locator(".vote")).to_have_count(0)
     expect(second.locator("#sessions .session-row").first).not_to_contain_text("names hidden")
-    still_typing(second)
+    assert_still_typing(second)
     assert violations(second) == []
 
     page.locator("#prompt").fill("seven eight")
     page.get_by_role("button", name="New battle").click()
     expect(second.locator(".battle")).to_have_count(2)
     expect(second.get_by_role("button", name="Tie")).to_be_visible()
-    still_typing(second)
+    assert_still_typing(second)
     page.get_by_role("button", name="Tie").wait_for()
-    page.wait_for_load_state()  # and the first tab listens again
+    page.wait_for_load_state()  # the first tab listens again
     second.get_by_role("button", name="Follow up with both").click()  # of the new battle
     expect(second.locator(".battle").last.locator(".question").last).to_have_text(TYPED)
     expect(page.locator(".battle").last.locator(".question").last).to_have_text(TYPED)
 
 
-def test_other_browser_catches_up_on_focus(arena: Arena, page: Page, elsewhere: Page):
+def test_other_browser_catches_up_on_focus(arena: Arena, page: Page, other_browser: Page):
     ask(page, arena, "one two three")
-    elsewhere.context.add_cookies(page.context.cookies())
-    typing(elsewhere, page.url)
+    other_browser.context.add_cookies(page.context.cookies())
+    typing(other_browser, page.url)
     follow_up(page)
     expect(page.locator(".turn")).to_have_count(2)
     page.get_by_role("button", name="Tie").click()
     page.locator(".reveal").wait_for()
-    elsewhere.wait_for_timeout(1600)  # whoever looked just now has seen it
-    expect(elsewhere.locator(".turn")).to_have_count(1)
-    elsewhere.evaluate("dispatchEvent(new Event('focus'))")
-    expect(elsewhere.locator(".turn")).to_have_count(2)
-    expect(elsewhere.locator(".reveal")).to_be_visible()
-    still_typing(elsewhere)
-    with elsewhere.expect_response("**/s/*/?known*") as looked:
-        elsewhere.wait_for_timeout(1600)
-        elsewhere.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    assert looked.value.status == 204  # nothing is new
+    other_browser.wait_for_timeout(1600)  # longer than the throttle: a tab that checked just now does not check again
+    expect(other_browser.locator(".turn")).to_have_count(1)
+    other_browser.evaluate("dispatchEvent(new Event('focus'))")
+    expect(other_browser.locator(".turn")).to_have_count(2)
+    expect(other_browser.locator(".reveal")).to_be_visible()
+    assert_still_typing(other_browser)
+    with other_browser.expect_response("**/s/*/?known*") as looked:
+        other_browser.wait_for_timeout(1600)
+        other_browser.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    assert looked.value.status == 204  # no changes
 
 
 def test_simultaneous_clicks_are_handled_in_order(arena: Arena, page: Page):
@@ -130,7 +130,7 @@ def test_deleted_session_is_announced_in_other_tab_until_undone(
     page.get_by_role("link", name="Delete").click()
     gone = second.get_by_text("This session is gone")
     expect(gone).to_be_visible()
-    still_typing(second)
+    assert_still_typing(second)
     assert violations(second) == []
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("back in your list")).to_be_visible()

@@ -1,4 +1,4 @@
-"""What people do with what they said: find it, rename it, throw it away and have it back, and publish it."""
+"""Sessions in the browser: search, rename, discard, undo, publish."""
 
 import re
 
@@ -13,7 +13,7 @@ from tests.faults.running import Arena
 
 pytestmark = pytest.mark.browser
 
-# Of whoever asked last: sixty sessions over half a year.
+# Sixty sessions of the newest visitor, over half a year.
 MANY = """
 from datetime import timedelta
 from django.utils import timezone
@@ -38,18 +38,18 @@ def with_many_sessions(hand: Hand, arena: Arena) -> None:
 
 
 def open_drawer(hand: Hand) -> None:
-    """Where the sessions are one; on a wide screen they are there."""
+    """Open the drawer of sessions on phones; wide screens show them anyway."""
     opener = hand.page.get_by_role("button", name="Your sessions")
     if opener.is_visible():
         hand.press(opener)
         expect(hand.page.get_by_role("dialog", name="Your sessions")).to_be_visible()
 
 
-def looked_at(hand: Hand, name: str) -> None:
-    """Keys see the same as the mouse or a finger."""
+def look_and_check(hand: Hand, name: str) -> None:
+    """Save a screenshot and run axe; with keys the page looks the same, so axe is skipped."""
     look(hand.page, f"{name}-{hand.name}")
     if not hand.by_keys:
-        hand.page.evaluate("scrollTo(0, 0)")  # what the header half covers, axe holds to be too small
+        hand.page.evaluate("scrollTo(0, 0)")  # axe takes a link that the header half covers for too small
         assert violations(hand.page) + violations_in_the_dark(hand.page) == []
 
 
@@ -66,7 +66,7 @@ def test_sidebar_searches_renames_archives_deletes_and_restores(arena: Arena, ha
     hand.press(lines.get_by_role("button", name="Rename, archive or delete: Session 7", exact=True))
     title = sidebar.get_by_role("textbox", name="Title")
     expect(title).to_be_focused()
-    looked_at(hand, "sidebar-editing")
+    look_and_check(hand, "sidebar-editing")
     hand.write(title, "A better name")
     page.keyboard.press("Enter")
     more = sidebar.get_by_role("button", name="Rename, archive or delete: A better name")
@@ -76,22 +76,22 @@ def test_sidebar_searches_renames_archives_deletes_and_restores(arena: Arena, ha
     page.keyboard.press("Escape")
     expect(more).to_be_focused()
 
-    with page.expect_response("**/sessions/?search=better"):  # which is not the one to the first letters
+    with page.expect_response("**/sessions/?search=better"):  # not the response to the first letters
         hand.write(sidebar.get_by_role("searchbox"), "better")
     expect(lines).to_have_count(1)
     expect(page.locator("#announcer")).to_have_text("The list shows what matches.")
 
     undo = page.get_by_role("button", name="Undo")
-    for name, said in (("Archive", "The session is archived."), ("Delete", "The session is deleted.")):
+    for name, notice in (("Archive", "The session is archived."), ("Delete", "The session is deleted.")):
         hand.press(more)
         hand.press(sidebar.get_by_role("button", name=name, exact=True))
         expect(lines).to_have_count(0)
-        expect(page.locator("#notices")).to_contain_text(said)
+        expect(page.locator("#notices")).to_contain_text(notice)
         expect(undo).to_be_focused()
         expect(sidebar.locator(".none-left")).to_have_text("Nothing matches.")
         expect(sidebar.locator(".none-left")).to_be_visible()
         expect(page.locator("#announcer")).to_have_text("Nothing matches.")
-        looked_at(hand, "sidebar-undo")
+        look_and_check(hand, "sidebar-undo")
         hand.press(undo)
         expect(lines).to_have_count(1)
         expect(sidebar.locator(".none-left")).to_be_hidden()
@@ -104,7 +104,7 @@ def test_sidebar_searches_renames_archives_deletes_and_restores(arena: Arena, ha
     hand.write(sidebar.get_by_role("searchbox"), "")
     expect(lines).to_have_count(40)
     lines.last.scroll_into_view_if_needed()
-    expect(lines).to_have_count(61)  # the rest has come by itself
+    expect(lines).to_have_count(61)  # the rest is loaded by itself
 
 
 def test_emptied_search_says_so_and_undo_restores_match(arena: Arena, page: Page):
@@ -192,18 +192,18 @@ def test_battle_is_published_read_and_withdrawn(arena: Arena, browser: Browser, 
     expect(page.get_by_text("Share this battle")).to_have_count(0)
     hand.press(page.get_by_role("button", name="Left is better"))
     hand.press(page.locator("summary", has_text="Share this battle"))
-    looked_at(hand, "sharing-before")
+    look_and_check(hand, "sharing-before")
     hand.press(page.get_by_role("button", name="Publish", exact=True))
     address = page.get_by_role("textbox", name="The page’s address")
     expect(address).to_be_focused()
-    looked_at(hand, "sharing")
+    look_and_check(hand, "sharing")
 
     stranger = fresh(browser, hand.name)
     reader = stranger.page
     reader.goto(address.input_value())
     expect(reader.locator(".shared-verdict")).to_have_text(re.compile(r"(Left|Right) one was found better than"))
-    expect(reader.locator("main form")).to_have_count(1)  # of a report
-    looked_at(stranger, "shared")
+    expect(reader.locator("main form")).to_have_count(1)  # the report's form
+    look_and_check(stranger, "shared")
     other_answer = reader.locator(".pane-tabs").get_by_role("link").last
     if other_answer.is_visible():
         stranger.press(other_answer)

@@ -1,4 +1,4 @@
-"""An administrator adds a provider, picks a model of it and sees it answer, in a real browser."""
+"""An administrator adds a provider, picks a model and tests it."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(autouse=True)
 def _added_models_are_paused(arena: Arena) -> Iterator[None]:
-    """Later tests know which two models they battle with."""
+    """Later tests expect only the arena's two models."""
     yield
     draw_only_echoes(arena)
 

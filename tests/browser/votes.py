@@ -1,4 +1,4 @@
-"""`python -m tests.browser.votes`: a board with established, preliminary and waiting models in a running arena."""
+"""`python -m tests.browser.votes`: fill a running arena's board with established, preliminary and waiting models."""
 
 import os
 
@@ -15,12 +15,12 @@ from tests.waiting import wait_for  # noqa: E402
 
 
 def publish() -> None:
-    """A snapshot, as soon as no other run is under way: the arena has its own."""
+    """Publish a snapshot as soon as the arena's own run has ended."""
     wait_for(lambda: job.aggregate(slot=schedule.new_slot()))
 
 
 def another_round() -> None:
-    """Votes on the models that are there, and a snapshot."""
+    """Vote on the existing models and publish."""
     gold, silver, bronze = (LanguageModel.objects.get(slug=slug) for slug in ("gold", "silver", "bronze"))
     cast_many(gold, silver, left=9, right=6, tie=1)
     cast_many(silver, bronze, left=9, right=6)

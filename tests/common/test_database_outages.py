@@ -1,4 +1,4 @@
-"""During a long outage of the database, requests fail at once instead of waiting behind each other."""
+"""During a long outage requests fail at once instead of queueing."""
 
 import threading
 from collections.abc import Iterator

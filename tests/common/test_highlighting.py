@@ -30,7 +30,7 @@ def test_lexer_takes_linear_time_on_repeated_characters(name: str):
 
 
 def grows_faster_than_linear(name: str, characters: str) -> bool:
-    """Return whether all of several comparisons exceed MAX_RATIO: a busy machine may distort some."""
+    """Return whether all of several comparisons exceed MAX_RATIO: a busy machine distorts some."""
     return all(
         cpu_s(name, characters, LONG) > MAX_RATIO * min(cpu_s(name, characters, SHORT) for _ in range(2))
         for _ in range(5)

@@ -1,5 +1,3 @@
-"""Battles and votes during faults."""
-
 import time
 from typing import Any
 
@@ -11,7 +9,7 @@ from tests.site import Reader
 from tests.waiting import wait_for
 
 SHORT = "one two three"
-# About five seconds of answer.
+# An answer of about five seconds.
 LONG = " ".join(f"word{number}" for number in range(800))
 # Answers pause in the middle until the provider's `go_on` is called, so that faults happen during answers.
 _WORDS = [f"word{number}" for number in range(300)]
@@ -28,7 +26,7 @@ def start_halted_battle(reader: Reader, provider: FakeProvider) -> dict[str, Any
 
 
 def wait_until_answered(reader: Reader, battle: dict[str, Any], within: float = 120) -> dict[str, Any]:
-    """Wait until the battle's turn is stored, also through outages of the site, and return the battle."""
+    """Wait, also through outages of the site, until the battle's turn is stored."""
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:
         try:
@@ -43,7 +41,7 @@ def wait_until_answered(reader: Reader, battle: dict[str, Any], within: float = 
 
 
 def allowed_time(promised_s: float, reader: Reader) -> float:
-    """Return the promised time plus an allowance for a busy machine, measured by its simplest page."""
+    """Return the promised time plus an allowance for a busy machine, measured on the simplest page."""
     began = time.monotonic()
     for _ in range(3):
         reader.get("/livez")
@@ -59,12 +57,11 @@ def texts(battle: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def complete_texts(prompt: str) -> list[tuple[str, str]]:
-    """Return the `texts` of complete answers to the prompt."""
     return [("done", prompt + " ")] * 2
 
 
 def another_tab(reader: Reader) -> Reader:
-    """Return a client of the same visitor with connections of its own."""
+    """Return a client of the same visitor with its own connections."""
     tab = Reader(reader.site)
     tab.client.cookies = httpx2.Cookies(reader.client.cookies)
     return tab

@@ -29,7 +29,7 @@ def arena(_arena: Arena, steady_provider: FakeProvider) -> Arena:
     """The shared arena, ready after the previous test."""
     if _arena.launcher.poll() is not None:
         _arena.start()
-    wait_for(lambda: all(_arena.is_ready() for _ in range(8)))  # both web processes, whichever answers
+    wait_for(lambda: all(_arena.is_ready() for _ in range(8)))  # both web processes are asked
     steady_provider.forget()
     return _arena
 

@@ -1,4 +1,4 @@
-"""A whole arena in real processes, with a data directory and port of its own."""
+"""A whole arena in real processes, with its own data directory and port."""
 
 import fcntl
 import http.client
@@ -43,7 +43,7 @@ RUN_DIR = "ARENA_TESTS_RUN_DIR"
 
 
 def free_port() -> int:
-    """Return a free port outside of the range for outgoing connections, so that it stays free until it is used."""
+    """Return a free port outside of the range for outgoing connections, so that it stays free."""
     while True:
         port = 20_000 + secrets.randbelow(12_000)  # `random` has the same seed in every worker of a test run
         with socket.socket() as probe, suppress(OSError):
@@ -68,7 +68,7 @@ def _runs(pid: int) -> bool:
 
 @contextmanager
 def new_data_dir() -> Iterator[Path]:
-    """Yield the path of a data directory that does not exist yet; remove its parent afterwards."""
+    """Yield a path that does not exist yet; remove its parent afterwards."""
     directory = Path(tempfile.mkdtemp(prefix="arena-test-site-", dir="/tmp"))
     directory.chmod(0o711)  # root's PostgreSQL runs as another user, who must be able to enter
     try:
@@ -141,7 +141,6 @@ class Arena:
         self._console: subprocess.Popen[str] | None = None
 
     def run(self, *command: str, within: float = 120) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end in the arena's environment."""
         return subprocess.run(
             command, cwd=settings.BASE_DIR, env=self.environment, capture_output=True, text=True, timeout=within
         )
@@ -194,12 +193,11 @@ class Arena:
             for child in _children_of(waiting.pop()):
                 with suppress(OSError):  # it ended meanwhile
                     command = Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ")
-                    found[f"{command} {child}"] = Process.of(child)
+                    found[f"{command} {child}"] = Process.from_pid(child)
                     waiting.append(child)
         return found
 
     def pid_of(self, program: str) -> int | None:
-        """Return the process id of the launcher's child that runs the program."""
         commands = self.processes().items()
         return next((process.pid for command, process in commands if f"{program} " in command), None)
 
@@ -256,7 +254,7 @@ class Arena:
             return connection.execute(sql, values).fetchall()
 
     def choose_limit(self, action: str, who: str, rate: str) -> None:
-        """Set a limit like an administrator; it is in force within five seconds."""
+        """Set a limit like an administrator; in force within five seconds."""
         self.query(
             "INSERT INTO accounts_limit (action, who, rate, changed_at) VALUES (%s, %s, %s, now()) "
             "ON CONFLICT (action, who) DO UPDATE SET rate = excluded.rate RETURNING id",
@@ -264,13 +262,12 @@ class Arena:
         )  # fmt: skip
 
     def manage(self, *command: str) -> str:
-        """Run a `manage.py` command and return its output."""
         done = self.run(sys.executable, "-W", "ignore", "manage.py", *command)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
     def shell(self, code: str) -> str:
-        """Run code in the arena's Django and return what it printed; one process runs all of an arena's code."""
+        """Run code in the arena's Django and return its output; one process runs all of an arena's code."""
         if self._console is None:
             self._console = subprocess.Popen(
                 CONSOLE, cwd=settings.BASE_DIR, env=self.environment,

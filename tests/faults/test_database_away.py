@@ -1,4 +1,4 @@
-"""Without PostgreSQL typed prompts are kept, and the site recovers as soon as the database does."""
+"""PostgreSQL is away: typed prompts are kept, and the site recovers as soon as the database does."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -135,5 +135,5 @@ def test_lock_on_a_full_disk_names_its_holder(tmp_path: Path):
     leftovers.acquire_lock(tmp_path).close()
     with full_disk():
         lock = leftovers.acquire_lock(tmp_path)
-    assert leftovers.running_launcher(tmp_path) == Process.of(int((tmp_path / leftovers.LOCK_FILE).read_text()))
+    assert leftovers.running_launcher(tmp_path) == Process.from_pid(int((tmp_path / leftovers.LOCK_FILE).read_text()))
     lock.close()

@@ -1,4 +1,4 @@
-"""SIGTERM, as sent by deployments: streams end, turns are requeued, votes are always accepted."""
+"""SIGTERM, as deployments send it: streams end, turns are requeued, votes are accepted."""
 
 import signal
 import threading

@@ -72,7 +72,6 @@ def test_flushed_valkey_loses_no_text_and_ends_streams(arena: Arena, reader: Rea
 
 
 def kill_twice(arena: Arena, program: str) -> None:
-    """Kill the program, and again right after its restart."""
     first = arena.signal(program)
     wait_for(lambda: arena.pid_of(program) not in (None, first))
     second = arena.signal(program)

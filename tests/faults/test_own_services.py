@@ -1,5 +1,3 @@
-"""`make up` with the operator's own PostgreSQL and Valkey."""
-
 import os
 
 import psycopg

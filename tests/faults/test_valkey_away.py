@@ -1,4 +1,4 @@
-"""Without Valkey votes are accepted, pages are served, and new battles of visitors are refused until it is back."""
+"""Valkey is away: votes are accepted, pages are served, and new battles of visitors are refused."""
 
 import statistics
 import time
@@ -37,7 +37,6 @@ def valkey_away(request: pytest.FixtureRequest, arena: Arena) -> Callable[[], Ab
 
 @pytest.fixture
 def member(arena: Arena) -> Reader:
-    """A program with a member's token."""
     make = (
         "from accounts.models import User, ApiToken, Scope; "
         "user, _ = User.objects.get_or_create(email='member@example.org'); "

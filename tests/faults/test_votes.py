@@ -1,5 +1,3 @@
-"""Acknowledged votes are stored exactly once."""
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 

@@ -47,7 +47,7 @@ def newest_standings() -> QuerySet[Standing]:
 
 
 def cast_random_votes(number: int) -> None:
-    """Cast votes on four models by nine voters, a quarter side by side and a tenth excluded."""
+    """Cast votes of nine voters on four models, a quarter side by side and a tenth excluded."""
     rng = random.Random(number)
     models = list(LanguageModel.objects.order_by("slug")) or contestants("a", "b", "c", "d")
     for _ in range(number):

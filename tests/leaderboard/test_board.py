@@ -29,7 +29,7 @@ def publish() -> AggregationRun:
 
 @pytest.fixture
 def published():
-    """Three established models (gold, silver, bronze), a preliminary one, and one with two votes."""
+    """Three established models, a preliminary one, and one with two votes."""
     gold, silver, bronze, newcomer, guest = contestants("gold", "silver", "bronze", "newcomer", "guest")
     cast_many(gold, silver, left=30, right=10, tie=2)
     cast_many(silver, bronze, left=30, right=10, both_bad=3)
@@ -100,7 +100,7 @@ def test_model_added_after_snapshot_is_collecting_votes(client, published):
         ("organization=Mint", ["gold"]),
         ("license=Apache-2.0", ["gold"]),
         ("license=open", ["gold"]),
-        ("search=nobody", []),
+        ("search=no-such-model", []),
         ("board=overall&unknown=1", ["gold", "silver", "newcomer", "bronze"]),
     ],
 )

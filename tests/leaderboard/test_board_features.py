@@ -137,7 +137,7 @@ def test_board_shows_live_elo_and_snapshot_keeps_its_own(client, two_groups):
 
 
 def publish_styled() -> AggregationRun:
-    """Publish a snapshot in which style control changes the first place and the third model has no style score."""
+    """Publish a snapshot with another leader under style control and without a style score for the third model."""
     now = timezone.now()
     run = AggregationRun.objects.create(
         slot=schedule.new_slot(), state="done", method="m", parameters={"listed_from_votes": 5}, votes_counted=30,

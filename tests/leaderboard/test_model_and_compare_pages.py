@@ -89,7 +89,7 @@ def test_model_page_without_votes_shows_collecting(client):
 
 def test_draft_and_unknown_models_return_404(client, three):
     make.model(slug="secret", status="draft")
-    for slug in ("secret", "nobody"):
+    for slug in ("secret", "unknown"):
         assert client.get(f"/leaderboard/models/{slug}/").status_code == 404
         assert client.get(f"/leaderboard/compare/gold/{slug}/").status_code == 404
         missing = client.get(f"/api/v1/leaderboard/models/{slug}/")

@@ -37,7 +37,7 @@ def publish() -> None:
 
 
 def figures(model: LanguageModel) -> tuple[int, int | None]:
-    """Return the number of calls on the model's page and the board's median time to the first token."""
+    """Return the calls on the model's page and the board's median time to the first token."""
     calls = recent_calls(model.pk)
     newest = AggregationRun.objects.snapshots(OVERALL).first()
     standing = newest.standings.get(model=model) if newest else None

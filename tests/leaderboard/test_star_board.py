@@ -36,7 +36,7 @@ def compared(actor: Actor | None = None) -> tuple[Actor, list[Answer]]:
 
 
 def give(*stars: int | None, actor: Actor | None = None) -> tuple[Actor, list[Answer]]:
-    """Give stars to the three answers of a new comparison; None leaves an answer without."""
+    """Give stars to the answers of a new comparison; None leaves one without."""
     actor, answers = compared(actor)
     for answer, number in zip(answers, stars, strict=True):
         if number is not None:

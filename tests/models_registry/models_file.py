@@ -1,5 +1,3 @@
-"""Texts of models files, and helpers that import them."""
-
 from io import StringIO
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Paid models, and the ledger in cents."""
-
 from decimal import Decimal
 
 from accounts.actor import Actor

@@ -1,5 +1,3 @@
-"""Circuit breakers of models and providers, and probes that close them."""
-
 from datetime import timedelta
 from decimal import Decimal
 

@@ -1,5 +1,3 @@
-"""Budgets hold under concurrency, and refusals name them."""
-
 import threading
 from collections.abc import Callable
 
@@ -165,7 +163,7 @@ WAYS_TO_BATTLE: dict[str, dict[str, object]] = {
 
 @pytest.fixture(params=["spent", "nearly spent"])
 def _models_over_budget(request: pytest.FixtureRequest, settings) -> None:
-    """Create a free model and three paid ones at two providers, with a site budget that is (nearly) spent."""
+    """Create a free model and three paid ones at two providers with an exhausted site budget."""
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(20)}
     make.model(slug="free")
     for number in range(3):

@@ -1,5 +1,3 @@
-"""Limits on concurrent calls per model and provider, for any number of workers."""
-
 import threading
 from datetime import timedelta
 

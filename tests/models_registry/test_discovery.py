@@ -1,5 +1,3 @@
-"""Discovery of models at endpoints, and daily comparison with the registry."""
-
 from datetime import timedelta
 from decimal import Decimal
 from io import StringIO

@@ -1,5 +1,3 @@
-"""The cached roster shows changes of this process at once."""
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

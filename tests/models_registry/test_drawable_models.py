@@ -1,5 +1,3 @@
-"""Models that can be drawn, and the reasons why others cannot."""
-
 import pytest
 
 from models_registry.models import LanguageModel

@@ -1,5 +1,3 @@
-"""Exports contain the whole registry without keys, and can be imported elsewhere."""
-
 from decimal import Decimal
 from io import StringIO
 from typing import Any

@@ -1,5 +1,3 @@
-"""Admin pages for health and spending."""
-
 from decimal import Decimal
 
 import pytest

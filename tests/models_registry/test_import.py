@@ -1,5 +1,3 @@
-"""Imports of valid models files."""
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-"""Invalid models files change nothing, and each problem is reported with its line."""
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-"""Admin pages of providers and models."""
-
 from typing import Any
 
 import pytest
@@ -26,7 +24,7 @@ def provider_form(**fields: Any) -> dict[str, Any]:
 def model_form(
     model: LanguageModel | None = None, *, price: tuple[str, str] | None = None, **fields: Any
 ) -> dict[str, Any]:
-    """Return the data of a browser's form: the model's values with `fields` changed."""
+    """Return the model's form data with `fields` changed."""
     form = {
         "name": "GPT", "slug": "gpt", "status": "active", "weight": "1", "upstream_name": "gpt-6",
         "parameters": "{}", "license_kind": "open",

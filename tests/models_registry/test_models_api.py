@@ -1,5 +1,3 @@
-"""`GET /api/v1/models/`."""
-
 from decimal import Decimal
 
 import pytest

@@ -1,5 +1,3 @@
-"""Admin pages that add a provider and register its models."""
-
 from typing import Any
 
 import pytest

@@ -1,5 +1,3 @@
-"""A provider's key is shown nowhere after it was entered."""
-
 import logging
 from io import StringIO
 from typing import Any

@@ -1,5 +1,3 @@
-"""Probes of servers without a key."""
-
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

@@ -1,5 +1,3 @@
-"""Money is reserved before a call and settled after it."""
-
 from decimal import Decimal
 
 import pytest

@@ -1,5 +1,3 @@
-"""Models with votes get new versions instead of changed behaviour."""
-
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 

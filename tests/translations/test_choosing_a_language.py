@@ -1,5 +1,3 @@
-"""The language of pages and API follows the person's choice, browser or site."""
-
 import pytest
 from django.test import Client
 

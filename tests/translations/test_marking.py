@@ -1,5 +1,3 @@
-"""Texts for people are marked for translation."""
-
 from collections.abc import Iterator
 from pathlib import Path
 

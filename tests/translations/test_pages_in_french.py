@@ -65,7 +65,7 @@ def french_browser(actor: Actor) -> Client:
 
 @pytest.fixture
 def world() -> World:
-    return api_fixtures.of(make.member(), with_boards=True)
+    return api_fixtures.create_world(make.member(), with_boards=True)
 
 
 def english_texts(client: Client, paths: list[str], english: re.Pattern[str]) -> dict[str, list[str]]:

@@ -174,7 +174,7 @@ def zip_bomb() -> bytes:
 
 
 def encrypted() -> bytes:
-    """Return a PDF encrypted by the standard security handler with an unknown password."""
+    """Return a PDF with an unknown password."""
     secret = b"/Encrypt<</Filter/Standard/V 1/R 2/Length 40/P -4/O<%s>/U<%s>>>/ID[<00><00>]" % (b"41" * 32, b"42" * 32)
     return with_pages([lines(["secret"])], trailer=secret)
 

@@ -1,5 +1,3 @@
-"""Fake S3 server for stored files, on a local port."""
-
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType

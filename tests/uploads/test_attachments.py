@@ -1,5 +1,3 @@
-"""Prompts with attachments."""
-
 from decimal import Decimal
 
 import pytest
@@ -49,7 +47,7 @@ def upload_file(person: Actor, content: bytes, name: str) -> str:
     return upload.public_id
 
 
-def give_sight(*models: LanguageModel) -> None:
+def let_accept_images(*models: LanguageModel) -> None:
     LanguageModel.objects.filter(pk__in=[model.pk for model in models]).update(abilities=["images"])
 
 
@@ -105,7 +103,7 @@ def test_follow_up_repeats_file_and_accepts_another(reader: Reader, person: Acto
 
 def test_picture_is_sent_only_to_models_that_see(reader: Reader, person: Actor, fake_provider: FakeProvider):
     seeing = [make.model(f"honest-sees-{number}", at=fake_provider.base_url) for number in range(3)]
-    give_sight(*seeing)
+    let_accept_images(*seeing)
     photograph = upload_file(person, pictures.photograph_with_metadata(), "tower.jpg")
     for _ in range(4):
         battle = reader.wait_until_answered(start(reader, photograph).json()["battles"][0])
@@ -121,7 +119,7 @@ def test_picture_is_sent_only_to_models_that_see(reader: Reader, person: Actor, 
 
 
 def test_redraw_for_picture_needs_model_that_sees(reader: Reader, person: Actor, fake_provider: FakeProvider):
-    give_sight(*(make.model("status-500", at=fake_provider.base_url) for _ in range(3)))
+    let_accept_images(*(make.model("status-500", at=fake_provider.base_url) for _ in range(3)))
     photograph = upload_file(person, pictures.picture(), "red.png")
     battle = reader.wait_until_answered(start(reader, photograph).json()["battles"][0])
     assert battle["state"] == "void"
@@ -129,7 +127,7 @@ def test_redraw_for_picture_needs_model_that_sees(reader: Reader, person: Actor,
 
 
 def test_picture_is_refused_with_too_few_models_that_see(reader: Reader, person: Actor):
-    give_sight(*LanguageModel.objects.all()[:2])
+    let_accept_images(*LanguageModel.objects.all()[:2])
     photograph = upload_file(person, pictures.picture(), "red.png")
     response = start(reader, photograph)
     assert refusal(response) == (400, "invalid")
@@ -138,7 +136,7 @@ def test_picture_is_refused_with_too_few_models_that_see(reader: Reader, person:
 
 
 def test_picture_in_follow_up_needs_pair_drawn_for_pictures(reader: Reader, person: Actor):
-    give_sight(*LanguageModel.objects.all())
+    let_accept_images(*LanguageModel.objects.all())
     photograph = upload_file(person, pictures.picture(), "red.png")
     body = {"prompt": "And this?", "attachments": [photograph]}
     blind = reader.wait_until_answered(reader.start_battle())
@@ -150,7 +148,7 @@ def test_picture_in_follow_up_needs_pair_drawn_for_pictures(reader: Reader, pers
 
 def test_chosen_model_without_images_is_refused(reader: Reader, person: Actor):
     blind_model, seeing_model, _ = LanguageModel.objects.order_by("pk")
-    give_sight(seeing_model)
+    let_accept_images(seeing_model)
     photograph = upload_file(person, pictures.picture(), "red.png")
     refused = start(reader, photograph, mode="direct", models=[blind_model.slug])
     assert refused.json()["detail"] == f"{blind_model} does not accept images."
@@ -262,7 +260,7 @@ def test_battle_query_count_is_fixed_with_attachments(person: Actor):
 
 
 def test_needs_images_filter_is_stored_for_redraws(person: Actor):
-    give_sight(*LanguageModel.objects.all())
+    let_accept_images(*LanguageModel.objects.all())
     battle = battle_actions.start_session(
         actor=person, prompt="hi", battle_request=BattleRequest(filters=Filters(needs_images=True))
     )

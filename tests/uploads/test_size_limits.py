@@ -53,11 +53,11 @@ def test_file_over_20_mb_is_refused(reader: Reader):
 
 
 def test_full_disk_while_receiving_returns_storage_full(reader: Reader, monkeypatch):
-    async def no_room(*_: object) -> None:
+    async def raise_disk_full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(ASGIHandler, "read_body", no_room)
+        patch.setattr(ASGIHandler, "read_body", raise_disk_full)
         response = reader.client.post("/api/v1/uploads/", files={"file": ("a.txt", b"text")})
     assert (response.status_code, response.json()["code"]) == (503, "storage_full")
     assert reader.post("/api/v1/uploads/", files={"file": ("a.txt", b"text")}).status_code == 201

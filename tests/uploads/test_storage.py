@@ -1,5 +1,3 @@
-"""Storage, requeueing and cleanup of uploads."""
-
 from collections.abc import Iterator
 from datetime import timedelta
 

@@ -1,5 +1,3 @@
-"""Uploads through pages and API."""
-
 import errno
 import hashlib
 import threading

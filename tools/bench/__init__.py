@@ -1,1 +1,1 @@
-"""Benchmarks of a running arena: `make bench`. Figures are printed beside their bars; nothing here fails."""
+"""Benchmarks of a running arena: `make bench`. Figures are printed beside their bars; none fails."""

@@ -1,4 +1,4 @@
-"""`make bench`: start an arena and a fast provider, measure, and print each figure beside its bar."""
+"""`make bench`: start an arena and a fast provider, and measure."""
 
 import argparse
 import os

@@ -1,5 +1,3 @@
-"""Arena under measurement, with its provider and simulated users."""
-
 import asyncio
 import subprocess
 import sys
@@ -55,7 +53,7 @@ class Bench:
         self.meter = Meter(self.arena)
 
     def use_token_model(self, tokens: int, rate: int) -> str:
-        """Let both models answer with `tokens` tokens at `rate` tokens/s; return the model's name."""
+        """Let both models answer `tokens` tokens at `rate` tokens/s; return the model's name."""
         return self._use(f"tokens-{tokens}-at-{rate}")
 
     def use_hostile_model(self, name: str) -> str:

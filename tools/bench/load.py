@@ -1,4 +1,4 @@
-"""Load generator: concurrent battles through the API, with their streams read to the end."""
+"""Load generator: concurrent battles through the API with their streams."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ class Crowd:
         )
 
     async def battles(self, number: int, *, over_s: float = 0.0, readers: int = 1) -> list[BattleTiming]:
-        """Start `number` battles evenly over `over_s` seconds; each has `readers`, of which one is measured."""
+        """Start `number` battles evenly over `over_s` seconds; one of each battle's `readers` is measured."""
         async with self.client() as client:
 
             async def one(index: int) -> BattleTiming:
@@ -57,7 +57,6 @@ class Crowd:
             return list(await asyncio.gather(*(one(index) for index in range(number))))
 
     async def relayed(self, number: int, model: str) -> list[BattleTiming]:
-        """Run battles through the relay."""
         async with self.client() as client:
 
             async def one() -> BattleTiming:

@@ -26,7 +26,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def pss_mb(pid: int) -> float:
-    """Return the proportional set size: shared pages are divided among the processes that share them."""
+    """Return the proportional set size: shared pages are divided among their processes."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
 
@@ -44,11 +44,11 @@ class Meter:
         return found
 
     def cpu(self) -> dict[str, float]:
-        """Return the CPU seconds of each part since its start."""
+        """Return each part's CPU seconds since its start."""
         return {part: sum(_value_or_zero(cpu_seconds, pid) for pid in pids) for part, pids in self._pids().items()}
 
     def memory(self) -> dict[str, float]:
-        """Return the megabytes of PSS of each part."""
+        """Return each part's megabytes of PSS."""
         return {part: sum(_value_or_zero(pss_mb, pid) for pid in pids) for part, pids in self._pids().items()}
 
 

@@ -1,4 +1,4 @@
-"""Cost of exports, recomputation and imports, on the votes that tools.bench.boards has cast."""
+"""Cost of exports, recomputation and imports, on the votes of tools.bench.boards."""
 
 import re
 import sys

@@ -57,7 +57,7 @@ class Person(threading.Thread):
 
     @property
     def is_known(self) -> bool:
-        """Whether the site has set this person's cookie; before, a repeated request comes from another visitor."""
+        """Return whether the site has set this person's cookie; before, a repeat comes from another visitor."""
         return settings.ARENA_VISITOR_COOKIE in self._reader.client.cookies
 
     def run(self) -> None:
@@ -124,7 +124,7 @@ class Person(threading.Thread):
             time.sleep(0.2)
 
     def _read_stream(self, stream_url: str) -> None:
-        """Read the stream to its end. One without an end blocks this person, which `wait_for_rest` reports."""
+        """Read the stream to its end; without one, `wait_for_rest` reports this person."""
         try:
             events = [name for _, name, _ in self._reader.follow(stream_url)]
             self._tally.note("streams read to their end" if "end" in events else "streams without an end event")

@@ -1,5 +1,3 @@
-"""Start an arena with people, kill its parts at random, wait until it is at rest, check its data."""
-
 import os
 import random
 import signal
@@ -23,7 +21,7 @@ REST_TIMEOUT_S = 90
 
 
 def play(seconds: float, seed: int) -> tuple[Tally, Counter[str]]:
-    """Return the tally, whose complaints are the failures, and the number of kills by victim."""
+    """Return the tally, whose complaints are the failures, and the kills by victim."""
     provider = FakeProvider().start()
     try:
         with arena_with(provider, ARENA_WEB_PROCESSES="2", ARENA_AGGREGATE_EVERY_S="5") as arena:
@@ -42,7 +40,7 @@ def play(seconds: float, seed: int) -> tuple[Tally, Counter[str]]:
 
 
 def kill_at_random(arena: Arena, seconds: float, rng: random.Random, tally: Tally) -> Counter[str]:
-    """Kill single parts all the time; in between, kill each of KILLED_TWICE again soon after its restart."""
+    """Kill single parts all the time, and each of KILLED_TWICE again soon after its restart."""
     kills: Counter[str] = Counter()
     start = time.monotonic()
     twice_at = [start + seconds * (n + 1) / (len(KILLED_TWICE) + 1) for n in range(len(KILLED_TWICE))]

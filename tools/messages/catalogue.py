@@ -1,5 +1,3 @@
-"""Catalogues of translations: locale/<language>/LC_MESSAGES/django.po, and compiled as django.mo."""
-
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -54,7 +52,7 @@ def extracted() -> Catalog:
 
 
 def updated(language: str) -> Catalog:
-    """Return the catalogue with new messages untranslated and without obsolete ones; no fuzzy matches."""
+    """Return the catalogue with new messages untranslated, without obsolete ones; no fuzzy matches."""
     catalog = read(language)
     catalog.update(extracted(), no_fuzzy_matching=True)
     catalog.obsolete.clear()

@@ -1,4 +1,4 @@
-"""Find texts in templates and Python that people read but that are not marked for translation."""
+"""Search for texts in templates and Python that people read and that are not marked."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""`make screenshots`: start an arena, play battles in it, and take a picture of every page in every look."""
+"""`make screenshots`: start an arena, play battles, and photograph every page in every look."""
 
 import argparse
 import fnmatch
@@ -127,7 +127,7 @@ class Studio:
         return {"name": name, "value": self.state["signed_in"][who], "url": self.url}
 
     def take(self, browser: Browser, pictures: list[Picture], look: str, to: Path) -> list[str]:
-        """Take the pictures; return sentences about those that failed."""
+        """Take the pictures; return sentences about failures."""
         failed = []
         with ExitStack() as stack:
             contexts = {who: stack.enter_context(self._context(browser, LOOKS[look], who)) for who in Who}
@@ -197,7 +197,7 @@ def main() -> int:
 
 
 def take_all(studio: Studio, wanted: list[tuple[str, Picture]], to: Path) -> list[str]:
-    """Take the pictures, each in its look. Return sentences about those that failed."""
+    """Take each picture in its look; return sentences about failures."""
     failed = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)

@@ -1,5 +1,3 @@
-"""Index of all pictures; it marks those with generated battles."""
-
 from tools.screenshots.pictures import ADMINISTRATION, BATTLES, BOARDS, ERRORS, PEOPLE, Picture, World
 
 HEAD = """# Every page of the arena

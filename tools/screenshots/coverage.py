@@ -1,5 +1,3 @@
-"""Check that every URL of the site has a picture or a reason to have none."""
-
 from collections import defaultdict
 from fnmatch import fnmatchcase
 

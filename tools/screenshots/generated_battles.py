@@ -1,7 +1,7 @@
-"""`python -m tools.screenshots.generated_battles 500`: add battles of two weeks and many visitors to a running arena.
+"""`python -m tools.screenshots.generated_battles 500`: add battles of two weeks to a running arena.
 
 Prompts and answers are copied from played battles; visitors, votes, stars, reports and verdicts are made up. The last
-printed line is JSON with the newest row of each table in the administration: {"battles_vote": id, …}.
+printed line is JSON with the newest row of each admin table: {"battles_vote": id, …}.
 """
 
 import json

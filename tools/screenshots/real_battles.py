@@ -1,4 +1,4 @@
-"""Play battles for the pictures: everyday prompts and real answers of the local model."""
+"""Everyday prompts and real answers of the local model, for the pictures."""
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle, islice

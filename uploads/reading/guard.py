@@ -1,5 +1,3 @@
-"""Read a file in a child process with limited time and memory (uploads.reading.child)."""
-
 import logging
 import os
 import signal
@@ -19,7 +17,7 @@ PROJECT_DIR = Path(__file__).resolve().parents[2]
 
 
 def read(content: bytes, kind: Kind) -> Text | Picture:
-    """Return a document's text, or an image for models. Takes 15 seconds at most. Raises Unreadable."""
+    """Read a file in a child process (uploads.reading.child), 15 seconds at most. Raises Unreadable."""
     child = subprocess.Popen(  # noqa: S603 (our own module)
         [sys.executable, "-s", "-m", "uploads.reading.child", kind],
         cwd=PROJECT_DIR, env={"PYTHONDONTWRITEBYTECODE": "1"}, start_new_session=True,

@@ -43,7 +43,7 @@ def prepare_picture(content: bytes) -> Picture:
 
 
 def _is_whole(content: bytes) -> bool:
-    """Return whether a PNG or a GIF has its end. Pillow reads truncated ones; other truncated formats it refuses."""
+    """Return whether a PNG or GIF has its end. Pillow reads truncated ones, but of no other format."""
     try:
         if content.startswith(_PNG):
             return _png_ends(content)

@@ -1,5 +1,3 @@
-"""`manage.py backup FILE`: write the database and the uploads to one file while the arena runs."""
-
 import os
 import sys
 from pathlib import Path
@@ -25,7 +23,7 @@ class Command(BaseCommand):
 
 
 def _write(file: Path) -> Manifest:
-    """Write under another name and rename once the backup is complete and on the disk."""
+    """Write under another name; rename the complete file."""
     if file.exists():
         raise CommandError(f"{file} exists: a backup overwrites nothing.")
     unfinished = file.with_name(f"{file.name}.part")

@@ -1,5 +1,3 @@
-"""`manage.py prepare`: make a site work once its database runs; safe to repeat."""
-
 import hashlib
 import os
 from pathlib import Path
@@ -52,7 +50,7 @@ class Command(BaseCommand):
             call_command("migrate", interactive=False, verbosity=0)
 
     def _collect_static(self) -> None:
-        """Collect and compress, which takes seconds, only when a file changed since the last time."""
+        """Collect and compress only when a file changed: it takes seconds."""
         stamp = settings.STATIC_ROOT / ".collected"
         fingerprint = static_fingerprint()
         if stamp.exists() and stamp.read_text() == fingerprint:

@@ -1,5 +1,3 @@
-"""`manage.py restore FILE`: load a backup into an empty arena."""
-
 import shutil
 import sys
 import tempfile
@@ -41,9 +39,9 @@ class Command(BaseCommand):
 
 @contextmanager
 def open_seekable(file: Path) -> Iterator[IO[bytes]]:
-    """Open the file; copy standard input to a temporary file first, as a ZIP is read from its end.
+    """Open the file; a ZIP is read from its end, so copy standard input to a temporary file first.
 
-    The copy is made beside the uploads, where there is room for them.
+    The copy is beside the uploads, where there is room for them.
     """
     if str(file) != "-":
         with file.open("rb") as backup:

@@ -1,5 +1,3 @@
-"""`manage.py stop`: stop a running arena."""
-
 import os
 import sys
 

@@ -47,7 +47,7 @@ def sweep() -> None:
 
 
 def sweep_safely(succeeded_before: bool, *, with_probes: bool) -> bool:
-    """Run one round and return whether it succeeded; an outage is logged once, when it begins."""
+    """Run one round; return whether it succeeded. An outage is logged once, when it begins."""
     try:
         sweep()
         if with_probes:

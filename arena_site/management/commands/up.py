@@ -1,5 +1,3 @@
-"""`manage.py up`: run the whole arena in the foreground."""
-
 import os
 import sys
 

@@ -1,7 +1,7 @@
 """Django's PostgreSQL backend, with a pool that survives a restart of the server and fails fast in an outage.
 
-Django can have the pool check the connections it lends, but the pool then pauses longer after each broken connection
-and gives up before it has met a dozen. Measured: docs/adr/0033.
+Django can have the pool check lent connections, but the pool then pauses longer after each broken one and gives up
+before it has met a dozen. Measured: docs/adr/0033.
 """
 
 import logging
@@ -35,7 +35,7 @@ GRACE_S = 3.0
 
 
 class CircuitBreaker:
-    """Fail requests for a connection at once during a long outage; waiting threads would block all others.
+    """Fails requests for a connection at once during a long outage; waiting threads would block all others.
 
     Opens on a pool timeout caused by refused connections; a background thread probes the server and closes it.
     """
@@ -79,7 +79,7 @@ breaker = CircuitBreaker()
 
 
 def _working_connection(pool: Any, get: Callable[[], Any]) -> Any:
-    """Return a connection from `get`. If the first one is broken, have the pool check all idle ones before the next."""
+    """Return a connection. If the first one is broken, have the pool check all idle ones before the next."""
     connection = get()
     if _is_working(connection):
         return connection
@@ -89,12 +89,12 @@ def _working_connection(pool: Any, get: Callable[[], Any]) -> Any:
 
 
 def _connection_errors(pool: Any) -> int:
-    """Return how many attempts of the pool to connect have failed so far."""
+    """Return how many of the pool's attempts to connect have failed."""
     return int(pool.get_stats().get("connections_errors", 0))
 
 
 def _is_working(connection: Any) -> bool:
-    """Run a query only if the idle socket has data to read, which mostly means that the server closed it."""
+    """Run a query only if the idle socket is readable, mostly because the server closed it."""
     try:
         poll = select.poll()
         poll.register(connection.pgconn.socket, select.POLLIN)

@@ -1,5 +1,3 @@
-"""`manage.py aggregate_votes`: publish a snapshot now."""
-
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.aggregation import job

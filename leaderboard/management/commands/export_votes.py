@@ -1,5 +1,3 @@
-"""`manage.py export_votes FILE`: write votes under pseudonyms."""
-
 import sys
 from pathlib import Path
 from typing import IO, Any

@@ -1,5 +1,3 @@
-"""`manage.py import_votes FILE`: import a foreign table of votes as a board of its own."""
-
 import json
 import re
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""`manage.py rebuild_tallies`: recount all tallies from the votes."""
-
 from django.core.management.base import BaseCommand
 
 from leaderboard.counting import tallies

@@ -1,5 +1,3 @@
-"""`manage.py recompute_snapshot ID`: check that a snapshot's numbers follow from its votes."""
-
 import tempfile
 from pathlib import Path
 

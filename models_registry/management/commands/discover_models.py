@@ -52,11 +52,11 @@ def _find_provider(text: str) -> Provider:
 
 
 def _line(offer: Offer, model: LanguageModel | None) -> str:
-    about = [
+    parts = [
         f"{offer.context_length} tokens" if offer.context_length else "",
         f"{offer.size_b.normalize():f} B parameters" if offer.size_b else "",
         f"${offer.price_input:f} in, ${offer.price_output:f} out" if offer.has_price else "",
         *offer.abilities,
         f"registered as {model.slug}" if model else "",
     ]
-    return "  ".join([offer.upstream_name, *filter(None, about)])
+    return "  ".join([offer.upstream_name, *filter(None, parts)])

@@ -41,6 +41,6 @@ class Command(BaseCommand):
 
 
 def _last_imported(file: Path) -> str:
-    """Return the SHA-256 of the text that was last imported from a file of this name, or ""."""
+    """Return the SHA-256 last imported from a file of this name, or ""."""
     entry = AuditEntry.objects.filter(action=ACTION, subject=file.name).first()
     return str(entry.details.get("sha256", "")) if entry else ""

@@ -123,12 +123,12 @@ def test_unknown_host_returns_400_json(program: Client):
 
 @pytest.mark.parametrize("path", ["models/", "sessions/", "boards/", "leaderboard/snapshots/"])
 @pytest.mark.parametrize(
-    "asked",
+    "query",
     ["limit=0", "limit=201", "limit=-1", "limit=x", "limit=", "offset=-1", f"offset={10**30}", "limit=٣"],
 )
-def test_out_of_range_page_returns_400(program: Client, path: str, asked: str):
-    refused = program.get(f"/api/v1/{path}?{asked}")
-    assert (refused.status_code, list(refused.json()["fields"])) == (400, [asked.partition("=")[0]])
+def test_out_of_range_page_returns_400(program: Client, path: str, query: str):
+    refused = program.get(f"/api/v1/{path}?{query}")
+    assert (refused.status_code, list(refused.json()["fields"])) == (400, [query.partition("=")[0]])
 
 
 def test_list_pages_link_to_each_other(client: Client):
@@ -141,12 +141,12 @@ def test_list_pages_link_to_each_other(client: Client):
 
 
 def preflight(client: Client, path: str, origin: str = "https://app.example") -> ResponseHeaders:
-    asked = {
+    preflight_headers = {
         "Origin": origin,
         "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": "authorization,content-type,idempotency-key",
     }
-    return client.options(path, headers=asked).headers
+    return client.options(path, headers=preflight_headers).headers
 
 
 def test_unlisted_origin_gets_no_cors_headers(client: Client):

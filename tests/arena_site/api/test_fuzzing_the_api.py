@@ -1,7 +1,4 @@
-"""Requests generated from the API's schema get no 5xx and only responses that the schema describes.
-
-`make fuzz` tries thousands of random cases; the suite tries the same few for each operation.
-"""
+"""Requests generated from the API's schema: no 5xx, no undescribed response. `make fuzz` tries thousands."""
 
 import math
 import os
@@ -57,7 +54,7 @@ class Person:
         self.headers: dict[str, str] = {}
         self.cookies: dict[str, str] = {}
         actor = make.visitor() if kind == "visitor" else make.member()
-        self.world: World = api_fixtures.of(actor, with_boards=True)
+        self.world: World = api_fixtures.create_world(actor, with_boards=True)
         if kind == "token":
             _, token = ApiToken.issue(user=actor.user, name="t", scopes=list(Scope))
             self.headers["Authorization"] = f"Bearer {token}"

@@ -1,5 +1,3 @@
-"""The OpenAPI document reads statuses and payloads from the return annotations of views."""
-
 from typing import TypedDict
 
 from django.http import HttpResponse

@@ -1,4 +1,4 @@
-"""docker-compose.yml with variables filled in, and the secrets that it reads from .env."""
+"""docker-compose.yml with variables filled in."""
 
 import re
 import shlex
@@ -17,8 +17,6 @@ VARIABLE = re.compile(r"\$\{(\w+)(?::([-?])((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*
 
 
 def interpolated(text: str, values: dict[str, str]) -> str:
-    """Fill in ${NAME}, ${NAME:-default} and ${NAME:?complaint}."""
-
     def value(found: re.Match[str]) -> str:
         name, kind, rest = found.groups()
         if name in values:
@@ -71,13 +69,12 @@ def make_secrets(file: Path) -> subprocess.CompletedProcess[str]:
 
 
 def made_secrets() -> dict[str, str]:
-    """Return what deploy/make_secrets.sh adds to an empty file."""
     with NamedTemporaryFile("r") as file:
         assert make_secrets(Path(file.name)).returncode == 0
         return dict(line.split("=", 1) for line in file.read().splitlines())
 
 
 def variables() -> set[str]:
-    """Return the names of the variables that the compose files take from .env."""
+    """Return the variables that the compose files take from .env."""
     texts = [path.read_text() for path in settings.BASE_DIR.glob("docker-compose*.yml")]
     return {name for text in texts for name in re.findall(r"(?<!\$)\$\{(\w+)", text)}

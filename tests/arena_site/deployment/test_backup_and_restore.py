@@ -1,5 +1,3 @@
-"""A backup restored into an empty arena equals the original."""
-
 import os
 import subprocess
 import sys
@@ -166,7 +164,7 @@ def test_backup_contains_no_secrets(backup: Path, settings):
 
 
 def with_member(backup: Path, name: str, content: bytes) -> None:
-    """Change one member of the backup."""
+    """Replace one member of the backup."""
     with zipfile.ZipFile(backup) as archive:
         members = {each: archive.read(each) for each in archive.namelist()} | {name: content}
     with zipfile.ZipFile(backup, "w") as archive:

@@ -1,5 +1,3 @@
-"""docker-compose.yml and its override files, checked without a container engine."""
-
 import os
 import re
 import shlex

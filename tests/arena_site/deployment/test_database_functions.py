@@ -1,5 +1,3 @@
-"""Database functions and triggers defined in `.sql` files instead of models."""
-
 import pytest
 from django.db import connection
 

@@ -1,4 +1,4 @@
-"""The commands of docker-compose.yml with its environment and production settings run an arena."""
+"""Processes started by the commands of docker-compose.yml, with production settings."""
 
 import os
 import subprocess

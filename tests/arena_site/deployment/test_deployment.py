@@ -1,5 +1,3 @@
-"""The compose file, the image and the workflows fit this repository."""
-
 import json
 import os
 import re
@@ -28,7 +26,7 @@ each_service = pytest.mark.parametrize("service", services(), ids=lambda service
 
 
 def dockerfile() -> list[tuple[str, str]]:
-    """Return (instruction, rest) of each instruction, continued lines joined."""
+    """Return (instruction, rest), continued lines joined."""
     text = re.sub(r"^#.*\n", "", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE).replace("\\\n", " ")
     return [(line.split()[0], line.split(maxsplit=1)[1].strip()) for line in text.splitlines() if line.strip()]
 

@@ -1,5 +1,3 @@
-"""Environment files named by ARENA_ENV_FILE."""
-
 import subprocess
 import sys
 from pathlib import Path

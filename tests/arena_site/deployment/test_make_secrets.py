@@ -1,5 +1,3 @@
-"""deploy/make_secrets.sh adds missing secrets to .env and changes nothing else."""
-
 from pathlib import Path
 
 import pytest

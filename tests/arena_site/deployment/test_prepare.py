@@ -1,5 +1,3 @@
-"""Messages of `manage.py prepare` to operators."""
-
 from io import StringIO
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Removed variables are warned of at the start; harmful ones are errors."""
-
 import pytest
 from django.core.checks import ERROR, WARNING
 

@@ -1,5 +1,3 @@
-"""The site's database role reads and writes rows, but cannot rewrite the audit log or votes."""
-
 import os
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -90,7 +88,7 @@ def test_deleted_account_leaves_audit_entries_unnamed(evidence: None):
 
 @pytest.fixture
 def as_site(transactional_db: None) -> Iterator[psycopg.Connection]:
-    """Sign Django's connection in as the site's role, and yield another connection with that role."""
+    """Sign Django's connection in as the site's role; yield another connection with that role."""
     grant_rights()
     settings = connection.settings_dict
     owner = {"USER": settings["USER"], "PASSWORD": settings["PASSWORD"]}
@@ -151,11 +149,11 @@ def test_site_role_reads_and_writes_every_table(as_site: psycopg.Connection):
 
 def test_table_of_later_migration_is_writable_at_once(as_site: psycopg.Connection):
     with psycopg.connect(**owner_of_tests()) as owner:
-        owner.execute("CREATE TABLE later (id serial PRIMARY KEY, said text)")
+        owner.execute("CREATE TABLE later (id serial PRIMARY KEY, content text)")
         owner.commit()
         try:
-            as_site.execute("INSERT INTO later (said) VALUES ('something')")
-            assert as_site.execute("SELECT said FROM later").fetchall() == [("something",)]
+            as_site.execute("INSERT INTO later (content) VALUES ('something')")
+            assert as_site.execute("SELECT content FROM later").fetchall() == [("something",)]
             as_site.rollback()
         finally:
             owner.execute("DROP TABLE later")

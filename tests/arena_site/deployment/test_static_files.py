@@ -1,5 +1,3 @@
-"""Static files: our own, and a few from two installed packages."""
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""The weekly workflow audits every list of packages that an arena or its tests install."""
-
 import re
 from pathlib import Path
 from typing import Any

@@ -74,7 +74,7 @@ def schema_of(database: str) -> Schema:
 
 
 def unserved(before: Schema, after: Schema) -> list[str]:
-    """Return sentences about changes that code written for `before` cannot use."""
+    """Return a sentence for each change that code written for `before` cannot use."""
     found = []
     for (table, name), column in before.items():
         now = after.get((table, name))
@@ -126,7 +126,7 @@ class OldArena:
             return False
 
     def reader(self) -> Reader:
-        """Whose responses' statuses are all kept."""
+        """Return a client that records the status of each response."""
         reader = Reader(self.url)
         reader.client.event_hooks["response"].append(lambda response: self.statuses.append(response.status_code))
         return reader

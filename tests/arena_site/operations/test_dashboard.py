@@ -1,5 +1,3 @@
-"""The administration's first page: the arena's state by permission."""
-
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any

@@ -1,5 +1,3 @@
-"""Metrics are complete, readable for Prometheus and not public."""
-
 import json
 import re
 from collections.abc import Callable
@@ -172,8 +170,8 @@ def test_metrics_need_network_or_token(
 def test_metrics_check_client_behind_trusted_proxy(client: Client, settings: Any):
     settings.ARENA_TRUSTED_PROXIES = ["10.0.0.0/8"]
     settings.ARENA_METRICS_NETWORKS = ["10.0.0.0/8", "192.0.2.0/24"]
-    asked = {"198.51.100.7": 404, "192.0.2.9": 200}
-    for visitor, status in asked.items():
+    expected = {"198.51.100.7": 404, "192.0.2.9": 200}
+    for visitor, status in expected.items():
         response = client.get("/metrics", headers={"X-Forwarded-For": visitor}, REMOTE_ADDR="10.0.0.1")
         assert response.status_code == status
 
@@ -207,7 +205,7 @@ def test_other_metrics_remain_without_database(client: Client, monkeypatch: pyte
 
 
 def metric_names() -> set[str]:
-    """Return the names of all families, also of those without samples."""
+    """Return the names of all families, also without samples."""
     names = set()
     for family in metrics.ArenaCollector().collect():
         names |= {
@@ -221,8 +219,8 @@ def metric_names() -> set[str]:
 def test_grafana_queries_existing_metrics():
     deploy = site_settings.BASE_DIR / "deploy"
     board = json.loads((deploy / "grafana/dashboards/arena.json").read_text())
-    asked = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
-    assert set(re.findall(r"\barena_\w+", " ".join(asked))) <= metric_names()
+    queries = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    assert set(re.findall(r"\barena_\w+", " ".join(queries))) <= metric_names()
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
     (source,) = yaml.safe_load((deploy / "grafana/datasources/prometheus.yml").read_text())["datasources"]
     assert {panel["datasource"]["uid"] for panel in board["panels"]} == {source["uid"]}

@@ -1,5 +1,3 @@
-"""/readyz names every fault in JSON; /livez answers independently of services."""
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event
@@ -30,7 +28,7 @@ def away(error: Exception) -> Any:
     return fail
 
 
-def asked(status: int) -> dict[str, Any]:
+def readiness(status: int) -> dict[str, Any]:
     response = Client().get("/readyz")
     body: dict[str, Any] = response.json()
     assert (response.status_code, body["ready"]) == (status, status == 200)
@@ -49,7 +47,7 @@ def _all_processes_are_alive() -> Iterator[None]:
 
 def test_healthy_arena_is_ready():
     make.model("ada"), make.model("bert")
-    assert asked(200) == {
+    assert readiness(200) == {
         "ready": True,
         "checks": dict.fromkeys(PARTS, "ok"),
         "drawable_models": 2,
@@ -59,47 +57,47 @@ def test_healthy_arena_is_ready():
 
 def test_silent_process_is_named():
     connection().delete("heartbeat:sweeper")
-    assert asked(503)["checks"] == {**dict.fromkeys(PARTS, "ok"), "sweeper": "not heard"}
+    assert readiness(503)["checks"] == {**dict.fromkeys(PARTS, "ok"), "sweeper": "not heard"}
 
 
 def test_readyz_without_database_omits_dependent_checks(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(health, "_check_database", away(OperationalError()))
-    assert asked(503)["checks"] == {
+    assert readiness(503)["checks"] == {
         "database": "away", "valkey": "ok", **dict.fromkeys(heartbeat.EXPECTED, "ok"),
     }  # fmt: skip
 
 
 @pytest.mark.usefixtures("no_valkey")
 def test_readyz_without_valkey_omits_dependent_checks():
-    assert asked(503)["checks"] == {
+    assert readiness(503)["checks"] == {
         "database": "ok", "valkey": "away", "migrations": "ok", "provider_keys": "ok",
     }  # fmt: skip
 
 
 def test_unapplied_migration_is_not_ready(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(MigrationExecutor, "migration_plan", lambda *_: ["one more"])
-    assert asked(503)["checks"]["migrations"] == "not applied"
+    assert readiness(503)["checks"]["migrations"] == "not applied"
     monkeypatch.undo()
-    asked(200)
+    readiness(200)
 
 
 def test_undecryptable_keys_are_not_ready(settings: Any):
     provider = Provider(name="Paid", base_url="http://paid.test/v1")
     provider.store_key("sk-a-provider-key")
     provider.save()
-    asked(200)
+    readiness(200)
     settings.ARENA_ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
-    assert "ARENA_ENCRYPTION_KEYS" in asked(503)["checks"]["provider_keys"]
+    assert "ARENA_ENCRYPTION_KEYS" in readiness(503)["checks"]["provider_keys"]
 
 
 def test_valkey_lost_between_two_checks_is_away(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(heartbeat, "missing", away(redis.ConnectionError()))
-    assert asked(503)["checks"]["valkey"] == "away"
+    assert readiness(503)["checks"]["valkey"] == "away"
 
 
 def test_database_lost_between_two_checks_is_away(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(type(LanguageModel.objects), "configured", away(OperationalError()))
-    assert asked(503)["checks"]["database"] == "away"
+    assert readiness(503)["checks"]["database"] == "away"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -112,10 +110,10 @@ def test_livez_answers_while_threads_wait_for_database(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(health, "_check_database", wait)
     with serve() as site, ThreadPoolExecutor(settings.ARENA_DATABASE_POOL) as crowd:
-        asked = [crowd.submit(Reader(site).get, "/readyz") for _ in range(settings.ARENA_DATABASE_POOL)]
+        responses = [crowd.submit(Reader(site).get, "/readyz") for _ in range(settings.ARENA_DATABASE_POOL)]
         try:
             all_wait.wait(60)
             assert Reader(site).get("/livez").status_code == 200
         finally:
             is_back.set()
-        assert {one.result(60).status_code for one in asked} == {200}
+        assert {one.result(60).status_code for one in responses} == {200}

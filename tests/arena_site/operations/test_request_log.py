@@ -1,5 +1,3 @@
-"""Each request logs one line with an id, which its tasks log, too."""
-
 import json
 import logging
 from collections.abc import Iterator

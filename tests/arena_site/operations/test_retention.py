@@ -1,5 +1,3 @@
-"""Sessions and network hashes beyond their retention are deleted; votes and boards stay."""
-
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -29,7 +27,6 @@ pytestmark = pytest.mark.django_db
 
 
 def session_of(actor: Actor, *, days_ago: int) -> Session:
-    """Return a session with one vote."""
     battle = make.answered_battle(make.model(), make.model(), actor=actor)
     cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
     Session.objects.filter(pk=battle.session_id).update(last_active_at=timezone.now() - timedelta(days=days_ago))

@@ -1,5 +1,3 @@
-"""The page of all components, for staff."""
-
 import pytest
 from django.test import Client
 

@@ -1,5 +1,3 @@
-"""Changes by staff in the administration are audited, without secrets that open accounts."""
-
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
@@ -29,7 +27,7 @@ def client(client: Client, administrator: User) -> Client:
     return client
 
 
-def trail(administrator: User) -> list[tuple[str, str]]:
+def audit_entries(administrator: User) -> list[tuple[str, str]]:
     assert set(AuditEntry.objects.values_list("user", flat=True)) <= {administrator.pk}
     return list(AuditEntry.objects.order_by("pk").values_list("action", "subject"))
 
@@ -52,12 +50,12 @@ def test_password_change_by_staff_is_audited_without_it(client: Client, administ
     member = make.user("member@example.org")
     page = f"/admin/accounts/user/{member.pk}/password/"
     client.post(page, {"password1": "short", "password2": "other", "usable_password": "true"})
-    assert trail(administrator) == []
+    assert audit_entries(administrator) == []
     words = "correct horse battery"
     client.post(page, {"password1": words, "password2": words, "usable_password": "true", "set-password": "1"})
     assert User.objects.get(pk=member.pk).check_password(words)
     client.post(page, {"usable_password": "false", "unset-password": "1"})
-    assert trail(administrator) == [("set password", f"user {member.pk}")] * 2
+    assert audit_entries(administrator) == [("set password", f"user {member.pk}")] * 2
     assert words not in str(list(AuditEntry.objects.values()))
 
 
@@ -75,7 +73,7 @@ def test_group_permissions_are_audited(client: Client, administrator: User):
     group = Group.objects.get(name="Readers")
     client.post(f"/admin/auth/group/{group.pk}/change/", {"name": "Readers"})
     client.post(f"/admin/auth/group/{group.pk}/delete/", {"post": "yes"})
-    assert trail(administrator) == [(f"{verb} group", "Readers") for verb in ("add", "change", "delete")]
+    assert audit_entries(administrator) == [(f"{verb} group", "Readers") for verb in ("add", "change", "delete")]
     added, changed, _ = AuditEntry.objects.order_by("pk")
     assert (len(added.details["permissions"]), changed.details["permissions"]) == (1, [])
 
@@ -92,7 +90,7 @@ def test_email_change_is_audited_without_address(client: Client, administrator: 
     client.post(pages, {"action": "delete_selected", "_selected_action": address.pk, "post": "yes"})
     assert not EmailAddress.objects.filter(user=member).exists()
     verbs = ("add", "change", "verify", "delete")
-    assert trail(administrator) == [(f"{verb} email address", of_member) for verb in verbs]
+    assert audit_entries(administrator) == [(f"{verb} email address", of_member) for verb in verbs]
     assert "example.org" not in str(list(AuditEntry.objects.values()))
 
 
@@ -107,7 +105,7 @@ def test_deleted_credentials_are_audited_single_or_bulk(client: Client, administ
     form = {"action": "delete_selected", "_selected_action": lost.pk, "post": "yes"}
     client.post("/admin/mfa/authenticator/", form)
     assert not ApiToken.objects.exists()
-    assert [action for action, _ in trail(administrator)] == ["delete api token"] * 3 + ["delete authenticator"]
+    assert [action for action, _ in audit_entries(administrator)] == ["delete api token"] * 3 + ["delete authenticator"]
 
 
 @pytest.mark.parametrize("choice", ["make_verified", "delete_selected"])

@@ -1,4 +1,4 @@
-"""Access to every URL of the site (url_access.py); strangers get 404 for a person's data."""
+"""Access rules of url_access.py; strangers get 404 for a person's data."""
 
 import json
 import re
@@ -25,7 +25,7 @@ REFUSED = (401, NOT_ALLOWED, HIDDEN, 500)
 
 
 def ask(client: Client, method: str, path: str) -> int:
-    """Return the status of a request with the fields of all forms; its changes are rolled back."""
+    """Return the status of a request with the fields of all forms; roll its changes back."""
     is_json = path.startswith("/api/")
     data, media_type = (json.dumps(SENT), "application/json") if is_json else (urlencode(SENT), FORM)
     with transaction.atomic():
@@ -46,14 +46,14 @@ def _no_limits(settings) -> None:
 
 @pytest.fixture(params=["visitor", "member"])
 def owned(request: pytest.FixtureRequest) -> World:
-    return api_fixtures.of(make.visitor() if request.param == "visitor" else make.member())
+    return api_fixtures.create_world(make.visitor() if request.param == "visitor" else make.member())
 
 
 @pytest.fixture
 def others() -> dict[str, Client]:
     moderator, member = make.member(is_staff=True), make.member()
     return {
-        "nobody": Client(),
+        "no one": Client(),
         "another visitor": make.browser(make.visitor()),
         "another member": make.browser(member),
         "a moderator": make.browser(moderator),
@@ -73,15 +73,14 @@ def test_readable_urls_answer_head():
     readable = []
     for path in set(addresses()) - streams:
         if not path.startswith("/admin/"):
-            asked = re.sub(r"{\w+}", "nothing", path)
-            if ask(staff, "GET", asked) != NO_SUCH_METHOD:
+            filled = re.sub(r"{\w+}", "nothing", path)
+            if ask(staff, "GET", filled) != NO_SUCH_METHOD:
                 readable.append(path)
-                assert ask(staff, "HEAD", asked) != NO_SUCH_METHOD, path
+                assert ask(staff, "HEAD", filled) != NO_SUCH_METHOD, path
     assert len(readable) > 50
 
 
 def paths_of(owned: World) -> Iterator[str]:
-    """Yield the URLs of a person's data."""
     for address, (id_in, _) in url_access.OWNED.items():
         yield address.format(public_id=id_in(owned))
     for address, id_in in url_access.OWNED_PAGES.items():
@@ -111,7 +110,7 @@ def test_owned_urls_answer_their_owner_only(owned: World, others: dict[str, Clie
 
 def test_token_is_limited_to_its_scopes():
     member, wrong = make.member(), []
-    owned = api_fixtures.of(member)
+    owned = api_fixtures.create_world(member)
     programs = {scope: program(member, scope) for scope in Scope}
     for address, (id_in, needed) in url_access.OWNED.items():
         path = address.format(public_id=id_in(owned))
@@ -126,8 +125,8 @@ def test_token_is_limited_to_its_scopes():
 def test_browser_changes_need_csrf_token(owned: World):
     strict = make.browser(owned.actor, enforce_csrf_checks=True)
     unsafe = ("POST", "PUT", "PATCH", "DELETE")
-    asked = [(method, path) for path in paths_of(owned) for method in unsafe]
-    assert [request for request in asked if ask(strict, *request) != NOT_ALLOWED] == []
+    unsafe_requests = [(method, path) for path in paths_of(owned) for method in unsafe]
+    assert [request for request in unsafe_requests if ask(strict, *request) != NOT_ALLOWED] == []
 
 
 @pytest.mark.parametrize(("address", "method"), url_access.MEMBERS_TOKENS.items())
@@ -141,7 +140,7 @@ def test_member_revokes_own_tokens_only(address: str, method: str, others: dict[
     signed_out = 401 if path.startswith("/api/") else 302
     no_token = NOT_ALLOWED if path.startswith("/api/") else 302
     assert answers == {
-        "nobody": signed_out, "another visitor": signed_out, "another's program": no_token, **strangers,
+        "no one": signed_out, "another visitor": signed_out, "another's program": no_token, **strangers,
     }  # fmt: skip
     assert ask(program(member, *Scope), method, path) == no_token
     assert ApiToken.objects.usable().filter(pk=row.pk).exists()
@@ -155,7 +154,7 @@ def test_member_signs_out_own_browsers_only(address: str, others: dict[str, Clie
     wrong = HIDDEN if "{public_id}" in address else 302  # signing out "others" affects one's own browsers only
     answers = {who: ask(client, "POST", path) for who, client in others.items()}
     assert answers == {
-        "nobody": 302, "another visitor": 302, "another's program": 302, "another member": wrong, "a moderator": wrong,
+        "no one": 302, "another visitor": 302, "another's program": 302, "another member": wrong, "a moderator": wrong,
     }  # fmt: skip
     for client in others.values():
         client.post(path)
@@ -172,7 +171,7 @@ def test_member_signs_out_own_browsers_only_by_api(address: str, others: dict[st
     wrong = HIDDEN if "{public_id}" in address else 204
     answers = {who: ask(client, "DELETE", path) for who, client in others.items()}
     assert answers == {
-        "nobody": 401, "another visitor": 401, "another's program": NOT_ALLOWED, "another member": wrong,
+        "no one": 401, "another visitor": 401, "another's program": NOT_ALLOWED, "another member": wrong,
         "a moderator": wrong,
     }  # fmt: skip
     assert ask(program(member, *Scope), "DELETE", path) == NOT_ALLOWED
@@ -187,7 +186,7 @@ def test_member_signs_out_own_browsers_only_by_api(address: str, others: dict[st
 def test_members_pages_redirect_others_to_sign_in(path: str, others: dict[str, Client]):
     answers = {who: ask(client, "GET", path) for who, client in others.items()}
     assert answers == {
-        "nobody": 302, "another visitor": 302, "another's program": 302, "another member": 200, "a moderator": 200,
+        "no one": 302, "another visitor": 302, "another's program": 302, "another member": 200, "a moderator": 200,
     }  # fmt: skip
 
 
@@ -205,7 +204,7 @@ def test_lists_show_own_rows_only(owned: World, others: dict[str, Client]):
 
 
 def test_public_urls_are_equal_for_all(others: dict[str, Client]):
-    world = api_fixtures.of(make.visitor(), with_boards=True)
+    world = api_fixtures.create_world(make.visitor(), with_boards=True)
     del others["another's program"]  # pages know no tokens
     for address in url_access.OPEN:
         path = address.format(slug="ada", a="ada", b="bob", public_id=world.ids["snapshots"][0], rest="nothing/")
@@ -232,7 +231,7 @@ def administration() -> Iterator[str]:
 def test_every_admin_url_needs_staff(others: dict[str, Client]):
     paths = [path for path in administration() if "{" not in path]
     assert len(paths) > 50
-    for who in ("nobody", "another visitor", "another member", "another's program"):
+    for who in ("no one", "another visitor", "another member", "another's program"):
         for path in paths:
             for method in ("GET", "POST"):
                 response = others[who].generic(method, path)

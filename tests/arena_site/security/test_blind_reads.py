@@ -63,7 +63,6 @@ def models() -> dict[str, LanguageModel]:
 
 
 def add_models() -> None:
-    """Add models with different providers, prices and measurements."""
     for number, name in enumerate(NAMES):
         model = make.model(
             slug=name, name=name.title(), at=f"http://127.0.0.1:9/{name}/v1", parameters={"max_tokens": TOKENS},
@@ -89,7 +88,6 @@ def unreachable(call: Any) -> CallResult:
 
 
 def answer(turn: Turn, *, right: Callable[[Any], CallResult] = done) -> None:
-    """Store both answers as a worker does."""
     started = turn_store.claim_and_start(turn.pk)
     assert started is not None
     claimed, calls = started
@@ -191,7 +189,7 @@ def battles_of(arena: Arena, owner: Actor, pair: tuple[str, str]) -> Iterator[No
 
 
 def everything(client: Client, arena: Arena, *, only: str = "/") -> Read:
-    """Return the response at every URL below `only`, by kind of client and URL."""
+    """Return responses by client and URL."""
     asks = "a program: " if "HTTP_AUTHORIZATION" in client.defaults else ""
     wanted = [path for path in paths(arena) if path.startswith(only)]
     return {asks + _neutral(path, arena): _read(client, path, arena) for path in wanted}

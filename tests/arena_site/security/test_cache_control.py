@@ -1,5 +1,3 @@
-"""Personal responses are not cached by browsers or proxies."""
-
 from typing import Any
 
 import pytest

@@ -1,4 +1,4 @@
-"""A key that its provider repeats in answers and errors appears nowhere: responses, database, Valkey, logs."""
+"""A key repeated by its provider appears in no response, row, Valkey key or log line."""
 
 import json
 import logging
@@ -43,7 +43,6 @@ def written() -> Iterator[StringIO]:
 
 @pytest.fixture
 def messages() -> Iterator[list[str]]:
-    """Messages published to workers."""
     published: list[str] = []
 
     def record(headers: Any, body: Any, **_: object) -> None:
@@ -77,7 +76,6 @@ def contestants(provider: Provider, *names: str) -> None:
 
 
 def whole_database() -> str:
-    """Dump every row of every table."""
     rows = []
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):

@@ -1,4 +1,4 @@
-"""Lists in the administration stay fast with a million rows: only displayed rows are read."""
+"""Admin lists read only displayed rows, so that they stay fast with a million."""
 
 import re
 from collections.abc import Callable
@@ -50,17 +50,17 @@ def test_admin_list_query_count_is_fixed(admin: Client, path: str):
         add_rows(number)
         with CaptureQueriesContext(
             connection,
-        ) as asked:
+        ) as queries:
             assert admin.get(f"/admin/{path}/").status_code == 200
-        costs.append(len(asked))
+        costs.append(len(queries))
     assert costs[0] == costs[1] <= 12
 
 
 @pytest.mark.parametrize("path", LISTS)
 def test_admin_lists_neither_count_nor_sort_tables(admin: Client, path: str):
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         admin.get(f"/admin/{path}/")
-    for query in asked:
+    for query in queries:
         assert not re.search(r"COUNT\(\*\)(?!.* LIMIT )", query["sql"]), query["sql"]
         assert "SELECT DISTINCT" not in query["sql"].replace("SELECT DISTINCT ON", "")
         assert not re.search(r"\b(MIN|MAX)\(", query["sql"])
@@ -88,9 +88,9 @@ def test_admin_search_finds_matching_rows_only(admin: Client, path: str, words_o
 
 def test_admin_search_scans_no_large_table(admin: Client):
     add_rows(1)
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         admin.get("/admin/battles/vote/", {"q": "user:1"})
-    searches = [query["sql"] for query in asked if "UNION" in query["sql"]]
+    searches = [query["sql"] for query in queries if "UNION" in query["sql"]]
     assert searches
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")

@@ -1,5 +1,3 @@
-"""Every response has security headers."""
-
 import os
 import re
 import subprocess

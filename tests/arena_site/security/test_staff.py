@@ -1,5 +1,3 @@
-"""Permissions of moderators, and staff's sign-in."""
-
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import (
@@ -133,8 +131,8 @@ def test_signed_in_second_factor_opens_admin(settings, at_work: Client, moderato
 def test_sign_in_asks_for_second_factor(settings, client: Client, moderator: User):
     settings.ARENA_STAFF_SECOND_FACTOR = True
     TOTP.activate(moderator, generate_totp_secret())
-    asked = client.post("/accounts/login/?next=/admin/", {"login": moderator.email, "password": PASSWORD})
-    assert asked["Location"].startswith("/accounts/2fa/authenticate/")
+    response = client.post("/accounts/login/?next=/admin/", {"login": moderator.email, "password": PASSWORD})
+    assert response["Location"].startswith("/accounts/2fa/authenticate/")
     assert client.get("/admin/").status_code == 302
 
 

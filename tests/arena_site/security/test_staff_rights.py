@@ -1,5 +1,3 @@
-"""Actions that moderators may not do without an administrator."""
-
 import pytest
 from django.contrib.messages import get_messages
 from django.test import Client
@@ -20,11 +18,10 @@ ARENAS_OWN = sorted(set(Vote.ExcludedReason) - {Vote.ExcludedReason.MODERATION, 
 
 
 @pytest.fixture
-def chief(client: Client, administrator: User) -> Client:
-    """An administrator's browser."""
-    chief = Client()
-    chief.force_login(administrator)
-    return chief
+def administrator_browser(client: Client, administrator: User) -> Client:
+    administrator_browser = Client()
+    administrator_browser.force_login(administrator)
+    return administrator_browser
 
 
 def ban_form(**whom: object) -> dict[str, object]:
@@ -48,11 +45,11 @@ def reasons(*votes: Vote) -> set[str]:
     return set(Vote.objects.filter(pk__in=[vote.pk for vote in votes]).values_list("excluded_reason", flat=True))
 
 
-def test_ban_of_administrator_needs_administrator(at_work: Client, chief: Client, administrator: User):
+def test_ban_of_administrator_needs_administrator(at_work: Client, administrator_browser: Client, administrator: User):
     page = at_work.post(f"{BANS}add/", ban_form(user=administrator.pk))
     assert (page.status_code, STAFF_ONLY in page.text) == (200, True)
     assert not Ban.objects.exists()
-    assert chief.post(f"{BANS}add/", ban_form(user=administrator.pk)).status_code == 302
+    assert administrator_browser.post(f"{BANS}add/", ban_form(user=administrator.pk)).status_code == 302
 
 
 def test_ban_of_other_moderator_needs_administrator(at_work: Client):
@@ -83,7 +80,9 @@ def test_network_ban_does_not_block_administrator(rf, administrator: User):
 
 
 @pytest.mark.parametrize("kind", ["user", "visitor", "visited_network", "network"])
-def test_own_ban_is_lifted_by_administrator(at_work: Client, chief: Client, moderator: User, rf, kind: str):
+def test_own_ban_is_lifted_by_administrator(
+    at_work: Client, administrator_browser: Client, moderator: User, rf, kind: str
+):
     visit = Visitor.objects.create(claimed_by=moderator, network=NETWORK)
     whom = {
         "user": {"user": moderator}, "visitor": {"visitor": visit}, "visited_network": {"network": NETWORK},
@@ -94,7 +93,7 @@ def test_own_ban_is_lifted_by_administrator(at_work: Client, chief: Client, mode
     assert "Only an administrator can lift a block that holds for you." in at_work.post(BANS, lift, follow=True).text
     assert Ban.objects.in_force().exists()
     assert not AuditEntry.objects.exists()
-    chief.post(BANS, lift)
+    administrator_browser.post(BANS, lift)
     assert not Ban.objects.in_force().exists()
 
 
@@ -105,28 +104,36 @@ def test_refused_lift_lifts_no_other_ban(at_work: Client, moderator: User):
 
 
 @pytest.mark.parametrize("reason", ARENAS_OWN)
-def test_arenas_own_exclusion_is_lifted_by_administrator(at_work: Client, chief: Client, reason: str):
+def test_arenas_own_exclusion_is_lifted_by_administrator(at_work: Client, administrator_browser: Client, reason: str):
     vote, other = voted(make.visitor(), reason=reason), voted(make.visitor(), reason="operator")
     assert "that the arena itself set aside" in judge(at_work, "restore_votes", vote, other)
     assert reasons(vote, other) == {reason, "operator"}
     assert "1 vote is changed" in judge(at_work, "restore_votes", other)
-    assert "1 vote is changed" in judge(chief, "restore_votes", vote)
+    assert "1 vote is changed" in judge(administrator_browser, "restore_votes", vote)
     assert reasons(vote, other) == {""}
 
 
 @pytest.mark.parametrize(("action", "reason"), [("restore_votes", "moderation"), ("exclude_votes", "")])
 @pytest.mark.parametrize("whose", ["own", "administrators"])
 def test_votes_of_staff_are_judged_by_administrator(
-    at_work: Client, chief: Client, moderator: User, administrator: User, action: str, reason: str, whose: str
+    at_work: Client,
+    administrator_browser: Client,
+    moderator: User,
+    administrator: User,
+    action: str,
+    reason: str,
+    whose: str,
 ):
     vote = voted(Actor(user=moderator if whose == "own" else administrator), reason=reason)
     assert "your own votes and those of administrators" in judge(at_work, action, vote)
     assert reasons(vote) == {reason}
-    assert "1 vote is changed" in judge(chief, action, vote)
+    assert "1 vote is changed" in judge(administrator_browser, action, vote)
 
 
 @pytest.mark.parametrize("state", ["dismissed", "excluded"])
-def test_own_review_is_decided_by_administrator(at_work: Client, chief: Client, moderator: User, state: str):
+def test_own_review_is_decided_by_administrator(
+    at_work: Client, administrator_browser: Client, moderator: User, state: str
+):
     vote = voted(Actor(user=moderator), reason="anomaly")
     vote.refresh_from_db()
     review = AnomalyReview.objects.create(
@@ -139,12 +146,14 @@ def test_own_review_is_decided_by_administrator(at_work: Client, chief: Client, 
     assert "your own votes" in " ".join(str(message) for message in get_messages(refused.wsgi_request))
     assert AnomalyReview.objects.get().state == "open"
     assert reasons(vote) == {"anomaly"}
-    chief.post(path, decision)
+    administrator_browser.post(path, decision)
     assert AnomalyReview.objects.get().state == state
 
 
 @pytest.mark.parametrize("action", ["dismiss", "hide", "show_again", "exclude_votes", "ban"])
-def test_own_case_is_decided_by_administrator(at_work: Client, chief: Client, moderator: User, action: str):
+def test_own_case_is_decided_by_administrator(
+    at_work: Client, administrator_browser: Client, moderator: User, action: str
+):
     vote = voted(Actor(user=moderator))
     if action == "show_again":
         Battle.objects.update(hidden_at="2026-01-01T00:00Z")
@@ -152,4 +161,4 @@ def test_own_case_is_decided_by_administrator(at_work: Client, chief: Client, mo
     form = {"action": action, "_selected_action": [case.pk], "because": "It is fine."}
     assert "Only an administrator can decide on your own battles." in at_work.post(QUEUE, form, follow=True).text
     assert not AuditEntry.objects.exists()
-    assert "1 case is decided" in chief.post(QUEUE, form, follow=True).text
+    assert "1 case is decided" in administrator_browser.post(QUEUE, form, follow=True).text

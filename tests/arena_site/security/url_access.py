@@ -1,4 +1,4 @@
-"""Access rules of every URL of the site; test_authorisation fails for a URL without one."""
+"""Access rules of every URL."""
 
 from collections.abc import Callable
 

@@ -1,5 +1,3 @@
-"""The web server closes connections whose peer stalls."""
-
 import math
 import resource
 import socket

@@ -1,5 +1,3 @@
-"""Limits and budgets hold under two hundred concurrent requests."""
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,5 +1,3 @@
-"""The embedded PostgreSQL and Valkey."""
-
 import pytest
 from django.db import connection
 from django.db.utils import ProgrammingError

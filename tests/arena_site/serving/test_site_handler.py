@@ -1,5 +1,3 @@
-"""Differences of SiteHandler from Django's handler."""
-
 import threading
 import time
 from collections.abc import Iterator
@@ -15,7 +13,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class OwnHandler(SiteHandler):
-    """Sender that distinguishes this site's signals from those of others."""
+    """Sender that separates this site's signals from others."""
 
 
 @pytest.fixture

@@ -1,5 +1,3 @@
-"""Caps on open streams per person, network and web process."""
-
 import gc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -36,7 +34,7 @@ def caps(settings: Any) -> dict[str, int]:
 
 @contextmanager
 def opened(client: httpx2.Client, path: str, number: int = 1) -> Iterator[list[httpx2.Response]]:
-    """Open `number` streams at once, until the block ends."""
+    """Hold `number` streams open."""
     with ExitStack() as stack, ThreadPoolExecutor(number) as pool:
         requests = [client.build_request("GET", path) for _ in range(number)]
         responses = list(pool.map(lambda request: client.send(request, stream=True), requests))

@@ -1,5 +1,3 @@
-"""Modes with visible names: side by side, comparison and direct chat."""
-
 from decimal import Decimal
 
 import pytest

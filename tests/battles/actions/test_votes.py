@@ -1,5 +1,3 @@
-"""Votes: one per battle, immutable, numbered at COMMIT."""
-
 import logging
 import threading
 

@@ -1,5 +1,3 @@
-"""API of battles: calls, refusals and idempotency."""
-
 import json
 import threading
 

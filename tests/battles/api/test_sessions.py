@@ -1,5 +1,3 @@
-"""API of sessions and published battles."""
-
 import json
 from datetime import timedelta
 

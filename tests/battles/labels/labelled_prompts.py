@@ -1,4 +1,4 @@
-"""Prompts labelled by hand, and measures of the classifier on them."""
+"""Prompts labelled by hand."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ class LabelledPrompt:
 
 
 def load_labelled_prompts() -> tuple[list[LabelledPrompt], list[LabelledPrompt]]:
-    """Return the prompts that were used to write the rules, and the held-out ones."""
+    """Return the prompts that the rules were written with, and the held-out ones."""
     seen: list[LabelledPrompt] = []
     held_out: list[LabelledPrompt] = []
     rows = seen
@@ -33,7 +33,7 @@ def load_labelled_prompts() -> tuple[list[LabelledPrompt], list[LabelledPrompt]]
 
 
 def precision_and_recall(rows: list[LabelledPrompt], category: str | None = None) -> tuple[float, float]:
-    """Return (precision, recall) of one category, or of all together."""
+    """Return (precision, recall) of one category, or of all."""
     correct = classified = relevant = 0
     for row in rows:
         found = set(classify([row.prompt]).categories) & ({category} if category else set(CATEGORY_CODES.values()))

@@ -1,5 +1,3 @@
-"""Custom categories in the administration."""
-
 import pytest
 from django.test import Client
 

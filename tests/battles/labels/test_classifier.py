@@ -1,5 +1,3 @@
-"""The classifier against prompts labelled by hand."""
-
 import pytest
 
 from battles.text.classifier import classify

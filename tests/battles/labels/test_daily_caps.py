@@ -1,5 +1,3 @@
-"""Daily caps on counted votes per person and network."""
-
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

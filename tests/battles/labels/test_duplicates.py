@@ -1,5 +1,3 @@
-"""Votes on overused prompts count only up to a maximum."""
-
 import pytest
 
 from accounts.actor import Actor

@@ -1,5 +1,3 @@
-"""Labels of battles and votes, and relabelling after a change of the rules."""
-
 import pytest
 from django.core.management import call_command
 from django.test import Client

@@ -1,5 +1,3 @@
-"""Answers that reveal their model, and answers that do not."""
-
 import pytest
 
 from battles.text.self_identification import leaks_identity

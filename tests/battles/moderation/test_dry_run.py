@@ -1,5 +1,3 @@
-"""Dry run of moderation rules in the administration."""
-
 import html
 
 import pytest

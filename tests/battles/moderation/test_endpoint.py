@@ -1,5 +1,3 @@
-"""Prompts are scored by the moderation endpoint; a setting decides while it is down."""
-
 import logging
 
 import pytest
@@ -81,7 +79,7 @@ def test_failing_endpoint_is_skipped_and_logged(endpoint, caplog, fault: str):
     make_endpoint_fail(fault)
     with caplog.at_level(logging.DEBUG):
         start("Draw a knife")
-    assert "the moderation endpoint judges nothing" in caplog.text
+    assert "the moderation endpoint did not score a prompt" in caplog.text
     assert KEY not in caplog.text
 
 

@@ -1,5 +1,3 @@
-"""Moderation of prompts by rules, in every mode, on pages and in the API."""
-
 from importlib import import_module
 
 import pytest

@@ -1,5 +1,3 @@
-"""Phrases are found however they are hidden; similar texts are not."""
-
 import pytest
 
 from battles.text.deobfuscation import text_variants

@@ -1,5 +1,3 @@
-"""The moderation queue: decisions, rights and audit entries."""
-
 import pytest
 from django.http import HttpResponse
 from django.test import Client

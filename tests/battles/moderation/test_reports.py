@@ -1,5 +1,3 @@
-"""Reports of battles: one per person; they open a moderation case."""
-
 import pytest
 from django.test import Client
 

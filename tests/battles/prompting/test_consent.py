@@ -1,5 +1,3 @@
-"""Consent to publish prompts: optional, versioned, and withdrawable."""
-
 import pytest
 from django.db import connection
 from django.test import Client

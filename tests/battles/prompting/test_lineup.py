@@ -1,5 +1,3 @@
-"""Chosen and drawn models, filters, and refused choices."""
-
 from collections import Counter
 
 import pytest

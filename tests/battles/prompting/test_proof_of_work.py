@@ -1,5 +1,3 @@
-"""Proof of work for visitors of networks with many battles."""
-
 import base64
 import json
 import time

@@ -1,5 +1,3 @@
-"""List of sessions: groups, pages, revealed names, and discarding with undo."""
-
 import re
 from datetime import timedelta
 

@@ -1,5 +1,3 @@
-"""Sessions: export, rename, archive, search, delete and transfer."""
-
 import json
 
 import pytest

@@ -1,5 +1,3 @@
-"""Published battles: publishing, content, withdrawal and access."""
-
 import json
 import re
 

@@ -1,4 +1,4 @@
-"""ARENA_EQUAL_PACE hides which model is faster; tested with simulated battles."""
+"""ARENA_EQUAL_PACE hides the faster model; simulated battles."""
 
 import asyncio
 from dataclasses import dataclass, replace

@@ -1,5 +1,3 @@
-"""Events of growing answers: text at once, HTML of blocks when it is rendered."""
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable

@@ -1,5 +1,3 @@
-"""Readers of streams that disconnect or are too slow."""
-
 import asyncio
 from collections.abc import AsyncIterator
 
@@ -28,7 +26,7 @@ async def _listener(key: str) -> stream_hub.Listener:
 
 
 async def _ends_when_cancelled(reading: asyncio.Task[None], *, after_ticks: int) -> bool:
-    """Cancel the reader after that many steps of the loop; return whether it ended as cancelled."""
+    """Cancel the reader after some steps of the loop; return whether it ended as cancelled."""
     for _ in range(after_ticks):
         await asyncio.sleep(0)
     reading.cancel()

@@ -1,5 +1,3 @@
-"""Publishing ticks depend on the duration of writes."""
-
 import asyncio
 from typing import Any, cast
 

@@ -1,5 +1,3 @@
-"""Pages state why a vote does not count."""
-
 import pytest
 from django.template.loader import render_to_string
 from django.test import Client

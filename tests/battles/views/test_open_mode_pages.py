@@ -1,5 +1,3 @@
-"""Pages of the modes with visible names, without JavaScript."""
-
 import re
 
 import pytest

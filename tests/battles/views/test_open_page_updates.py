@@ -1,5 +1,3 @@
-"""Open pages fetch the changed battles of their session."""
-
 import re
 
 import pytest
@@ -35,7 +33,7 @@ def versions(html: str) -> list[str]:
 
 
 def updates(client: Client, battle: Battle, known: list[str]) -> str:
-    """Return the update for a page that shows these versions; "" if nothing changed."""
+    """Return the update for a page with these versions; "" if nothing changed."""
     answer = client.get(battle.session.get_absolute_url(), {"known": known}, headers=HTMX)
     assert answer.status_code == (200 if answer.content else 204)
     return answer.text

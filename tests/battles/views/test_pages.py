@@ -1,5 +1,3 @@
-"""Pages of battles without JavaScript."""
-
 import re
 
 import pytest

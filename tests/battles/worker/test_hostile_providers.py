@@ -36,7 +36,7 @@ def raw_server() -> Iterator[RawServer]:
 
 
 def answer_beside_healthy_side(engine: Engine, provider: FakeProvider, at: str) -> Answer:
-    """Answer a turn with a healthy left side and a right side at `at`; return the right answer."""
+    """Answer a turn with a healthy left side; return the right answer."""
     battle = make.battle(make.model("honest", at=provider.base_url), make.model("raw", at=at))
     engine.answer(battle.turns.get().pk)
     left, right = Answer.objects.filter(turn__battle=battle).order_by("side__position").select_related("call")

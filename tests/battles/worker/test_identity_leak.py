@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def answered_battle(fake_provider: FakeProvider, engine: Engine, prompt: str, *, actor: Actor) -> Battle:
-    """Return a battle with `prompt` as both answers, because the honest fake models repeat it."""
+    """Return a battle with `prompt` as both answers: honest fake models repeat it."""
     left = make.model("honest-a", at=fake_provider.base_url, name="Wombat 9B", aliases=["wombat"])
     right = make.model("honest-b", at=fake_provider.base_url, name="Quokka 3")
     battle = make.battle(left, right, actor=actor, prompt=prompt)

@@ -1,5 +1,3 @@
-"""Model tests in the admin, with real calls."""
-
 import json
 import re
 from collections.abc import Iterator
@@ -36,14 +34,12 @@ def admin(reader: Reader) -> Reader:
 
 
 def start_test(admin: Reader, model: LanguageModel, prompt: str = "one two three") -> str:
-    """Start a test and return the path of its page."""
     answer = admin.post(f"/admin/models_registry/languagemodel/{model.pk}/test/", data={"prompt": prompt})
     assert answer.status_code == 302, answer.text
     return answer.headers["Location"]
 
 
 def follow(admin: Reader, page: str) -> Iterator[tuple[str, str]]:
-    """Yield name and data of the events of the page's stream."""
     found = re.search(r'data-stream="([^"]+)"', admin.get(page).text)
     return ((name, data) for _, name, data in admin.follow(found[1])) if found else iter(())
 

@@ -39,7 +39,6 @@ def _long_deadlines(settings):
 
 
 def answer_with(engine: Engine, model: str, at: str) -> Outcome:
-    """Answer a turn whose right side is `model`; return the outcome of that side."""
     battle = make.battle(make.model("refused", at="http://127.0.0.1:9/v1"), make.model(model, at=at))
     turn = battle.turns.get()
     began = time.monotonic()

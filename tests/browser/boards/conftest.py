@@ -1,4 +1,4 @@
-"""An arena with votes for the files that look at boards and at every page."""
+"""Arena with votes, for tests of boards and of every page."""
 
 from collections.abc import Iterator
 

@@ -1,5 +1,3 @@
-"""The leaderboard in a real browser: its table, its charts under the site's policy, a phone, the dark, no script."""
-
 import json
 from itertools import combinations, pairwise
 
@@ -12,7 +10,7 @@ from tests.faults.running import Arena
 
 pytestmark = pytest.mark.browser
 
-# All at once: a chart that is drawn anew would move between one and the next.
+# One call for all marks: a chart that is redrawn would move between two calls.
 BOXES = "found => found.map(one => one.getBoundingClientRect().toJSON())"
 CHARTS = ("intervals", "shares", "votes", "history", "prices")
 
@@ -32,11 +30,11 @@ def test_board_is_searched_sorted_and_filtered_in_place(arena: Arena, hand: Hand
     for order, found in (("ascending", ["Newcomer", "Silver"]), ("descending", ["Silver", "Newcomer"])):
         hand.press(by_name)
         expect(page.locator(f"th[aria-sort={order}]")).to_have_text("Model")
-        expect(by_name).to_be_focused()  # whoever came by keys goes on from there
+        expect(by_name).to_be_focused()  # keyboard users continue from there
         assert names(page) == found
     assert "search=er" in page.url
     assert "sort_by=name" in page.url
-    # What is chosen next keeps the order.
+    # Later filters keep the order.
     hand.write(page.get_by_role("searchbox"), "")
     expect(rows).to_have_count(4)
     assert names(page) == ["Silver", "Newcomer", "Gold", "Bronze"]
@@ -86,7 +84,7 @@ def test_short_history_has_no_millisecond_ticks(arena: Arena, page: Page):
     page.goto(f"{arena.url}/leaderboard/charts/")
     ticks = page.locator("[data-chart=history] .xtick text")
     expect(ticks.first).to_be_visible()
-    assert not [said for said in ticks.all_text_contents() if said.count(":") > 1]
+    assert not [label for label in ticks.all_text_contents() if label.count(":") > 1]
 
 
 def test_short_history_shows_points(arena: Arena, page: Page):
@@ -95,7 +93,7 @@ def test_short_history_shows_points(arena: Arena, page: Page):
 
 
 def many_models(page: Page) -> None:
-    """The charts' page with more models than a phone has room for."""
+    """Charts of more models than fit on a phone."""
     names = [f"Model of house {number}" for number in range(24)]
     rows = [
         {"id": name, "name": name, "cells": [{"id": other, "share": 0.5, "votes": 7} for other in names]}
@@ -111,7 +109,7 @@ def many_models(page: Page) -> None:
         for number, name in enumerate(names)
     ]
 
-    def with_them(route: Route) -> None:
+    def add_models(route: Route) -> None:
         answer = route.fetch()
         text = answer.text()
         for key, value in (("matrix", {"rows": rows}), ("prices", prices)):
@@ -119,7 +117,7 @@ def many_models(page: Page) -> None:
             text = f'{before}id="data-{key}" type="application/json">{json.dumps(value)}</{rest.partition("</")[2]}'
         route.fulfill(response=answer, body=text)
 
-    page.route("**/leaderboard/charts/", with_them)
+    page.route("**/leaderboard/charts/", add_models)
 
 
 @pytest.mark.parametrize("width", [1280, 360])
@@ -146,7 +144,7 @@ def test_chart_labels_of_many_models_do_not_overlap(arena: Arena, page: Page, wi
 
 
 def test_board_styles_do_not_reach_chart_marks(arena: Arena, page: Page):
-    """Plotly has classes of the same names: the numbers at its bars were drawn with an outline."""
+    """Plotly has classes of the same names: our styles once outlined the numbers at its bars."""
     page.goto(f"{arena.url}/leaderboard/charts/")
     expect(page.locator("[data-chart=intervals] svg.main-svg").first).to_be_visible()
     stroke = page.locator("[data-chart=intervals] svg.main-svg").first.evaluate(
@@ -189,7 +187,7 @@ def test_phone_board_keeps_names_while_scrolling(arena: Arena, page: Page):
     frame = page.locator(".table-frame").first
     top, end = frame.evaluate("frame => [frame.getBoundingClientRect().top, frame.getBoundingClientRect().right]")
     assert top < 500
-    # Who, how good, and how sure that is: without scrolling.
+    # Name, score and interval are visible without scrolling.
     interval = page.locator(".interval svg").first.bounding_box()
     assert interval is not None
     assert interval["x"] + interval["width"] <= end

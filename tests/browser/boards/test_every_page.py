@@ -1,7 +1,6 @@
-"""Every page that a person can open, from the resolver: axe finds nothing, and no phone has to scroll sideways.
+"""Every page, found in the resolver: no axe violation, no sideways scrolling on phones, under 100 kB.
 
-axe checks each template once in each theme. A new page is found by itself; an address that gives none says why in
-tests.browser.no_pages.
+axe checks each template once per theme. tests.browser.no_pages lists URLs without a page, with reasons.
 """
 
 import json
@@ -30,10 +29,10 @@ ANSWER = "# A heading\n\n$$x^2$$\n\n```python\nx = 1\n```\n\n| a |\n|---|\n| 1 |
 
 @pytest.fixture(scope="module")
 def everything(arena: Arena) -> dict[str, Any]:
-    """tests.browser.everything.Everything as JSON."""
-    happened = arena.shell("from tests.browser import everything; everything.tell()")
+    """Everything as JSON."""
+    output = arena.shell("from tests.browser import everything; everything.print_json()")
     draw_only_echoes(arena)
-    return json.loads(happened)
+    return json.loads(output)
 
 
 def become(context: BrowserContext, arena: Arena, cookie: str) -> None:
@@ -75,7 +74,7 @@ def test_dashboard_links_are_24_pixels_in_any_font(arena: Arena, everything: dic
 
 
 def too_wide(page: Page) -> list[str]:
-    """On a narrow phone, which is 400 % zoom, too; and at twice its size on a screen."""
+    """Return a sentence for each width at which the page scrolls sideways."""
     found = []
     for width in (320, 640):
         page.set_viewport_size({"width": width, "height": 480})
@@ -86,18 +85,18 @@ def too_wide(page: Page) -> list[str]:
 
 
 def test_pages_weigh_under_100_kb_and_load_nothing_foreign(arena: Arena, everything: dict[str, Any], browser: Browser):
-    """As sent, to a browser that has nothing yet; a chart's library comes on top."""
+    """Sizes as sent to a browser without a cache; the charts' library is excepted."""
     too_heavy, foreign = {}, []
     for address in WEIGHED:
         context = new_context(browser)
         page = context.new_page()
-        asked: list[Request] = []
-        page.on("requestfinished", lambda request, asked=asked: asked.append(request))
+        requests: list[Request] = []
+        page.on("requestfinished", lambda request, requests=requests: requests.append(request))
         page.goto(arena.url + address, wait_until="networkidle" if "/leaderboard/" not in address else "load")
-        foreign += [request.url for request in asked if not request.url.startswith((arena.url, "data:"))]
-        ours = [request for request in asked if "/plotly/" not in request.url and "/stream/" not in request.url]
+        foreign += [request.url for request in requests if not request.url.startswith((arena.url, "data:"))]
+        ours = [request for request in requests if "/plotly/" not in request.url and "/stream/" not in request.url]
         weight = sum(request.sizes()["responseBodySize"] for request in ours)
-        assert weight > 4_000  # it is weighed at all
+        assert weight > 4_000  # the measurement works
         if weight > 100_000:
             too_heavy[address] = weight
         context.close()
@@ -128,7 +127,7 @@ def test_battle_states_have_no_axe_violations(arena: Arena, fake_provider: FakeP
     page.get_by_role("button", name="Follow up with both").click()
     page.get_by_role("button", name="Stop").wait_for()
     found += violations_in_each_theme(page)
-    expect(page.get_by_role("button", name="Stop")).to_be_visible()  # all the while it was answering
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()  # the battle was being answered all the time
     page.get_by_role("button", name="Stop").click()
     page.locator("[data-state=stopped]").first.wait_for()
     found += violations_in_each_theme(page)

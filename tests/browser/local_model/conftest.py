@@ -1,5 +1,3 @@
-"""An arena with the real local model."""
-
 from collections.abc import Iterator
 
 import pytest

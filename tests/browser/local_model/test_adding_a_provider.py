@@ -1,4 +1,4 @@
-"""An administrator adds a second provider and battles it, in a real browser, on a real model's server."""
+"""An administrator adds a provider and battles its model, which a real local server answers."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ LanguageModel.objects.filter(name="Cellar model").update(status="paused")
 
 @pytest.fixture(autouse=True)
 def _added_model_is_paused(arena: Arena) -> Iterator[None]:
-    """Other tests with this arena battle the models that came with it."""
+    """Other tests with this arena expect the models that came with it."""
     yield
     arena.shell(PAUSE_CELLAR_MODEL)
     visitor = Reader(arena.url)
@@ -44,7 +44,7 @@ def test_added_provider_is_tested_battled_and_listed(arena: Arena, page: Page, b
     page.get_by_role("button", name="Add the ticked models").click()
 
     page.get_by_role("textbox", name="Display name").fill("Cellar model")
-    page.get_by_label("Sampling weight").fill("100000")  # in every battle
+    page.get_by_label("Sampling weight").fill("100000")  # drawn into every battle
     page.get_by_role("button", name="Save and continue editing").click()
     page.get_by_role("link", name="Test this model").click()
     page.get_by_label("Prompt").fill("Write about eighty words on why the sea is salty.")

@@ -1,4 +1,4 @@
-"""The main path in a real browser, on the real local model, from `make up` to the board."""
+"""The main path from `make up` to the board, with the real local model."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -23,7 +23,7 @@ def test_first_battle_from_prompt_to_board_by_keyboard(arena: Arena, page: Page)
     assert all(answer.strip() for answer in panes.all_inner_texts())
     assert "SmolLM2" not in page.content()
 
-    page.wait_for_timeout(800)  # an arrow pressed as the bar appears is taken for scrolling
+    page.wait_for_timeout(800)  # the page takes an arrow key pressed as the bar appears for scrolling
     page.locator("body").press("ArrowLeft")
     revealed = page.locator(".reveal .card h3 bdi")
     expect(revealed).to_have_count(2)

@@ -1,5 +1,3 @@
-"""Helpers that make exports and read them back."""
-
 from pathlib import Path
 
 from django.core.management import call_command
@@ -12,7 +10,7 @@ from leaderboard.models import AggregationRun
 
 
 def publish(scope: str = "overall") -> AggregationRun:
-    """Count the pending votes and return the newest snapshot of the board."""
+    """Count the pending votes and return the board's newest snapshot."""
     assert job.aggregate(slot=schedule.new_slot()) is not None
     return AggregationRun.objects.snapshots(scope)[0]
 

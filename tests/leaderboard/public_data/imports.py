@@ -1,5 +1,3 @@
-"""Helper that imports tables of votes."""
-
 from io import StringIO
 from pathlib import Path
 

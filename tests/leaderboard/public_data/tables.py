@@ -1,5 +1,3 @@
-"""Helper that writes tables of votes."""
-
 import csv
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Export of prompts and answers, limited by consent and visibility."""
-
 import csv
 import json
 from pathlib import Path

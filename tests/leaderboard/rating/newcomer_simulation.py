@@ -27,7 +27,9 @@ def newcomer_half_width(
         if active:
             known = np.nan_to_num((fit_board(wins, ties).score - 1500) / POINTS)
             gains = pair_gains(known, wins + wins.T + ties)[first, second]
-        weighted = weigh_pairs([Candidate(model, 1.0) for model in range(size)], Plan.of(range(size), gains.tolist()))
+        weighted = weigh_pairs(
+            [Candidate(model, 1.0) for model in range(size)], Plan.from_gains(range(size), gains.tolist())
+        )
         probabilities = np.array([weight for *_, weight in weighted])
         drawn = rng.choice(len(weighted), size=new_votes // rounds, p=probabilities / probabilities.sum())
         left, right = rng.permuted(np.column_stack([first[drawn], second[drawn]]), axis=1).T

@@ -1,4 +1,4 @@
-"""Simulated arenas: votes drawn from given strengths, by voters with or without own tastes."""
+"""Simulated votes from given strengths, by voters with or without own tastes."""
 
 from dataclasses import dataclass, replace
 
@@ -77,7 +77,7 @@ def star_pairs(rng: Generator, models: int, votes: int) -> tuple[Ints, Ints]:
 
 
 def newcomer_pairs(rng: Generator, *, newcomer: int, among: int, votes: int) -> tuple[Ints, Ints]:
-    """Return (left, right): `newcomer` against random ones of the first `among` models, on either side."""
+    """Return (left, right): `newcomer` against random ones of the first `among` models."""
     other, swapped = rng.integers(among, size=votes), rng.random(votes) < 0.5
     return np.where(swapped, other, newcomer), np.where(swapped, newcomer, other)
 
@@ -124,7 +124,7 @@ def arena_with_tastes(rng: Generator, theta: Floats, votes: int, *, voters: int,
 
 
 def crowd(rng: Generator, *, models: int, voters: int, each: int, taste: float = 0.0) -> tuple[Floats, Ballots]:
-    """Return (θ, ballots grouped by voter) of voters with equal numbers of votes and a taste N(0, taste²) per model."""
+    """Return (θ, ballots grouped by voter) of voters with `each` votes and a taste N(0, taste²) per model."""
     theta, own = strengths(rng, models), rng.normal(0, taste, (voters, models))
     left, right = random_pairs(rng, models, voters * each)
     voter = np.repeat(np.arange(voters), each)
@@ -133,7 +133,7 @@ def crowd(rng: Generator, *, models: int, voters: int, each: int, taste: float =
 
 
 def partisans(rng: Generator, *, target: int, models: int, voters: int, each: int) -> Ballots:
-    """Return votes on `target` against random models, on either side, all in its favour."""
+    """Return votes for `target` against random models, on either side."""
     other = (target + rng.integers(1, models, size=voters * each)) % models
     on_the_left = rng.random(voters * each) < 0.5
     return Ballots(
@@ -154,7 +154,7 @@ def styled_arena(rng: Generator, *, models: int, votes: int, effects: Floats) ->
 
 
 def style_counts(rng: Generator, models: Ints, *, verbosity: Floats) -> Ints:
-    """Return tokens, headings, bold runs and list items of one side's answers, shape (votes, 4)."""
+    """Return tokens, headings, bold runs and list items, shape (votes, 4)."""
     tokens = rng.lognormal(5 + verbosity[models], 0.6)
     is_formatted = rng.random(len(models)) < 0.6
     formatting = rng.poisson(np.outer(tokens / 400 * is_formatted, [1.0, 2.0, 3.0]))

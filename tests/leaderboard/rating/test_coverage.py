@@ -1,5 +1,3 @@
-"""Coverage of intervals and rank ranges, short; `make bench-ratings` runs more repetitions."""
-
 import pytest
 
 from tests.leaderboard.rating.interval_coverage import DESIGNS, coverage

@@ -12,7 +12,7 @@ def fitted(wins, ties):
 
 
 def min_votes_by_trying(wins, ties, *, at_most):
-    """Return the smallest number of votes of one kind that changes the leader, by exhaustive search."""
+    """Return the smallest number of equal votes that changes the leader, by exhaustive search."""
     first, others = None, range(len(wins))
     for i, j in ((i, j) for i in others for j in others if i != j):
         for votes in range(at_most + 1):

@@ -1,5 +1,3 @@
-"""Comparison with results of public implementations on the same votes."""
-
 import numpy as np
 import pytest
 

@@ -54,7 +54,7 @@ def test_gains_ignore_likely_winner_and_order_of_models():
 
 
 def test_pair_weights_keep_a_minimum_and_apply_admin_weights():
-    plan = Plan.of([7, 5, 9], [1e-12, 3.0, 1.0])
+    plan = Plan.from_gains([7, 5, 9], [1e-12, 3.0, 1.0])
     probabilities = {(a, b): weight for a, b, weight in weigh_pairs([Candidate(pk, 1) for pk in (5, 7, 9)], plan)}
     assert np.isclose(sum(probabilities.values()), 1)
     assert np.isclose(probabilities[5, 7], 0.1 / 3)

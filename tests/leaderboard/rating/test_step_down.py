@@ -1,5 +1,3 @@
-"""Comparison of the batched step-down procedure with its definition."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""Fits of boards with few voters, ties only or a constant style."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""Verdicts on the voters of a simulated arena."""
-
 import numpy as np
 
 from leaderboard.rating.board_fit import fit_board

@@ -1,5 +1,3 @@
-"""Lists of models of every kind of provider, and requests for them."""
-
 from decimal import Decimal
 from typing import Any
 

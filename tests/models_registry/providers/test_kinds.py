@@ -1,5 +1,3 @@
-"""Requests and answers in the dialect of each kind of provider."""
-
 import asyncio
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`make bench-ratings`: check the calibration of the ratings and measure their cost; each figure beside its bar."""
+"""`make bench-ratings`: check the ratings' calibration and measure their cost."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""Calibration of the board's intervals, ranks and anomaly tests: long simulations on new seeds."""
+"""Long simulations on new seeds: intervals, ranks and anomaly tests."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
@@ -85,7 +85,7 @@ def tiny(simulator: Simulator, report: Report) -> None:
 
 
 def _faults_of_tiny_boards(boards: int, seed: int) -> list[str]:
-    """Return a line for each board that could not be fitted soundly."""
+    """Return a line for each board without a sound fit."""
     faults = []
     for number in range(boards):
         ballots = random_ballots(np.random.default_rng([seed, number]))

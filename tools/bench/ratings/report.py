@@ -1,5 +1,3 @@
-"""Printed table of figures beside their bars."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,7 +12,7 @@ class Report:
         print(f"\n{text}", flush=True)
 
     def row(self, label: str, value: str, bar: str = "", *, held: bool = True, verdict: str = "MISSED") -> None:
-        """Print a row. held: whether the figure meets its bar; verdict: text printed otherwise."""
+        """Print a row. held: whether the figure meets its bar; verdict: text otherwise."""
         self.missed += not held and verdict == "MISSED"
         print(f"  {label:<66}{value:>22}   {bar}{'' if held else f'   {verdict}'}", flush=True)
 

@@ -1,4 +1,4 @@
-"""Cost of the arithmetic in CPU time of one thread, which depends little on other load of the machine."""
+"""CPU time of one thread, which depends little on other load of the machine."""
 
 import time
 from collections.abc import Callable
