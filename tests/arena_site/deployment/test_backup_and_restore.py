@@ -127,16 +127,17 @@ def test_empty_database_of_another_owner_is_restored(backup: Path, tmp_path: Pat
 
 
 def test_backup_of_older_version_is_migrated(tmp_path: Path):
-    old, older_leaderboard = tmp_path / "old.zip", "0007"
+    old = tmp_path / "old.zip"
     with database_without_tables() as elsewhere:
-        manage(elsewhere, tmp_path / "older", "migrate", "leaderboard", older_leaderboard)
+        manage(elsewhere, tmp_path / "older", "migrate", "leaderboard", "0001")
         manage(elsewhere, tmp_path / "older", "migrate", "accounts")
         manage(elsewhere, tmp_path / "older", "backup", str(old))
     with database_without_tables() as elsewhere:
         manage(elsewhere, tmp_path / "none", "restore", str(old))
         manage(elsewhere, tmp_path / "none", "migrate", "--check")
         with psycopg.connect(elsewhere) as database:
-            assert database.execute("SELECT count(*) FROM leaderboard_anomalyreview").fetchone() == (0,)
+            functions = database.execute("SELECT count(*) FROM pg_proc WHERE proname = 'leaderboard_move_elo'")
+            assert functions.fetchone() == (1,)
 
 
 def test_restore_into_used_arena_is_refused(backup: Path):
