@@ -198,6 +198,13 @@ def come_from_the_future(backup: Path) -> None:
     with_member(backup, MANIFEST, msgspec.json.encode(manifest))
 
 
+def come_from_before_the_squash(backup: Path) -> None:
+    with zipfile.ZipFile(backup) as archive:
+        manifest = msgspec.json.decode(archive.read(MANIFEST))
+    manifest["migrations"] = [["accounts", "0001_first"], ["battles", "0024_plain_help_texts"]]
+    with_member(backup, MANIFEST, msgspec.json.encode(manifest))
+
+
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
@@ -205,6 +212,7 @@ def come_from_the_future(backup: Path) -> None:
         (lose_rows, "battles_vote has 0 rows and should have 13"),
         (point_nowhere, "The backup is damaged"),
         (come_from_the_future, "battles.9999_what_nobody_knows_yet"),
+        (come_from_before_the_squash, "development version before 0.1.0 .* restore it with that version"),
     ],
 )
 def test_damaged_backup_changes_nothing(backup: Path, spoil, sentence: str):
