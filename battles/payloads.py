@@ -123,7 +123,7 @@ def _stream_url(battle: Battle, live: Turn | None, stream_format: Format) -> str
         return None
     positions = DEFAULT_SIDES if battle.accepts_vote else [side.position for side in battle.sides.all()]
     person = person_hash(battle.session.person)
-    token = StreamToken(battle.public_id, live.index, stream_format, live.round, positions, person)
+    token = StreamToken(battle.public_id, live.index, stream_format, live.regenerated, positions, person)
     return reverse("battles:stream", args=[sign(token)])
 
 
@@ -156,7 +156,7 @@ def _file_payload(file: AttachedFile) -> AttachedFilePayload:
 
 def _answer_payload(answer: Answer, position: str, turn: Turn, battle: Battle, *, is_revealed: bool) -> AnswerPayload:
     # With equal pace a side that is already stored reads as unfinished: otherwise the faster one would be known.
-    is_held_back = settings.ARENA_EQUAL_PACE and battle.is_blind and turn.is_live and not turn.round
+    is_held_back = settings.ARENA_EQUAL_PACE and battle.is_blind and turn.is_live and not turn.regenerated
     is_unfinished = is_held_back or answer.state == Answer.State.QUEUED
     is_streaming = is_unfinished and turn.state == Turn.State.ANSWERING
     has_failed = answer.state == Answer.State.FAILED and not is_unfinished

@@ -14,6 +14,7 @@ from accounts.models import User
 from arena_site.backups import tables
 from arena_site.backups.archive import CHUNK_BYTES, TABLES, UPLOADS, Manifest, NotABackup, read_manifest
 from arena_site.backups.writing import uploaded_files
+from arena_site.old_databases import BACKUP_REFUSAL, is_from_before_squash
 from battles.models import Session
 from leaderboard.models import ImportedBoard
 from models_registry import encryption
@@ -66,6 +67,8 @@ def _load(archive: zipfile.ZipFile, manifest: Manifest, forget_unreadable_keys: 
 
 def _migrate_to(manifest: Manifest) -> None:
     """Apply the backup's migrations to an empty database. Raises CannotRestore when another one differs."""
+    if is_from_before_squash(manifest.migrations):
+        raise CannotRestore(BACKUP_REFUSAL)
     executor = MigrationExecutor(connection)
     if unknown := [migration for migration in manifest.migrations if migration not in executor.loader.graph.nodes]:
         raise CannotRestore(

@@ -117,7 +117,7 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
     refuse_unless_open(battle, turn)
     if not turn.is_failed_follow_up:
         raise NothingToRegenerate
-    if turn.round:
+    if turn.regenerated:
         raise AlreadyRegenerated
     if not turn.after_vote and Vote.objects.filter(battle=battle).exists():
         raise AlreadyVoted
@@ -129,8 +129,9 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
         turn.answers.filter(side=side).update(
             state=Answer.State.QUEUED, text="", html="", reasoning="", error="", call=None, charge=charges.get(side)
         )
-    turn.state, turn.round, turn.attempt, turn.queued_at, turn.finished_at = Turn.State.QUEUED, 1, 0, Now(), None
-    turn.save(update_fields=["state", "round", "attempt", "queued_at", "finished_at"])
+    turn.state, turn.regenerated, turn.attempt = Turn.State.QUEUED, True, 0
+    turn.queued_at, turn.finished_at = Now(), None
+    turn.save(update_fields=["state", "regenerated", "attempt", "queued_at", "finished_at"])
     wake_after_commit(turn.pk)
     return turn
 

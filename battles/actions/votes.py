@@ -62,7 +62,7 @@ def _reason_not_to_count(battle: Any, judged: list[Turn]) -> str:
 
     battle: from lock_battle_for_vote; its has_overused_prompt is about the first prompt only.
     """
-    if battle.is_blind and any(answer.names_itself for turn in battle.turns.all() for answer in turn.answers.all()):
+    if battle.is_blind and any(answer.leaks_identity for turn in battle.turns.all() for answer in turn.answers.all()):
         return Vote.ExcludedReason.IDENTITY_LEAK
     if any(answer.state == Answer.State.STOPPED for turn in judged for answer in turn.answers.all()):
         return Vote.ExcludedReason.INCOMPLETE

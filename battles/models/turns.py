@@ -86,8 +86,8 @@ class Turn(models.Model):
     # Index of the first turn sent to the models; earlier ones do not fit their context.
     context_from = models.PositiveSmallIntegerField(default=0)
     state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
-    # 1 after a failed follow-up was regenerated.
-    round = models.PositiveSmallIntegerField(default=0, db_default=0)
+    # Whether failed sides of this follow-up were retried, which is possible once.
+    regenerated = models.BooleanField(default=False, db_default=False)
     attempt = models.PositiveSmallIntegerField(default=0)
     fence = models.PositiveBigIntegerField(default=0)
     lease_until = models.DateTimeField(null=True)
@@ -135,7 +135,7 @@ class Turn(models.Model):
 
     @property
     def can_be_regenerated(self) -> bool:
-        return self.is_failed_follow_up and not self.round
+        return self.is_failed_follow_up and not self.regenerated
 
     def can_be_judged(self) -> bool:
         return all(answer.can_be_judged for answer in self.answers.all())
@@ -210,7 +210,7 @@ class Answer(models.Model):
     reasoning = models.TextField(blank=True)
     error = models.CharField(max_length=40, blank=True)
     # Whether the text names its model, so that a vote is not blind.
-    names_itself = models.BooleanField(default=False, db_default=False)
+    leaks_identity = models.BooleanField(default=False, db_default=False)
     # The latest StarRating, in compare mode.
     stars = models.PositiveSmallIntegerField(null=True)
     call = models.OneToOneField("Call", models.PROTECT, null=True, related_name="shown_in")

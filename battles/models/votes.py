@@ -24,16 +24,8 @@ class VoteCounter(models.Model):
         return str(self.last_order)
 
 
-class NextOrder(models.Func):
-    """Next vote number; locks the counter until COMMIT. Migrations import this class."""
-
-    function = "battles_next_vote_order"
-    arity = 0
-    output_field = models.PositiveBigIntegerField()
-
-
 class NextStarOrder(models.Func):
-    """Next star rating number; like NextOrder."""
+    """Next star rating number; locks the counter until COMMIT. Migrations import this class."""
 
     function = "battles_next_star_order"
     arity = 0

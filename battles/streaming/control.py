@@ -100,8 +100,12 @@ def truncate_finished_streams(*, at_most: int) -> None:
 
 
 def _keys(turns: Iterable[Turn]) -> list[str]:
-    """Return the keys of every round."""
-    return [stream_key(turn.battle.public_id, turn.index, round) for turn in turns for round in range(turn.round + 1)]
+    """Return the keys of all streams: two for a regenerated turn."""
+    return [
+        stream_key(turn.battle.public_id, turn.index, regenerated)
+        for turn in turns
+        for regenerated in ((False, True) if turn.regenerated else (False,))
+    ]
 
 
 def _has_end(events: str) -> bool:
@@ -109,4 +113,4 @@ def _has_end(events: str) -> bool:
 
 
 def _key(turn: Turn) -> str:
-    return stream_key(turn.battle.public_id, turn.index, turn.round)
+    return stream_key(turn.battle.public_id, turn.index, turn.regenerated)

@@ -22,11 +22,11 @@ STATE_LABELS = {
 async def page_events(token: StreamToken, after: str, *, language: str) -> AsyncIterator[bytes]:
     """Yield fragments until `end`, also of an expired stream: the page then fetches the stored turn.
 
-    A new connection to the first round clears the panes; in a later round the worker clears those of failed sides.
+    A new connection clears the panes, except those of a regenerated turn: the worker clears the failed sides only.
     """
     with override(language):
         labels = {state: str(label) for state, label in STATE_LABELS.items()}
-    if after == BEGINNING and not token.round:
+    if after == BEGINNING and not token.regenerated:
         for side in token.sides:
             yield sse.event("reset", _fragment(token, TurnEvent("reset", side), labels))
     try:

@@ -34,7 +34,7 @@ class StreamToken(NamedTuple):
     battle: str
     turn_index: int
     format: Format
-    round: int = 0
+    regenerated: bool = False
     sides: Sequence[str] = DEFAULT_SIDES
     person: str = ""
 
@@ -42,15 +42,15 @@ class StreamToken(NamedTuple):
     def key(self) -> str:
         if self.format == "test":
             return model_test_stream_key(self.battle)
-        return stream_key(self.battle, self.turn_index, self.round)
+        return stream_key(self.battle, self.turn_index, self.regenerated)
 
 
 _encoder = msgspec.json.Encoder()
 
 
-def stream_key(battle_public_id: str, turn_index: int, round: int = 0) -> str:
-    """Return the key of one round; a regenerated turn has a new stream, as the first one has ended."""
-    return f"turn:{battle_public_id}:{turn_index}:{round}"
+def stream_key(battle_public_id: str, turn_index: int, regenerated: bool = False) -> str:
+    """Return the stream's key; a regenerated turn has a new stream, as the first one has ended."""
+    return f"turn:{battle_public_id}:{turn_index}:{int(regenerated)}"
 
 
 def model_test_stream_key(test_id: str) -> str:

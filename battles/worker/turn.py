@@ -72,7 +72,7 @@ class TurnRunner:
         except LeaseLost:
             logger.info("turn %s was taken over", self.claimed.turn_id)
             return
-        key = stream_key(self.claimed.battle_public_id, self.claimed.index, self.claimed.round)
+        key = stream_key(self.claimed.battle_public_id, self.claimed.index, self.claimed.regenerated)
         sides = [call.side for call in self._calls]
         self._channel = TurnChannel(self._context.publisher, key, sides, equal_pace=self._equal_pace)
         is_stored = False
@@ -115,7 +115,7 @@ class TurnRunner:
     async def _answer(self, call: PreparedCall) -> None:
         """Answer one side, with at most one redraw."""
         self._current_calls[call.side] = call
-        if self.claimed.attempt > 1 or self.claimed.round:
+        if self.claimed.attempt > 1 or self.claimed.regenerated:
             self._channel.reset_side(call.side)
         result = await self._call_model(call)
         may_redraw = result.error and self.claimed.index == 0 and not self._channel.was_shown(call.side)

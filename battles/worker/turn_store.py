@@ -55,7 +55,7 @@ class ClaimedTurn:
     fence: int
     attempt: int
     index: int
-    round: int
+    regenerated: bool
     battle_public_id: str
     is_blind: bool
     stop_requested: bool
@@ -79,7 +79,7 @@ def claim_and_start(turn_id: int) -> tuple[ClaimedTurn, list[PreparedCall] | Non
 
 def _claimed_turn(turn: Turn) -> ClaimedTurn:
     return ClaimedTurn(
-        turn_id=turn.pk, fence=turn.fence, attempt=turn.attempt, index=turn.index, round=turn.round,
+        turn_id=turn.pk, fence=turn.fence, attempt=turn.attempt, index=turn.index, regenerated=turn.regenerated,
         battle_public_id=turn.battle.public_id, is_blind=turn.battle.is_blind,
         stop_requested=turn.stop_requested_at is not None,
     )  # fmt: skip
@@ -197,7 +197,7 @@ def store_answer(
     state = Answer.State.FAILED if result.error else Answer.State.STOPPED if result.stopped else Answer.State.DONE
     Answer.objects.filter(pk=call.answer_id).update(
         state=state, text=text, html=result.html, reasoning="".join(result.reasonings),
-        error=result.error or "", call_id=call.row.pk, **({"names_itself": True} if _has_leak(text, call) else {}),
+        error=result.error or "", call_id=call.row.pk, **({"leaks_identity": True} if _has_leak(text, call) else {}),
     )  # fmt: skip
     if closes_turn:
         _close_if_finished(claimed.turn_id)

@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from accounts.models import User
+from arena_site.old_databases import DATABASE_REFUSAL, is_from_before_squash
 from arena_site.removed_settings import check_removed_settings
 from arena_site.site_role import grant_rights
 from common.valkey import heartbeat
@@ -46,6 +47,8 @@ class Command(BaseCommand):
 
     def _migrate(self) -> None:
         executor = MigrationExecutor(connection)
+        if is_from_before_squash(executor.loader.applied_migrations):
+            raise CommandError(DATABASE_REFUSAL)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             call_command("migrate", interactive=False, verbosity=0)
 

@@ -125,16 +125,17 @@ def test_empty_database_of_another_owner_is_restored(backup: Path, tmp_path: Pat
 
 
 def test_backup_of_older_version_is_migrated(tmp_path: Path):
-    old, older_leaderboard = tmp_path / "old.zip", "0007"
+    old = tmp_path / "old.zip"
     with database_without_tables() as elsewhere:
-        manage(elsewhere, tmp_path / "older", "migrate", "leaderboard", older_leaderboard)
+        manage(elsewhere, tmp_path / "older", "migrate", "leaderboard", "0001")
         manage(elsewhere, tmp_path / "older", "migrate", "accounts")
         manage(elsewhere, tmp_path / "older", "backup", str(old))
     with database_without_tables() as elsewhere:
         manage(elsewhere, tmp_path / "none", "restore", str(old))
         manage(elsewhere, tmp_path / "none", "migrate", "--check")
         with psycopg.connect(elsewhere) as database:
-            assert database.execute("SELECT count(*) FROM leaderboard_anomalyreview").fetchone() == (0,)
+            functions = database.execute("SELECT count(*) FROM pg_proc WHERE proname = 'leaderboard_move_elo'")
+            assert functions.fetchone() == (1,)
 
 
 def test_restore_into_used_arena_is_refused(backup: Path):
@@ -195,6 +196,13 @@ def come_from_the_future(backup: Path) -> None:
     with_member(backup, MANIFEST, msgspec.json.encode(manifest))
 
 
+def come_from_before_the_squash(backup: Path) -> None:
+    with zipfile.ZipFile(backup) as archive:
+        manifest = msgspec.json.decode(archive.read(MANIFEST))
+    manifest["migrations"] = [["accounts", "0001_first"], ["battles", "0024_plain_help_texts"]]
+    with_member(backup, MANIFEST, msgspec.json.encode(manifest))
+
+
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
@@ -202,6 +210,7 @@ def come_from_the_future(backup: Path) -> None:
         (lose_rows, "battles_vote has 0 rows and should have 13"),
         (point_nowhere, "The backup is damaged"),
         (come_from_the_future, "battles.9999_what_nobody_knows_yet"),
+        (come_from_before_the_squash, "development version before 0.1.0 .* restore it with that version"),
     ],
 )
 def test_damaged_backup_changes_nothing(backup: Path, spoil, sentence: str):

@@ -2,7 +2,9 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from tests import make
 from tests.fake_provider import FakeProvider
@@ -58,3 +60,9 @@ def test_compose_hint_names_a_command_of_a_container(settings):
 def test_start_with_an_administrator_says_nothing_of_one(settings):
     make.user("admin@example.org", is_staff=True, is_superuser=True)
     assert "createsuperuser" not in prepare(settings)
+
+
+def test_database_from_before_squash_is_refused(settings):
+    MigrationRecorder(connection).record_applied("accounts", "0001_first")
+    with pytest.raises(CommandError, match=r"before 0\.1\.0 and cannot be migrated: .* start anew"):
+        prepare(settings)

@@ -45,7 +45,7 @@ def test_side_by_side_shows_names_and_takes_a_vote(reader: Reader, five_models):
 def test_self_identification_in_open_mode_is_no_leak(reader: Reader, five_models):
     battle = start(reader, mode="side_by_side", models=["m0", "m1"], prompt="I am Name 0 and honest-0")
     battle = reader.wait_until_answered(battle)
-    assert Answer.objects.filter(names_itself=True).exists()
+    assert Answer.objects.filter(leaks_identity=True).exists()
     assert reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "tie"}).json()["vote"]["counted"]
 
 

@@ -34,7 +34,7 @@ def test_vote_on_leaking_answer_is_kept_and_not_counted(
     battle = answered_battle(fake_provider, engine, prompt, actor=Actor(user=member, network="127.0.0.1"))
     before = client.get(f"/api/v1/battles/{battle.public_id}/").content
     assert b"leak" not in before
-    assert b"names_itself" not in before
+    assert b"leaks_identity" not in before
     page = client.post(f"/battles/{battle.public_id}/vote/", {"choice": "left"}, follow=True).content.decode()
     vote = Vote.objects.get()
     assert (vote.excluded_reason, vote.counts) == ("identity_leak", False)
@@ -46,7 +46,7 @@ def test_vote_on_leaking_answer_is_kept_and_not_counted(
 
 def test_name_of_other_model_is_no_leak(fake_provider: FakeProvider, engine: Engine):
     battle = answered_battle(fake_provider, engine, "is a quokka 4 better", actor=make.visitor())
-    assert not Answer.objects.filter(turn__battle=battle, names_itself=True).exists()
+    assert not Answer.objects.filter(turn__battle=battle, leaks_identity=True).exists()
 
 
 def test_leak_in_failed_answer_survives_regeneration(db):
@@ -54,7 +54,7 @@ def test_leak_in_failed_answer_survives_regeneration(db):
     turn = make.turn(battle)
     turn.answers.update(state=Answer.State.DONE, text="an answer")
     turn.answers.filter(side__position="left").update(
-        state=Answer.State.FAILED, text="I am Wom", error="cut", names_itself=True
+        state=Answer.State.FAILED, text="I am Wom", error="cut", leaks_identity=True
     )
     Turn.objects.filter(pk=turn.pk).update(state=Turn.State.DONE)
     actor = Actor(visitor=battle.session.owner_visitor, network="127.0.0.1")
