@@ -8,10 +8,9 @@ import logging
 from collections.abc import Sequence
 from functools import partial
 
-from django.conf import settings
-from django.core.mail import EmailMessage, EmailMultiAlternatives, get_connection
+from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.core.mail.backends.base import BaseEmailBackend
-from django.db import ProgrammingError, transaction
+from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from accounts.models import OutgoingEmail
@@ -28,11 +27,7 @@ class QueuedBackend(BaseEmailBackend):
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         rows = [OutgoingEmail(message=_as_json(message)) for message in email_messages]
-        try:
-            with transaction.atomic():
-                OutgoingEmail.objects.bulk_create(rows)
-        except ProgrammingError:  # during an update, before the migration that creates the table
-            return get_connection(settings.ARENA_EMAIL_BACKEND).send_messages(email_messages) or 0
+        OutgoingEmail.objects.bulk_create(rows)
         for row in rows:
             transaction.on_commit(partial(_queue_task, row.pk))
         return len(rows)

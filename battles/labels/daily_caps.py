@@ -12,8 +12,6 @@ from accounts.actor import Actor
 from battles.models import Vote, VoteNetwork, VoteQuerySet
 
 UNLIMITED = 2**31 - 1
-# True once this process has seen the table. Before its migration, votes are stored without a network.
-_table_exists = False
 
 _TODAY = "date_trunc('day', now() AT TIME ZONE 'UTC')"
 
@@ -74,7 +72,7 @@ def is_reached(actor: Actor) -> bool:
             if cursor.fetchone()[0]:
                 return True
         network = _network_hash(actor)
-        if network and caps["network"] < UNLIMITED and _has_table():
+        if network and caps["network"] < UNLIMITED:
             cursor.execute(_NETWORK_REACHED_CAP, {**caps, "network_hash": network})
             return bool(cursor.fetchone()[0])
     return False
@@ -83,14 +81,14 @@ def is_reached(actor: Actor) -> bool:
 def record_network(vote: Vote, actor: Actor) -> None:
     """Store the network for later counts. Call in the vote's transaction."""
     network = _network_hash(actor)
-    if network and _has_table():
+    if network:
         VoteNetwork.objects.create(vote=vote, network=network, day=vote.created_at.date())
 
 
 def votes_over_cap() -> VoteQuerySet:
     """Return unmarked pending votes over a cap. Needs the lock of the tallies."""
     caps = _caps()
-    if min(caps.values()) == UNLIMITED or not _has_table():
+    if min(caps.values()) == UNLIMITED:
         return Vote.objects.none()
     with connection.cursor() as cursor:
         cursor.execute(_PENDING_OVER_CAP, caps)
@@ -104,12 +102,3 @@ def _caps() -> dict[str, int]:
 def _network_hash(actor: Actor) -> str:
     """Return the hash of the IPv4 address or IPv6 /48 (a person may have a whole one); "" without a request."""
     return actor.network48 or ("" if actor.network == "unknown" else actor.network)
-
-
-def _has_table() -> bool:
-    global _table_exists
-    if not _table_exists:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT to_regclass('battles_votenetwork') IS NOT NULL")
-            [_table_exists] = cursor.fetchone()
-    return _table_exists

@@ -163,10 +163,3 @@ def test_unreachable_broker_leaves_mail_queued(sends_email: None, settings: Any,
     assert OutgoingEmail.objects.count() == 1
     send_due_emails()
     assert len(mail.outbox) == 1
-
-
-def test_mail_is_sent_at_once_before_the_migration(sends_email: None):
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE accounts_outgoingemail RENAME TO not_there_yet")
-    mail.send_mail("Subject", "Body", None, ["to@example.org"])
-    assert len(mail.outbox) == 1

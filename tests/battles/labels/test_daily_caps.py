@@ -150,17 +150,6 @@ def test_concurrent_votes_count_exactly_the_cap(models: tuple[Any, Any], setting
     assert reasons()[:5] == [""] * 5
 
 
-def test_votes_are_accepted_before_migration(models: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch):
-    from battles.labels import daily_caps
-
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE battles_votenetwork RENAME TO not_there_yet")
-    monkeypatch.setattr(daily_caps, "_table_exists", False)
-    actor = visitor()
-    assert [cast(actor, models).excluded_reason for _ in range(4)] == ["", "", "", OVER]
-    assert aggregate(slot="one").votes_counted == 3
-
-
 def test_networks_of_votes_expire(models: tuple[Any, Any], settings: Any):
     from arena_site import retention
 
