@@ -104,7 +104,7 @@ class Ban(models.Model):
     network = models.CharField(
         max_length=32, blank=True, help_text=_("As shown on a visitor's page. Blocks every visitor and member in it.")
     )
-    reason = models.CharField(max_length=500, help_text=_("Shown to whoever is blocked."))
+    reason = models.CharField(max_length=500, help_text=_("Shown to the blocked person."))
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, editable=False, related_name="bans_made")
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField(null=True, blank=True, help_text=_("Empty: until it is lifted."))

@@ -40,7 +40,7 @@ class BanForm(BecauseForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["because"].help_text = _("Shown to whoever is blocked.")
+        self.fields["because"].help_text = _("Shown to the blocked person.")
 
     def clean(self) -> dict[str, object]:
         data = super().clean() or {}

@@ -74,7 +74,7 @@ class Migration(migrations.Migration):
                 ("user", models.ForeignKey(blank=True, null=True, on_delete=models.CASCADE, related_name="bans", to=settings.AUTH_USER_MODEL)),
                 ("visitor", models.ForeignKey(blank=True, null=True, on_delete=models.CASCADE, related_name="bans", to="accounts.visitor")),
                 ("network", models.CharField(blank=True, help_text="As shown on a visitor's page. Blocks every visitor and member in it.", max_length=32)),
-                ("reason", models.CharField(help_text="Shown to whoever is blocked.", max_length=500)),
+                ("reason", models.CharField(help_text="Shown to the blocked person.", max_length=500)),
                 ("created_by", models.ForeignKey(editable=False, null=True, on_delete=models.SET_NULL, related_name="bans_made", to=settings.AUTH_USER_MODEL)),
                 ("created_at", models.DateTimeField(db_default=Now())),
                 ("expires_at", models.DateTimeField(blank=True, help_text="Empty: until it is lifted.", null=True)),

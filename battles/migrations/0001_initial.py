@@ -113,7 +113,7 @@ class Migration(migrations.Migration):
                 ("provider", models.ForeignKey(help_text="Its address and key are used. Its models are not chosen for battles because of this.", on_delete=models.PROTECT, related_name="+", to="models_registry.provider", verbose_name="provider")),
                 ("model", models.CharField(blank=True, default="omni-moderation-latest", max_length=200, verbose_name="model")),
                 ("seconds", models.FloatField(default=3, help_text="A person waits meanwhile.", validators=[MinValueValidator(0.2), MaxValueValidator(15)], verbose_name="patience, seconds")),
-                ("refuses_when_away", models.BooleanField(default=False, help_text="If unchecked, battles continue with the rules alone, and a warning is logged.", verbose_name="no battles while it is away")),
+                ("refuses_when_away", models.BooleanField(default=False, help_text="If unchecked, battles continue with the rules alone, and a warning is logged.", verbose_name="no battles while it is unavailable")),
                 ("is_active", models.BooleanField(default=True, verbose_name="in use")),
             ],
             options={

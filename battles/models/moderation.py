@@ -91,7 +91,7 @@ class ModerationEndpoint(models.Model):
         help_text=_("A person waits meanwhile."),
     )
     refuses_when_away = models.BooleanField(
-        _("no battles while it is away"),
+        _("no battles while it is unavailable"),
         default=False,
         help_text=_("If unchecked, battles continue with the rules alone, and a warning is logged."),
     )
