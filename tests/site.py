@@ -95,11 +95,7 @@ class Reader:
     def __post_init__(self) -> None:
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         self.client = httpx2.Client(
-            base_url=self.site,
-            headers=headers,
-            timeout=60,
-            event_hooks={"response": [self._keep_head]},
-            verify=False,  # without TLS there are no certificates to load
+            base_url=self.site, headers=headers, timeout=60, event_hooks={"response": [self._keep_head]}
         )
 
     def _keep_head(self, response: httpx2.Response) -> None:

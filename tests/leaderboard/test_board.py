@@ -194,19 +194,8 @@ def test_page_url_returns_json_and_csv(client, published):
 
 
 FORMULAS = [
-    "=1+1",
-    "+1",
-    "-1",
-    "@SUM(A1)",
-    "\t=1",
-    "\r=1",
-    "  =1",
-    "\n=1",
-    "＝1+1",
-    "\u3000＝1",
-    "\ufeff=1",
-    "\u200b=1",
-]
+    "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\n=1", "＝1+1", "\u3000＝1", "\ufeff=1", "\u200b=1",
+]  # fmt: skip
 
 
 def test_formula_in_name_is_escaped_in_csv(client):
