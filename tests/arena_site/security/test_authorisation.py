@@ -88,6 +88,7 @@ def paths_of(owned: World) -> Iterator[str]:
         yield address.format(public_id=id_in(owned))
 
 
+@pytest.mark.slow
 def test_owned_urls_answer_their_owner_only(owned: World, others: dict[str, Client]):
     owner, wrong = make.browser(owned.actor), []
     for path in paths_of(owned):
@@ -123,6 +124,7 @@ def test_token_is_limited_to_its_scopes():
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_browser_changes_need_csrf_token(owned: World):
     strict = make.browser(owned.actor, enforce_csrf_checks=True)
     unsafe = ("POST", "PUT", "PATCH", "DELETE")
