@@ -1,5 +1,6 @@
 """A running site in threads of the test process: uvicorn, a Celery worker, and a client."""
 
+import asyncio
 import contextlib
 import json
 import socket
@@ -12,24 +13,34 @@ from typing import Any
 
 import httpx2
 import uvicorn
+from celery.bootsteps import RUN
 from celery.contrib.testing.worker import start_worker
 from celery.worker import state
 
 from arena_site.asgi import application as site_application
 from arena_site.celery import app as celery_app
+from common.valkey.connections import connection as valkey
 from tests.waiting import wait_for
 
 
 class Server(uvicorn.Server):
-    """uvicorn server whose shutdown aborts open connections and waits for running requests.
+    """uvicorn server that stops at once: it aborts open connections and waits for running requests only.
 
     By default it would wait for a second, and requests would end later in their threads.
     """
+
+    async def main_loop(self) -> None:
+        tick = 0
+        while not await self.on_tick(tick):
+            tick += 1
+            await asyncio.sleep(0.01)  # uvicorn looks for `should_exit` ten times a second
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for connection in list(self.server_state.connections):
             connection.shutdown()
             connection.transport.abort()
+        while self.server_state.connections or self.server_state.tasks:  # noqa: ASYNC110 (uvicorn tells of no end)
+            await asyncio.sleep(0.01)
         await super().shutdown(sockets)
 
 
@@ -62,6 +73,15 @@ def answer_worker() -> Iterator[Executor]:
         finally:
             state.should_terminate = 0
             worker.hub.call_soon(lambda: None)  # wakes its loop, which otherwise checks the state once a second
+            wait_for(lambda: worker.blueprint.state != RUN)
+            _end_blocking_reads()
+
+
+def _end_blocking_reads() -> None:
+    """Unblock the worker, which would otherwise wait a second for an answer from its queues before it ends."""
+    for client in valkey().client_list():
+        if "b" in client["flags"]:
+            valkey().client_unblock(client["id"])
 
 
 @dataclass

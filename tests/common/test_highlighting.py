@@ -22,6 +22,7 @@ def cpu_s(name: str, characters: str, length: int) -> float:
     return time.thread_time() - began
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEXERS)
 def test_lexer_takes_linear_time_on_repeated_characters(name: str):
     cpu_s(name, "a", 10)  # compiles the patterns

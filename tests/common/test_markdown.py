@@ -33,6 +33,7 @@ def test_absolute_link_is_kept(address: str):
     assert render(f"[x]({address})") == f"<p>{link}</p>\n"
 
 
+@pytest.mark.slow
 def test_html_longer_than_its_limit_becomes_plain_text():
     columns = 3_000
     table = "|" + "a|" * columns + "\n|" + "-|" * columns + "\n" + "|b|\n" * 40 + "\n<b>"

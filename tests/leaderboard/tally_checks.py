@@ -11,7 +11,7 @@ from leaderboard.counting.vote_arrays import read_boards
 from leaderboard.models import AggregationRun, EloRating, PairTally, Standing, VoterPairTally
 from leaderboard.rating.counts import OUTCOMES
 from models_registry.models import LanguageModel
-from tests.leaderboard.vote_factory import cast, contestants
+from tests.leaderboard.vote_factory import ballot, cast_all, contestants
 
 
 def aggregate() -> AggregationRun | None:
@@ -50,13 +50,17 @@ def cast_random_votes(number: int) -> None:
     """Cast votes of nine voters on four models, a quarter side by side and a tenth excluded."""
     rng = random.Random(number)
     models = list(LanguageModel.objects.order_by("slug")) or contestants("a", "b", "c", "d")
+    ballots = []
     for _ in range(number):
         left, right = rng.sample(models, 2)
         reason = "identity_leak" if rng.random() < 0.1 else ""
-        cast(
-            left, right, rng.choice(OUTCOMES), voter=f"user:{rng.randrange(9)}", excluded=reason,
-            categories=rng.choice([[], ["coding"], ["coding", "maths"]]),
-            language=rng.choice(["en", "fr", "und"]),
-            mode=rng.choice(["blind", "blind", "blind", "side_by_side"]),
-            style={side: {"tokens": rng.randrange(90), "bold": rng.randrange(3)} for side in ("left", "right")},
+        ballots.append(
+            ballot(
+                left, right, rng.choice(OUTCOMES), voter=f"user:{rng.randrange(9)}", excluded=reason,
+                categories=rng.choice([[], ["coding"], ["coding", "maths"]]),
+                language=rng.choice(["en", "fr", "und"]),
+                mode=rng.choice(["blind", "blind", "blind", "side_by_side"]),
+                style={side: {"tokens": rng.randrange(90), "bold": rng.randrange(3)} for side in ("left", "right")},
+            )
         )  # fmt: skip
+    cast_all(ballots)

@@ -12,7 +12,7 @@ from leaderboard.counting import schedule, tallies
 from leaderboard.errors import ReviewIsDecided
 from leaderboard.models import AggregationRun, AnomalyReview, EloRating
 from tests import make
-from tests.leaderboard.vote_factory import cast, contestants
+from tests.leaderboard.vote_factory import ballot, cast, cast_all, contestants
 
 State = AnomalyReview.State
 STRENGTH = {"gold": 1.5, "silver": 0.7, "bronze": 0.0, "tin": -1.0}
@@ -33,17 +33,17 @@ def models():
 
 @pytest.fixture
 def crowd(models):
-    rng = random.Random(4)
+    rng, ballots = random.Random(4), []
     for number in range(240):
         left, right = rng.sample(sorted(STRENGTH), 2)
         wins = rng.random() < 1 / (1 + 2.718 ** (STRENGTH[right] - STRENGTH[left]))
-        cast(models[left], models[right], "left" if wins else "right", voter=f"user:{number % 24}")
+        ballots.append(ballot(models[left], models[right], "left" if wins else "right", voter=f"user:{number % 24}"))
+    cast_all(ballots)
 
 
 def favour_bronze(models, number: int = 40, voter: str = "visitor:9") -> None:
-    for turn in range(number):
-        other = models[("gold", "silver", "tin")[turn % 3]]
-        cast(models["bronze"], other, "left", voter=voter)
+    others = [models[slug] for slug in ("gold", "silver", "tin")]
+    cast_all([ballot(models["bronze"], others[turn % 3], "left", voter=voter) for turn in range(number)])
 
 
 @pytest.fixture

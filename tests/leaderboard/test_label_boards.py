@@ -13,7 +13,7 @@ from leaderboard.counting.vote_arrays import read_boards
 from leaderboard.models import AggregationRun, Standing, VoteChange
 from models_registry.models import LanguageModel
 from tests import make
-from tests.leaderboard.vote_factory import cast, cast_many, contestants
+from tests.leaderboard.vote_factory import ballot, cast, cast_all, cast_many, contestants
 
 State = AggregationRun.State
 
@@ -50,15 +50,18 @@ def pair():
 @pytest.fixture
 def crowd():
     """400 votes of 30 voters on four models, in English and French."""
-    rng = random.Random(9)
+    rng, ballots = random.Random(9), []
     models = contestants("a", "b", "c", "d")
     for number in range(400):
         left, right = rng.sample(models, 2)
-        cast(
-            left, right, rng.choices(["left", "right", "tie"], [4, 4, 2])[0], voter=f"user:{number % 30}",
-            language=rng.choice(["en", "fr"]), categories=["coding"] if number % 3 else [],
-            style={side: {"tokens": rng.randrange(900), "bold": rng.randrange(9)} for side in ("left", "right")},
+        ballots.append(
+            ballot(
+                left, right, rng.choices(["left", "right", "tie"], [4, 4, 2])[0], voter=f"user:{number % 30}",
+                language=rng.choice(["en", "fr"]), categories=["coding"] if number % 3 else [],
+                style={side: {"tokens": rng.randrange(900), "bold": rng.randrange(9)} for side in ("left", "right")},
+            )
         )  # fmt: skip
+    cast_all(ballots)
 
 
 @pytest.mark.django_db
@@ -191,8 +194,7 @@ def test_votes_of_one_voter_raise_design_effect(crowd):
     aggregate()
     before = dict(Standing.objects.filter(run=newest("overall")).values_list("model__slug", "design_effect"))
     a, b, *_ = LanguageModel.objects.order_by("slug")
-    for _ in range(150):
-        cast(a, b, "left", voter="user:fan")
+    cast_all([ballot(a, b, "left", voter="user:fan") for _ in range(150)])
     aggregate()
     after = dict(newest("overall").standings.values_list("model__slug", "design_effect"))
     assert after["a"] > before["a"] + 1

@@ -58,6 +58,7 @@ def test_concurrent_battles_stay_below_personal_budget(settings):
     assert accounts()[person_account(actor.key)] == (18, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_unlimited")
 def test_concurrent_people_stay_below_site_budget(settings):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(20)}
@@ -203,6 +204,7 @@ def test_models_missing_for_other_reasons_are_too_few(settings):
         start(make.visitor())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_unlimited")
 def test_concurrent_calls_leave_the_ledger_consistent(fake_provider: FakeProvider, engine: Engine, settings):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(10_000)}

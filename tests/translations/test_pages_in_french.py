@@ -93,6 +93,7 @@ def test_member_pages_have_no_english_in_french(world: World, english: re.Patter
     assert english_texts(french_browser(world.actor), own, english) == {}
 
 
+@pytest.mark.slow
 def test_admin_pages_have_no_english_in_french(world: World, english: re.Pattern[str], settings):
     settings.ARENA_STAFF_SECOND_FACTOR = False
     lists = [

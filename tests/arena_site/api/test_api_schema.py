@@ -65,6 +65,7 @@ class Contract:
         return response.json()
 
 
+@pytest.mark.slow
 def test_schema_is_valid_without_warnings(tmp_path):
     call_command("spectacular", "--validate", "--fail-on-warn", "--file", tmp_path / "schema.yml")
 

@@ -32,6 +32,7 @@ from tests.api_fixtures import World
 
 pytestmark = [
     pytest.mark.django_db,
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume asynchronous iterators"),
 ]
 

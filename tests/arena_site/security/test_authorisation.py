@@ -87,6 +87,7 @@ def paths_of(owned: World) -> Iterator[str]:
         yield address.format(public_id=id_in(owned))
 
 
+@pytest.mark.slow
 def test_owned_urls_answer_their_owner_only(owned: World, others: dict[str, Client]):
     owner, wrong = make.browser(owned.actor), []
     for path in paths_of(owned):
@@ -122,6 +123,7 @@ def test_token_is_limited_to_its_scopes():
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_browser_changes_need_csrf_token(owned: World):
     strict = make.browser(owned.actor, enforce_csrf_checks=True)
     unsafe = ("POST", "PUT", "PATCH", "DELETE")

@@ -38,7 +38,7 @@ from tests import make
 from tests.arena_site.security.read_requests import Arena, paths
 from tests.leaderboard import vote_factory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 NAMES = ("ada", "bob", "cyd", "dee")
 PAIRS = (("ada", "bob"), ("dee", "cyd"))

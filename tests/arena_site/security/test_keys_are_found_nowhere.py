@@ -141,6 +141,7 @@ def test_key_repeated_by_provider_is_redacted(
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [400, 401, 500])
 def test_key_in_provider_error_is_redacted(
     provider: Provider, admin: Client, reader: Reader, written: StringIO, messages: list[str], status: int

@@ -14,7 +14,7 @@ from tests import make
 from tests.models_registry.paid_models import accounts, cents, paid_model
 from tests.site import serve
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 CROWD, TOKEN = 200, "a" * 32
 
 

@@ -12,6 +12,8 @@ import pytest
 from arena_site.embedded.postgres import Postgres
 from arena_site.supervisor.child import Child
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def place() -> Iterator[Path]:

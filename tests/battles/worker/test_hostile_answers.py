@@ -14,7 +14,7 @@ from tests.provider_streams import SLOW_TO_RENDER
 from tests.site import Reader
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def start(reader: Reader, left: str, right: str) -> dict:

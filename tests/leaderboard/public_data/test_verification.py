@@ -19,7 +19,7 @@ from leaderboard.exports.readers import read_rows
 from leaderboard.exports.writers import as_jsonl
 from leaderboard.models import AggregationRun, EloRating
 from tests.leaderboard.public_data.exports import export, publish
-from tests.leaderboard.vote_factory import cast, contestants
+from tests.leaderboard.vote_factory import ballot, cast, cast_all, contestants
 
 pytestmark = pytest.mark.django_db
 
@@ -43,7 +43,7 @@ def cast_random_votes(*, only_winners_have_headings: bool = False) -> list[Vote]
     """Cast 240 labelled votes with styles, some excluded, on three established models and a newcomer."""
     chance = random.Random(4)
     models = contestants("gold", "silver", "bronze", "newcomer")
-    cast_votes = []
+    ballots = []
     for number in range(240):
         left, right = chance.sample(models[:3] if number % 20 else [models[3], chance.choice(models[:3])], 2)
         style = {
@@ -53,15 +53,15 @@ def cast_random_votes(*, only_winners_have_headings: bool = False) -> list[Vote]
         choice = chance.choices(Vote.Choice.values, [6, 3, 1, 1])[0]
         if only_winners_have_headings:
             style = {side: {**counts, "headings": int(choice == side)} for side, counts in style.items()}
-        cast_votes.append(
-            cast(
+        ballots.append(
+            ballot(
                 left, right, choice,
                 voter=f"visitor:{chance.randrange(25)}", excluded=Reason.INCOMPLETE if number % 50 == 0 else "",
                 categories=chance.choice([[], ["coding"], ["coding", "maths"]]), language=chance.choice(["en", "fr"]),
                 labelled_by="test", style=style,
             )
         )  # fmt: skip
-    return cast_votes
+    return cast_all(ballots)
 
 
 def snapshots() -> list[str]:

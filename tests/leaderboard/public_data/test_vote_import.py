@@ -124,6 +124,7 @@ def test_imported_board_is_recomputed_from_export(small_table, tmp_path, ending,
     assert capsys.readouterr().out.count("agrees: imported:small, 85 votes, 3 models") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["llmfao_crowd", "mtbench_human", "football_intl", "copilot_arena_examples"])
 def test_public_table_is_imported_and_recomputed(name, capsys):
     path = reference_votes.table_path(name)

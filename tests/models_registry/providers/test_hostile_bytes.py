@@ -83,6 +83,7 @@ def stream(at: str) -> None:
     asyncio.run(call())
 
 
+@pytest.mark.slow
 @FEW
 @given(soup=soups())
 def test_byte_soup_ends_a_call_with_a_code(server: RawServer, soup: bytes):

@@ -75,6 +75,7 @@ def test_prompt_beyond_context_fails_as_too_long(url: str):
     assert refusal.value.code is FailureCode.PROMPT_TOO_LONG
 
 
+@pytest.mark.slow
 def test_slow_prompt_ends_at_first_token_deadline(url: str):
     with pytest.raises(ProviderError) as late:
         ask(url, "sea salt " * 1_000, {"max_tokens": 4}, first=0.2)
