@@ -13,7 +13,7 @@ from django.db.models import Max
 
 from battles.labels import daily_caps
 from battles.labels.duplicates import excess_duplicates
-from battles.labels.relabel import relabel_pending
+from battles.labels.labelling import relabel_pending
 from battles.models import Vote, VoteQuerySet
 from leaderboard.aggregation import sampling_plan
 from leaderboard.aggregation.fit_boards import (
