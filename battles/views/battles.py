@@ -163,24 +163,17 @@ def _form_page(
 
 
 class PageBattle(BattlePayload):
-    version: str  # changes with each action or end of a turn
+    version: str  # changes with each action or end of a turn, but not while an answer streams
 
 
 def page_battle(battle: Battle) -> PageBattle:
     """Return the API's payload with a version, for templates."""
     payload = battle_payload(battle, stream_format="page")
-    return {**payload, "version": _version(payload)}
-
-
-def _version(payload: BattlePayload) -> str:
-    """Return a string that changes with each action or end of a turn, but not while an answer streams."""
-    vote, allowed = (
-        payload["vote"],
-        [name for name, value in payload.items() if name.startswith("can_") and value is True],
-    )
-    actions_allowed = [name for name in allowed if name != "can_stop"]  # the stream reports a stop
+    vote = payload["vote"]
+    allowed = [name for name, value in payload.items() if name.startswith("can_") and value is True]
+    allowed = [name for name in allowed if name != "can_stop"]  # the stream reports a stop
     facts = [payload["state"], len(payload["turns"]), payload["hidden"], payload["consent"], vote and vote["counted"]]
-    return f"{payload['id']}." + ".".join(map(str, [*facts, *actions_allowed]))
+    return {**payload, "version": ".".join(map(str, [payload["id"], *facts, *allowed]))}
 
 
 def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | None = None) -> HttpResponse:
