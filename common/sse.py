@@ -3,6 +3,7 @@ from contextlib import aclosing
 
 from django.http import HttpRequest, StreamingHttpResponse
 
+from common.client_ip import network_hash
 from common.valkey import counters, stream_slots
 
 KEEP_ALIVE = b": still here\n\n"
@@ -32,11 +33,12 @@ class EventStreamResponse(StreamingHttpResponse):
 
 
 def response(request: HttpRequest, events: AsyncIterator[bytes], *, person: str) -> EventStreamResponse:
-    """Return a response counted for `person` (stream_slots.person_hash). Raises TooManyStreams.
+    """Return a response counted for `person` (stream_slots.person_hash; if "", for the network). Raises TooManyStreams.
 
     Blocks on Valkey, so do not call it in an event loop.
     """
-    return EventStreamResponse(events, stream_slots.acquire_for_request(request, person))
+    network = network_hash(request)
+    return EventStreamResponse(events, stream_slots.acquire(person=person or network, network=network))
 
 
 async def _counted(events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
