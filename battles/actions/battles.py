@@ -88,7 +88,7 @@ def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, pro
 
 def _plan_matchup(battle_request: BattleRequest, requirements: ModelRequirements) -> MatchupPlan:
     """Raise the errors of MatchupPlan.from_request, or ModelsOverBudget if only spent budgets prevent the matchup."""
-    roster = drawable_cache.read()
+    roster = drawable_cache.cached_roster()
     try:
         return MatchupPlan.from_request(battle_request, roster, requirements)
     except (InvalidInput, TooFewModels) as refusal:

@@ -78,7 +78,7 @@ def new(request: PageRequest) -> HttpResponse:
             },
             actor=request.actor,
         )
-    models = drawable_cache.read().choosable
+    models = drawable_cache.cached_roster().choosable
     context = {"form": form, "drawable_count": len(models), **model_picker_context(form, models)}
     return _form_page(request, form, "battles/new.html", "prompt", context)
 
