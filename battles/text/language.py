@@ -49,7 +49,7 @@ def _model() -> Any:
 def detect_language(prose: str) -> str:
     """Return the ISO 639-1 code of most of a text, or UNDETERMINED.
 
-    prose: one line without code, from natural_text.extract_prose.
+    prose: one line without code, from classifier.extract_prose.
     """
     words = " ".join(_NUMBERED_WORD.sub(" ", _SIGNS.sub(" ", prose.lower())).split())
     letters = sum(unicodedata.category(sign)[0] == "L" for sign in words[:400])
