@@ -270,4 +270,4 @@ def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
         events = formats.page_events(stream_token, after, language=request.LANGUAGE_CODE)
     else:
         events = formats.api_events(stream_token, after)
-    return sse.response(request, events, person=stream_token.person)
+    return sse.EventStreamResponse(request, events, person=stream_token.person)
