@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from battles.errors import TooFewModels
-from battles.models import NUMBERED_POSITIONS, Battle, Position
+from battles.models import NUMBERED_POSITIONS, Battle, Position, Side
 from battles.prompting.messages import context_characters
 from battles.prompting.pairing import Candidate, Pair, PairWeights, draw_pair
 from common.errors import InvalidInput
@@ -92,15 +92,8 @@ class ModelRequirements:
 NO_REQUIREMENTS = ModelRequirements()
 
 
-class MatchupSide(NamedTuple):
-    position: str
-    model: LanguageModel
-    chosen: bool
-
-
-@dataclass(frozen=True)
-class Matchup:
-    sides: list[MatchupSide]
+class Matchup(NamedTuple):
+    sides: list[Side]  # unsaved, without their battle
     propensity: float
 
 
@@ -181,17 +174,18 @@ class MatchupPlan:
         """Draw models for the remaining sides. Raises TooFewModels."""
         if not self.draws_models:
             positions = NUMBERED_POSITIONS if self.mode == Mode.COMPARE else Position.values
-            sides = [
-                MatchupSide(position, model, True) for position, model in zip(positions, self.chosen, strict=False)
-            ]
-            return Matchup(sides, propensity=1.0)
+            chosen = zip(positions, self.chosen, strict=False)
+            return Matchup([Side(position=position, model=model, chosen=True) for position, model in chosen], 1.0)
         pool = self.pool
         pair = draw_models(pool, random, staying=self.chosen[0] if self.chosen else None)
         if pair is None:
             raise TooFewModels(retry_after=RETRY_AFTER_S)
         by_pk = {model.pk: model for model in (*self.chosen, *pool)}
         left, right = by_pk[pair.left], by_pk[pair.right]
-        sides = [MatchupSide(Position.LEFT, left, left in self.chosen), MatchupSide(Position.RIGHT, right, False)]
+        sides = [
+            Side(position=Position.LEFT, model=left, chosen=left in self.chosen),
+            Side(position=Position.RIGHT, model=right),
+        ]
         return Matchup(sides, pair.propensity)
 
     def without(self, is_excluded: Callable[[LanguageModel], bool]) -> "MatchupPlan":
