@@ -1,25 +1,20 @@
 """The person behind a request: a member, a visitor, or a token that acts for a member."""
 
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Literal
 
 from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest
 
 from accounts.models import Scope, User, Visitor
-from common.client_ip import network48_hash, network_hash
+from common.client_ip import network_hashes
 from common.prepared import PreparedQuery
 from common.valkey import limits
 
 VISITOR_COOKIE = settings.ARENA_VISITOR_COOKIE
 _signer = signing.Signer(salt="accounts.visitor")
 _unclaimed = PreparedQuery(lambda key: Visitor.objects.filter(key=key, claimed_by=None), str)
-
-
-class NetworkHashes(TypedDict):
-    network: str
-    network48: str
 
 
 @dataclass(frozen=True)
@@ -59,10 +54,6 @@ class Actor:
         return self.scopes is None or scope in self.scopes
 
 
-def network_hashes(request: HttpRequest) -> NetworkHashes:
-    return {"network": network_hash(request), "network48": network48_hash(request)}
-
-
 def network_limit_keys(request: HttpRequest) -> dict[str, str]:
     """Return the networks' keys for limits.count, before the person is known."""
     return _network_keys("network", **network_hashes(request))
@@ -88,9 +79,10 @@ class ActorRequest(HttpRequest):
 
 
 def browser_actor(request: HttpRequest) -> Actor:
+    networks = network_hashes(request)
     if request.user.is_authenticated:
-        return Actor(user=request.user, **network_hashes(request))
-    return Actor(visitor=visitor_from_cookie(request), **network_hashes(request))
+        return Actor(user=request.user, **networks)
+    return Actor(visitor=visitor_from_cookie(request), **networks)
 
 
 def ensure_known_actor(request: ActorRequest) -> Actor:
@@ -99,7 +91,7 @@ def ensure_known_actor(request: ActorRequest) -> Actor:
     if not actor.is_known:
         visitor = Visitor.objects.create(network=actor.network)
         request.new_visitor = visitor
-        actor = Actor(visitor=visitor, **network_hashes(request))
+        actor = Actor(visitor=visitor, network=actor.network, network48=actor.network48)
         request.actor = actor
     return actor
 

@@ -1,10 +1,8 @@
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import cast
 
-from asgiref.sync import iscoroutinefunction
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
-from django.utils.decorators import sync_and_async_middleware
 from django.utils.functional import SimpleLazyObject
 
 from accounts.actor import VISITOR_COOKIE, Actor, ActorRequest, browser_actor, visitor_cookie_value
@@ -12,15 +10,17 @@ from accounts.sign_in import device_cookies, sessions
 
 YEAR_S = 365 * 24 * 3600
 Responder = Callable[[HttpRequest], HttpResponseBase]
-AsyncResponder = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 
 
-@sync_and_async_middleware
-def ActorMiddleware(get_response: Responder | AsyncResponder) -> Responder | AsyncResponder:
-    def before(request: HttpRequest) -> None:
+class ActorMiddleware:
+    """Sets `request.actor`, loaded at its first use, and the cookies of new visitors and known devices."""
+
+    def __init__(self, get_response: Responder) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
         cast(ActorRequest, request).actor = cast(Actor, SimpleLazyObject(lambda: browser_actor(request)))
-
-    def after(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        response = self.get_response(request)
         visitor = getattr(request, "new_visitor", None)
         if visitor is not None:
             response.set_cookie(
@@ -29,20 +29,6 @@ def ActorMiddleware(get_response: Responder | AsyncResponder) -> Responder | Asy
             )  # fmt: skip
         device_cookies.set_cookie(request, response)
         return response
-
-    if iscoroutinefunction(get_response):
-
-        async def asynchronous(request: HttpRequest) -> HttpResponseBase:
-            before(request)
-            return after(request, await get_response(request))
-
-        return asynchronous
-
-    def synchronous(request: HttpRequest) -> HttpResponseBase:
-        before(request)
-        return after(request, get_response(request))  # type: ignore[arg-type]
-
-    return synchronous
 
 
 class LastSeenMiddleware:

@@ -47,16 +47,15 @@ class SiteHandler(ASGIHandler):
         except RequestAborted:
             return
         with body:
-            request, refusal = self.create_request(scope, body)
-            response: Any = refusal if request is None else await self._answer(scope, request)
+            response: Any
+            request, response = self.create_request(scope, body)
+            if request is not None:
+                respond = self._respond_to_livez if request.path_info == "/livez" else self._respond_in_thread
+                response = await respond(scope, request)
             if response.streaming:
                 await self._stream(response, receive, send)
             else:
                 await self.send_response(response, send)
-
-    async def _answer(self, scope: Any, request: HttpRequest) -> HttpResponseBase:
-        respond = self._respond_to_livez if request.path_info == "/livez" else self._respond_in_thread
-        return await respond(scope, request)
 
     def _respond(self, scope: Any, request: HttpRequest) -> HttpResponseBase:
         set_script_prefix(get_script_prefix(scope))

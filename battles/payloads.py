@@ -5,6 +5,7 @@ token count, time or upstream text of either side, and no reasoning: only some p
 themselves in it.
 """
 
+from collections.abc import Iterable
 from typing import cast
 
 from django.conf import settings
@@ -55,7 +56,7 @@ def battle_payload(battle: Battle, *, stream_format: Format = "api") -> BattlePa
         "categories": list(vote.categories if vote is not None else battle.categories),
         "turns": [_turn_payload(turn, battle, sides, is_revealed=is_revealed) for turn in turns],
         "vote": _vote_payload(vote) if vote is not None else None,
-        "sides": [_side_payload(side) for side in _in_order(sides)] if is_revealed else None,
+        "sides": _side_payloads(sides.values()) if is_revealed else None,
         "stream_url": _stream_url(battle, live, stream_format),
         "can_vote": battle.accepts_vote and vote is None and live is None and not battle.is_void,
         "can_follow_up": live is None and not battle.is_void,
@@ -192,12 +193,9 @@ def _add_revealed_fields(payload: AnswerPayload, answer: Answer) -> None:
     }
 
 
-def _side_payload(side: Side) -> SidePayload:
-    return {"side": cast(SideName, side.position), "model": model_summary(side.model)}
-
-
-def _in_order(sides: dict[int, Side]) -> list[Side]:
-    return sorted(sides.values(), key=lambda side: _POSITIONS.index(side.position))
+def _side_payloads(sides: Iterable[Side]) -> list[SidePayload]:
+    in_order = sorted(sides, key=lambda side: _POSITIONS.index(side.position))
+    return [{"side": cast(SideName, side.position), "model": model_summary(side.model)} for side in in_order]
 
 
 def _vote_payload(vote: Vote) -> VotePayload:

@@ -4,11 +4,22 @@ Client addresses are never stored, only a keyed hash of the network, with anothe
 """
 
 import ipaddress
+from typing import TypedDict
 
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+
+
+class NetworkHashes(TypedDict):
+    """Keyed hashes of a client's network and of its IPv6 /48, as one customer may have all its 65,536 /64s.
+
+    network48: "" for IPv4.
+    """
+
+    network: str
+    network48: str
 
 
 def client_ip(request: HttpRequest) -> str:
@@ -49,10 +60,13 @@ def network_hash(request: HttpRequest, month: str = "") -> str:
     return _keyed_hash(network_of(client_ip(request)), month)
 
 
-def network48_hash(request: HttpRequest) -> str:
-    """Return the hash of an IPv6 /48, as one customer may have all its 65,536 /64s; "" for IPv4."""
-    network = network_of(client_ip(request), prefix=48)
-    return _keyed_hash(network) if network.endswith("/48") else ""
+def network_hashes(request: HttpRequest) -> NetworkHashes:
+    address = client_ip(request)
+    wide = network_of(address, prefix=48)
+    return {
+        "network": _keyed_hash(network_of(address)),
+        "network48": _keyed_hash(wide) if wide.endswith("/48") else "",
+    }
 
 
 def hash_month(hashed: str) -> str:

@@ -1,8 +1,7 @@
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 import redis
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django_htmx.http import reswap, retarget
@@ -47,15 +46,10 @@ def response_for_exception(request: HttpRequest, exception: Exception) -> HttpRe
 class ArenaErrorMiddleware:
     """Turns an ArenaError or an unreachable service into a page; the API has its own handler."""
 
-    sync_capable = True
-    async_capable = True
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
-        if iscoroutinefunction(get_response):
-            markcoroutinefunction(self)
 
-    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:

@@ -39,12 +39,9 @@ class PreparedQuery(Generic[M]):
 
     def __call__(self, *values: int | str) -> list[M]:
         if self._compiled is None:  # two threads may both compile: the results are equal
-            self._compiled = self._compile()
+            sentinels = [_SENTINELS[kind][place] for place, kind in enumerate(self._kinds)]
+            self._compiled = _CompiledQuery(self._build(*sentinels), sentinels)
         return self._compiled.run(values)
-
-    def _compile(self) -> "_CompiledQuery":
-        sentinels = [_SENTINELS[kind][place] for place, kind in enumerate(self._kinds)]
-        return _CompiledQuery(self._build(*sentinels), sentinels)
 
 
 class _CompiledQuery:

@@ -3,6 +3,7 @@ from contextlib import aclosing
 
 from django.http import HttpRequest, StreamingHttpResponse
 
+from common.client_ip import network_hash
 from common.valkey import counters, stream_slots
 
 KEEP_ALIVE = b": still here\n\n"
@@ -18,25 +19,22 @@ def event(name: str, data: str, *, id: str = "") -> bytes:
 class EventStreamResponse(StreamingHttpResponse):
     """Unbuffered, uncompressed, uncached response; holds a stream slot until it is closed."""
 
-    def __init__(self, events: AsyncIterator[bytes], slot: stream_slots.Slot) -> None:
+    def __init__(self, request: HttpRequest, events: AsyncIterator[bytes], *, person: str) -> None:
+        """person: stream_slots.person_hash; if "", the network counts. Raises TooManyStreams.
+
+        Blocks on Valkey, so do not call it in an event loop.
+        """
+        network = network_hash(request)
+        self._slot = stream_slots.acquire(person=person or network, network=network)
         super().__init__(
             _counted(events),
             content_type="text/event-stream; charset=utf-8",
             headers={"Cache-Control": "private, no-store, no-transform", "X-Accel-Buffering": "no"},
         )
-        self._slot = slot
 
     def close(self) -> None:
         super().close()
         self._slot.release()
-
-
-def response(request: HttpRequest, events: AsyncIterator[bytes], *, person: str) -> EventStreamResponse:
-    """Return a response counted for `person` (stream_slots.person_hash). Raises TooManyStreams.
-
-    Blocks on Valkey, so do not call it in an event loop.
-    """
-    return EventStreamResponse(events, stream_slots.acquire_for_request(request, person))
 
 
 async def _counted(events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

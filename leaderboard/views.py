@@ -81,7 +81,8 @@ def stream(request: HttpRequest) -> StreamingHttpResponse:
     """Stream events for new snapshots of a board without a query per reader."""
     key = request.GET.get("board", OVERALL).replace("\x00", "")
     shown = request.headers.get("Last-Event-ID") or request.GET.get("shown", "")
-    return sse.response(request, live_updates.board_events(key, shown), person=stream_slots.person_of_request(request))
+    events = live_updates.board_events(key, shown)
+    return sse.EventStreamResponse(request, events, person=stream_slots.person_of_request(request))
 
 
 @public

@@ -27,11 +27,7 @@ def _load_roster() -> Roster:
 
 
 # Without the cache, a hundred concurrent battles would query all models, prices and breakers a hundred times.
+# The lists and models are shared by threads: treat them as read-only.
 cached_roster = TTLCached(
     _load_roster, ttl_s=1, invalidated_by=(LanguageModel, Provider, Price, Breaker, PaidCallsHalt)
 )
-
-
-def read() -> Roster:
-    """Return the cached roster. Its lists and models are shared by threads: treat them as read-only."""
-    return cached_roster()

@@ -6,7 +6,6 @@ A call costs at most its reservation: a prompt's token is at least one byte and 
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_UP, Decimal
 
@@ -16,14 +15,13 @@ from django.db.models import F
 
 from accounts import audit
 from accounts.models import User
-from models_registry.models import LanguageModel, Price
+from models_registry.models import LanguageModel
 from models_registry.models.ledger import (
     SITE,
     Charge,
     PaidCallsHalt,
     SpendingDay,
     are_paid_calls_halted,
-    charged_accounts,
     person_account,
     provider_account,
     today,
@@ -53,22 +51,8 @@ class OverBudget(Exception):
         return model.is_paid and self.account in ("", SITE, provider_account(model.provider_id))
 
 
-@dataclass(frozen=True)
-class Bill:
-    """Maximum cost of a call to a paid model (US dollars), and its payer."""
-
-    model: LanguageModel
-    price: Price
-    person: str
-    most: Decimal
-
-    @property
-    def accounts(self) -> list[str]:
-        return charged_accounts(self.model.provider_id, self.person)
-
-
-def bill(model: LanguageModel, messages: Sequence[Message], *, person: str, max_tokens: int = 0) -> Bill | None:
-    """Return the bill to reserve for sending `messages`; None for a free model.
+def bill(model: LanguageModel, messages: Sequence[Message], *, person: str, max_tokens: int = 0) -> Charge | None:
+    """Return the unsaved charge to reserve for sending `messages`; None for a free model.
 
     person: Actor.key, or "". max_tokens: the answer's cap; 0 for the model's own.
     """
@@ -78,7 +62,8 @@ def bill(model: LanguageModel, messages: Sequence[Message], *, person: str, max_
     image = max_tokens_per_image(model.upstream_name)
     prompt = sum(_max_tokens_in(message, image=image) + MAX_TEMPLATE_TOKENS for message in messages)
     most = price.cost_of(prompt_tokens=prompt, completion_tokens=max_tokens or model.max_tokens)
-    return Bill(model, price, person, most.quantize(COST_QUANTUM, ROUND_UP))
+    most = most.quantize(COST_QUANTUM, ROUND_UP)
+    return Charge(model=model, provider_id=model.provider_id, price=price, person=person, most=most)
 
 
 def _max_tokens_in(message: Message, *, image: int) -> int:
@@ -86,36 +71,32 @@ def _max_tokens_in(message: Message, *, image: int) -> int:
 
 
 @transaction.atomic
-def reserve(bills: Sequence[Bill]) -> list[Charge]:
-    """Reserve all or none. Once per transaction and as late as possible, because of its locks. Raises OverBudget."""
+def reserve(bills: Sequence[Charge]) -> list[Charge]:
+    """Reserve and store all or none. Raises OverBudget.
+
+    Once per transaction and as late as possible, because of its locks.
+    """
     if not bills:
         return []
     if are_paid_calls_halted():
         raise OverBudget
     amounts: dict[str, Decimal] = defaultdict(Decimal)
     caps: dict[str, Decimal | None] = {SITE: settings.ARENA_BUDGETS["site"]}
-    for call in bills:
-        caps[provider_account(call.model.provider_id)] = call.model.provider.daily_budget
-        if call.person:
-            caps[person_account(call.person)] = personal_budget(call.person)
-        for account in call.accounts:
-            amounts[account] += call.most
     day = today()
+    for charge in bills:
+        charge.day = day
+        caps[provider_account(charge.provider_id)] = charge.model.provider.daily_budget
+        if charge.person:
+            caps[person_account(charge.person)] = personal_budget(charge.person)
+        for account in charge.accounts:
+            amounts[account] += charge.most
     for account in sorted(amounts):  # one order for all transactions, so that they cannot deadlock
         if not SpendingDay.objects.reserve(day, account, amounts[account], cap=caps[account]):
             raise OverBudget(account)
-    return Charge.objects.bulk_create(
-        [
-            Charge(
-                day=day, model=call.model, provider_id=call.model.provider_id, price=call.price,
-                person=call.person, most=call.most,
-            )
-            for call in bills
-        ]
-    )  # fmt: skip
+    return Charge.objects.bulk_create(bills)
 
 
-def reserve_affordable(bills: Mapping[int, Bill]) -> dict[int, Charge]:
+def reserve_affordable(bills: Mapping[int, Charge]) -> dict[int, Charge]:
     """Reserve the bills that fit into the budgets; return their charges by key."""
     affordable = dict(bills)
     while affordable:
@@ -124,7 +105,9 @@ def reserve_affordable(bills: Mapping[int, Bill]) -> dict[int, Charge]:
         except OverBudget as error:
             logger.warning("calls are not made: over the budget of %s", error.account or "halted paid calls")
             affordable = {
-                key: call for key, call in affordable.items() if error.account and error.account not in call.accounts
+                key: charge
+                for key, charge in affordable.items()
+                if error.account and error.account not in charge.accounts
             }
     return {}
 

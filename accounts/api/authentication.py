@@ -13,9 +13,10 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from accounts import access
-from accounts.actor import Actor, ActorRequest, browser_actor, network_hashes, network_limit_keys
+from accounts.actor import Actor, ActorRequest, browser_actor, network_limit_keys
 from accounts.errors import NotInBrowser
 from accounts.models import ApiToken, Scope, User
+from common.client_ip import network_hashes
 from common.errors import NotAllowed, NotSignedIn
 from common.prepared import PreparedQuery
 from common.valkey import limits

@@ -88,7 +88,7 @@ def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, pro
 
 def _plan_matchup(battle_request: BattleRequest, requirements: ModelRequirements) -> MatchupPlan:
     """Raise the errors of MatchupPlan.from_request, or ModelsOverBudget if only spent budgets prevent the matchup."""
-    roster = drawable_cache.read()
+    roster = drawable_cache.cached_roster()
     try:
         return MatchupPlan.from_request(battle_request, roster, requirements)
     except (InvalidInput, TooFewModels) as refusal:
@@ -129,15 +129,15 @@ def _create_with_affordable_models(actor: Actor, session: Session, checked: Chec
 def _create_battle(actor: Actor, session: Session, checked: CheckedRequest) -> Battle:
     """Draw the models and create all rows. Raises BudgetReached, ModelsOverBudget, TooFewModels."""
     prompt, plan, uploads, findings, consent_version = checked
-    matchup = plan.draw_matchup(_random)
+    sides, propensity = plan.draw_matchup(_random)
     battle = Battle.objects.create(
-        session=session, mode=plan.mode, filters=plan.filters.as_json, propensity=matchup.propensity,
+        session=session, mode=plan.mode, filters=plan.filters.as_json, propensity=propensity,
         needs_images=plan.needs_images, consent=consent_version,
         **label([prompt], files=[Attachment.facts(upload) for upload in uploads]),
     )  # fmt: skip
-    sides = Side.objects.bulk_create(
-        [Side(battle=battle, position=side.position, model=side.model, chosen=side.chosen) for side in matchup.sides]
-    )
+    for side in sides:
+        side.battle = battle
+    Side.objects.bulk_create(sides)
     turn = Turn.objects.create(battle=battle, index=0, prompt=prompt)
     attachments.attach(turn, uploads)
     store_findings(findings, turn)

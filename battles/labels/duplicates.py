@@ -6,6 +6,7 @@ prompts; later votes on them are excluded when cast, so that live Elo does not m
 
 import itertools
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from django.db import connection
@@ -62,12 +63,7 @@ def _percentile(prompts_by_votes: Sequence[tuple[int, int]]) -> float:
 
     prompts_by_votes: (number of votes, number of prompts with it), ascending.
     """
-    position = PERCENTILE * (sum(prompts for _, prompts in prompts_by_votes) - 1)
-    lower, upper = (_nth(prompts_by_votes, n) for n in (math.floor(position), math.ceil(position)))
+    ends = list(itertools.accumulate(prompts for _, prompts in prompts_by_votes))  # ranks from 0 that follow each row
+    position = PERCENTILE * (ends[-1] - 1)
+    lower, upper = (prompts_by_votes[bisect_right(ends, n)][0] for n in (math.floor(position), math.ceil(position)))
     return lower + (upper - lower) * (position - math.floor(position))
-
-
-def _nth(prompts_by_votes: Sequence[tuple[int, int]], n: int) -> int:
-    """Return the votes of the prompt at rank n, from 0."""
-    cumulated = itertools.accumulate(prompts for _, prompts in prompts_by_votes)
-    return next(votes for (votes, _), until in zip(prompts_by_votes, cumulated, strict=True) if until > n)

@@ -1,12 +1,36 @@
-from collections.abc import Mapping, Sequence
+"""Labels of conversations, and relabelling of votes whose rules changed since they were cast.
+
+Votes whose text was deleted keep their labels.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypedDict
 
-from battles.labels import custom_categories
+from django.db import connection, transaction
+
+from battles.labels import Labels, custom_categories
+from battles.models import Category, Turn, Vote
+from battles.models.turns import AttachedFile
+from battles.signals import labels_change, relabelling_begins
 from battles.text.classifier import VERSION, classify
 from battles.text.custom_category import Rule, rules_digest
+from battles.text.labels import LabelChange
 from battles.text.prompt_digest import prompt_digest
 
 IMAGES = "images"
+BATCH = 1_000
+
+_STORE = """
+UPDATE battles_vote AS vote
+SET categories = label.categories, language = label.language, labelled_by = label.labelled_by,
+    prompt_digest = label.prompt_digest
+FROM jsonb_to_recordset(%s::jsonb) AS label(
+    id bigint, categories varchar(40)[], language varchar(3), labelled_by varchar(60), prompt_digest varchar(32)
+)
+WHERE vote.id = label.id
+"""
 
 
 class LabelColumns(TypedDict):
@@ -38,3 +62,65 @@ def label(
         "labelled_by": version(rules),
         "prompt_digest": prompt_digest(prompts, [str(file["sha256"]) for file in files]),
     }
+
+
+def relabel_pending() -> int:
+    """Relabel outdated pending votes; return their number. Needs the lock of the tallies."""
+    rules = Category.objects.rules()
+    outdated = Vote.objects.pending().exclude(labelled_by=version(rules)).order_by("order")
+    relabelled = 0
+    ids = list(outdated.values_list("pk", flat=True))
+    for start in range(0, len(ids), BATCH):
+        labels = _current_labels(ids[start : start + BATCH], rules)
+        _store(labels)
+        relabelled += len(labels)
+    return relabelled
+
+
+def relabel_votes(*, everything: bool = False, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
+    """Relabel votes, also counted ones; return how many changed boards. Each batch commits on its own.
+
+    everything: also votes of the current version. progress: called with (done, total) after each batch.
+    """
+    rules = Category.objects.rules()
+    votes = Vote.objects.all() if everything else Vote.objects.exclude(labelled_by=version(rules))
+    total, done, changed, last = votes.count(), 0, 0, 0
+    while batch := dict(votes.filter(order__gt=last).order_by("order").values_list("pk", "order")[:BATCH]):
+        changed += _relabel(_current_labels(batch, rules))
+        done, last = done + len(batch), max(filter(None, batch.values()))
+        progress(done, total)
+    return changed
+
+
+def _current_labels(vote_ids: Iterable[int], rules: list[Rule]) -> dict[int, LabelColumns]:
+    """Return labels by vote; votes whose text was deleted are left out."""
+    battles = dict(Vote.objects.filter(pk__in=list(vote_ids)).values_list("battle_id", "pk"))
+    prompts: dict[int, list[str]] = defaultdict(list)
+    files: dict[int, list[AttachedFile]] = defaultdict(list)
+    turns = Turn.objects.judged().filter(battle__in=battles).exclude(prompt="").with_attachments()
+    for turn in turns.only("battle_id", "prompt").order_by("index"):
+        prompts[battles[turn.battle_id]].append(turn.prompt)
+        files[battles[turn.battle_id]] += turn.attached
+    return {vote_id: label(texts, rules, files=files[vote_id]) for vote_id, texts in prompts.items()}
+
+
+@transaction.atomic
+def _relabel(labels: dict[int, LabelColumns]) -> int:
+    relabelling_begins.send(sender=Vote)
+    changes = []
+    votes = Vote.objects.select_for_update().filter(pk__in=labels).order_by("order")
+    for vote in votes.only("categories", "language", "processing"):
+        before = Labels(tuple(vote.categories), vote.language)
+        after = Labels(tuple(labels[vote.pk]["categories"]), labels[vote.pk]["language"])
+        if before != after and vote.processing != Vote.Processing.PENDING:
+            changes.append(LabelChange(vote.pk, before, after))
+    if changes:
+        labels_change.send(sender=Vote, changes=changes)
+    _store(labels)
+    return len(changes)
+
+
+def _store(labels: dict[int, LabelColumns]) -> None:
+    rows = [{"id": vote_id, **columns} for vote_id, columns in labels.items()]
+    with connection.cursor() as cursor:
+        cursor.execute(_STORE, [json.dumps(rows)])

@@ -5,14 +5,16 @@ from dataclasses import asdict, dataclass, field, replace
 from random import Random
 from typing import NamedTuple
 
+from django.conf import settings
 from django.utils.functional import Promise
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from battles.errors import TooFewModels
-from battles.models import NUMBERED_POSITIONS, Battle, Position
-from battles.prompting import sampling
+from battles.models import NUMBERED_POSITIONS, Battle, Position, Side
 from battles.prompting.messages import context_characters
+from battles.prompting.pairing import Candidate, Pair, PairWeights, draw_pair
 from common.errors import InvalidInput
 from common.payload_types import JsonObject
 from common.text.storable import has_unstorable, storable
@@ -90,15 +92,8 @@ class ModelRequirements:
 NO_REQUIREMENTS = ModelRequirements()
 
 
-class MatchupSide(NamedTuple):
-    position: str
-    model: LanguageModel
-    chosen: bool
-
-
-@dataclass(frozen=True)
-class Matchup:
-    sides: list[MatchupSide]
+class Matchup(NamedTuple):
+    sides: list[Side]  # unsaved, without their battle
     propensity: float
 
 
@@ -179,17 +174,18 @@ class MatchupPlan:
         """Draw models for the remaining sides. Raises TooFewModels."""
         if not self.draws_models:
             positions = NUMBERED_POSITIONS if self.mode == Mode.COMPARE else Position.values
-            sides = [
-                MatchupSide(position, model, True) for position, model in zip(positions, self.chosen, strict=False)
-            ]
-            return Matchup(sides, propensity=1.0)
+            chosen = zip(positions, self.chosen, strict=False)
+            return Matchup([Side(position=position, model=model, chosen=True) for position, model in chosen], 1.0)
         pool = self.pool
-        pair = sampling.draw(pool, random, staying=self.chosen[0] if self.chosen else None)
+        pair = draw_models(pool, random, staying=self.chosen[0] if self.chosen else None)
         if pair is None:
             raise TooFewModels(retry_after=RETRY_AFTER_S)
         by_pk = {model.pk: model for model in (*self.chosen, *pool)}
         left, right = by_pk[pair.left], by_pk[pair.right]
-        sides = [MatchupSide(Position.LEFT, left, left in self.chosen), MatchupSide(Position.RIGHT, right, False)]
+        sides = [
+            Side(position=Position.LEFT, model=left, chosen=left in self.chosen),
+            Side(position=Position.RIGHT, model=right),
+        ]
         return Matchup(sides, pair.propensity)
 
     def without(self, is_excluded: Callable[[LanguageModel], bool]) -> "MatchupPlan":
@@ -235,3 +231,21 @@ def _unmet_requirement(model: LanguageModel, requirements: ModelRequirements) ->
 def _field_error(name: str, *sentences: str | Promise) -> InvalidInput:
     messages = [str(sentence) for sentence in sentences]
     return InvalidInput(" ".join(messages), fields={name: messages})
+
+
+def draw_models(
+    models: Iterable[LanguageModel], random: Random, *, staying: LanguageModel | None = None
+) -> Pair | None:
+    """Draw a pair on random sides, or an opponent (`right`) for a model that stays (`left`); None from too few."""
+    drawn_from = models if staying is None else [staying, *models]
+    candidates = [Candidate(model.pk, model.weight) for model in drawn_from]
+    pair_weights: PairWeights = import_string(settings.ARENA_PAIR_WEIGHTS)
+    return draw_pair(candidates, pair_weights, random, staying=None if staying is None else staying.pk)
+
+
+def draw_opponent(
+    *, staying: LanguageModel, leaving: int, random: Random, is_eligible: Callable[[LanguageModel], bool]
+) -> Pair | None:
+    """Draw a new opponent (`right`) for the model that stays (`left`); None if no other model is drawable."""
+    others = [model for model in LanguageModel.objects.drawable() if model.pk not in (staying.pk, leaving)]
+    return draw_models(filter(is_eligible, others), random, staying=staying)

@@ -1,8 +1,7 @@
 """Pages of sessions grouped by day, latest first."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 
 from django.utils import timezone
@@ -37,8 +36,9 @@ def list_sessions(sessions: SessionQuerySet, *, after: str = "") -> SessionList:
     sessions_shown = page[:PER_PAGE]
     previous_title = _title(cursor[0]) if cursor else ""
     last = sessions_shown[-1] if len(page) > PER_PAGE else None
+    days = groupby(sessions_shown, key=lambda session: _title(session.last_active_at))
     return SessionList(
-        _group_by_day(sessions_shown, previous_title),
+        [SessionGroup("" if title == previous_title else title, list(group)) for title, group in days],
         f"{last.last_active_at.isoformat()}~{last.public_id}" if last else "",
     )
 
@@ -54,11 +54,6 @@ def _parse_cursor(after: str) -> tuple[datetime, str] | None:
         return None
 
 
-def _group_by_day(sessions: Iterable[Session], previous_title: str) -> list[SessionGroup]:
-    groups = groupby(sessions, key=lambda session: _title(session.last_active_at))
-    return [SessionGroup("" if title == previous_title else title, list(group)) for title, group in groups]
-
-
 def _title(moment: datetime) -> str:
     today, day = timezone.localdate(), timezone.localdate(moment)
     if day >= today:
@@ -67,8 +62,4 @@ def _title(moment: datetime) -> str:
         return _("Yesterday")
     if day > today - timedelta(days=8):
         return _("Previous 7 days")
-    return _month(day)
-
-
-def _month(day: date) -> str:
     return date_format(day, "YEAR_MONTH_FORMAT")

@@ -31,7 +31,8 @@ async def page_events(token: StreamToken, after: str, *, language: str) -> Async
             yield sse.event("reset", _fragment(token, TurnEvent("reset", side), labels))
     try:
         async for numbered in follow(token.key, after=after):
-            yield b"".join([_as_page_event(token, event, labels) for event in numbered]) or sse.KEEP_ALIVE
+            events = [sse.event(event.name, _fragment(token, event, labels), id=id) for id, event in numbered]
+            yield b"".join(events) or sse.KEEP_ALIVE
     except StreamExpired:
         yield sse.event("end", "")
 
@@ -43,10 +44,6 @@ async def api_events(token: StreamToken, after: str) -> AsyncIterator[bytes]:
             yield b"".join([_as_api_event(event) for event in numbered]) or sse.KEEP_ALIVE
     except StreamExpired:
         return
-
-
-def _as_page_event(token: StreamToken, numbered: NumberedEvent, labels: dict[str, str]) -> bytes:
-    return sse.event(numbered.event.name, _fragment(token, numbered.event, labels), id=numbered.id)
 
 
 def _fragment(token: StreamToken, event: TurnEvent, labels: dict[str, str]) -> str:

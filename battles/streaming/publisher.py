@@ -44,10 +44,6 @@ class SideText:
         self.last_state = ""  # published after the last text
 
     @property
-    def has_begun(self) -> bool:
-        return bool(self.text) or self.is_finished
-
-    @property
     def is_fully_sent(self) -> bool:
         return self.is_finished and not self.unsent
 
@@ -249,7 +245,7 @@ class TurnChannel:
     def _may_start(self, now: float) -> bool:
         if self._has_started or self._is_plain or self._is_end_pending:
             return True
-        if all(pane.has_begun for pane in self._sides.values()):
+        if all(pane.text or pane.is_finished for pane in self._sides.values()):
             return True
         return self._start_at is not None and now >= self._start_at
 

@@ -33,8 +33,7 @@ _EQUIVALENT_CODES = {
 
 # Signs, numbers and Latin words that contain a digit say nothing about the language and mislead the model.
 _SIGNS = re.compile(r"[\"#$%&()*+/<=>@\[\\\]^_`{|}~-]+")
-_LATIN_WORD = re.compile(r"[a-z\d]+")
-_NUMBER = re.compile(r"\d")
+_NUMBERED_WORD = re.compile(r"(?<![a-z\d])[a-z]*+\d[a-z\d]*+")
 
 _load_lock = threading.Lock()
 
@@ -47,16 +46,12 @@ def _model() -> Any:
     return fasttext.load_model(str(model.locate()))
 
 
-def _drop_if_numbered(word: re.Match[str]) -> str:
-    return " " if _NUMBER.search(word[0]) else word[0]
-
-
 def detect_language(prose: str) -> str:
     """Return the ISO 639-1 code of most of a text, or UNDETERMINED.
 
-    prose: one line without code, from natural_text.extract_prose.
+    prose: one line without code, from classifier.extract_prose.
     """
-    words = " ".join(_LATIN_WORD.sub(_drop_if_numbered, _SIGNS.sub(" ", prose.lower())).split())
+    words = " ".join(_NUMBERED_WORD.sub(" ", _SIGNS.sub(" ", prose.lower())).split())
     letters = sum(unicodedata.category(sign)[0] == "L" for sign in words[:400])
     if letters < MIN_LETTERS and not (letters and _WORD_CHARACTER.search(words)):
         return UNDETERMINED

@@ -78,7 +78,7 @@ def new(request: PageRequest) -> HttpResponse:
             },
             actor=request.actor,
         )
-    models = drawable_cache.read().choosable
+    models = drawable_cache.cached_roster().choosable
     context = {"form": form, "drawable_count": len(models), **model_picker_context(form, models)}
     return _form_page(request, form, "battles/new.html", "prompt", context)
 
@@ -163,24 +163,17 @@ def _form_page(
 
 
 class PageBattle(BattlePayload):
-    version: str  # changes with each action or end of a turn
+    version: str  # changes with each action or end of a turn, but not while an answer streams
 
 
 def page_battle(battle: Battle) -> PageBattle:
     """Return the API's payload with a version, for templates."""
     payload = battle_payload(battle, stream_format="page")
-    return {**payload, "version": _version(payload)}
-
-
-def _version(payload: BattlePayload) -> str:
-    """Return a string that changes with each action or end of a turn, but not while an answer streams."""
-    vote, allowed = (
-        payload["vote"],
-        [name for name, value in payload.items() if name.startswith("can_") and value is True],
-    )
-    actions_allowed = [name for name in allowed if name != "can_stop"]  # the stream reports a stop
+    vote = payload["vote"]
+    allowed = [name for name, value in payload.items() if name.startswith("can_") and value is True]
+    allowed = [name for name in allowed if name != "can_stop"]  # the stream reports a stop
     facts = [payload["state"], len(payload["turns"]), payload["hidden"], payload["consent"], vote and vote["counted"]]
-    return f"{payload['id']}." + ".".join(map(str, [*facts, *actions_allowed]))
+    return {**payload, "version": ".".join(map(str, [payload["id"], *facts, *allowed]))}
 
 
 def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | None = None) -> HttpResponse:
@@ -277,4 +270,4 @@ def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
         events = formats.page_events(stream_token, after, language=request.LANGUAGE_CODE)
     else:
         events = formats.api_events(stream_token, after)
-    return sse.response(request, events, person=stream_token.person)
+    return sse.EventStreamResponse(request, events, person=stream_token.person)

@@ -1,6 +1,7 @@
 """Database access of calls: slot, reservation, row, outcome, cost. Order of locks: see turn_store."""
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -12,13 +13,12 @@ from django.utils.safestring import SafeString
 
 from battles.models import Answer, Call, CallQuerySet, Turn
 from battles.prompting.messages import CHARACTERS_PER_TOKEN, content_length
-from battles.worker.concurrency import acquire_slots
 from common.payload_types import JsonObject
 from common.valkey import counters
 from models_registry import spending
 from models_registry.encryption import KeyUnreadable
 from models_registry.health import outcomes
-from models_registry.models import Charge, LanguageModel
+from models_registry.models import Charge, LanguageModel, Provider
 from models_registry.models.ledger import are_paid_calls_halted
 from models_registry.providers import ChatRequest, Completion, FailureCode
 from models_registry.providers.base import Message
@@ -89,10 +89,6 @@ class CallResult:
     first_token_ms: int | None = None
     total_ms: int = 0
 
-    @property
-    def has_text(self) -> bool:
-        return any(text.strip() for text in self.texts)
-
 
 def create_calls(
     planned: Sequence[PlannedCall], *, person: str, attempt: int = 1, fence: int = 0
@@ -160,6 +156,31 @@ def _build_request(plan: PlannedCall) -> tuple[ChatRequest, FailureCode | None]:
         finish_reason_required=provider.finish_reason_required,
     )  # fmt: skip
     return request, refusal
+
+
+def acquire_slots(models: Sequence[LanguageModel]) -> list[bool]:
+    """Return for each model whether a call may start now.
+
+    Locks providers with a limit until COMMIT, when the started calls are rows that others count.
+    """
+    limited = {model.provider_id for model in models if model.calls_at_once or model.provider.calls_at_once}
+    if not limited:
+        return [True] * len(models)
+    list(Provider.objects.select_for_update(no_key=True).filter(pk__in=limited).order_by("pk"))
+    running = Call.objects.holding_slots().filter(model__provider__in=limited)
+    in_use: Counter[tuple[str, int]] = Counter()
+    for model_id, provider_id in running.values_list("model_id", "model__provider_id"):
+        in_use.update([("model", model_id), ("provider", provider_id)])
+    may_start = []
+    for model in models:
+        limits = {
+            ("model", model.pk): model.calls_at_once,
+            ("provider", model.provider_id): model.provider.calls_at_once,
+        }
+        may_start.append(all(limit is None or in_use[key] < limit for key, limit in limits.items()))
+        if may_start[-1]:
+            in_use.update(limits.keys())
+    return may_start
 
 
 def acquire_slot(prepared: PreparedCall) -> bool:

@@ -166,7 +166,7 @@ class TurnRunner:
             if not self._stopped:
                 result.was_sent = True
                 result.completion = await self._stream(request, receive)
-                if not result.has_text:
+                if not any(text.strip() for text in result.texts):
                     raise ProviderError(FailureCode.EMPTY)
         except _Stopped:
             pass

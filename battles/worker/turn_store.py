@@ -16,9 +16,8 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from battles.models import Answer, Battle, Side, Turn, TurnQuerySet
-from battles.prompting import sampling
 from battles.prompting.attachments import load_attachment_contents
-from battles.prompting.lineup import Filters, ModelRequirements
+from battles.prompting.lineup import Filters, ModelRequirements, draw_opponent
 from battles.prompting.messages import (
     AttachmentContent,
     content_length,
@@ -173,7 +172,7 @@ def redraw(claimed: ClaimedTurn, failed: PreparedCall, result: CallResult) -> Pr
         requirements = ModelRequirements(
             battle.needs_images, content_length(turn_content(turn, contents)) if contents else 0
         )
-        pair = sampling.redraw(
+        pair = draw_opponent(
             staying=opponent.model,
             leaving=side.model_id,
             random=_random,

@@ -2,6 +2,7 @@ import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
+from typing import NamedTuple
 
 from django.conf import settings
 from django.utils.functional import Promise
@@ -80,63 +81,66 @@ def count(action: str, keys: Keys, *, fail_open: bool, not_counted: str | Promis
     call once (which may count twice) and raises ServiceAway with the message `not_counted`.
     """
     counters = _counters(action, keys)
-
-    def hit() -> tuple[int, float] | None:
-        return _count([item for _who, item, _name in counters], [name for *_, name in counters])
-
     try:
         if fail_open:
             with fail_fast():
-                refusal = hit()
+                refusal = _count(counters)
         else:
-            refusal = with_retry(hit)  # a stall of Valkey must not refuse anyone
+            refusal = with_retry(lambda: _count(counters))  # a stall of Valkey must not refuse anyone
     except UNREACHABLE as error:
         logger.warning("limits are not counted: Valkey is away (%s)", error)
         if not fail_open:
             raise ServiceAway(not_counted) from error
         return
     if refusal is not None:
-        number, wait = refusal
-        who, item, _name = counters[number]
-        raise TooManyRequests(_reached_message(item, is_network=who in NETWORKS), retry_after=wait)
+        full, wait = refusal
+        raise TooManyRequests(_reached_message(full.item, is_network=full.who in NETWORKS), retry_after=wait)
 
 
 def uncount(action: str, keys: Keys) -> None:
     """Take back one count of `action`; no effect while Valkey is away."""
-    if names := [name for *_, name in _counters(action, keys)]:
+    if names := [counter.name for counter in _counters(action, keys)]:
         with suppress(*UNREACHABLE), fail_fast():
             _script(_UNCOUNT)(keys=names)
 
 
 def reset(action: str, keys: Keys) -> None:
     """Set the counts to zero; no effect while Valkey is away."""
-    if names := [name for *_, name in _counters(action, keys)]:
+    if names := [counter.name for counter in _counters(action, keys)]:
         with suppress(*UNREACHABLE), fail_fast():
             connection().delete(*names)
 
 
 def seconds_over(item: RateLimitItem, action: str, key: str) -> float | None:
     """Count one against `item`; return None within it, else the seconds to wait. Raises one of UNREACHABLE."""
-    refusal = _count([item], [_name(item, action, key)])
+    refusal = _count([_Counter("", item, action, key)])
     return None if refusal is None else refusal[1]
 
 
-def _counters(action: str, keys: Keys) -> list[tuple[str, RateLimitItem, str]]:
-    """Return (kind of limit, limit, name of its counter in Valkey) for each."""
-    return [(who, item, _name(item, action, key)) for who, key in keys.items() for item in limits_of(action, who)]
+class _Counter(NamedTuple):
+    """Counter in Valkey of one limit. who: the kind of limit."""
+
+    who: str
+    item: RateLimitItem
+    action: str
+    key: str
+
+    @property
+    def name(self) -> str:
+        return f"LIMITS:{self.item.key_for(self.action, self.key)}"
 
 
-def _name(item: RateLimitItem, action: str, key: str) -> str:
-    return f"LIMITS:{item.key_for(action, key)}"
+def _counters(action: str, keys: Keys) -> list[_Counter]:
+    return [_Counter(who, item, action, key) for who, key in keys.items() for item in limits_of(action, who)]
 
 
-def _count(items: list[RateLimitItem], names: list[str]) -> tuple[int, float] | None:
-    """Return None if counted, else the index of the refusing limit and the seconds to wait."""
-    if not names:
+def _count(counters: list[_Counter]) -> tuple[_Counter, float] | None:
+    """Return None if counted, else the counter that refuses and the seconds to wait."""
+    if not counters:
         return None
-    arguments = [number for item in items for number in (item.amount, item.get_expiry())]
-    found = _script(_COUNT)(keys=names, args=arguments)
-    return (found[0] - 1, max(1.0, found[1])) if found else None
+    arguments = [number for counter in counters for number in (counter.item.amount, counter.item.get_expiry())]
+    found = _script(_COUNT)(keys=[counter.name for counter in counters], args=arguments)
+    return (counters[found[0] - 1], max(1.0, found[1])) if found else None
 
 
 def _reached_message(item: RateLimitItem, *, is_network: bool) -> str:

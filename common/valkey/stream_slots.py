@@ -18,7 +18,6 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 from redis.commands.core import Script
 
-from common.client_ip import network_hash
 from common.errors import TooManyRequests
 from common.valkey.connections import UNREACHABLE, connection, fail_fast
 
@@ -104,12 +103,6 @@ def acquire(*, person: str, network: str) -> Slot:
         raise (TooManyStreamsOfPerson if full == 1 else TooManyStreams)(retry_after=RETRY_AFTER_S)
     slot.is_renewed = True
     return slot
-
-
-def acquire_for_request(request: HttpRequest, person: str = "") -> Slot:
-    """Return a slot for a request. person: from `person_hash`; if empty, the network's."""
-    network = network_hash(request)
-    return acquire(person=person or network, network=network)
 
 
 def person_hash(actor_key: str) -> str:

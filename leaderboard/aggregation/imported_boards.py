@@ -10,7 +10,7 @@ from common.ids import new_public_id
 from leaderboard.aggregation.fit_boards import new_run
 from leaderboard.counting import method, schedule
 from leaderboard.counting.columns import Column, outcome_column, read_columns
-from leaderboard.counting.vote_columns import STYLE_COLUMNS, contestant_ids, indices_of, style_features_of
+from leaderboard.counting.vote_arrays import STYLE_COLUMNS, contestant_ids, indices_of, style_features_of
 from leaderboard.models import AggregationRun, Contestant, ImportedBoard, Standing
 from leaderboard.models.imported import SCOPE
 from leaderboard.notify import notify_new_snapshot

@@ -13,7 +13,7 @@ from django.db.models import Max
 
 from battles.labels import daily_caps
 from battles.labels.duplicates import excess_duplicates
-from battles.labels.relabel import relabel_pending
+from battles.labels.labelling import relabel_pending
 from battles.models import Vote, VoteQuerySet
 from leaderboard.aggregation import sampling_plan
 from leaderboard.aggregation.fit_boards import (
@@ -30,10 +30,9 @@ from leaderboard.aggregation.fit_boards import (
 from leaderboard.aggregation.imported_boards import publish_outdated
 from leaderboard.counting import method, reviews, schedule, stars, tallies
 from leaderboard.counting.board_keys import BOARDS_OF_VOTE, counts_votes, is_own_board
-from leaderboard.counting.latency import median_first_token_ms
 from leaderboard.counting.live_elo import elo_ratings_after
-from leaderboard.counting.revealed_calls import RevealCutoff
-from leaderboard.counting.vote_arrays import BoardVotes, empty_board, read_boards
+from leaderboard.counting.revealed_calls import RevealCutoff, median_first_token_ms
+from leaderboard.counting.vote_arrays import empty_board, read_boards
 from leaderboard.counting.vote_changes import exclude_votes
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing, VoteChange
 from leaderboard.notify import notify_new_snapshot
@@ -87,18 +86,24 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
     newest = {run.scope: run for run in AggregationRun.objects.newest_of_each_board() if is_own_board(run.scope)}
     _update_labels_and_exclusions(newest.get(OVERALL), now=started_at)
     votes_taken = tallies.count_pending()
-    position: RunFacts = {"last_order": _last_order(), "last_change": _last_change()}
+    position = _log_position()
     last_star = _count_stars(newest.get(COMPARE))
     excluded = _votes_excluded()
     # A board whose last vote was excluded is in `newest` only.
     boards = {scope: empty_board(scope) for scope in (OVERALL, *newest)} | read_boards(last_star=last_star)
-    live = _live_figures(boards[OVERALL], RevealCutoff(position["last_order"], started_at))
+    revealed = RevealCutoff(position["last_order"], started_at)
+    models = [model.pk for model in boards[OVERALL].models]
+    live = LiveFigures(elo_ratings_after(revealed.last_order), median_first_token_ms(models, revealed))
     pending, unchanged = [], []
     for scope, board in boards.items():
         earlier = newest.get(scope)
+        # The star board has the number of comparisons as last_order and the last star's as last_change.
+        stars_position: RunFacts = {"last_order": board.counts.total, "last_change": board.last_star}
         facts: RunFacts = {
-            **(position if counts_votes(scope) else _star_position(board)),
-            **_count_facts(board, excluded[scope]),
+            **(position if counts_votes(scope) else stars_position),
+            "tallies_checksum": board.counts.checksum,
+            "votes_counted": board.counts.total,
+            "votes_excluded": excluded[scope],
         }
         facts["votes_taken"] = votes_taken if scope == OVERALL else _votes_since(earlier, facts)
         if _has_changed(facts, earlier, now=started_at) or (scope == OVERALL and not only_if_changed):
@@ -119,11 +124,6 @@ def _count_stars(earlier: AggregationRun | None) -> int:
     if last != (earlier.last_change if earlier else 0):
         stars.recount(last)
     return last
-
-
-def _star_position(board: BoardVotes) -> RunFacts:
-    """Use the number of comparisons as last_order and the last star's number as last_change."""
-    return {"last_order": board.counts.total, "last_change": board.last_star}
 
 
 def _update_labels_and_exclusions(earlier: AggregationRun | None, *, now: datetime) -> None:
@@ -167,14 +167,6 @@ def _copy_standings(standings: list[Standing]) -> None:
             copy.write_row([getattr(standing, field.attname) for field in fields])
 
 
-def _count_facts(board: BoardVotes, excluded: dict[str, int]) -> RunFacts:
-    return {
-        "tallies_checksum": board.counts.checksum,
-        "votes_counted": board.counts.total,
-        "votes_excluded": excluded,
-    }
-
-
 def _votes_since(earlier: AggregationRun | None, facts: RunFacts) -> int:
     """Return the votes that the board gained since its last snapshot, excluded ones too."""
     before = earlier.votes_counted + sum(earlier.votes_excluded.values()) if earlier else 0
@@ -195,13 +187,13 @@ def _has_changed(facts: RunFacts, earlier: AggregationRun | None, *, now: dateti
     )
 
 
-def _last_order() -> int:
+def _log_position() -> RunFacts:
+    """Return the numbers of the last counted vote and of the last change of a vote."""
     taken = Vote.objects.exclude(processing=Vote.Processing.PENDING)
-    return taken.aggregate(last=Max("order"))["last"] or 0
-
-
-def _last_change() -> int:
-    return VoteChange.objects.aggregate(last=Max("number"))["last"] or 0
+    return {
+        "last_order": taken.aggregate(last=Max("order"))["last"] or 0,
+        "last_change": VoteChange.objects.aggregate(last=Max("number"))["last"] or 0,
+    }
 
 
 def _votes_excluded() -> dict[str, dict[str, int]]:
@@ -212,9 +204,3 @@ def _votes_excluded() -> dict[str, dict[str, int]]:
         for scope, reason, n in cursor.fetchall():
             excluded[scope][reason] = n
     return excluded
-
-
-def _live_figures(overall: BoardVotes, revealed: RevealCutoff) -> LiveFigures:
-    """Return the figures of Overall's models; Elo as it was after the cutoff's last vote."""
-    models = [model.pk for model in overall.models]
-    return LiveFigures(elo_ratings_after(revealed.last_order), median_first_token_ms(models, revealed))

@@ -1,15 +1,17 @@
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from django.db.models import Model
 
 from leaderboard.counting import stars
 from leaderboard.counting.columns import Column, Integers, outcome_column, read_columns, read_columns_by
-from leaderboard.counting.vote_columns import STYLE_COLUMNS, contestant_ids, indices_of, style_features_of
 from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE
 from leaderboard.rating.ballots import Ballots
-from leaderboard.rating.bradley_terry import Indices
+from leaderboard.rating.bradley_terry import Floats, Indices
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
+from leaderboard.rating.style_control import FEATURES, style_features
 from models_registry.models import LanguageModel
 
 _PAIR = {"left": Column("left_id"), "right": Column("right_id"), "outcome": outcome_column("outcome"), "n": Column("n")}
@@ -17,6 +19,13 @@ _VOTE = {"left": Column("model_left_id"), "right": Column("model_right_id"), "ou
 # 64 bits: among a million voters, two share a hash on one of 37 million boards.
 _VOTER = {"voter": Column("hashtextextended(voter, 0)", 8)}
 _ORDER = {"order": Column('"order"', 8)}
+_SIDES = ("left", "right")
+# Columns for read_columns, of rows with a `style`.
+STYLE_COLUMNS = {
+    f"{side} {feature}": Column(f"COALESCE((style->'{side}'->>'{feature}')::int8, 0)", 8)
+    for side in _SIDES
+    for feature in FEATURES
+}
 
 
 @dataclass(frozen=True)
@@ -132,3 +141,22 @@ def _read_log(board: BoardVotes, columns: dict[str, Column]) -> dict[str, Intege
     }
     source = f"FROM battles_vote WHERE processing = 'processed' AND {conditions[kind]}"
     return read_columns(columns, source, {"name": name}, numbered_by='"order"')
+
+
+def style_features_of(rows: Mapping[str, Integers]) -> Floats:
+    """Return style features of shape (rows, features) from STYLE_COLUMNS."""
+    return style_features(*(np.stack([rows[f"{side} {feature}"] for feature in FEATURES], axis=1) for side in _SIDES))
+
+
+def indices_of(ids: Integers, among: Sequence[Model]) -> Indices:
+    known = [row.pk for row in among]
+    index_by_id = np.zeros(max(known, default=0) + 1, dtype=np.int64)
+    index_by_id[known] = np.arange(len(known))
+    indices: Indices = index_by_id[ids]
+    return indices
+
+
+def contestant_ids(rows: Mapping[str, Integers]) -> list[int]:
+    """Return the distinct ids of both sides, in ascending order."""
+    ids: list[int] = np.flatnonzero(np.bincount(np.concatenate([rows["left"], rows["right"]]))).tolist()
+    return ids

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.special import expit
+from scipy.optimize import brentq
+from scipy.special import expit, log_expit
 
 from leaderboard.rating.bradley_terry import (
     Flags,
@@ -14,11 +15,13 @@ from leaderboard.rating.bradley_terry import (
     inverse_on_contrasts,
     laplacian,
     maximize,
+    reachable,
     strong_components,
 )
 from leaderboard.rating.clustering import VoterVotes, design_effects
 from leaderboard.rating.intervals import uncertainty
-from leaderboard.rating.one_sided import one_sided_bounds
+
+_LOG_LEVEL = np.log(0.025)
 
 
 @dataclass(frozen=True)
@@ -132,3 +135,36 @@ def _bias_cross_information(tally: Tally, p: Floats) -> Floats:
     weight = tally.cells * p * (1 - p)
     cross: Floats = weight.sum(axis=1) - weight.sum(axis=0)
     return cross
+
+
+def one_sided_bounds(wins: Floats, theta: Floats, *, anchor: Flags, free: Flags) -> tuple[Floats, Floats]:
+    """Return (at_least, at_most) of infinite strengths, natural-log units, shape (models,): NaN where one is finite.
+
+    wins[i, j]: wins of i over j, ties ½. A set of models that won every vote against the others is shifted by t to
+    where such a record has a probability of 2.5 %: Σ W log σ(θ_winner + t − θ_loser) = ln 0.025; losing every vote is
+    the mirror image. anchor: the set that others are measured against; a model connected to it in neither direction
+    has −∞ and ∞.
+    """
+    won_all = free & (wins.sum(axis=0) == 0) & (wins.sum(axis=1) > 0)
+    lost_all = free & (wins.sum(axis=1) == 0) & (wins.sum(axis=0) > 0)
+    links, reference = wins > 0, int(np.argmax(anchor))
+    is_unbounded_above = free & ~reachable(links, reference)
+    is_unbounded_below = free & ~reachable(links.T, reference)
+    is_unplaced = is_unbounded_above & is_unbounded_below & ~won_all & ~lost_all
+    at_least, at_most = np.where(is_unplaced, -np.inf, np.nan), np.where(is_unplaced, np.inf, np.nan)
+    for model in np.flatnonzero(won_all | (is_unbounded_above & ~is_unbounded_below)):
+        at_least[model] = _lower_bound(int(model), wins, theta)
+    for model in np.flatnonzero(lost_all | (is_unbounded_below & ~is_unbounded_above)):
+        at_most[model] = -_lower_bound(int(model), wins.T, -theta)
+    return at_least, at_most
+
+
+def _lower_bound(model: int, wins: Floats, theta: Floats) -> float:
+    winners = reachable(wins.T > 0, model)
+    won = wins[np.ix_(winners, ~winners)]
+    ahead = (theta[winners][:, None] - theta[~winners])[won > 0]
+    won = won[won > 0]
+    shift = brentq(
+        lambda t: won @ log_expit(ahead + t) - _LOG_LEVEL, -ahead.max() - 10, -ahead.min() + 10 + np.log(won.sum())
+    )
+    return float(theta[model] + shift)

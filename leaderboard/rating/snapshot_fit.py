@@ -143,11 +143,11 @@ def fit_snapshot(
         kappa=parameters["virtual_ties"],
         offset=parameters["offset"],
     )
-    board = fitted.board
-    tally = Tally.from_side_counts(counts.n.astype(np.float64), bias=_corrected_bias(fitted))
+    board, tally = fitted.board, fitted.tally
+    fit = misfit(tally, board)
     facts: FitFacts = {
         "phi": board.phi.tolist(),
-        "misfit": _misfit(tally, board),
+        "misfit": {"chi2": fit.chi2, "df": fit.df, "ratio": fit.ratio},
         "side_bias": _side_bias(fitted),
         "largest_design_effect": float(board.design_effects[board.established].max(initial=1.0)),
     }
@@ -158,15 +158,6 @@ def fit_snapshot(
         _add_style_columns(lines, style_result.fit)
         facts["style"] = style_result.facts
     return SnapshotFit(lines, facts, board)
-
-
-def _corrected_bias(fitted: SideBiasFit) -> float:
-    return fitted.side_bias.theta if fitted.side_bias and fitted.corrected else 0.0
-
-
-def _misfit(tally: Tally, board: Board) -> MisfitFacts:
-    found = misfit(tally, board)
-    return {"chi2": found.chi2, "df": found.df, "ratio": found.ratio}
 
 
 def _flip(tally: Tally, board: Board, names: list[str]) -> FlipFacts | None:

@@ -6,16 +6,12 @@ from battles.payload_types import BattlePayload, SidePayload
 from leaderboard.boards import reveal
 
 register = template.Library()
+register.simple_tag(reveal.battle_places)
 
 
 class SideWithPlace(SidePayload):
     place: reveal.PlaceNumbers
     spent: reveal.AnswerTotals
-
-
-@register.simple_tag
-def battle_places(battles: list[BattlePayload]) -> reveal.Places:
-    return reveal.battle_places(battles)
 
 
 @register.simple_tag

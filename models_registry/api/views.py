@@ -19,7 +19,7 @@ class ModelList(APIView):
     def get(self, request: Request) -> PayloadResponse[Page[ModelPayload]]:
         models = LanguageModel.objects.public()
         if request.query_params.get("drawable", "").lower() in ("1", "true"):
-            models = models.filter(pk__in=[model.pk for model in drawable_cache.read().choosable])
+            models = models.filter(pk__in=[model.pk for model in drawable_cache.cached_roster().choosable])
         return paginated(models, request, model_summary)
 
 

@@ -121,13 +121,9 @@ class Charge(models.Model):
 
     @property
     def accounts(self) -> list[str]:
-        return charged_accounts(self.provider_id, self.person)
-
-
-def charged_accounts(provider_id: int, person: str) -> list[str]:
-    """Return the accounts of a call's charge, in the order of locks."""
-    persons = [person_account(person)] if person else []
-    return sorted([*persons, provider_account(provider_id), SITE])
+        """Return the accounts that pay, in the order of locks."""
+        persons = [person_account(self.person)] if self.person else []
+        return sorted([*persons, provider_account(self.provider_id), SITE])
 
 
 class PaidCallsHalt(models.Model):

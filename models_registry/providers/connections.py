@@ -54,19 +54,16 @@ class _Resolver(aiohttp.ThreadedResolver):
         return resolved
 
 
-def new_connector(**options: Any) -> aiohttp.TCPConnector:
-    """Return a connector without a limit: `calls_at_once` and the workers' concurrency limit connections."""
-    sockets = SocketFactory()
-    return _Connector(
-        limit=0, keepalive_timeout=KEEPALIVE_S, socket_factory=sockets, resolver=_Resolver(sockets), **options
-    )
-
-
 def new_session(timeout: aiohttp.ClientTimeout | None = None, **connector_options: Any) -> aiohttp.ClientSession:
     """Return a session for the running event loop. Each request must disable redirects."""
+    sockets = SocketFactory()
+    # Without a limit: `calls_at_once` and the workers' concurrency limit connections.
+    connector = _Connector(
+        limit=0, keepalive_timeout=KEEPALIVE_S, socket_factory=sockets, resolver=_Resolver(sockets), **connector_options
+    )
     return aiohttp.ClientSession(
-        connector=new_connector(**connector_options), timeout=timeout or aiohttp.ClientTimeout(),
-        cookie_jar=aiohttp.DummyCookieJar(), trust_env=False,
+        connector=connector, timeout=timeout or aiohttp.ClientTimeout(), cookie_jar=aiohttp.DummyCookieJar(),
+        trust_env=False,
     )  # fmt: skip
 
 

@@ -52,7 +52,11 @@ class Dialect:
     def body(self, upstream_name: str, parameters: JsonObject) -> JsonObject:
         """Return the request's body without the model, the messages and `stream`."""
         unsent = self.unsent(upstream_name, parameters)
-        sent = {self._sent_name(name): value for name, value in parameters.items() if name not in unsent}
+        sent = {
+            self.cap or name if name in CAPS else self.renames.get(name, name): value
+            for name, value in parameters.items()
+            if name not in unsent
+        }
         return sent | ({"stream_options": {"include_usage": True}} if self.requests_usage else {})
 
     def unsent(self, upstream_name: str, parameters: JsonObject) -> list[str]:
@@ -63,9 +67,6 @@ class Dialect:
         if self.temperature_or_top_p and "temperature" in parameters:
             unsent.add("top_p")
         return [name for name in parameters if name in unsent]
-
-    def _sent_name(self, name: str) -> str:
-        return self.cap or name if name in CAPS else self.renames.get(name, name)
 
 
 DIALECTS: dict[ProviderKind, Dialect] = {

@@ -21,8 +21,7 @@ from common.text.redaction import MASK, StreamRedactor
 from common.text.storable import storable
 from models_registry.providers import connections, refusals
 from models_registry.providers.base import ChatRequest, Completion, FailureCode, ProviderError, Receive
-from models_registry.providers.chunks import decode
-from models_registry.providers.event_stream import EventReader
+from models_registry.providers.event_stream import EventReader, decode
 from models_registry.providers.kinds import CAPS
 from models_registry.providers.think_tag import ThinkTag
 

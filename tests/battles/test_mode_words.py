@@ -5,7 +5,7 @@ from battles.mode_words import MODE_WORDS
 from battles.models import Battle
 
 PAGE = Template(
-    "{% load modes %}{% with words=mode|mode_words %}{{ words.start }}{% endwith %}"
+    "{% load battles %}{% with words=mode|mode_words %}{{ words.start }}{% endwith %}"
     "|{% answer_label mode side %}|{% the_answer mode side %}"
 )
 

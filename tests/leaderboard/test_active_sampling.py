@@ -3,8 +3,8 @@ from random import Random
 
 import pytest
 
+from battles.prompting.lineup import draw_models
 from battles.prompting.pairing import Candidate, uniform_pair_weights
-from battles.prompting.sampling import draw
 from leaderboard.aggregation import job, pair_weights
 from leaderboard.models import OVERALL, SamplingPlan
 from models_registry.models import LanguageModel
@@ -39,7 +39,7 @@ def all_models():
 
 def drawn_share(model, draws=400):
     random = Random(1)
-    drawn = Counter(side for _ in range(draws) for side in draw(all_models(), random)[:2])
+    drawn = Counter(side for _ in range(draws) for side in draw_models(all_models(), random)[:2])
     return drawn[model.pk] / draws
 
 
@@ -78,7 +78,7 @@ def test_every_active_pair_can_be_drawn_with_known_propensity():
     publish("first")
     random, drawn = Random(2), {}
     for _ in range(600):
-        left, right, propensity = draw(all_models(), random)
+        left, right, propensity = draw_models(all_models(), random)
         drawn[frozenset((left, right))] = propensity
     assert len(drawn) == 6
     assert sum(drawn.values()) == pytest.approx(1)
@@ -123,5 +123,5 @@ def test_drawing_reads_plan_once_a_minute(monkeypatch, django_assert_num_queries
         monkeypatch.setattr(pair_weights, "_ttl_period", lambda minute=minute: minute)
         with django_assert_num_queries(1):
             for _ in range(5):
-                draw(models, Random(3))
-                draw(models[:2], Random(3))
+                draw_models(models, Random(3))
+                draw_models(models[:2], Random(3))

@@ -116,7 +116,7 @@ def test_killed_worker_does_not_block_next_run(pair, monkeypatch):
             cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
 
     with monkeypatch.context() as patch:
-        patch.setattr(job, "_last_order", terminate_connection)
+        patch.setattr(job, "_log_position", terminate_connection)
         with pytest.raises(Exception, match="terminat"):
             job.aggregate(slot="killed")
     connection.close()

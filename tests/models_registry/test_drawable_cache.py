@@ -16,15 +16,15 @@ def _long_ttl(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_roster_is_loaded_once():
     ada, bert = make.model("ada"), make.model("bert")
-    assert drawable_cache.read().drawable == [ada, bert]
+    assert drawable_cache.cached_roster().drawable == [ada, bert]
     with CaptureQueriesContext(connection) as queries:
-        assert [drawable_cache.read().drawable for _ in range(10)] == [[ada, bert]] * 10
+        assert [drawable_cache.cached_roster().drawable for _ in range(10)] == [[ada, bert]] * 10
     assert len(queries) == 0
 
 
 def test_model_paused_by_this_process_leaves_the_roster():
     ada, bert = make.model("ada"), make.model("bert")
-    assert drawable_cache.read().drawable == [ada, bert]
+    assert drawable_cache.cached_roster().drawable == [ada, bert]
     bert.status = LanguageModel.Status.PAUSED
     bert.save()
-    assert drawable_cache.read().drawable == [ada]
+    assert drawable_cache.cached_roster().drawable == [ada]

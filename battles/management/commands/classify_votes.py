@@ -1,6 +1,6 @@
 from django.core.management.base import BaseCommand, CommandParser
 
-from battles.labels.relabel import relabel_votes
+from battles.labels.labelling import relabel_votes
 
 
 class Command(BaseCommand):

@@ -3,8 +3,8 @@ from django.core.management import call_command
 from django.test import Client
 
 from battles import actions
-from battles.labels import LabelChange, Labels, relabel
-from battles.labels.relabel import relabel_pending, relabel_votes
+from battles.labels import LabelChange, Labels, labelling
+from battles.labels.labelling import relabel_pending, relabel_votes
 from battles.models import Answer, Battle, Category, Turn, Vote
 from battles.signals import labels_change, relabelling_begins
 from battles.text.classifier import VERSION
@@ -112,7 +112,7 @@ def test_counted_votes_keep_labels_until_relabelled(changes):
 
 
 def test_relabelling_runs_in_batches_under_lock(monkeypatch):
-    monkeypatch.setattr(relabel, "BATCH", 2)
+    monkeypatch.setattr(labelling, "BATCH", 2)
     for _ in range(5):
         cast_vote_on("Write a poem about the sea", labels=False)
     begun: list[object] = []

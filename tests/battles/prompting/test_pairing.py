@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from battles.prompting import sampling
+from battles.prompting.lineup import draw_models
 from battles.prompting.pairing import Candidate, draw_pair, uniform_pair_weights
 from models_registry.models import LanguageModel, Provider
 from tests import make
@@ -46,10 +46,10 @@ def test_only_active_reachable_weighted_models_are_drawn():
     make.model(at="http://127.0.0.1:7/v1")
     Provider.objects.filter(base_url="http://127.0.0.1:7/v1").update(is_answering=False)
     drawable = LanguageModel.objects.drawable()
-    assert {frozenset(sampling.draw(drawable, Random(seed))[:2]) for seed in range(20)} == {frozenset(able)}
+    assert {frozenset(draw_models(drawable, Random(seed))[:2]) for seed in range(20)} == {frozenset(able)}
 
 
 @pytest.mark.django_db
 def test_no_pair_is_drawn_from_single_model():
     make.model()
-    assert sampling.draw(LanguageModel.objects.drawable(), Random(1)) is None
+    assert draw_models(LanguageModel.objects.drawable(), Random(1)) is None

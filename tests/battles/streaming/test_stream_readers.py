@@ -3,10 +3,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from battles.streaming import hub as stream_hub
-from battles.streaming.hub import Entry, get_hub
+from battles.streaming import reader as stream_reader
 from battles.streaming.protocol import BEGINNING, TurnEvent
-from battles.streaming.reader import NumberedEvent, follow
+from battles.streaming.reader import Entry, NumberedEvent, follow, get_hub
 from leaderboard.live_updates import get_watcher
 
 ENTRY: Entry = ("1-0", [TurnEvent("text", "left", "one")])
@@ -17,7 +16,7 @@ async def _read(events: AsyncIterator[object]) -> None:
         pass
 
 
-async def _listener(key: str) -> stream_hub.Listener:
+async def _listener(key: str) -> stream_reader.Listener:
     for _ in range(1000):
         if listeners := get_hub()._listeners.get(key):
             return listeners[0]
@@ -60,7 +59,7 @@ def test_board_reader_cancelled_as_news_arrives_ends(ticks: int):
 
 
 def test_too_slow_reader_is_ended(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(stream_hub, "MAX_QUEUED", 3)
+    monkeypatch.setattr(stream_reader, "MAX_QUEUED", 3)
     read: list[list[NumberedEvent]] = []
 
     async def fall_behind() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from models_registry.providers.chunks import decode
+from models_registry.providers.event_stream import decode
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,90 @@
+"""Tags and filters of battle pages: words of a mode, feedback, durations, limits of the prompt box."""
+
+from django import template
+from django.conf import settings
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
+from battles import feedback
+from battles.mode_words import MODE_WORDS, ModeWords
+from battles.models import Attachment, Battle, Position
+from battles.payload_types import AnswerPayload, VotePayload
+from uploads.errors import FileTooLarge
+from uploads.limits import MAX_FILE_MB
+
+register = template.Library()
+
+
+@register.filter
+def mode_words(mode: str) -> ModeWords:
+    return MODE_WORDS[Battle.Mode(mode)]
+
+
+@register.simple_tag
+def answer_label(mode: str, side: str) -> str:
+    """Return the title of one answer: "Left answer"."""
+    if mode == Battle.Mode.DIRECT:
+        return _("Answer")
+    if side == Position.LEFT:
+        return _("Left answer")
+    if side == Position.RIGHT:
+        return _("Right answer")
+    return _("Answer %(number)s") % {"number": side}
+
+
+@register.simple_tag
+def the_answer(mode: str, side: str) -> str:
+    """Return one answer as the object of a sentence: "the left answer"."""
+    if mode == Battle.Mode.DIRECT:
+        return _("this answer")
+    if side == Position.LEFT:
+        return _("the left answer")
+    if side == Position.RIGHT:
+        return _("the right answer")
+    return _("answer %(number)s") % {"number": side}
+
+
+@register.filter
+def states(answers: list[AnswerPayload]) -> set[str]:
+    return {answer["state"] for answer in answers}
+
+
+@register.filter
+def seconds(milliseconds: int) -> str:
+    """Return "1.2 s", or "0.05 s" below 100 ms."""
+    return _("%(seconds)s s") % {"seconds": number_format(milliseconds / 1000, 1 if milliseconds >= 100 else 2)}
+
+
+@register.simple_tag
+def feedback_tags(vote: VotePayload, side: str) -> list[list[dict[str, object]]]:
+    """Return positive and negative tags as lists of {value, label, chosen}."""
+    chosen = vote["tags"].get(side, [])
+    return [
+        [{"value": tag, "label": label, "chosen": tag in chosen} for tag, label in tags.items()]
+        for tags in (feedback.GOOD, feedback.BAD)
+    ]
+
+
+@register.filter
+def tag_words(tag: str) -> str:
+    return str(feedback.TAGS.get(tag, tag))
+
+
+@register.simple_tag
+def max_prompt_characters() -> int:
+    return int(settings.ARENA_PROMPT_CHARACTERS)
+
+
+@register.simple_tag
+def max_attachments() -> int:
+    return Attachment.MAX_PER_TURN
+
+
+@register.simple_tag
+def max_file_mb() -> int:
+    return MAX_FILE_MB
+
+
+@register.simple_tag
+def file_too_large() -> str:
+    return str(FileTooLarge.message)
