@@ -1,4 +1,4 @@
-"""Temporary PostgreSQL and Valkey for one run of the tests, unless the environment names others.
+"""Temporary data directory, PostgreSQL and Valkey for one run of the tests; services that the environment names are used.
 
 With `pytest -n 2` each worker has its own.
 """
@@ -29,14 +29,14 @@ _directories: list[Path] = []
 
 
 def start() -> None:
-    """Start the services that the environment does not name, and export their URLs."""
+    """Start the services that the environment does not name, and export their URLs and the data directory."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    missing = [name for name, url in UNREACHABLE.items() if os.environ.get(name, url) == url]
-    if not missing:
-        return
     directory = Path(tempfile.mkdtemp(prefix="arena-test-", dir="/tmp"))
     directory.chmod(0o711)  # root's PostgreSQL runs as another user, who must be able to enter
     _directories.append(directory)
+    # Without it, tests would store uploads beside those of an arena in this folder, and read its static files.
+    os.environ["ARENA_DATA_DIR"] = str(directory / "data")
+    missing = [name for name, url in UNREACHABLE.items() if os.environ.get(name, url) == url]
     services = {
         "DATABASE_URL": Postgres(
             directory / "pg",

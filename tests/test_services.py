@@ -26,3 +26,8 @@ def test_tests_ignore_arena_running_in_this_folder(tmp_path: Path):
         capture_output=True, text=True,
     )  # fmt: skip
     assert run.returncode == 0, run.stdout
+
+
+def test_tests_have_a_data_directory_of_their_own():
+    assert not Path(settings.MEDIA_ROOT).is_relative_to(settings.BASE_DIR)
+    assert not Path(settings.STATIC_ROOT).is_relative_to(settings.BASE_DIR)
