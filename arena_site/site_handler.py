@@ -79,8 +79,11 @@ class SiteHandler(ASGIHandler):
             await asyncio.wait([leaving, sending], return_when=asyncio.FIRST_COMPLETED)
         finally:
             leaving.cancel()
-            sending.cancel()
-            _, ended = await asyncio.gather(leaving, sending, return_exceptions=True)
+            while not sending.done():
+                # A library may lose a cancellation that meets its own timeout; the stream's slot would stay taken.
+                sending.cancel()
+                await asyncio.wait([sending], timeout=1)
+            await asyncio.gather(leaving, return_exceptions=True)
             await sync_to_async(response.close)()  # in the thread that iterated over it and used its connection
-        if isinstance(ended, Exception):
-            raise ended
+        if not sending.cancelled():
+            await sending

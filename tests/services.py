@@ -1,4 +1,4 @@
-"""Temporary data directory, PostgreSQL and Valkey for one run of the tests; services that the environment names are used.
+"""Temporary data directory, PostgreSQL and Valkey for one run of the tests; services named by the environment are used.
 
 With `pytest -n 2` each worker has its own.
 """

@@ -1,9 +1,13 @@
+import asyncio
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from typing import Any
 
 import pytest
 from django.core.signals import request_finished, request_started
+from django.http import StreamingHttpResponse
 
 from arena_site.site_handler import SiteHandler
 from tests.site import Reader, serve
@@ -71,3 +75,25 @@ def test_server_ends_after_its_open_streams():
         assert over.is_set()
     finally:
         request_finished.disconnect(slowly, sender=OwnHandler)
+
+
+def test_stream_that_loses_a_cancellation_ends():
+    sent = asyncio.Event()
+
+    async def events() -> AsyncIterator[bytes]:
+        yield b"event"
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(3600)
+        await asyncio.sleep(3600)
+
+    async def receive() -> dict[str, Any]:
+        await sent.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.body":
+            sent.set()
+
+    response = StreamingHttpResponse(events())
+    asyncio.run(asyncio.wait_for(SiteHandler()._stream(response, receive, send), 60))
+    assert response.closed
