@@ -38,6 +38,7 @@ from common.valkey import connections as valkey
 from common.valkey import limits
 from common.valkey.connections import connection, pool
 from models_registry import drawable_cache
+from models_registry.providers import refusals
 from tests import database_reset, make
 from tests.fake_provider import FakeProvider
 from tests.faults.running import RUN_DIR
@@ -84,6 +85,14 @@ def _certificates_are_loaded_once() -> Iterator[None]:
     """Every engine and client would load the system's certificates anew, for 20 ms."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(httpcore2, "default_ssl_context", cache_results(httpcore2.default_ssl_context))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _short_pauses_before_retries() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(refusals, "_MIN_BACKOFF_S", 0.0)
+        patched.setattr(refusals, "_MAX_BACKOFF_S", 0.02)
         yield
 
 

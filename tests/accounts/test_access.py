@@ -89,6 +89,7 @@ def test_members_and_tokens_battle_with_every_access(settings, client: Client, d
     assert client.post("/", {"prompt": "Hello", "mode": "blind"}).status_code == 303
 
 
+@pytest.mark.slow
 def test_private_access_refuses_visitor_on_all_other_urls(settings, visitor: tuple[Client, Actor]):
     settings.ARENA_ACCESS = "private"
     client, _ = visitor

@@ -15,7 +15,7 @@ from common.db.postgresql.base import DatabaseWrapper
 from tests.waiting import wait_for
 
 NOWHERE = {"host": "127.0.0.1", "port": 1}
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 @pytest.fixture

@@ -103,6 +103,7 @@ def test_servers_are_probed_concurrently():
     assert Provider.objects.filter(is_answering=True).count() == 20
 
 
+@pytest.mark.slow
 def test_silent_server_is_not_answering():
     with serve_reply(b"") as (url, _):
         assert not is_answering(make.provider(url))

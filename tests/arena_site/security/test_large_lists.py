@@ -17,7 +17,7 @@ from common.admin.estimated_count import EstimatingPaginator
 from tests import make
 from uploads.models import Upload
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 LISTS = [
     "battles/vote", "battles/session", "battles/battle", "battles/call", "battles/answer", "uploads/upload",
     "accounts/auditentry", "accounts/visitor", "leaderboard/aggregationrun", "leaderboard/votechange",

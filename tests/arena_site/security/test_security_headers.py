@@ -40,6 +40,7 @@ def test_urls_of_every_app_are_checked():
         assert any(address.startswith(beginning) for address in EVERY_ADDRESS)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_every_response_has_security_headers():
     client = Client(raise_request_exception=False)

@@ -128,6 +128,7 @@ def test_voter_and_processing_columns_of_vote_may_change(battle: Battle):
     assert Vote.objects.update(voter="user:9", excluded_reason="operator", processing="excluded") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_hundred_concurrent_votes_store_one():
     battle = make.answered_battle(make.model(), make.model())

@@ -18,7 +18,7 @@ from tests.models_registry.paid_models import accounts, paid_model
 from tests.provider_streams import DONE, END, STOP, event, text
 from tests.raw_server import CHUNKED, RawServer, chunked, refusal
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 TWO = text("one two")
 JUNK = b"\x00JUNK\xff\r\n\r\n"

@@ -105,7 +105,10 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("model", "code", "limit", "text"), FAULTS, ids=[fault[0] for fault in FAULTS])
+@pytest.mark.parametrize(
+    ("model", "code", "limit", "text"),
+    [pytest.param(*fault, marks=[pytest.mark.slow] if fault[2] else [], id=fault[0]) for fault in FAULTS],
+)
 def test_fault_fails_side_with_code_within_deadline(
     fake_provider: FakeProvider, engine: Engine, settings, model: str, code: str, limit: str, text: str
 ):
@@ -117,6 +120,7 @@ def test_fault_fails_side_with_code_within_deadline(
     assert (ended.call.state, ended.call.error) == ("failed", code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "code"),
     [
@@ -170,6 +174,7 @@ VALID_STREAMS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "text", "finish"), VALID_STREAMS, ids=[model for model, *_ in VALID_STREAMS])
 def test_unusual_valid_stream_is_read(fake_provider: FakeProvider, engine: Engine, model: str, text: str, finish: str):
     ended = answer_with(engine, model, fake_provider.base_url)
@@ -212,6 +217,7 @@ def test_hidden_reasoning_is_paid_and_not_in_answer_tokens(
     assert (call.reasoning_tokens, call.answer_tokens) == (reasoning, 3)
 
 
+@pytest.mark.slow
 def test_reasoning_extends_first_token_deadline(fake_provider: FakeProvider, engine: Engine, settings):
     settings.ARENA_DEADLINES = LONG_DEADLINES | {"first": 1.9}
     ended = answer_with(engine, "thinks-two-seconds", fake_provider.base_url)
