@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
-from tests.browser.administration import ADMINISTRATOR
-from tests.browser.arenas import PATIENT
-from tests.browser.axe import WIDE
-from tests.browser.browser_inputs import HANDS, PATIENCE_MS, Hand, fresh, new_context
+from tests.browser.helpers.administration import ADMINISTRATOR
+from tests.browser.helpers.arenas import PATIENT
+from tests.browser.helpers.axe import WIDE
+from tests.browser.helpers.browser_inputs import HANDS, PATIENCE_MS, Hand, fresh, new_context
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 

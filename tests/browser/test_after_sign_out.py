@@ -3,9 +3,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect
 
-from tests.browser.arenas import ask
 from tests.browser.conftest import ARGUMENTS, CHROMIUM, ENVIRONMENT
-from tests.browser.members import make_member, sign_in
+from tests.browser.helpers.arenas import ask
+from tests.browser.helpers.members import make_member, sign_in
 from tests.faults.running import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.faults]

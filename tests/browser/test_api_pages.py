@@ -6,7 +6,7 @@ import urllib.request
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.members import new_address
+from tests.browser.helpers.members import new_address
 from tests.faults.running import Arena
 
 pytestmark = pytest.mark.browser

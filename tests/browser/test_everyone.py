@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.arenas import ask
-from tests.browser.browser_inputs import Hand, new_context
+from tests.browser.helpers.arenas import ask
+from tests.browser.helpers.browser_inputs import Hand, new_context
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 

@@ -4,7 +4,7 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.browser_inputs import Hand
+from tests.browser.helpers.browser_inputs import Hand
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena
 from tests.uploads import pdfs, pictures

@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.arenas import ask
-from tests.browser.members import make_member, sign_in
-from tests.browser.pictures import look
+from tests.browser.helpers.arenas import ask
+from tests.browser.helpers.members import make_member, sign_in
+from tests.browser.helpers.pictures import look
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.battling import LONG
 from tests.faults.running import Arena

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.browser_inputs import Hand, new_context
+from tests.browser.helpers.browser_inputs import Hand, new_context
 from tests.faults.running import Arena
 
 pytestmark = pytest.mark.browser

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.arenas import ask, draw_only_echoes, vote
-from tests.browser.browser_inputs import new_context
-from tests.browser.members import make_member, sign_in
-from tests.browser.payloads import PAYLOADS, ROUNDS
+from tests.browser.helpers.arenas import ask, draw_only_echoes, vote
+from tests.browser.helpers.browser_inputs import new_context
+from tests.browser.helpers.members import make_member, sign_in
+from tests.browser.helpers.payloads import PAYLOADS, ROUNDS
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 
@@ -92,9 +92,9 @@ def test_payloads_in_prompts_and_answers_do_not_run(arena: Arena, page_with_alar
 def test_payloads_in_names_titles_and_files_do_not_run(arena: Arena, page_with_alarm: Page):
     email = make_member(arena)
     sign_in(page_with_alarm, arena.url, email)
-    arena.shell(f"from tests.browser import injected; injected.fill({email!r})")
+    arena.shell(f"from tests.browser.helpers import injected; injected.fill({email!r})")
     for part in range(ROUNDS):
-        arena.shell(f"from tests.browser import injected; injected.rename_models({part})")
+        arena.shell(f"from tests.browser.helpers import injected; injected.rename_models({part})")
         for address in ("", "charts/", "models/gold/", "compare/gold/silver/", "compare/"):
             assert_harmless(page_with_alarm, f"{arena.url}/leaderboard/{address}")
     for page_number in range(1, len(PAYLOADS) // 50 + 2):

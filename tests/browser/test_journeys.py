@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import Browser, Response, expect
 
-from tests.browser.administration import sign_in
-from tests.browser.axe import violations
-from tests.browser.browser_inputs import Hand, fresh
-from tests.browser.members import new_address
+from tests.browser.helpers.administration import sign_in
+from tests.browser.helpers.axe import violations
+from tests.browser.helpers.browser_inputs import Hand, fresh
+from tests.browser.helpers.members import new_address
 from tests.faults.running import Arena
 
 pytestmark = pytest.mark.browser

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.pictures import look
+from tests.browser.helpers.pictures import look
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.battling import LONG
 from tests.faults.running import ANSWERS, POSTGRES, VALKEY, WEB, Arena

@@ -1,8 +1,8 @@
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.browser_inputs import Hand, new_context
-from tests.browser.members import PASSWORD, make_member, sign_in
+from tests.browser.helpers.browser_inputs import Hand, new_context
+from tests.browser.helpers.members import PASSWORD, make_member, sign_in
 from tests.faults.running import Arena
 
 pytestmark = pytest.mark.browser

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.pictures import look
+from tests.browser.helpers.pictures import look
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 from tests.site import Reader

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.arenas import ask
+from tests.browser.helpers.arenas import ask
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 

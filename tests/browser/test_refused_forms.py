@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.pictures import look
+from tests.browser.helpers.pictures import look
 from tests.faults.running import WEB, Arena
 from tests.site import Reader
 from tests.waiting import wait_for

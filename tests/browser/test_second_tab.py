@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.arenas import ask
-from tests.browser.axe import violations
-from tests.browser.browser_inputs import new_context
+from tests.browser.helpers.arenas import ask
+from tests.browser.helpers.axe import violations
+from tests.browser.helpers.browser_inputs import new_context
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 

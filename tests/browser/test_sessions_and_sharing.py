@@ -5,10 +5,10 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.arenas import ask
-from tests.browser.axe import violations, violations_in_the_dark
-from tests.browser.browser_inputs import Hand, fresh
-from tests.browser.pictures import look
+from tests.browser.helpers.arenas import ask
+from tests.browser.helpers.axe import violations, violations_in_the_dark
+from tests.browser.helpers.browser_inputs import Hand, fresh
+from tests.browser.helpers.pictures import look
 from tests.faults.running import Arena
 
 pytestmark = pytest.mark.browser

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.administration import sign_in
-from tests.browser.arenas import draw_only_echoes
-from tests.browser.browser_inputs import Hand
+from tests.browser.helpers.administration import sign_in
+from tests.browser.helpers.arenas import draw_only_echoes
+from tests.browser.helpers.browser_inputs import Hand
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 

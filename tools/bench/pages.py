@@ -40,8 +40,8 @@ Answer.objects.bulk_create(
 def pages(bench: Bench) -> None:
     print(f"Every page with {SESSIONS:,} sessions and {bench.votes:,} votes of 300 models, one reader")
     cast_and_count(bench)
-    _run(bench, "-m", "tests.browser.votes")
-    everything = json.loads(_run(bench, "-m", "tests.browser.everything"))
+    _run(bench, "-m", "tests.browser.helpers.votes")
+    everything = json.loads(_run(bench, "-m", "tests.browser.helpers.everything"))
     _run(bench, "manage.py", "shell", "-c", MAKE_BATTLES.format(sessions=SESSIONS))
     milliseconds = {}
     for role, paths in everything["pages"].items():

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.arenas import PATIENT, vote
+from tests.browser.helpers.arenas import PATIENT, vote
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 

@@ -4,8 +4,8 @@ from itertools import combinations, pairwise
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.arenas import vote
-from tests.browser.browser_inputs import Hand, new_context
+from tests.browser.helpers.arenas import vote
+from tests.browser.helpers.browser_inputs import Hand, new_context
 from tests.faults.running import Arena
 
 pytestmark = pytest.mark.browser

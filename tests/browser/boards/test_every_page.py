@@ -1,6 +1,6 @@
 """Every page, found in the resolver: no axe violation, no sideways scrolling on phones, under 100 kB.
 
-axe checks each template once per theme. tests.browser.no_pages lists URLs without a page, with reasons.
+axe checks each template once per theme. tests.browser.helpers.no_pages lists URLs without a page, with reasons.
 """
 
 import json
@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
-from tests.browser.arenas import ask, draw_only_echoes
-from tests.browser.axe import WIDE, violations_in_each_theme
-from tests.browser.browser_inputs import new_context
+from tests.browser.helpers.arenas import ask, draw_only_echoes
+from tests.browser.helpers.axe import WIDE, violations_in_each_theme
+from tests.browser.helpers.browser_inputs import new_context
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 
@@ -30,7 +30,7 @@ ANSWER = "# A heading\n\n$$x^2$$\n\n```python\nx = 1\n```\n\n| a |\n|---|\n| 1 |
 @pytest.fixture(scope="module")
 def everything(arena: Arena) -> dict[str, Any]:
     """Everything as JSON."""
-    output = arena.shell("from tests.browser import everything; everything.print_json()")
+    output = arena.shell("from tests.browser.helpers import everything; everything.print_json()")
     draw_only_echoes(arena)
     return json.loads(output)
 

@@ -2,8 +2,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.administration import ADMINISTRATOR
-from tests.browser.arenas import arena_with_local_model
+from tests.browser.helpers.administration import ADMINISTRATOR
+from tests.browser.helpers.arenas import arena_with_local_model
 from tests.faults.running import Arena
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.administration import sign_in
-from tests.browser.arenas import publish
-from tests.browser.browser_inputs import new_context
+from tests.browser.helpers.administration import sign_in
+from tests.browser.helpers.arenas import publish
+from tests.browser.helpers.browser_inputs import new_context
 from tests.faults.running import Arena
 from tests.local_model import needs_local_model
 from tests.site import Reader

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.arenas import publish
+from tests.browser.helpers.arenas import publish
 from tests.faults.running import Arena
 from tests.local_model import needs_local_model
 from tests.uploads import pdfs, pictures

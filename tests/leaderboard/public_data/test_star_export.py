@@ -9,7 +9,7 @@ from django.test import Client
 from battles import actions
 from leaderboard.exports.selection import open_star_export
 from leaderboard.exports.writers import WRITERS
-from tests.leaderboard.test_star_board import SLUGS, compared, give, publish
+from tests.leaderboard.boards.test_star_board import SLUGS, compared, give, publish
 from tests.leaderboard.vote_factory import contestants
 
 pytestmark = pytest.mark.django_db

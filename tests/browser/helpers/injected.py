@@ -4,8 +4,8 @@ from accounts.models import User
 from battles.models import Battle, Category, Session, Vote
 from models_registry.models import LanguageModel
 from tests import make
-from tests.browser.payloads import PAYLOADS, ROUNDS
-from tests.browser.votes import publish
+from tests.browser.helpers.payloads import PAYLOADS, ROUNDS
+from tests.browser.helpers.votes import publish
 from tests.leaderboard.vote_factory import cast
 from uploads.models import Upload
 

@@ -1,4 +1,4 @@
-"""`python -m tests.browser.everything`: create data for every page of a running arena; print Everything as JSON."""
+"""`python -m tests.browser.helpers.everything`: create data for every page of an arena; print Everything as JSON."""
 
 import json
 import os
@@ -54,7 +54,7 @@ from models_registry.models import LanguageModel, Provider  # noqa: E402
 from models_registry.models.catalogues import CatalogueChange  # noqa: E402
 from tests import api_fixtures  # noqa: E402
 from tests.api_fixtures import World  # noqa: E402
-from tests.browser.no_pages import is_no_page  # noqa: E402
+from tests.browser.helpers.no_pages import is_no_page  # noqa: E402
 from tests.site_urls import addresses  # noqa: E402
 
 EMAIL, PASSWORD = "everything@example.org", "a-good-password-1"
@@ -72,7 +72,7 @@ REFUSALS = [InvalidInput(), NotSignedIn(), pages.CsrfRefused(), TooLarge(), TooM
 class Everything:
     """`pages`: paths by the first of visitor, superuser and newcomer who sees them. `templates`: template by path.
     `cookies`: of their sessions. `refusals`: HTML by status. `unseen`: URLs without a page for any of them that
-    tests.browser.no_pages does not list.
+    tests.browser.helpers.no_pages does not list.
     """
 
     pages: dict[str, list[str]]

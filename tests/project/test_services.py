@@ -11,7 +11,7 @@ from django.conf import settings
 
 pytestmark = pytest.mark.processes
 
-FILE_THAT_EMPTIES_VALKEY = "tests/test_env_example.py"
+FILE_THAT_EMPTIES_VALKEY = "tests/project/test_env_example.py"
 
 
 def test_tests_ignore_arena_running_in_this_folder(tmp_path: Path):

@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.browser.axe import PHONE, WIDE
+from tests.browser.helpers.axe import PHONE, WIDE
 
 # Long enough for a busy machine.
 PATIENCE_MS = 120_000

@@ -45,12 +45,12 @@ def draw_only_echoes(arena: Arena) -> None:
 
 def vote(arena: Arena) -> None:
     """Cast votes on gold, silver, bronze and a newcomer, created on the first call, and publish the boards."""
-    arena.shell("from tests.browser import votes; votes.cast_round()")
+    arena.shell("from tests.browser.helpers import votes; votes.cast_round()")
 
 
 def publish(arena: Arena) -> None:
     """Publish the boards."""
-    arena.shell("from tests.browser import votes; votes.publish()")
+    arena.shell("from tests.browser.helpers import votes; votes.publish()")
 
 
 def ask(page: Page, arena: Arena, prompt: str) -> None:

@@ -1,4 +1,4 @@
-"""`python -m tests.browser.votes`: fill a running arena's board with established, preliminary and waiting models."""
+"""`python -m tests.browser.helpers.votes`: fill an arena's board with established, preliminary and waiting models."""
 
 import os
 

@@ -11,8 +11,8 @@ from common.valkey import counters
 from tests import make
 from tests.doc_checks import Document, shell_lines
 from tests.fake_provider import FakeProvider
+from tests.project.test_docs import sent
 from tests.site import Reader
-from tests.test_docs import sent
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
