@@ -1,12 +1,13 @@
 """HTTP connections to providers: to allowed addresses only, without proxies, cookies or redirects."""
 
 import socket
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
-from aiohttp.http_exceptions import BadHttpMessage
+from aiohttp.http_exceptions import BadHttpMessage, PayloadEncodingError
 
 from models_registry.providers.addresses import AddressRefused, SocketFactory
 
@@ -67,10 +68,20 @@ def new_session(timeout: aiohttp.ClientTimeout | None = None, **connector_option
     )  # fmt: skip
 
 
-def is_address_refused(error: BaseException | None) -> bool:
+def is_address_refused(error: BaseException) -> bool:
     """Return whether AddressRefused caused `error`."""
+    return any(isinstance(cause, AddressRefused) for cause in _with_causes(error))
+
+
+def is_invalid_http(error: BaseException) -> bool:
+    """Return whether invalid HTTP, not merely an early end, caused `error`."""
+    return any(
+        isinstance(cause, BadHttpMessage) and not isinstance(cause, PayloadEncodingError)
+        for cause in _with_causes(error)
+    )
+
+
+def _with_causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
-        if isinstance(error, AddressRefused):
-            return True
+        yield error
         error = error.__cause__ or error.__context__
-    return False

@@ -75,9 +75,11 @@ class OpenAICompatible:
         except ClientResponseError as error:  # aiohttp's error for bytes that are not HTTP
             raise ProviderError(FailureCode.MALFORMED, _scrub(error.message, request.key)) from None
         except (openai.APIError, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
-            code = (
-                FailureCode.ADDRESS_REFUSED if connections.is_address_refused(error) else answer.connection_error_code
-            )
+            code = answer.connection_error_code
+            if connections.is_address_refused(error):
+                code = FailureCode.ADDRESS_REFUSED
+            elif connections.is_invalid_http(error):
+                code = FailureCode.MALFORMED
             raise ProviderError(code, _scrub(str(error.__cause__ or error), request.key)) from None
         finally:
             answer.flush()
