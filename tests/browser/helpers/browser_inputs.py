@@ -15,16 +15,6 @@ HANDS = {
     "mouse": (WIDE, False, False), "finger": (PHONE, True, False), "keys": (WIDE, False, True),
     "keys-zoomed": (PHONE, False, True),
 }  # fmt: skip
-# How many elements after the one with the focus; null if it is no longer on the page.
-TABS_AHEAD = """(one) => {
-  if (!one.isConnected) return null;
-  if (one === document.activeElement) return 0;
-  const all = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")]
-    .filter((each) => each === one || each === document.activeElement
-      || (each.tabIndex >= 0 && !each.disabled && each.checkVisibility()));
-  const steps = all.indexOf(one) - all.indexOf(document.activeElement);
-  return steps > 0 ? steps : steps + all.length;
-}"""
 
 
 @dataclass
@@ -80,18 +70,14 @@ class Hand:
         expect(target).to_be_enabled()
         self.page.wait_for_load_state()  # then the scripts listen
         element = target.element_handle()  # a role lookup at each Tab would take most of the time
-        pressed, ahead_before = 0, MAX_TABS
-        while pressed < MAX_TABS:
-            ahead = element.evaluate(TABS_AHEAD)
-            if ahead == 0:
+        for _ in range(MAX_TABS):
+            is_focused = element.evaluate("one => one.isConnected ? one === document.activeElement : null")
+            if is_focused:
                 return
-            if ahead is None:
-                element, ahead = target.element_handle(), 1
-            # Half of the way at once, unless the last presses came no nearer: a page behind a drawer takes no focus.
-            steps = max(1, ahead // 2) if ahead < ahead_before else 1
-            for _ in range(steps):
+            if is_focused is None:
+                element = target.element_handle()
+            else:
                 self.page.keyboard.press("Tab")
-            pressed, ahead_before = pressed + steps, ahead
         expect(target).to_be_focused(timeout=1)
 
 
