@@ -7,7 +7,7 @@ SHELL := /bin/bash
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
-# umask: when root starts the arena, PostgreSQL runs as the user nobody, who must be able to read its files. --no-compile:
+# umask: PostgreSQL does not run as root; its unprivileged user must be able to read the files. --no-compile:
 # modules are compiled when they are imported; compiling all of them would take a third of the installation's time.
 INSTALL := umask 022 && $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check --no-deps --require-hashes -r
 COMPILE := PIP_CONFIG_FILE=/dev/null PIP_FIND_LINKS= PIP_EXTRA_INDEX_URL= $(BIN)/pip-compile --no-config --quiet \

@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Create the directory shared by the processes of this run; the controlling process removes it."""
     if not hasattr(config, "workerinput"):
         os.environ[RUN_DIR] = directory = tempfile.mkdtemp(prefix="arena-test-run-", dir="/tmp")
-        Path(directory).chmod(0o711)  # PostgreSQL of a root user runs as nobody
+        Path(directory).chmod(0o711)  # for the unprivileged user that PostgreSQL runs as under root
         config.add_cleanup(lambda: shutil.rmtree(directory))
 
 

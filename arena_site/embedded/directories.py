@@ -26,7 +26,7 @@ def runtime_dir(data_dir: Path) -> Path:
     """
     name = f"arena-{os.getuid()}-{hashlib.sha256(bytes(data_dir.resolve())).hexdigest()[:8]}"
     session_dir = os.environ.get("XDG_RUNTIME_DIR", "")
-    # When root starts the arena, PostgreSQL runs as the user nobody, who may not enter root's session directory.
+    # PostgreSQL does not run as root: its unprivileged user may not enter root's session directory.
     usable = os.getuid() != 0 and Path(session_dir).is_dir() and 0 < len(session_dir) < MAX_RUNTIME_DIR_BYTES - 20
     directory = Path(session_dir if usable else tempfile.gettempdir(), name)
     if len(bytes(directory)) > MAX_RUNTIME_DIR_BYTES:
