@@ -136,7 +136,7 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
             return _("refused")
         vote = case.battle.vote_or_none
         parts = [_("hidden")] if case.battle.is_hidden else []
-        return ", ".join([*parts, *([_("vote set aside")] if vote is not None and not vote.counts else [])])
+        return ", ".join([*parts, *([_("vote excluded")] if vote is not None and not vote.counts else [])])
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None

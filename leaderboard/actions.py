@@ -55,7 +55,7 @@ def restore_votes(votes: VoteQuerySet, *, by: User | None, because: str = "") ->
     _refuse_protected_voters(votes, by)
     excluded_automatically = votes.exclude(excluded_reason__in=["", *Vote.ExcludedReason.chosen_by_staff()])
     if not is_administrator(by) and excluded_automatically.exists():
-        raise NeedsAdministrator(_("Only an administrator can count votes again that the arena itself set aside."))
+        raise NeedsAdministrator(_("Only an administrator can count votes again that the arena itself excluded."))
     changed = include_votes(votes, by=by, because=because)
     _record(by, "vote.restore", changed, because, excluded_reasons=sorted({vote.excluded_reason for vote in changed}))
     return changed

@@ -8,7 +8,7 @@ CHANNEL = "leaderboard:snapshots"
 
 
 def notify_new_snapshot(scope: str) -> None:
-    """Notify leaderboard.live_updates on commit. Best effort: web processes also poll every minute."""
+    """Notify leaderboard.live_updates; call after COMMIT. Best effort: web processes also poll every minute."""
     try:
         with fail_fast():
             connection().publish(CHANNEL, scope)

@@ -44,7 +44,6 @@ def measures() -> dict[str, float]:
     docs = [text for source in sources.values() for text in docstrings(ast.parse(source))]
     test_names = re.findall(r"^ *(?:async )?def (test_\w+)", code, re.MULTILINE)
     folders = Counter(path.parent for path in paths if path.name != "__init__.py")
-    templates = "\n".join(path.read_text() for path in tracked("*templates/*.html", "*templates/*.txt"))
     return {
         "docstrings_without_verb_or_noun_percent": round(
             100 * sum(bool(RIDDLE.match(text)) for text in docs) / len(docs), 1
@@ -55,7 +54,6 @@ def measures() -> dict[str, float]:
         "lines_with_any": sum(bool(re.search(r"\bAny\b", line)) for line in app_code.splitlines()),
         "dict_str_any": app_code.count("dict[str, Any]"),
         "modules_in_the_fullest_folder": max(folders.values()),
-        "template_lines_over_120": sum(len(line) > 120 for line in templates.splitlines()),
         "longest_test_name": max(len(name) for name in test_names),
     }
 

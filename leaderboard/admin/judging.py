@@ -137,7 +137,7 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
         }[review.evidence["kind"]]
         return str(sentence % review.evidence)
 
-    @admin.display(description=gettext_lazy("votes set aside"))
+    @admin.display(description=gettext_lazy("excluded votes"))
     def vote_count(self, review: AnomalyReview) -> int:
         return len(review.orders)
 
@@ -167,7 +167,7 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
             except NeedsAdministrator as refusal:
                 messages.error(request, refusal.detail)
         else:
-            messages.error(request, _("Give a reason for other administrators."))
+            messages.error(request, _("Give a reason, so that other moderators can follow the decision."))
         return redirect("admin:leaderboard_anomalyreview_change", pk)
 
 

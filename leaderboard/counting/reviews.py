@@ -1,7 +1,7 @@
 """Reviews of anomalous voters: exclude a voter's votes until a moderator decides.
 
 While a review is open, the voter sees the votes as counted and they still move live Elo, so that the detection cannot
-be probed. After a decision against the voter, later votes are excluded too.
+be probed. A decision against the voter excludes later votes, too, until a newer review is dismissed.
 """
 
 from dataclasses import dataclass

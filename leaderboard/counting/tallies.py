@@ -80,7 +80,7 @@ def try_lock() -> bool:
 
 
 def count_pending() -> int:
-    """Count pending votes on their boards, or mark excluded ones as processed; return the number of both."""
+    """Count pending votes on their boards, or mark them excluded; return the number of both."""
     with connection.cursor() as cursor:
         cursor.execute(_TAKE_PENDING)
         [last] = cursor.fetchone()

@@ -26,7 +26,7 @@ Kind = VoteChange.Kind
 
 @transaction.atomic
 def exclude_votes(votes: VoteQuerySet, *, reason: str, by: User | None = None, because: str = "") -> list[Vote]:
-    """Stop counting these votes and set or replace their reason; return the changed votes. Raises TalliesDisagree."""
+    """Exclude votes, pending ones at the next run; return those whose reason changed. Raises TalliesDisagree."""
     processing = Case(When(processing=Processing.PROCESSED, then=Value(Processing.RETRACTED)), default=F("processing"))
     changed = _lock_votes(votes.exclude(excluded_reason=reason))
     tallies.move(removed=[_counted_vote(vote) for vote in changed if vote.processing == Processing.PROCESSED])

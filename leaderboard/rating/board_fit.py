@@ -16,8 +16,9 @@ from leaderboard.rating.side_bias import SideBias, estimate_side_bias
 class Board:
     """Fit of a board; arrays of shape (models,), scores and bounds in points.
 
-    NaN for a model that is not listed: too few votes, or votes that place it nowhere. A bound is ±inf where a model won
-    or lost everything. Scores of different groups cannot be compared.
+    NaN for a model that is not listed: too few votes, or votes that place it nowhere. Where a model won
+    or lost everything, a bound is ±inf and the score comes only from the virtual ties: show the other bound. Scores of
+    different groups cannot be compared.
     """
 
     score: Floats
@@ -126,7 +127,7 @@ def fit_tally(
     deff: Floats | None = None,
     start: Floats | None = None,
 ) -> Board:
-    """Fit established models by maximum likelihood, then the others with those held fixed.
+    """Fit established models by maximum likelihood, then the others, which move no established score.
 
     kappa: virtual ties with an average opponent that keep preliminary scores finite. offset: mean score of a group's
     established models, or of all where none is established. voters: give the design effects; without them `deff` does,

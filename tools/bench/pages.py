@@ -19,7 +19,7 @@ from accounts.models import User, Visitor
 from models_registry.models import LanguageModel
 left, right = LanguageModel.objects.order_by("pk")[:2]
 owners = [dict(owner_user=User.objects.get(email="everything@example.org"))]
-owners += [dict(owner_visitor=role) for visitor in Visitor.objects.order_by("pk")[:1]]
+owners += [dict(owner_visitor=visitor) for visitor in Visitor.objects.order_by("pk")[:1]]
 sessions = Session.objects.bulk_create(
     [Session(title=f"Question {{n}}", **owners[n % len(owners)]) for n in range({sessions})], batch_size=1000
 )

@@ -173,7 +173,7 @@ def main() -> int:
         return 1
     directory = arguments.arena or Path(tempfile.mkdtemp(prefix="arena-screenshots-", dir="/tmp"))
     directory.mkdir(exist_ok=True)
-    directory.chmod(0o711)  # PostgreSQL of a root user runs as nobody
+    directory.chmod(0o711)  # started by root, PostgreSQL runs as an unprivileged user that must reach its files
     to = TOUR_FOLDER if arguments.tour else arguments.to
     wanted = [
         (look, picture)

@@ -1,3 +1,7 @@
+import hashlib
+import json
+from pathlib import Path
+
 import pytest
 from django.db import connection
 
@@ -7,6 +11,8 @@ from leaderboard.rating import elo
 
 FUNCTIONS = "SELECT proname, pg_get_functiondef(oid) FROM pg_proc WHERE proname = ANY(%s)"
 TRIGGERS = "SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = ANY(%s)"
+# {app: {file that a migration runs: SHA-256 of its SQL, with its constants}}
+MIGRATED_SQL = json.loads(Path(__file__).with_name("migrated_sql.json").read_text())
 # The apps' own functions; pgtrigger names its own differently.
 OWN_FUNCTIONS = (
     r"SELECT proname FROM pg_proc WHERE proname ~ '^(battles|leaderboard|uploads|accounts|models_registry)_'"
@@ -19,9 +25,20 @@ def query(sql: str, *parameters: object) -> list[tuple[str, ...]]:
         return cursor.fetchall()
 
 
+APPS = pytest.mark.parametrize("app", [battles.sql, leaderboard.sql], ids=lambda app: app.__name__)
+
+
+@APPS
+def test_migrated_sql_never_changes(app):
+    """An edited file would change a migration that databases have applied: write a new file."""
+    digests = MIGRATED_SQL[app.__name__]
+    assert digests == {file: hashlib.sha256(app.read_sql(file).encode()).hexdigest() for file in digests}
+    assert {*app.FUNCTIONS.values(), *getattr(app, "TRIGGERS", {}).values()} <= digests.keys()
+
+
 @pytest.mark.django_db
-@pytest.mark.parametrize("app", [battles.sql, leaderboard.sql], ids=lambda app: app.__name__)
-def test_migrated_definitions_equal_sql_files(app):
+@APPS
+def test_migrated_definitions_equal_newest_files(app):
     triggers = getattr(app, "TRIGGERS", {})
 
     def definitions() -> dict[str, str]:

@@ -106,7 +106,7 @@ def test_refused_lift_lifts_no_other_ban(at_work: Client, moderator: User):
 @pytest.mark.parametrize("reason", ARENAS_OWN)
 def test_arenas_own_exclusion_is_lifted_by_administrator(at_work: Client, administrator_browser: Client, reason: str):
     vote, other = voted(make.visitor(), reason=reason), voted(make.visitor(), reason="operator")
-    assert "that the arena itself set aside" in judge(at_work, "restore_votes", vote, other)
+    assert "that the arena itself excluded" in judge(at_work, "restore_votes", vote, other)
     assert reasons(vote, other) == {reason, "operator"}
     assert "1 vote is changed" in judge(at_work, "restore_votes", other)
     assert "1 vote is changed" in judge(administrator_browser, "restore_votes", vote)

@@ -6,8 +6,10 @@ from tests.leaderboard.rating.interval_coverage import DESIGNS, coverage
 SHORT = {design.name: 4 if design.votes > 100_000 else 20 if design.votes > 10_000 else 60 for design in DESIGNS}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+@pytest.mark.parametrize(
+    "design",
+    [pytest.param(design, marks=[pytest.mark.slow] if design.votes > 1000 else [], id=design.name) for design in DESIGNS],
+)
 def test_intervals_cover_truth_at_nominal_rate(design):
     result = coverage(design, repetitions=SHORT[design.name], seed=20)
     for kind, held in result.held.items():
