@@ -37,6 +37,7 @@ class PromptForm(forms.Form):
     def __init__(self, *args: Any, actor: Actor | None = None, **kwargs: Any) -> None:
         """actor: the owner of the attachable files."""
         super().__init__(*args, **kwargs)
+        self.fields["prompt"].validators = []  # Django's own would answer first, with another sentence
         self._actor = actor
 
     def add_refusal(self, refusal: InvalidInput) -> None:

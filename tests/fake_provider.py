@@ -1,7 +1,7 @@
 """Fake provider: a real HTTP server whose behaviour depends on the model's name.
 
 honest            repeats the prompt's words, and the format and size of each picture, with usage and a finish reason
-honest-<anything> the same (another contestant)
+honest-<anything> the same
 slow              the same, 50 ms between words
 steady            the same, 5 ms between words
 late              the same, after a second of silence
@@ -19,8 +19,7 @@ busy-once-<code>  refuses the first request only, with a Retry-After of half a s
 later-<seconds>   HTTP 429 with this Retry-After
 every name in tests/provider_streams.py
 
-Models that repeat the prompt's words wait before the word ⏸ until the test calls `go_on`, so that a test can look at an
-unfinished answer for as long as it needs.
+Models that repeat the prompt's words wait before the word ⏸ until the test calls `go_on`.
 
 As a moderation endpoint it finds violence in texts with "knife" (score 0.9). Models there: silent, html, empty,
 redirect, status-<code>, yes-or-no (no scores), and any other.

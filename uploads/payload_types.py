@@ -7,8 +7,10 @@ UploadState = Literal["extracting", "ready", "failed"]
 
 
 class UploadPayload(TypedDict):
-    """A file as it came. `media_type` is what its content is; `pages` and `characters` are of its text, once it was
-    read. `error` says why it cannot be used."""
+    """`media_type` is detected from the content; `pages` and `characters` describe the text once it is ready.
+
+    `error` says why the file cannot be used.
+    """
 
     id: str
     name: str

@@ -7,6 +7,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar, cast
 
 from django.db import transaction
+from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from rest_framework.renderers import JSONRenderer
@@ -52,10 +53,13 @@ def idempotent(method: Callable[P, R]) -> Callable[P, R]:
     return wrapped
 
 
-def delete_results(owners: Iterable[User | Visitor]) -> None:
-    """Delete the stored results of these people, which may quote deleted or hidden text."""
-    # Rows of running requests are skipped: these hold the rows' locks and may wait for one of the caller's.
-    IdempotencyKey.objects.filter(actor__in=actor_keys(*owners), status__isnull=False).delete()
+def replace_results(owners: Iterable[User | Visitor], *, about: list[str], refusal: ArenaError) -> None:
+    """Replace these people's stored results about sessions or battles (public ids), so that no request runs twice."""
+    # A new session's result has one battle. Running requests have no result, so that their locked rows do not match.
+    is_about = Q(body__id__in=about) | Q(body__session__in=about) | Q(body__battles__0__id__in=about)
+    IdempotencyKey.objects.filter(is_about, actor__in=actor_keys(*owners)).update(
+        status=refusal.http_status, body=refusal.as_json()
+    )
 
 
 def _hash(request: Request) -> str:

@@ -1,5 +1,6 @@
 """OpenAPI from the apps' operations. Imported by the first request for it: spectacular is slow to import."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from types import UnionType
@@ -255,9 +256,11 @@ def add_payload_components(result: JsonObject, **_: object) -> JsonObject:
     ordered = sorted(payload_types, key=_component)
     _references, components = msgspec.json.schema_components(ordered, ref_template=_REFERENCE)
     # msgspec names components after their classes.
-    components = msgspec.json.decode(msgspec.json.encode(components).replace(b'Payload"', b'"'))
+    encoded = re.sub(rb'(/schemas/\w+|"title":"\w+)Payload"', rb'\1"', msgspec.json.encode(components))
     existing = result.setdefault("components", {}).setdefault("schemas", {})
-    if duplicates := sorted(existing.keys() & components.keys()):
-        raise DuplicateComponent(f"a serializer and a payload are both called {', '.join(duplicates)}")
-    existing.update(components)
+    for class_name, component in msgspec.json.decode(encoded).items():
+        name = class_name.removesuffix("Payload")
+        if name in existing:
+            raise DuplicateComponent(f"two serializers or payloads are called {name}")
+        existing[name] = component
     return result

@@ -1,8 +1,8 @@
 """Settings of Django and libraries, shared by local, production and test."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
-from sysconfig import get_path
 from typing import Any
 
 from celery.schedules import crontab
@@ -167,13 +167,21 @@ CELERY_BEAT_SCHEDULE = {
 
 STATIC_URL = "/static/"
 STATIC_ROOT = ARENA_DATA_DIR / "static"
-# Two installed packages have scripts that pages load; they are located without importing the packages.
-# arena_site.static_files excludes their other files.
-_PACKAGES = Path(get_path("purelib"))
+
+
+def _package(name: str) -> Path:
+    """Return the directory of an installed package without importing it."""
+    found = find_spec(name)
+    if found is None or found.origin is None:
+        raise ImportError(f"the package {name} is not installed")
+    return Path(found.origin).parent
+
+
+# Two packages have scripts that pages load; arena_site.static_files excludes their other files.
 STATICFILES_DIRS: list[Path | tuple[str, Path]] = [
     BASE_DIR / "static",
-    ("plotly", _PACKAGES / "plotly/package_data"),
-    ("swagger-ui", _PACKAGES / "drf_spectacular_sidecar/static/drf_spectacular_sidecar/swagger-ui-dist"),
+    ("plotly", _package("plotly") / "package_data"),
+    ("swagger-ui", _package("drf_spectacular_sidecar") / "static/drf_spectacular_sidecar/swagger-ui-dist"),
 ]
 MEDIA_ROOT = ARENA_DATA_DIR / "uploads"
 # Uploads are stored in this bucket, or else in MEDIA_ROOT. boto3 reads endpoint, region and keys from AWS's variables.

@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _
 
 from accounts import actions as account_actions
 from accounts import audit
-from accounts.api.idempotency import delete_results
+from accounts.api.idempotency import replace_results
 from accounts.errors import NeedsAdministrator
 from accounts.models import Ban, User, Visitor
 from battles.actions.turns import stop
-from battles.errors import NothingToStop
+from battles.errors import BattleIsHidden, NothingToStop
 from battles.models import Battle, ModerationCase, ModerationCaseQuerySet, Session, Turn
 from battles.prompting.prompt import title_from_prompt
 from battles.streaming.control import truncate_streams
@@ -46,9 +46,13 @@ def hide_battles(cases: ModerationCaseQuerySet, *, by: User, because: str) -> li
         if turn.battle.session.title == title_from_prompt(turn.prompt)
     ]
     Session.objects.filter(pk__in=titled_by_prompt).update(title="")
-    hidden = Battle.objects.filter(moderation_case__in=settled)
-    sessions = Session.objects.filter(battles__in=hidden).select_related("owner_user", "owner_visitor")
-    delete_results({session.owner for session in sessions if session.owner is not None})
+    hidden = list(
+        Battle.objects.filter(moderation_case__in=settled).select_related(
+            "session__owner_user", "session__owner_visitor"
+        )
+    )
+    owners = {battle.session.owner for battle in hidden if battle.session.owner is not None}
+    replace_results(owners, about=[battle.public_id for battle in hidden], refusal=BattleIsHidden())
     return settled
 
 

@@ -6,13 +6,14 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from accounts.actor import Actor
-from accounts.api.idempotency import delete_results
+from accounts.api.idempotency import replace_results
 from battles.actions.shares import withdraw_consent
 from battles.errors import TooLateToRestore
 from battles.models import Answer, Attachment, Battle, Session, Share, StarRating, Turn, Vote, VoteQuerySet
 from battles.signals import voter_changes
 from battles.streaming.control import truncate_streams
 from battles.worker.turn_store import end_at_once
+from common.errors import NotFound
 from common.ids import new_public_id
 from uploads.deletion import delete_upload
 from uploads.models import Upload
@@ -99,7 +100,7 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     Share.objects.filter(battle__session=session).delete()
     withdraw_consent(Battle.objects.filter(session=session))
     if session.owner is not None:
-        delete_results([session.owner])
+        replace_results([session.owner], about=[session.public_id], refusal=NotFound())
     Session.objects.filter(pk=session.pk).update(owner_user=None, owner_visitor=None, title="", discarded_at=None)
 
 

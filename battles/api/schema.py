@@ -145,7 +145,7 @@ OPERATIONS: Operations = {
     ),
     (BattleViewSet, "regenerate"): Operation(
         summary="Retry a failed follow-up",
-        description="Once, if a side failed in the last turn. Every side answers again.",
+        description="Once, if a side failed in the last turn. Failed sides answer again; others keep their answers.",
         refuses=(
             errors.StillAnswering,
             errors.BattleIsVoid,

@@ -6,6 +6,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from battles import feedback
+from battles.actions import reports
 from battles.mode_words import MODE_WORDS, ModeWords
 from battles.models import Attachment, Battle, Position
 from battles.payload_types import AnswerPayload, VotePayload
@@ -73,6 +74,16 @@ def tag_words(tag: str) -> str:
 @register.simple_tag
 def max_prompt_characters() -> int:
     return int(settings.ARENA_PROMPT_CHARACTERS)
+
+
+@register.simple_tag
+def max_comment_characters() -> int:
+    return feedback.MAX_CHARACTERS
+
+
+@register.simple_tag
+def max_report_characters() -> int:
+    return reports.MAX_CHARACTERS
 
 
 @register.simple_tag

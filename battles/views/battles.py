@@ -145,7 +145,7 @@ def session_page(
         "session": session,
         "battles": battles,
         # Reloads pages without JavaScript, but not while they show an invalid form, whose input would be lost.
-        "looks_again_at": live[-1] if live and not submitted.is_bound else None,
+        "reload_anchor": live[-1] if live and not submitted.is_bound else None,
         "form": form,
         "rename_form": rename_form,
         "current_session_id": session.public_id,
@@ -215,7 +215,7 @@ def feedback(request: PageRequest, public_id: str) -> HttpResponse:
         if not request.htmx:
             messages.success(request, _("Feedback saved. Thank you."))
             return redirect(battle)
-    return render(request, "battles/feedback_said.html", {"form": form}, status=200 if form.is_valid() else 422)
+    return render(request, "battles/feedback_result.html", {"form": form}, status=200 if form.is_valid() else 422)
 
 
 @require_POST

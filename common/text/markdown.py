@@ -128,7 +128,7 @@ def render(text: str, *, first_heading: int = 4) -> SafeString:
     """Return safe HTML of a Markdown text; as plain text if it nests too deeply or its HTML is too long.
 
     May take seconds for hostile text: render answers through `common.rendering.renderer`.
-    first_heading: level of "# …".
+    first_heading: level of "# …", below the headings of the page.
     """
     try:
         html = _parser().render(text, {"first_heading": first_heading})

@@ -77,7 +77,7 @@ def with_retry(call: Callable[[], T]) -> T:
 
 
 def is_away() -> bool:
-    """Return whether Valkey leaves two pings without a reply."""
+    """Return whether the breaker is open, or a ping and its retry failed."""
     try:
         with_retry(lambda: connection().ping())
     except UNREACHABLE:

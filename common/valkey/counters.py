@@ -68,6 +68,7 @@ def flush() -> None:
 
 
 def read() -> dict[str, dict[Labels, int]]:
+    """Return counts by metric and labels. Raises one of UNREACHABLE."""
     counts: dict[str, dict[Labels, int]] = defaultdict(dict)
     fields: Mapping[str, str] = connection().hgetall(COUNTS_KEY)  # type: ignore[assignment]
     for field, number in fields.items():

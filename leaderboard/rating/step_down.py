@@ -2,7 +2,7 @@
 
 Each step takes a quantile of the largest difference among the undecided pairs; pairs beyond it are significant and
 leave, so the next quantile is smaller. The undecided pairs are always the nearest ones, so the largest difference is
-computed once for a core of near pairs and cumulatively, in batches by distance, for the others; a step is then cheap.
+computed once for a core of near pairs and cumulatively, in batches by distance, for the others.
 Source: Romano, Wolf, “Exact and approximate stepdown methods for multiple hypothesis testing” (2005).
 """
 

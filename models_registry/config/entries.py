@@ -87,10 +87,12 @@ _CHOICES = {
     "status": LanguageModel.Status.values, "abilities": LanguageModel.Ability.values, "kind": ProviderKind.values,
     "price": [*fields_by_key(PriceKeys)], "deadlines": [*fields_by_key(DeadlineKeys)],
 }  # fmt: skip
+_UNITS = {"price": " (US dollars per million tokens)", "deadlines": " (seconds)"}
 # Names for the types in msgspec's messages.
 _TYPES = {
     "str": "text", "bool": "true or false", "int": "a whole number", "float": "a number", "int | float": "a number",
-    "array": "a list of texts", "object": "a table",
+    "array": "a list of texts", "object": "a table", "null": "nothing", "date": "a date (put it in quotes)",
+    "datetime": "a time (put it in quotes)",
 }  # fmt: skip
 
 
@@ -136,8 +138,12 @@ def _type_problems(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
         try:
             msgspec.convert(value, _KEYS[key].type)
         except msgspec.ValidationError as error:
-            message, _, place = str(error).partition(" - at `$")
-            yield f"{key}{place.rstrip('`')}", _translate_message(message, _CHOICES.get(key, []))
+            message, _, place = str(error).partition(" - at `")
+            if place.startswith("key"):  # a key of a table, as in {1: 2}
+                yield key, "Keys must be text."
+            else:
+                path = f"{key}{place.removeprefix('$').rstrip('`')}"
+                yield path, _translate_message(message, _CHOICES.get(key, [])) + _UNITS.get(key, "")
     yield from (
         (key, "This key is missing.") for key, found in _KEYS.items() if found.required and values.get(key, "") == ""
     )
@@ -146,7 +152,9 @@ def _type_problems(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _translate_message(message: str, choices: list[str]) -> str:
     """Replace names of types in msgspec's message, and add the valid values."""
     message = re.sub(r" (matching regex|[<>]=) .*", " that can be stored", message)
-    message = re.sub(r"[`'](.*?)(?: \| null)?[`']", lambda found: _TYPES.get(found[1], f"“{found[1]}”"), message)
+    message = re.sub(
+        r"[`'\"](.*?)(?: \| null)?[`'\"](?=\W*$|,? )", lambda found: _TYPES.get(found[1], f"“{found[1]}”"), message
+    )
     word = re.search(r"(?:unknown field|enum value) “(.*)”", message)
     return f"{message}. Known: {', '.join(choices)}.{_did_you_mean(word[1], choices)}" if word else f"{message}."
 

@@ -115,11 +115,13 @@ def record_probe(breaker_id: int, error: FailureCode | None, *, retry_after: flo
 
 
 def postpone_probe(breaker_id: int) -> None:
+    """Probe again after MIN_COOLDOWN_S: no call was made, for lack of a slot or of budget."""
     later = Now() + timedelta(seconds=rule.MIN_COOLDOWN_S)
     Breaker.objects.open().filter(pk=breaker_id).update(probe_at=later)
 
 
 def reset_provider_breaker(provider: Provider) -> None:
+    """Forget failures after a change of key or address."""
     Breaker.objects.filter(provider=provider).update(recent="", openings=0, opened_at=None, probe_at=None)
 
 

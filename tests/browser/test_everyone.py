@@ -48,7 +48,7 @@ def test_battle_works_by_keyboard_alone(arena: Arena, fake_provider: FakeProvide
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
     expect(page.locator(".reveal")).to_be_focused()
-    expect(page.locator(".said")).to_contain_text("You preferred the right answer.")
+    expect(page.locator(".verdict-text")).to_contain_text("You preferred the right answer.")
 
 
 def test_enter_during_answer_keeps_prompt_and_says_so(arena: Arena, fake_provider: FakeProvider, page: Page):
@@ -117,7 +117,7 @@ def test_no_javascript_two_battles_are_voted(arena: Arena, browser: Browser):
     page.get_by_role("button", name="Follow up with both").click()
     expect(page.locator(".answer", has_text="four five six")).to_have_count(2)  # the page reloads by itself
     page.get_by_role("button", name="Left is better").click()
-    expect(page.locator(".said")).to_contain_text("You preferred the left answer.")
+    expect(page.locator(".verdict-text")).to_contain_text("You preferred the left answer.")
     page.locator("summary", has_text="Say why").click()
     page.locator(".tag", has_text="clear").first.click()
     page.get_by_role("button", name="Save").click()
@@ -129,5 +129,5 @@ def test_no_javascript_two_battles_are_voted(arena: Arena, browser: Browser):
     page.get_by_role("button", name="Tie").click()
     expect(page.locator(".reveal")).to_have_count(2)
     page.get_by_role("button", name="Français").click()
-    expect(page.locator(".said").last).to_contain_text("Vous les avez trouvées à égalité.")
+    expect(page.locator(".verdict-text").last).to_contain_text("Vous les avez trouvées à égalité.")
     context.close()

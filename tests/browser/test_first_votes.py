@@ -42,7 +42,7 @@ def test_failed_vote_keeps_choice_for_retry(arena: Arena, page: Page):
         look(page, "vote-failed")
         mend()
     choice.press("Enter")
-    expect(page.locator(".reveal .said")).to_contain_text("preferred the right answer")
+    expect(page.locator(".reveal .verdict-text")).to_contain_text("preferred the right answer")
 
 
 def test_prompt_and_files_survive_change_of_mode(arena: Arena, page: Page):
@@ -144,7 +144,7 @@ def test_stop_button_stays_and_repeated_clicks_do_not_vote(
     page.locator(".vote").wait_for()
     page.mouse.click(*at)
     page.get_by_role("button", name="Left is better").dblclick()
-    expect(page.locator(".said")).to_contain_text("You preferred the left answer.")
+    expect(page.locator(".verdict-text")).to_contain_text("You preferred the left answer.")
     page.wait_for_timeout(300)
     expect(page.locator(".reveal")).to_be_focused()
 
@@ -154,7 +154,7 @@ def test_unsent_report_survives_vote(arena: Arena, page: Page):
     page.locator("summary", has_text="Report").click()
     page.get_by_label("What is wrong with this battle?").fill("It is rude.")
     page.get_by_role("button", name="Tie").click()
-    expect(page.locator(".said")).to_contain_text("You called it a tie.")
+    expect(page.locator(".verdict-text")).to_contain_text("You called it a tie.")
     expect(page.get_by_label("What is wrong with this battle?")).to_have_value("It is rude.")
     page.get_by_role("button", name="Send the report").click()
     expect(page.get_by_text("A moderator will review it.")).to_be_visible()

@@ -30,7 +30,7 @@ def test_one_button_is_prominent_at_a_time(arena: Arena, page: Page):
     page.locator("#prompt").focus()
     assert prominent_labels(page) == ["Follow up with both"]
     page.get_by_role("button", name="Left is better").click()
-    expect(page.locator(".said")).to_be_visible()
+    expect(page.locator(".verdict-text")).to_be_visible()
     assert prominent_labels(page) == ["Next battle"]
     page.get_by_role("link", name="Next battle").click()
     assert prominent_labels(page) == ["New battle"]

@@ -15,7 +15,7 @@ from common.db.postgresql.base import DatabaseWrapper
 from tests.waiting import wait_for
 
 NOWHERE = {"host": "127.0.0.1", "port": 1}
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
@@ -40,6 +40,7 @@ def restore_server(database: DatabaseWrapper) -> None:
     database.pool.timeout = 60
 
 
+@pytest.mark.slow
 def test_long_outage_fails_requests_at_once(database: DatabaseWrapper):
     with pytest.raises(PoolTimeout):
         connect(database)
@@ -48,6 +49,7 @@ def test_long_outage_fails_requests_at_once(database: DatabaseWrapper):
             connect(database)
 
 
+@pytest.mark.slow
 def test_requests_wait_during_the_grace_period(database: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(base, "GRACE_S", 60.0)
     for _ in range(2):
@@ -55,6 +57,7 @@ def test_requests_wait_during_the_grace_period(database: DatabaseWrapper, monkey
             connect(database)
 
 
+@pytest.mark.slow
 def test_breaker_closes_without_a_request(database: DatabaseWrapper):
     with pytest.raises(PoolTimeout):
         connect(database)
@@ -65,6 +68,12 @@ def test_breaker_closes_without_a_request(database: DatabaseWrapper):
     assert [connection.execute("SELECT 1").fetchone() for connection in lent] == [(1,), (1,)]
     for connection in lent:
         database.pool.putconn(connection)
+
+
+def test_open_breaker_fails_requests_at_once(database: DatabaseWrapper):
+    base.breaker._opened_at = 0.0
+    with pytest.raises(psycopg.OperationalError, match="the database is away"):
+        connect(database)
 
 
 def test_exhausted_pool_does_not_open_the_breaker(database: DatabaseWrapper):
@@ -78,6 +87,7 @@ def test_exhausted_pool_does_not_open_the_breaker(database: DatabaseWrapper):
         database.pool.putconn(connection)
 
 
+@pytest.mark.slow
 def test_closed_pool_ends_the_probe(database: DatabaseWrapper):
     with pytest.raises(PoolTimeout):
         connect(database)

@@ -11,8 +11,6 @@ from common.rendering import renderer as renderer_module
 from common.rendering.child import CPU_S
 from common.rendering.renderer import Renderer, RenderingCost
 
-pytestmark = pytest.mark.processes
-
 SLOW = "[" * 60_000
 CODE = "```python\nx = 1\n```"
 
@@ -33,6 +31,7 @@ async def child_pid(renderer: Renderer) -> int:
     return (await renderer._child_task).process.pid
 
 
+@pytest.mark.processes
 def test_text_over_its_budget_is_shown_as_plain_text():
     async def work(renderer: Renderer) -> None:
         cost = RenderingCost()
@@ -45,6 +44,7 @@ def test_text_over_its_budget_is_shown_as_plain_text():
     run_with_renderer(work)
 
 
+@pytest.mark.processes
 def test_loop_goes_on_while_slow_text_is_rendered():
     async def work(renderer: Renderer) -> None:
         steps = 0
@@ -72,6 +72,7 @@ def test_many_short_texts_use_only_a_share_of_the_loop():
     run_with_renderer(work)
 
 
+@pytest.mark.processes
 def test_killed_child_costs_one_text_and_is_replaced():
     async def work(renderer: Renderer) -> None:
         await renderer.render(CODE, RenderingCost())
@@ -84,6 +85,7 @@ def test_killed_child_costs_one_text_and_is_replaced():
     run_with_renderer(work)
 
 
+@pytest.mark.processes
 def test_hung_child_is_replaced(monkeypatch):
     async def work(renderer: Renderer) -> None:
         await renderer.render(CODE, RenderingCost())
@@ -96,6 +98,7 @@ def test_hung_child_is_replaced(monkeypatch):
     run_with_renderer(work)
 
 
+@pytest.mark.processes
 def test_child_that_cannot_be_started_costs_one_text(monkeypatch):
     def refuse(_: object) -> None:
         raise RuntimeError("can't start new thread")
@@ -110,6 +113,7 @@ def test_child_that_cannot_be_started_costs_one_text(monkeypatch):
     run_with_renderer(work)
 
 
+@pytest.mark.processes
 def test_turn_that_cost_less_is_rendered_first():
     async def work(renderer: Renderer) -> None:
         done: list[str] = []
@@ -125,6 +129,7 @@ def test_turn_that_cost_less_is_rendered_first():
     run_with_renderer(work)
 
 
+@pytest.mark.processes
 def test_text_of_a_cancelled_turn_is_not_rendered():
     async def work(renderer: Renderer) -> None:
         first = asyncio.create_task(renderer.render(CODE, RenderingCost()))
@@ -139,6 +144,7 @@ def test_text_of_a_cancelled_turn_is_not_rendered():
     run_with_renderer(work)
 
 
+@pytest.mark.processes
 def test_child_ends_with_its_parent():
     async def work(renderer: Renderer) -> None:
         await renderer.render(CODE, RenderingCost())
@@ -150,6 +156,7 @@ def test_child_ends_with_its_parent():
     run_with_renderer(work)
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("work", "ending"),
     [

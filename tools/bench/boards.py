@@ -60,7 +60,8 @@ def board(bench: Bench) -> None:
     for number in (1, 1000):
         retract_s, restore_s = re.findall(r"TOOK (\S+)", _shell(bench, RETRACT.format(number=number)))
         print_row(
-            f"{number:,} votes excluded, counted again, Elo replayed", f"{float(retract_s):.2f} s, {float(restore_s):.2f} s"
+            f"{number:,} votes excluded, counted again, Elo replayed",
+            f"{float(retract_s):.2f} s, {float(restore_s):.2f} s",
         )
     for path, queries in re.findall(r"QUERIES (\S+) (\d+)", _shell(bench, QUERIES.format(paths=PAGES))):
         print_row(f"queries of {path}", queries)

@@ -43,7 +43,7 @@ OPERATIONS: Operations = {
     ),
     (UploadViewSet, "image"): Operation(
         summary="Exactly the picture that models are sent",
-        description="Made anew of its pixels, smaller where it was large, without anything hidden in it.",
+        description="Encoded again from its pixels, without metadata; scaled down if large.",
         files=(File("image/png"), File("image/jpeg")),
         refuses=(errors.NotReadYet, errors.CannotBeRead),
     ),

@@ -21,6 +21,8 @@ def test_collected_package_files_are_those_that_pages_load(tmp_path: Path, setti
         "swagger-ui/swagger-ui.css.map",  # the stylesheet names it
     }
     assert tmp_path / "admin/css/base.css" in collected
+    own = Path(settings.BASE_DIR, "static")
+    assert {tmp_path / file.relative_to(own) for file in own.rglob("*") if file.is_file()} <= collected
     assert not [file for file in collected if "datasets" in file.parts or "templates" in file.parts]
 
 

@@ -16,7 +16,7 @@ from tests.api_fixtures import World
 from tests.arena_site.security import url_access
 from tests.site_urls import addresses
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+pytestmark = pytest.mark.django_db
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 SENT, FORM = {"prompt": "Hello", "choice": "left", "stars": 3, "title": "T"}, "application/x-www-form-urlencoded"

@@ -17,7 +17,7 @@ from common.admin.estimated_count import EstimatingPaginator
 from tests import make
 from uploads.models import Upload
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+pytestmark = pytest.mark.django_db
 LISTS = [
     "battles/vote", "battles/session", "battles/battle", "battles/call", "battles/answer", "uploads/upload",
     "accounts/auditentry", "accounts/visitor", "leaderboard/aggregationrun", "leaderboard/votechange",
@@ -43,6 +43,7 @@ def add_rows(number: int) -> None:
         Upload.objects.create(owner_user=actor.user, name="a.txt", size=1, sha256="0", media_type="t", stored_as="s")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", LISTS)
 def test_admin_list_query_count_is_fixed(admin: Client, path: str):
     costs = []
@@ -56,6 +57,7 @@ def test_admin_list_query_count_is_fixed(admin: Client, path: str):
     assert costs[0] == costs[1] <= 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", LISTS)
 def test_admin_lists_neither_count_nor_sort_tables(admin: Client, path: str):
     with CaptureQueriesContext(connection) as queries:

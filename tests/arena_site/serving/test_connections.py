@@ -17,7 +17,7 @@ from common.valkey import stream_slots
 from tests.site import Server
 from tests.waiting import wait_for
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 FORM = b"POST /language/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
 
@@ -60,6 +60,7 @@ def read_until_closed(client: socket.socket) -> bytes:
     return received
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sent",
     [
@@ -78,6 +79,7 @@ def test_incomplete_request_is_disconnected(sent: bytes):
         wait_for(lambda: not server.server_state.connections)
 
 
+@pytest.mark.slow
 def test_incomplete_second_request_is_disconnected():
     with served() as server:
         client = connect(server, b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -97,6 +99,7 @@ def test_slow_body_is_disconnected_by_rate_not_size(bytes_a_second: int, is_cut:
     assert any(checks) == is_cut
 
 
+@pytest.mark.slow
 def test_stream_before_pipelined_request_ends_with_reader():
     with served(GuardedConnection) as server:
         get = "GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -108,6 +111,7 @@ def test_stream_before_pipelined_request_ends_with_reader():
         client.close()
 
 
+@pytest.mark.slow
 def test_reader_that_reads_nothing_is_disconnected(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(connections, "USER_TIMEOUT_S", 1)
     key = stream_key("flood", 0)

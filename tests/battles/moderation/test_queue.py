@@ -3,7 +3,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from accounts.actor import Actor
-from accounts.models import AuditEntry, Ban, IdempotencyKey, User
+from accounts.models import AuditEntry, Ban, User
 from battles import actions
 from battles.models import Action, Battle, ModerationCase, ModerationRule, Session, Turn, Vote
 from battles.moderation.rule_timing import MAX_RULE_S, search_seconds
@@ -96,24 +96,32 @@ def test_hidden_battle_is_shown_to_staff_only(at_work: Client):
     assert Session.objects.get(pk=session.pk).title == "A rude prompt"
 
 
-def test_hiding_deletes_stored_results_of_owner(at_work: Client):
+def test_stored_results_tell_nothing_of_a_hidden_battle(at_work: Client):
     for _ in range(2):
         make.model()
     owner = make.browser(make.visitor())
 
     def post(path: str, key: str) -> HttpResponse:
-        data = {"prompt": "A rude prompt"}
-        return owner.post(f"/api/v1/{path}", data, "application/json", headers={"Idempotency-Key": key})
+        sent = {"prompt": "A rude prompt"}
+        return owner.post(f"/api/v1/{path}", sent, "application/json", headers={"Idempotency-Key": key})
 
-    [battle] = post("sessions/", "one").json()["battles"]
-    stopped = post(f"battles/{battle['id']}/stop/", "two").json()
-    assert stopped["turns"][0]["prompt"] == "A rude prompt"
-    running = IdempotencyKey.objects.create(actor=IdempotencyKey.objects.first().actor, key="three")
-    case = ModerationCase.objects.create(battle=Battle.objects.get(public_id=battle["id"]))
-    decide(at_work, "hide", case)
-    assert IdempotencyKey.objects.get() == running
-    repeated = post(f"battles/{battle['id']}/stop/", "two")
-    assert (repeated.status_code, repeated.json()["code"]) == (409, "nothing_to_stop")
+    def repeated() -> list[HttpResponse]:
+        return [
+            post("sessions/", "one"),
+            post(f"sessions/{session['id']}/battles/", "two"),
+            post(f"battles/{second['id']}/stop/", "three"),
+        ]
+
+    session = post("sessions/", "one").json()
+    [first] = session["battles"]
+    second = post(f"sessions/{session['id']}/battles/", "two").json()
+    assert post(f"battles/{second['id']}/stop/", "three").json()["turns"][0]["prompt"] == "A rude prompt"
+
+    decide(at_work, "hide", ModerationCase.objects.create(battle=Battle.objects.get(public_id=first["id"])))
+    assert ["rude" in response.text for response in repeated()] == [False, True, True]
+    decide(at_work, "hide", ModerationCase.objects.create(battle=Battle.objects.get(public_id=second["id"])))
+    assert [response.json()["code"] for response in repeated()] == ["battle_hidden"] * 3
+    assert Battle.objects.count() == 2
 
 
 def test_hiding_keeps_title_given_by_owner(at_work: Client):

@@ -201,7 +201,7 @@ def test_text_streamed_to_deleted_session_is_not_stored(reader: Reader, fake_pro
 
 
 @pytest.mark.parametrize("claimed", [False, True])
-def test_deletion_deletes_stored_idempotent_results(client: Client, actor: Actor, claimed: bool):
+def test_stored_results_tell_nothing_of_a_deleted_session(client: Client, actor: Actor, claimed: bool):
     for _ in range(2):
         make.model()
 
@@ -210,14 +210,19 @@ def test_deletion_deletes_stored_idempotent_results(client: Client, actor: Actor
         return client.post(f"/api/v1/{path}", {"prompt": "a secret"}, "application/json", headers=headers).json()
 
     session = post("sessions/", "one")
-    post(f"sessions/{session['id']}/battles/", "two")
-    others = IdempotencyKey.objects.create(actor="visitor:0", key="three", status=201, body={})
+    battle = post(f"sessions/{session['id']}/battles/", "two")
+    other = post("sessions/", "three")
+    assert battle["session"] == session["id"]
     if claimed:
         visitor = make.visitor().visitor
         Visitor.objects.update(claimed_by=actor.user)
-        IdempotencyKey.objects.exclude(pk=others.pk).update(actor=Actor(visitor=visitor).key)
+        IdempotencyKey.objects.update(actor=Actor(visitor=visitor).key)
     actions.delete_session(Session.objects.get(public_id=session["id"]))
-    assert IdempotencyKey.objects.get() == others
+    bodies = {row.key: str(row.body) for row in IdempotencyKey.objects.all()}
+    assert ["a secret" in bodies[key] for key in ("one", "two", "three")] == [False, False, True]
+    if not claimed:
+        assert post("sessions/", "one")["code"] == "not_found"
+        assert post("sessions/", "three") == other
 
 
 # ---- Ownership ----

@@ -18,7 +18,7 @@ from tests.models_registry.paid_models import accounts, paid_model
 from tests.provider_streams import DONE, END, STOP, event, text
 from tests.raw_server import CHUNKED, RawServer, chunked, refusal
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 TWO = text("one two")
 JUNK = b"\x00JUNK\xff\r\n\r\n"
@@ -67,7 +67,10 @@ FAULTS: dict[str, tuple[bytes, bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name in ("http-0.9", "bad-chunk-size") else [pytest.mark.slow]) for name in FAULTS],
+)
 def test_unreadable_response_fails_only_its_side(
     fake_provider: FakeProvider, engine: Engine, raw_server: RawServer, name: str
 ):

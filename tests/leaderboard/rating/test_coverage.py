@@ -8,7 +8,10 @@ SHORT = {design.name: 4 if design.votes > 100_000 else 20 if design.votes > 10_0
 
 @pytest.mark.parametrize(
     "design",
-    [pytest.param(design, marks=[pytest.mark.slow] if design.votes > 1000 else [], id=design.name) for design in DESIGNS],
+    [
+        pytest.param(design, marks=[pytest.mark.slow] if design.votes > 1000 else [], id=design.name)
+        for design in DESIGNS
+    ],
 )
 def test_intervals_cover_truth_at_nominal_rate(design):
     result = coverage(design, repetitions=SHORT[design.name], seed=20)
