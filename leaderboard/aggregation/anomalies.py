@@ -7,10 +7,10 @@ from common.payload_types import JsonObject
 from leaderboard.counting import method, reviews
 from leaderboard.counting.vote_arrays import BoardVotes, OrderedVotes, read_board, read_ordered_votes
 from leaderboard.models import OVERALL, AnomalyReview
+from leaderboard.rating.anomalies.eprocess import KINDS, Anomaly, VoterLog, judge
+from leaderboard.rating.anomalies.expected_votes import LEFT, RIGHT, TIE, held_out_probabilities
 from leaderboard.rating.bradley_terry import POINTS, Flags, Floats
 from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
-from leaderboard.rating.eprocess import KINDS, Anomaly, VoterLog, judge
-from leaderboard.rating.expected_votes import LEFT, RIGHT, TIE, held_out_probabilities
 from leaderboard.rating.snapshot_fit import fit_snapshot
 
 MAX_MODELS_IN_EFFECT = 10

@@ -40,7 +40,7 @@ class AnomalyReview(models.Model):
     orders = ArrayField(models.PositiveBigIntegerField(), default=list)
     # Number of the last judged vote; a later review judges the votes after it.
     last_order = models.PositiveBigIntegerField()
-    # ln E, and the position of the vote at which E first reached 1/α (leaderboard.rating.eprocess).
+    # ln E, and the position of the vote at which E first reached 1/α (leaderboard.rating.anomalies.eprocess).
     log_e = models.FloatField()
     crossed = models.PositiveIntegerField()
     # The bet that crossed the threshold, with the keys of leaderboard.aggregation.anomalies.

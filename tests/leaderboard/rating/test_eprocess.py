@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from leaderboard.rating.anomalies.eprocess import KINDS, Anomaly, VoterLog, judge
+from leaderboard.rating.anomalies.expected_votes import BUTTONS, held_out_probabilities
 from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import POINTS
-from leaderboard.rating.eprocess import KINDS, Anomaly, VoterLog, judge
-from leaderboard.rating.expected_votes import BUTTONS, held_out_probabilities
 from tests.leaderboard.rating import simulations
 from tests.leaderboard.rating.simulations import LEFT, RIGHT, TIE, Ballots
 from tests.leaderboard.rating.voter_verdicts import verdicts
@@ -119,8 +119,8 @@ def test_verdicts_do_not_depend_on_batches(monkeypatch):
     rng = np.random.default_rng(7)
     _, ballots = crowd(rng, voters=30)
     together = verdicts(ballots, models=MODELS)
-    monkeypatch.setattr("leaderboard.rating.eprocess.BLOCK_VOTES", 130)
-    monkeypatch.setattr("leaderboard.rating.expected_votes.VOTER_BATCH", 7)
+    monkeypatch.setattr("leaderboard.rating.anomalies.eprocess.BLOCK_VOTES", 130)
+    monkeypatch.setattr("leaderboard.rating.anomalies.expected_votes.VOTER_BATCH", 7)
     apart = verdicts(ballots, models=MODELS)
     assert np.allclose(together.log_e, apart.log_e, atol=1e-9)
     assert (together.crossed == apart.crossed).all()

@@ -1,9 +1,9 @@
 import numpy as np
 
+from leaderboard.rating.anomalies.eprocess import ALPHA, Verdicts, VoterLog, judge
+from leaderboard.rating.anomalies.expected_votes import held_out_probabilities
 from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import POINTS
-from leaderboard.rating.eprocess import ALPHA, Verdicts, VoterLog, judge
-from leaderboard.rating.expected_votes import held_out_probabilities
 from tests.leaderboard.rating.simulations import Ballots
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from leaderboard.rating.anomalies.eprocess import ALPHA
 from leaderboard.rating.bradley_terry import POINTS
-from leaderboard.rating.eprocess import ALPHA
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.style_control import fit_style, scaling_of
 from tests.leaderboard.rating import simulations

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from leaderboard.rating.anomalies.eprocess import VoterLog, judge
+from leaderboard.rating.anomalies.expected_votes import held_out_probabilities
 from leaderboard.rating.board_fit import fit_side_counts
 from leaderboard.rating.bradley_terry import POINTS, Floats
 from leaderboard.rating.clustering import VoterVotes
-from leaderboard.rating.eprocess import VoterLog, judge
-from leaderboard.rating.expected_votes import held_out_probabilities
 from leaderboard.rating.ranks import rank_board
 from leaderboard.rating.sampling import pair_gains
 from leaderboard.rating.style_control import StyleFit, fit_style, scaling_of

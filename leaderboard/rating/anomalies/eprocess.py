@@ -1,7 +1,7 @@
 """Detection of anomalous voters: one e-process per voter, valid however often it is inspected.
 
 Null hypothesis: a voter's vote t on (i, j) falls left, right or tied with probabilities π_t, which are estimated from
-the other voters' votes (leaderboard.rating.expected_votes) and so do not depend on this voter. A bet against it tilts
+the other voters' votes (rating.anomalies.expected_votes) and so do not depend on this voter. A bet against it tilts
 each outcome o by its share s(o) = 0, ½ or 1 in the suspected direction:
 
     L_t = exp(η s(o_t)) / Σ_o π_t(o) exp(η s(o))
@@ -27,8 +27,8 @@ from enum import StrEnum
 
 import numpy as np
 
+from leaderboard.rating.anomalies.expected_votes import BUTTONS, LEFT, RIGHT
 from leaderboard.rating.bradley_terry import Flags, Floats, Indices
-from leaderboard.rating.expected_votes import BUTTONS, LEFT, RIGHT
 
 ALPHA = 1e-4
 TILTS = (-1.5, -0.75, 0.75, 1.5)
