@@ -10,6 +10,8 @@ from common import logs
 from common.valkey import counters, heartbeat
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
+# Django's checks import pages, which take half a second and memory in each worker; `prepare` has run them.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
 # Seconds between two attempts to reach the broker; kombu's own grow from 2 to 30.
 RECONNECT_INTERVALS = {"interval_start": 0.5, "interval_step": 0.5, "interval_max": 2}

@@ -28,7 +28,8 @@ from leaderboard.rating.board_fit import DesignEffects
 from leaderboard.rating.bradley_terry import symmetrized
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.elo import START
-from leaderboard.rating.snapshot_fit import SnapshotFit, StyleColumns, StyleInput, fit_snapshot
+from leaderboard.rating.snapshot_facts import StyleColumns
+from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
 from leaderboard.rating.style_control import Scaling
 
 logger = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy
 
 from common.payload_types import JsonObject
 from leaderboard.boards.table import format_integer
-from leaderboard.rating.snapshot_fit import FlipFacts, Interval, MisfitFacts, SideBiasFacts, StyleFacts
+from leaderboard.rating.snapshot_facts import FlipFacts, Interval, MisfitFacts, SideBiasFacts, StyleFacts
 
 STYLE_FEATURES = {
     "tokens": gettext_lazy("Longer answers"),

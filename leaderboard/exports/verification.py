@@ -16,7 +16,8 @@ from leaderboard.models.imported import SCOPE as IMPORTED
 from leaderboard.rating.ballots import Ballots, BallotsBuilder
 from leaderboard.rating.board_fit import DesignEffects
 from leaderboard.rating.elo import START, after_vote
-from leaderboard.rating.snapshot_fit import FitLine, SnapshotFit, StyleInput, fit_snapshot
+from leaderboard.rating.snapshot_facts import FitLine
+from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
 from leaderboard.rating.style_control import Scaling
 
 TOLERANCE = 1e-6

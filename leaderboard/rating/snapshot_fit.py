@@ -1,7 +1,7 @@
 """Fit of a snapshot from its votes and the method's parameters alone."""
 
 from dataclasses import astuple, dataclass
-from typing import NamedTuple, NotRequired, TypedDict
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,84 +14,8 @@ from leaderboard.rating.counts import Counts
 from leaderboard.rating.diagnostics import misfit, votes_to_flip_first
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.ranks import rank_board, rank_established
+from leaderboard.rating.snapshot_facts import FitFacts, FitLine, FlipFacts, Interval, SideBiasFacts, StyleFacts
 from leaderboard.rating.style_control import FEATURES, Scaling, StyleFit, fit_style, scaling_of
-
-
-class MisfitFacts(TypedDict):
-    chi2: float
-    df: int
-    ratio: float | None
-
-
-class FlipFacts(TypedDict):
-    votes: int
-    winner: str
-    loser: str
-    first: str
-
-
-class SideBiasFacts(TypedDict):
-    points: float
-    low: float
-    high: float
-    z: float
-    design_effect: float
-    applied: bool
-
-
-class Interval(TypedDict):
-    value: float
-    low: float
-    high: float
-
-
-class ScalingFacts(TypedDict):
-    mean: list[float]
-    sd: list[float]
-
-
-class StyleFacts(TypedDict):
-    coefficients: dict[str, Interval]
-    dropped: list[str]
-    scaling: ScalingFacts
-    separating: NotRequired[list[str]]
-
-
-class FitFacts(TypedDict):
-    phi: list[float]
-    misfit: MisfitFacts
-    side_bias: SideBiasFacts | None
-    largest_design_effect: float
-    flips_first: NotRequired[FlipFacts | None]
-    style: NotRequired[StyleFacts]
-
-
-class StyleColumns(TypedDict, total=False):
-    style_score: float | None
-    style_ci_low: float | None
-    style_ci_high: float | None
-    style_rank: int | None
-    style_rank_best: int | None
-    style_rank_worst: int | None
-
-
-class FitLine(StyleColumns):
-    """Columns of a standing that the fit computes."""
-
-    score: float | None
-    ci_low: float | None
-    ci_high: float | None
-    design_effect: float
-    group: int
-    rank: int | None
-    rank_best: int | None
-    rank_worst: int | None
-    votes: int
-    wins: int
-    losses: int
-    ties: int
-    both_bad: int
-    preliminary: bool
 
 
 class StyleInput(NamedTuple):

@@ -22,6 +22,7 @@ logger = logging.getLogger(__name__)
 
 class Command(BaseCommand):
     help = "Requeue abandoned turns and files every two seconds and probe providers without a key, until SIGTERM."
+    requires_system_checks = []  # they import pages, which take half a second and memory; `prepare` has run them
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="one round, then end")

@@ -1,8 +1,5 @@
-import subprocess
-import sys
 from pathlib import Path
 
-import pytest
 from django.core.management import call_command
 
 from arena_site.management.commands.prepare import static_fingerprint
@@ -33,15 +30,3 @@ def test_fingerprint_changes_with_a_static_file(tmp_path: Path, settings):
     before = static_fingerprint()
     file.write_text("a { color: red }")
     assert static_fingerprint() != before
-
-
-@pytest.mark.processes
-def test_web_process_imports_neither_plotly_nor_spectacular():
-    """They would take megabytes in every web process, and most never serve either."""
-    program = (
-        "import arena_site.asgi, sys; from django.urls import get_resolver; get_resolver().url_patterns; "
-        "loaded = {'plotly', 'drf_spectacular.openapi', 'drf_spectacular_sidecar'} & set(sys.modules); "
-        "assert not loaded, loaded"
-    )
-    environment = {"DJANGO_SETTINGS_MODULE": "arena_site.settings.test", "PATH": ""}
-    subprocess.run([sys.executable, "-c", program], check=True, env=environment)

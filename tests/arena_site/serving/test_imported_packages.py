@@ -1,0 +1,26 @@
+"""Packages that would take time and megabytes in each process, although few processes use them."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.processes
+WEB = "import arena_site.asgi; from django.urls import get_resolver; get_resolver().url_patterns"
+WORKER = "from arena_site.celery import app; app.loader.import_default_modules()"
+LOADED = "import sys; print(*sorted({!r} & set(sys.modules)))"
+
+
+@pytest.mark.parametrize(
+    ("program", "packages"),
+    [
+        (WEB, {"plotly", "scipy", "openai", "drf_spectacular.openapi", "drf_spectacular_sidecar"}),
+        (WORKER, {"plotly", "scipy", "openai", "leaderboard.views"}),
+    ],
+    ids=["web", "worker"],
+)
+def test_process_imports_no_rarely_used_package(program: str, packages: set[str]):
+    environment = {"DJANGO_SETTINGS_MODULE": "arena_site.settings.test", "PATH": ""}
+    command = [sys.executable, "-c", f"{program}; {LOADED.format(packages)}"]
+    loaded = subprocess.run(command, check=True, env=environment, capture_output=True, text=True)
+    assert loaded.stdout.split() == []
