@@ -16,7 +16,7 @@ from tests.faults.running import Arena, arena_with
 
 expect.set_options(timeout=PATIENCE_MS)
 
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = "/usr/bin/chromium-headless-shell"  # takes a third less CPU time than the whole browser
 FONT = Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")
 FONTCONFIG = Path(__file__).with_name("fonts.conf")
 ARGUMENTS = [
@@ -30,7 +30,7 @@ ENVIRONMENT: dict[str, str | float | bool] = {**os.environ, "FONTCONFIG_FILE": s
 def playwright() -> Iterator[Playwright]:
     """Share Playwright per worker; while it is open, no other event loop can run in this thread."""
     if not Path(CHROMIUM).exists():
-        pytest.fail("Chromium is missing: apt-get install chromium")
+        pytest.fail("Chromium is missing: apt-get install chromium-headless-shell")
     if not FONT.exists():
         pytest.fail("The font of the browser tests is missing: apt-get install fonts-dejavu-core")
     with sync_playwright() as playwright:
