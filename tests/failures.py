@@ -22,7 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run failed tests once more by themselves; those that pass then are reported as flaky",
     )  # fmt: skip
     group.addoption("--order", metavar="FILE", help="run only the tests that FILE lists, in its order")
-    group.addoption("--failed-to", metavar="FILE", help="write the ids of failed tests to FILE, as JSON")
+    group.addoption("--passed-to", metavar="FILE", help="write the ids of passed tests to FILE, as JSON")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -43,6 +43,7 @@ class Failures:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.first_reports: dict[str, pytest.TestReport] = {}
+        self.called: set[str] = set()  # tests whose call passed
         self.flaky: list[str] = []
         self.has_collection_errors = False
         # By worker of pytest-xdist, "" without it.
@@ -54,6 +55,8 @@ class Failures:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "setup":
             self.orders[getattr(report, "worker_id", "")].append(report.nodeid)
+        if report.passed and report.when == "call":
+            self.called.add(report.nodeid)
         if report.failed:
             self.first_reports.setdefault(report.nodeid, report)
 
@@ -61,8 +64,8 @@ class Failures:
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
         """Rerun after pytest-xdist's workers have ended and before the summary."""
         yield
-        if path := self.config.getoption("failed_to"):
-            Path(path).write_text(json.dumps(list(self.first_reports)))
+        if path := self.config.getoption("passed_to"):
+            Path(path).write_text(json.dumps(sorted(self.called - self.first_reports.keys())))
         is_asked = self.config.getoption("rerun_failed") and session.exitstatus == pytest.ExitCode.TESTS_FAILED
         if is_asked and not self.has_collection_errors and 0 < len(self.first_reports) <= MAX_RERUNS:
             failed_again = self._rerun()
@@ -83,22 +86,22 @@ class Failures:
         writer = self.config.get_terminal_writer()
         for each in self.flaky:
             writer.line(f"FLAKY {each} - {_reason(self.first_reports[each])}", yellow=True)
-        if self.first_reports and not self.config.getoption("failed_to"):
+        if self.first_reports and not self.config.getoption("passed_to"):
             writer.line("Repeat the failing order:")
             for command in self._repeating_commands():
                 writer.line(f"  {command}")
 
     def _rerun(self) -> set[str]:
-        """Run the failed tests in a new process; return the ids of those that failed again."""
+        """Run the failed tests in a new process; return the ids of those that did not pass."""
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None:
             reporter.section(f"{len(self.first_reports)} failed, and run once more by themselves")
             sys.stdout.flush()
         with tempfile.TemporaryDirectory(prefix="arena-rerun-") as folder:
-            result = Path(folder) / "failed.json"
-            command = [*self._pytest(), f"--failed-to={result}", "--", *self.first_reports]
+            result = Path(folder) / "passed.json"
+            command = [*self._pytest(), f"--passed-to={result}", "--", *self.first_reports]
             subprocess.run(command, cwd=self.config.rootpath, check=False)
-            return set(json.loads(result.read_text())) if result.exists() else set(self.first_reports)
+            return self.first_reports.keys() - set(json.loads(result.read_text()) if result.exists() else [])
 
     def _move_flaky_in_summary(self) -> None:
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")

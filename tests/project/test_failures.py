@@ -29,6 +29,24 @@ def test_second():
 def test_third():
     assert not seen
 """
+SKIPPED_LATER = """
+from pathlib import Path
+import pytest
+
+def test_skipped_later():
+    if Path("has_failed").exists():
+        pytest.skip("no second time")
+    Path("has_failed").touch()
+    raise ValueError("once")
+"""
+NEW_ID = """
+import os
+import pytest
+
+@pytest.mark.parametrize("process", [os.getpid()])
+def test_new_id(process):
+    raise ValueError("always")
+"""
 FAILS = """
 def test_fails():
     raise ValueError("always")
@@ -69,6 +87,14 @@ def test_test_that_fails_twice_fails_the_run(project):
     assert "FAILED test_two.py::test_fails - ValueError: always" in done.stdout
     assert "FLAKY test_one.py::test_fails_once" in done.stdout
     assert "1 failed, 1 flaky" in done.stdout
+
+
+@pytest.mark.parametrize("tests", [SKIPPED_LATER, NEW_ID])
+def test_test_that_does_not_pass_in_the_rerun_fails_the_run(project, tests: str):
+    (project / "test_one.py").write_text(tests)
+    done = run(project, "--rerun-failed")
+    assert done.returncode == 1
+    assert "FLAKY" not in done.stdout
 
 
 def test_failing_run_prints_commands_that_repeat_it(project):
