@@ -231,10 +231,10 @@ def _lines(read: tuple[object, ...]) -> list[str]:
 
 
 def test_strangers_read_the_same_before_and_after_answers(arena: Arena, owner: Actor):
-    anybody, others_program = Client(REMOTE_ADDR=ELSEWHERE), program(make.member())
+    stranger, others_program = Client(REMOTE_ADDR=ELSEWHERE), program(make.member())
     with battles_of(arena, owner, PAIRS[0]):
-        after = everything(anybody, arena) | everything(others_program, arena, only="/api/")
-    before = everything(anybody, arena) | everything(others_program, arena, only="/api/")
+        after = everything(stranger, arena) | everything(others_program, arena, only="/api/")
+    before = everything(stranger, arena) | everything(others_program, arena, only="/api/")
     assert len(before) > 100
     assert differences(before, {address: after[address] for address in before}) == {}
 

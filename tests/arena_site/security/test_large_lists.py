@@ -105,13 +105,13 @@ def test_large_counts_are_estimated_and_small_exact(monkeypatch: pytest.MonkeyPa
     for _ in range(30):
         make.visitor()
     make.visitor()
-    everybody = Visitor.objects.order_by("pk")
-    assert EstimatingPaginator(everybody, 10).count == 31
+    visitors = Visitor.objects.order_by("pk")
+    assert EstimatingPaginator(visitors, 10).count == 31
     monkeypatch.setattr(estimated_count, "MAX_EXACT_COUNT", 20)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE accounts_visitor")
-    assert EstimatingPaginator(everybody, 10).count == 31
-    assert EstimatingPaginator(everybody.filter(network="nowhere"), 10).count == 0
+    assert EstimatingPaginator(visitors, 10).count == 31
+    assert EstimatingPaginator(visitors.filter(network="nowhere"), 10).count == 0
 
 
 def test_admin_pages_end_at_counted_rows(monkeypatch: pytest.MonkeyPatch):

@@ -1,3 +1,4 @@
+import html
 import re
 from datetime import timedelta
 
@@ -36,8 +37,8 @@ def titled(actor: Actor, title: str, *, days_ago: float = 0) -> Session:
     return Session.objects.create(owner_user=actor.user, title=title, last_active_at=moment)
 
 
-def titles_in(html: str) -> list[str]:
-    return re.findall(r'class="session-link".*?<span dir="auto">(.*?)</span>', html, re.DOTALL)
+def titles_in(page: str) -> list[str]:
+    return re.findall(r'class="session-link".*?<span dir="auto">(.*?)</span>', page, re.DOTALL)
 
 
 def voted(battle: Battle) -> Battle:
@@ -76,6 +77,18 @@ def test_next_page_continues_without_repeated_heading(client: Client, actor: Act
     assert following is None
     assert sorted(seen) == sorted(f"t{number}" for number in range(many))
     assert headings == [1, 0, 0]
+
+
+def test_next_page_of_the_archive_lists_archived_sessions(client: Client, actor: Actor):
+    for number in range(PER_PAGE + 1):
+        titled(actor, f"archived {number}", days_ago=number)
+    Session.objects.update(archived=True)
+    titled(actor, "current", days_ago=100)
+    page = client.get("/sessions/?archived=1").text
+    following = re.findall(r'(?:hx-get|href)="([^"]+after=[^"]+)"', page)
+    assert len(following) == 2
+    for link in following:
+        assert titles_in(client.get(html.unescape(link)).text) == [f"archived {PER_PAGE}"]
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,8 @@ def test_unusable_prompt_is_kept_in_the_form(client: Client, prompt: str):
     typed = re.search(r"<textarea[^>]*>(.*?)</textarea>", response.content.decode(), re.DOTALL)
     assert typed is not None
     assert typed[1].strip() == prompt.replace("\x00", typed[1].strip()[1:2]).strip()
+    if "\x00" in prompt:
+        assert "Your prompt contains an invalid character" in response.text
 
 
 def test_foreign_battle_returns_404(client: Client):
