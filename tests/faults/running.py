@@ -53,9 +53,10 @@ def free_port() -> int:
 
 def _children_of(pid: int) -> list[int]:
     found = []
-    for file in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):  # the thread ended meanwhile
-            found += [int(child) for child in file.read_text().split()]
+    with suppress(FileNotFoundError):  # the process ended meanwhile
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError):  # the thread ended meanwhile
+                found += [int(child) for child in (thread / "children").read_text().split()]
     return found
 
 
