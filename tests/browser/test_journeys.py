@@ -5,7 +5,7 @@ from playwright.sync_api import Browser, Response, expect
 
 from tests.browser.helpers.administration import sign_in
 from tests.browser.helpers.axe import violations
-from tests.browser.helpers.browser_inputs import Hand, fresh
+from tests.browser.helpers.browser_inputs import Hand, fresh, with_zoomed_keys
 from tests.browser.helpers.members import new_address
 from tests.faults.running import Arena
 
@@ -27,6 +27,7 @@ def send(hand: Hand, button: str, prompt: str = "one two three") -> None:
     hand.page.wait_for_url("**/s/**")
 
 
+@with_zoomed_keys
 def test_battle_from_suggestion_to_report(arena: Arena, hand: Hand):
     page = hand.page
     begin(hand, arena)

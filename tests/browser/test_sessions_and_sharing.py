@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.helpers.arenas import ask
 from tests.browser.helpers.axe import violations, violations_in_the_dark
-from tests.browser.helpers.browser_inputs import Hand, fresh
+from tests.browser.helpers.browser_inputs import Hand, fresh, with_zoomed_keys
 from tests.browser.helpers.pictures import look
 from tests.faults.running import Arena
 
@@ -53,6 +53,7 @@ def look_and_check(hand: Hand, name: str) -> None:
         assert violations(hand.page) + violations_in_the_dark(hand.page) == []
 
 
+@with_zoomed_keys
 def test_sidebar_searches_renames_archives_deletes_and_restores(arena: Arena, hand: Hand):
     page = hand.page
     with_many_sessions(hand, arena)

@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.helpers.arenas import vote
-from tests.browser.helpers.browser_inputs import Hand, new_context
+from tests.browser.helpers.browser_inputs import Hand, new_context, with_zoomed_keys
 from tests.faults.running import Arena
 
 pytestmark = pytest.mark.browser
@@ -19,6 +19,7 @@ def names(page: Page) -> list[str]:
     return page.locator(".standings tbody th bdi").all_inner_texts()
 
 
+@with_zoomed_keys
 def test_board_is_searched_sorted_and_filtered_in_place(arena: Arena, hand: Hand):
     page, rows = hand.page, hand.page.locator(".standings tbody tr")
     page.goto(f"{arena.url}/leaderboard/")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.browser.helpers.axe import PHONE, WIDE
@@ -15,6 +16,8 @@ HANDS = {
     "mouse": (WIDE, False, False), "finger": (PHONE, True, False), "keys": (WIDE, False, True),
     "keys-zoomed": (PHONE, False, True),
 }  # fmt: skip
+# Where the layout changes how keys are used. Other tests leave keys on a phone's screen out.
+with_zoomed_keys = pytest.mark.parametrize("hand", HANDS, indirect=True)
 
 
 @dataclass
