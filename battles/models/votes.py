@@ -119,8 +119,15 @@ class Vote(models.Model):
         indexes = [
             # Not used, like `processing`.
             models.Index(fields=["order"], name="votes_pending", condition=Q(processing="pending")),
-            # For the number of excluded votes by reason.
+            # Not used since excluded_votes_by_board.
             models.Index(fields=["excluded_reason"], name="votes_set_aside", condition=~Q(excluded_reason="")),
+            # For the number of excluded votes by board and reason, without reading the votes.
+            models.Index(
+                fields=["excluded_reason"],
+                include=["order", "mode", "language", "categories"],
+                name="excluded_votes_by_board",
+                condition=~Q(excluded_reason=""),
+            ),
             # For leaderboard.boards.model_page: few votes have tags, and a model may have a million votes.
             models.Index(fields=["model_left"], name="tagged_votes_left", condition=~Q(tags={})),
             models.Index(fields=["model_right"], name="tagged_votes_right", condition=~Q(tags={})),

@@ -42,9 +42,12 @@ State = AggregationRun.State
 REPEATED = Vote.ExcludedReason.DUPLICATE_PROMPT
 OVER_CAP = Vote.ExcludedReason.OVER_DAILY_CAP
 
+# Equal votes are grouped first: there are far fewer combinations of labels than votes.
 _EXCLUDED = f"""
-SELECT scope, excluded_reason, count(*) FROM battles_vote AS vote CROSS JOIN {BOARDS_OF_VOTE}
-WHERE excluded_reason <> '' AND "order" <= %s GROUP BY 1, 2 ORDER BY 1, 2
+SELECT scope, excluded_reason, sum(n)::bigint FROM (
+    SELECT excluded_reason, mode, language, categories, count(*) AS n FROM battles_vote
+    WHERE excluded_reason <> '' AND "order" <= %s GROUP BY 1, 2, 3, 4
+) AS vote CROSS JOIN {BOARDS_OF_VOTE} GROUP BY 1, 2 ORDER BY 1, 2
 """  # noqa: S608 (constants)
 
 

@@ -16,7 +16,7 @@ WHERE "order" <= (SELECT max(last_order) FROM leaderboard_aggregationrun WHERE s
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("battles", "0003_default_processing"),
+        ("battles", "0003_count_by_number"),
         ("leaderboard", "0002_functions_and_triggers"),
     ]
 
