@@ -10,5 +10,5 @@ voter_changes = Signal()
 relabelling_begins = Signal()
 
 # Sent with `changes`, a list of battles.labels.LabelChange, after relabelling_begins and before the votes are written;
-# their rows are locked. It has only votes whose categories or language change and whose processing is not pending.
+# their rows are locked. It has only votes whose categories or language change, also pending ones.
 labels_change = Signal()

@@ -96,10 +96,11 @@ class CallAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
 @admin.register(Vote)
 class VoteAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     list_display = [
-        "order", "choice", "model_left", "model_right", "voter", "processing", "excluded_reason", "created_at",
+        "order", "choice", "model_left", "model_right", "voter", "excluded_reason", "created_at",
     ]  # fmt: skip
+    exclude = ["processing"]
     list_select_related = ["model_left", "model_right"]
-    list_filter = ["created_at", "choice", "processing", "excluded_reason"]
+    list_filter = ["created_at", "choice", "excluded_reason"]
     search_fields = ["battle__public_id", "voter", "order"]
     search_help_text = _("The address of a battle, a voter or the number of a vote, as they are written in the list.")
 

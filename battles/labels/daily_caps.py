@@ -27,8 +27,7 @@ SELECT count(*) >= %(network)s FROM (
 ) AS votes
 """  # noqa: S608 (constants)
 
-# Rank of each pending vote in its day: the number of votes already processed, all of which precede it, plus its rank
-# among the pending ones.
+# Rank of each pending vote in its day: the number of earlier votes plus its rank among the pending ones.
 _PENDING_OVER_CAP = """
 WITH pending AS (
     SELECT id, voter, network, vote_day AS day, excluded_reason,
@@ -37,11 +36,11 @@ WITH pending AS (
     FROM battles_vote AS vote
     CROSS JOIN LATERAL (SELECT (created_at AT TIME ZONE 'UTC')::date AS vote_day) AS days
     LEFT JOIN battles_votenetwork AS origin ON origin.vote_id = vote.id
-    WHERE processing = 'pending'
+    WHERE "order" > %(after)s AND "order" <= %(until)s
 ), voters AS (
     SELECT voter, day, (SELECT count(*) FROM (
         SELECT 1 FROM battles_vote AS taken
-        WHERE taken.voter = days.voter AND taken.processing <> 'pending'
+        WHERE taken.voter = days.voter AND taken."order" <= %(after)s
             AND taken.created_at >= days.day::timestamp AT TIME ZONE 'UTC'
             AND taken.created_at < (days.day + 1)::timestamp AT TIME ZONE 'UTC'
         LIMIT %(person)s
@@ -50,7 +49,7 @@ WITH pending AS (
 ), networks AS (
     SELECT network, day, (SELECT count(*) FROM (
         SELECT 1 FROM battles_votenetwork AS origin JOIN battles_vote AS taken ON taken.id = origin.vote_id
-        WHERE origin.network = days.network AND origin.day = days.day AND taken.processing <> 'pending'
+        WHERE origin.network = days.network AND origin.day = days.day AND taken."order" <= %(after)s
         LIMIT %(network)s
     ) AS found) AS taken
     FROM (SELECT DISTINCT network, day FROM pending WHERE network IS NOT NULL) AS days
@@ -85,13 +84,13 @@ def record_network(vote: Vote, actor: Actor) -> None:
         VoteNetwork.objects.create(vote=vote, network=network, day=vote.created_at.date())
 
 
-def votes_over_cap() -> VoteQuerySet:
-    """Return unmarked pending votes over a cap. Needs the lock of the tallies."""
+def votes_over_cap(*, after: int, until: int) -> VoteQuerySet:
+    """Return unmarked votes over a cap, of those with numbers in (after, until]. Needs the lock of the tallies."""
     caps = _caps()
     if min(caps.values()) == UNLIMITED:
         return Vote.objects.none()
     with connection.cursor() as cursor:
-        cursor.execute(_PENDING_OVER_CAP, caps)
+        cursor.execute(_PENDING_OVER_CAP, {**caps, "after": after, "until": until})
         return Vote.objects.filter(pk__in=[pk for (pk,) in cursor.fetchall()])
 
 

@@ -11,7 +11,7 @@ from typing import TypedDict
 from django.db import connection, transaction
 
 from battles.labels import Labels, custom_categories
-from battles.models import Category, Turn, Vote
+from battles.models import Category, Turn, Vote, VoteQuerySet
 from battles.models.turns import AttachedFile
 from battles.signals import labels_change, relabelling_begins
 from battles.text.classifier import VERSION, classify
@@ -64,10 +64,10 @@ def label(
     }
 
 
-def relabel_pending() -> int:
+def relabel_pending(pending: VoteQuerySet) -> int:
     """Relabel outdated pending votes; return their number. Needs the lock of the tallies."""
     rules = Category.objects.rules()
-    outdated = Vote.objects.pending().exclude(labelled_by=version(rules)).order_by("order")
+    outdated = pending.exclude(labelled_by=version(rules)).order_by("order")
     relabelled = 0
     ids = list(outdated.values_list("pk", flat=True))
     for start in range(0, len(ids), BATCH):
@@ -78,7 +78,7 @@ def relabel_pending() -> int:
 
 
 def relabel_votes(*, everything: bool = False, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
-    """Relabel votes, also counted ones; return how many changed boards. Each batch commits on its own.
+    """Relabel votes, also counted ones; return how many got other labels. Each batch commits on its own.
 
     everything: also votes of the current version. progress: called with (done, total) after each batch.
     """
@@ -109,10 +109,10 @@ def _relabel(labels: dict[int, LabelColumns]) -> int:
     relabelling_begins.send(sender=Vote)
     changes = []
     votes = Vote.objects.select_for_update().filter(pk__in=labels).order_by("order")
-    for vote in votes.only("categories", "language", "processing"):
+    for vote in votes.only("categories", "language"):
         before = Labels(tuple(vote.categories), vote.language)
         after = Labels(tuple(labels[vote.pk]["categories"]), labels[vote.pk]["language"])
-        if before != after and vote.processing != Vote.Processing.PENDING:
+        if before != after:
             changes.append(LabelChange(vote.pk, before, after))
     if changes:
         labels_change.send(sender=Vote, changes=changes)

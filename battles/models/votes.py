@@ -36,9 +36,6 @@ VOTE_FACTS = ["battle", "mode", "choice", "model_left", "model_right", "created_
 
 
 class VoteQuerySet(models.QuerySet["Vote"]):
-    def pending(self) -> "VoteQuerySet":
-        return self.filter(processing=Vote.Processing.PENDING)
-
     def blind(self) -> "VoteQuerySet":
         return self.filter(mode=Battle.Mode.BLIND)
 
@@ -101,7 +98,11 @@ class Vote(models.Model):
     labelled_by = models.CharField(max_length=60, blank=True, default="", db_default="")
     # battles.text.prompt_digest of the judged prompts; empty while unknown.
     prompt_digest = models.CharField(max_length=32, blank=True, default="", db_default="", db_collation="C")
-    processing = models.CharField(max_length=9, choices=Processing, default=Processing.PENDING)
+    # Not used: a vote is pending if its number is above that of the newest run (leaderboard.counting.vote_log). The
+    # release before reads and writes it.
+    processing = models.CharField(
+        max_length=9, choices=Processing, default=Processing.PENDING, db_default=Processing.PENDING
+    )
     excluded_reason = models.CharField(max_length=16, choices=ExcludedReason, blank=True)
     tags = models.JSONField(default=dict, blank=True)
     comment = models.TextField(blank=True, max_length=2000)
@@ -116,10 +117,17 @@ class Vote(models.Model):
             models.CheckConstraint(condition=Q(mode__in=Battle.VOTED_MODES), name="a_vote_is_on_a_battle_of_two"),
         ]
         indexes = [
-            # For leaderboard.aggregation.job: the votes not yet in the tallies.
+            # Not used, like `processing`.
             models.Index(fields=["order"], name="votes_pending", condition=Q(processing="pending")),
-            # For the number of excluded votes by reason.
+            # Not used since excluded_votes_by_board.
             models.Index(fields=["excluded_reason"], name="votes_set_aside", condition=~Q(excluded_reason="")),
+            # For the number of excluded votes by board and reason, without reading the votes.
+            models.Index(
+                fields=["excluded_reason"],
+                include=["order", "mode", "language", "categories"],
+                name="excluded_votes_by_board",
+                condition=~Q(excluded_reason=""),
+            ),
             # For leaderboard.boards.model_page: few votes have tags, and a model may have a million votes.
             models.Index(fields=["model_left"], name="tagged_votes_left", condition=~Q(tags={})),
             models.Index(fields=["model_right"], name="tagged_votes_right", condition=~Q(tags={})),

@@ -1,8 +1,9 @@
 """Fit boards from their counted votes, and reuse slow parts of an earlier snapshot.
 
-Slow are style control, intervals clustered by voter (on Overall only from CLUSTERED_BELOW_VOTES votes on), and the
-votes that would change first place. A large arena computes them once a day; later snapshots copy them and name their
-source in the facts.
+Slow are style control, intervals clustered by voter, and the votes that would change first place. A large arena
+computes them once a day; later snapshots copy them and name their source in the facts. Overall below
+CLUSTERED_BELOW_VOTES votes also reads its voters anew when its votes have changed by CLUSTERED_AFTER_CHANGE: design
+effects change slowly.
 """
 
 import logging
@@ -35,9 +36,11 @@ from leaderboard.rating.style_control import Scaling
 logger = logging.getLogger(__name__)
 
 MAX_PARALLEL_FITS = 2
-# Votes on Overall below which every snapshot computes the slow parts, and below which Overall is clustered every time.
+# Votes on Overall below which every snapshot computes the slow parts, and from which only the nightly one reads voters.
 THOROUGH_BELOW_VOTES = 100_000
 CLUSTERED_BELOW_VOTES = 2_000_000
+# Share of Overall's votes.
+CLUSTERED_AFTER_CHANGE = 0.02
 _STYLE_COLUMNS = (
     "style_score", "style_ci_low", "style_ci_high", "style_rank", "style_rank_best", "style_rank_worst",
 )  # fmt: skip
@@ -76,7 +79,13 @@ class RefitScope:
     ) -> "RefitScope":
         thorough = board.scope == COMPARE or is_thorough_fit_due(earlier, now=now, overall_votes=overall_votes)
         is_clustered = board.scope == OVERALL and overall_votes < CLUSTERED_BELOW_VOTES
-        return cls(voters=thorough or is_clustered, style=thorough)
+        return cls(voters=thorough or (is_clustered and _votes_have_changed(earlier, overall_votes)), style=thorough)
+
+
+def _votes_have_changed(earlier: AggregationRun | None, votes: int) -> bool:
+    """Return whether so many votes came or went since voters were read that they are to be read anew."""
+    before = earlier.facts.get("design_effects_votes", 0) if earlier else 0
+    return bool(abs(votes - before) >= CLUSTERED_AFTER_CHANGE * before)
 
 
 def is_thorough_fit_due(earlier: AggregationRun | None, *, now: datetime, overall_votes: int) -> bool:
@@ -218,6 +227,7 @@ def _facts(run: AggregationRun, fit: SnapshotFit, earlier: AggregationRun | None
     facts: JsonObject = {
         **fit.facts,
         "design_effects_of": run.public_id if refit.voters else old.get("design_effects_of"),
+        "design_effects_votes": run.votes_counted if refit.voters else old.get("design_effects_votes"),
         "thorough": refit.style and refit.voters,
         "thorough_at": run.started_at.isoformat() if refit.style else old.get("thorough_at"),
     }

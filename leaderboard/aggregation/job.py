@@ -34,6 +34,7 @@ from leaderboard.counting.live_elo import elo_ratings_after
 from leaderboard.counting.revealed_calls import RevealCutoff, median_first_token_ms
 from leaderboard.counting.vote_arrays import empty_board, read_boards
 from leaderboard.counting.vote_changes import exclude_votes
+from leaderboard.counting.vote_log import PendingVotes
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing, VoteChange
 from leaderboard.notify import notify_new_snapshot
 
@@ -41,9 +42,12 @@ State = AggregationRun.State
 REPEATED = Vote.ExcludedReason.DUPLICATE_PROMPT
 OVER_CAP = Vote.ExcludedReason.OVER_DAILY_CAP
 
+# Equal votes are grouped first: there are far fewer combinations of labels than votes.
 _EXCLUDED = f"""
-SELECT scope, excluded_reason, count(*) FROM battles_vote AS vote CROSS JOIN {BOARDS_OF_VOTE}
-WHERE excluded_reason <> '' AND processing <> 'pending' GROUP BY 1, 2 ORDER BY 1, 2
+SELECT scope, excluded_reason, sum(n)::bigint FROM (
+    SELECT excluded_reason, mode, language, categories, count(*) AS n FROM battles_vote
+    WHERE excluded_reason <> '' AND "order" <= %s GROUP BY 1, 2, 3, 4
+) AS vote CROSS JOIN {BOARDS_OF_VOTE} GROUP BY 1, 2 ORDER BY 1, 2
 """  # noqa: S608 (constants)
 
 
@@ -84,13 +88,15 @@ def _configure_transaction() -> None:
 
 def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> AggregationRun:
     newest = {run.scope: run for run in AggregationRun.objects.newest_of_each_board() if is_own_board(run.scope)}
-    _update_labels_and_exclusions(newest.get(OVERALL), now=started_at)
-    votes_taken = tallies.count_pending()
-    position = _log_position()
+    pending_votes = PendingVotes.read()
+    _update_labels_and_exclusions(pending_votes, newest.get(OVERALL), now=started_at)
+    votes_taken = tallies.count_pending(pending_votes)
+    position = _log_position(pending_votes)
     last_star = _count_stars(newest.get(COMPARE))
-    excluded = _votes_excluded()
+    excluded = _votes_excluded(pending_votes)
     # A board whose last vote was excluded is in `newest` only.
-    boards = {scope: empty_board(scope) for scope in (OVERALL, *newest)} | read_boards(last_star=last_star)
+    boards = {scope: empty_board(scope) for scope in (OVERALL, *newest)}
+    boards |= read_boards(last_order=pending_votes.until, last_star=last_star)
     revealed = RevealCutoff(position["last_order"], started_at)
     models = [model.pk for model in boards[OVERALL].models]
     live = LiveFigures(elo_ratings_after(revealed.last_order), median_first_token_ms(models, revealed))
@@ -126,12 +132,11 @@ def _count_stars(earlier: AggregationRun | None) -> int:
     return last
 
 
-def _update_labels_and_exclusions(earlier: AggregationRun | None, *, now: datetime) -> None:
-    relabel_pending()
-    exclude_votes(
-        _unless_restored(daily_caps.votes_over_cap(), OVER_CAP), reason=OVER_CAP, because="beyond the daily cap"
-    )
-    reviews.exclude_pending()
+def _update_labels_and_exclusions(pending: PendingVotes, earlier: AggregationRun | None, *, now: datetime) -> None:
+    relabel_pending(pending.votes)
+    over_cap = daily_caps.votes_over_cap(**pending._asdict())
+    exclude_votes(_unless_restored(over_cap, OVER_CAP), reason=OVER_CAP, because="beyond the daily cap")
+    reviews.exclude_pending(pending.votes)
     if is_thorough_fit_due(earlier, now=now, overall_votes=earlier.votes_counted if earlier else 0):
         exclude_votes(
             _unless_restored(excess_duplicates(), REPEATED), reason=REPEATED, because="its prompt was sent too often"
@@ -187,20 +192,19 @@ def _has_changed(facts: RunFacts, earlier: AggregationRun | None, *, now: dateti
     )
 
 
-def _log_position() -> RunFacts:
+def _log_position(pending: PendingVotes) -> RunFacts:
     """Return the numbers of the last counted vote and of the last change of a vote."""
-    taken = Vote.objects.exclude(processing=Vote.Processing.PENDING)
     return {
-        "last_order": taken.aggregate(last=Max("order"))["last"] or 0,
+        "last_order": pending.until,
         "last_change": VoteChange.objects.aggregate(last=Max("number"))["last"] or 0,
     }
 
 
-def _votes_excluded() -> dict[str, dict[str, int]]:
+def _votes_excluded(pending: PendingVotes) -> dict[str, dict[str, int]]:
     """Return {board: {reason: votes}}."""
     excluded: dict[str, dict[str, int]] = defaultdict(dict)
     with connection.cursor() as cursor:
-        cursor.execute(_EXCLUDED)
+        cursor.execute(_EXCLUDED, [pending.until])
         for scope, reason, n in cursor.fetchall():
             excluded[scope][reason] = n
     return excluded

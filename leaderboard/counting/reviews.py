@@ -52,10 +52,10 @@ def open_review(suspect: Suspect) -> bool:
     return True
 
 
-def exclude_pending() -> None:
+def exclude_pending(pending: VoteQuerySet) -> None:
     """Exclude pending votes of voters under review. The caller holds the lock of the tallies."""
     for review in AnomalyReview.objects.holding_new_votes():
-        _add_votes(review, Vote.objects.pending().filter(voter=review.voter))
+        _add_votes(review, pending.filter(voter=review.voter))
 
 
 def _add_votes(review: AnomalyReview, votes: VoteQuerySet) -> None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from leaderboard.counting.board_keys import BOARDS_OF_VOTE, board_keys
+from leaderboard.counting.vote_log import PendingVotes, last_counted
 from leaderboard.errors import TalliesDisagree
 from leaderboard.models import OVERALL
 from leaderboard.sql import read_sql
@@ -19,17 +20,6 @@ from leaderboard.sql import read_sql
 _TALLIES = "leaderboard_pairtally"
 _VOTER_TALLIES = "leaderboard_voterpairtally"
 _LOCK_ID = 0x7A11_1E5  # arbitrary, unique in this database
-
-# Locks pending votes and returns the last number before the first vote that another transaction has locked. That vote
-# and later ones wait for the next run, so that a run counts exactly the votes up to one number.
-_TAKE_PENDING = """
-WITH taken AS MATERIALIZED (
-    SELECT "order" FROM battles_vote WHERE processing = 'pending' ORDER BY "order" FOR UPDATE SKIP LOCKED
-), held AS (
-    SELECT "order" FROM battles_vote WHERE processing = 'pending' EXCEPT SELECT "order" FROM taken
-)
-SELECT COALESCE((SELECT min("order") - 1 FROM held), (SELECT max("order") FROM taken), 0)
-"""
 
 _COUNT_PAIRS = f"""
 SELECT scope, model_left_id AS left_id, model_right_id AS right_id, choice AS outcome, count(*) AS n
@@ -50,7 +40,7 @@ _COUNT_TAKEN = read_sql(
     add_pairs=_insert_sql(table=_TALLIES, key=_PAIR_KEY, counted=_COUNT_PAIRS.format(votes="counted")),
 )
 
-_PROCESSED_VOTES = "(SELECT * FROM battles_vote WHERE processing = 'processed')"
+_COUNTED_VOTES = "(SELECT * FROM battles_vote WHERE excluded_reason = '' AND \"order\" <= {last:d})"
 _DIFFERENCES = """
 SELECT count(*) FROM log FULL JOIN (SELECT * FROM {table} WHERE n > 0 AND scope <> 'compare') AS stored USING ({key})
 WHERE log.n IS DISTINCT FROM stored.n
@@ -79,12 +69,13 @@ def try_lock() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def count_pending() -> int:
-    """Count pending votes on their boards, or mark them excluded; return the number of both."""
+def count_pending(pending: PendingVotes) -> int:
+    """Count pending votes on their boards; return how many there are, excluded ones included.
+
+    The caller stores a run with the last number, in the same transaction and under the lock.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_TAKE_PENDING)
-        [last] = cursor.fetchone()
-        cursor.execute(_COUNT_TAKEN, [last])
+        cursor.execute(_COUNT_TAKEN, pending._asdict())
         return int(cursor.fetchone()[0])
 
 
@@ -128,8 +119,9 @@ def rebuild() -> int:
     Tallies of stars stay: each run with new stars recounts them.
     """
     lock()
+    votes = _COUNTED_VOTES.format(last=last_counted())
     return sum(
-        _rebuild(table, key, counted.format(votes=_PROCESSED_VOTES))
+        _rebuild(table, key, counted.format(votes=votes))
         for table, key, counted in (
             (_TALLIES, _PAIR_KEY, _COUNT_PAIRS),
             (_VOTER_TALLIES, _VOTER_PAIR_KEY, _COUNT_VOTER_PAIRS),

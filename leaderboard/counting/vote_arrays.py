@@ -6,6 +6,7 @@ from django.db.models import Model
 
 from leaderboard.counting import stars
 from leaderboard.counting.columns import Column, Integers, outcome_column, read_columns, read_columns_by
+from leaderboard.counting.vote_log import last_counted
 from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.bradley_terry import Floats, Indices
@@ -30,21 +31,28 @@ STYLE_COLUMNS = {
 
 @dataclass(frozen=True)
 class BoardVotes:
-    """Counts of a board. models[i] belongs to counts.names[i], sorted by slug; last_star is of the star board only."""
+    """Counts of a board. models[i] belongs to counts.names[i], sorted by slug.
+
+    last_order: number of the last counted vote. last_star: of the star board only.
+    """
 
     scope: str
     models: list[LanguageModel]
     counts: Counts
+    last_order: int
     last_star: int = 0
 
 
-def read_boards(*, last_star: int = 0) -> dict[str, BoardVotes]:
-    """Return {scope: board} of the arena's own boards with a counted vote; two queries."""
+def read_boards(*, last_order: int, last_star: int = 0) -> dict[str, BoardVotes]:
+    """Return {scope: board} of the arena's own boards with a counted vote; two queries.
+
+    last_order: number of the last vote in the tallies.
+    """
     pairs = read_columns_by("scope", _PAIR, "FROM leaderboard_pairtally WHERE n > 0", {})
     ids = {scope: contestant_ids(rows) for scope, rows in pairs.items()}
     models = LanguageModel.objects.in_bulk({model for board in ids.values() for model in board})
     boards = {
-        scope: _board_votes(scope, [models[model] for model in ids[scope]], rows)
+        scope: _board_votes(scope, [models[model] for model in ids[scope]], rows, last_order)
         for scope, rows in sorted(pairs.items())
     }
     if COMPARE in boards:
@@ -53,19 +61,20 @@ def read_boards(*, last_star: int = 0) -> dict[str, BoardVotes]:
 
 
 def read_board(scope: str) -> BoardVotes:
+    last_order = last_counted()
     rows = read_columns(_PAIR, "FROM leaderboard_pairtally WHERE n > 0 AND scope = %(scope)s", {"scope": scope})
-    return _board_votes(scope, list(LanguageModel.objects.filter(pk__in=contestant_ids(rows))), rows)
+    return _board_votes(scope, list(LanguageModel.objects.filter(pk__in=contestant_ids(rows))), rows, last_order)
 
 
 def empty_board(scope: str) -> BoardVotes:
-    return BoardVotes(scope, [], Counts([], np.zeros((len(OUTCOMES), 0, 0), dtype=np.int64)))
+    return BoardVotes(scope, [], Counts([], np.zeros((len(OUTCOMES), 0, 0), dtype=np.int64)), last_order=0)
 
 
-def _board_votes(scope: str, models: list[LanguageModel], rows: dict[str, Integers]) -> BoardVotes:
+def _board_votes(scope: str, models: list[LanguageModel], rows: dict[str, Integers], last_order: int) -> BoardVotes:
     models = sorted(models, key=lambda model: model.slug)
     left, right = (indices_of(rows[side], models) for side in ("left", "right"))
     names = [model.slug for model in models]
-    return BoardVotes(scope, models, count_votes(names, left, right, rows["outcome"], rows["n"]))
+    return BoardVotes(scope, models, count_votes(names, left, right, rows["outcome"], rows["n"]), last_order)
 
 
 def read_voters(board: BoardVotes) -> VoterVotes:
@@ -139,8 +148,8 @@ def _read_log(board: BoardVotes, columns: dict[str, Column]) -> dict[str, Intege
         OVERALL: "mode = 'blind'",
         SIDE_BY_SIDE: "mode = 'side_by_side'",
     }
-    source = f"FROM battles_vote WHERE processing = 'processed' AND {conditions[kind]}"
-    return read_columns(columns, source, {"name": name}, numbered_by='"order"')
+    source = f"""FROM battles_vote WHERE excluded_reason = '' AND "order" <= %(last)s AND {conditions[kind]}"""
+    return read_columns(columns, source, {"name": name, "last": board.last_order}, numbered_by='"order"')
 
 
 def style_features_of(rows: Mapping[str, Integers]) -> Floats:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from typing import TypedDict, Unpack
 
 from django.db import transaction
-from django.db.models import Case, F, Value, When
 from django.dispatch import receiver
 
 from accounts.models import User
@@ -18,29 +17,27 @@ from battles.signals import labels_change, relabelling_begins, voter_changes
 from leaderboard.counting import tallies
 from leaderboard.counting.live_elo import replay_elo
 from leaderboard.counting.tallies import CountedVote
+from leaderboard.counting.vote_log import last_counted
 from leaderboard.models import AnomalyReview, VoteChange
 
-Processing = Vote.Processing
 Kind = VoteChange.Kind
 
 
 @transaction.atomic
 def exclude_votes(votes: VoteQuerySet, *, reason: str, by: User | None = None, because: str = "") -> list[Vote]:
     """Exclude votes, pending ones at the next run; return those whose reason changed. Raises TalliesDisagree."""
-    processing = Case(When(processing=Processing.PROCESSED, then=Value(Processing.RETRACTED)), default=F("processing"))
     changed = _lock_votes(votes.exclude(excluded_reason=reason))
-    tallies.move(removed=[_counted_vote(vote) for vote in changed if vote.processing == Processing.PROCESSED])
-    _set_exclusion(changed, kind=Kind.EXCLUDED, excluded_reason=reason, processing=processing, because=because, by=by)
+    tallies.move(removed=[_counted_vote(vote) for vote in _up_to_newest_run(changed) if not vote.excluded_reason])
+    _set_exclusion(changed, kind=Kind.EXCLUDED, excluded_reason=reason, because=because, by=by)
     return changed
 
 
 @transaction.atomic
 def include_votes(votes: VoteQuerySet, *, by: User | None = None, because: str = "") -> list[Vote]:
     """Count excluded votes again; return the changed votes."""
-    processing = Case(When(processing=Processing.PENDING, then=F("processing")), default=Value(Processing.PROCESSED))
     changed = _lock_votes(votes.exclude(excluded_reason=""))
-    tallies.move(added=[_counted_vote(vote) for vote in changed if vote.processing != Processing.PENDING])
-    _set_exclusion(changed, kind=Kind.RESTORED, excluded_reason="", processing=processing, because=because, by=by)
+    tallies.move(added=map(_counted_vote, _up_to_newest_run(changed)))
+    _set_exclusion(changed, kind=Kind.RESTORED, excluded_reason="", because=because, by=by)
     return changed
 
 
@@ -49,12 +46,16 @@ def _lock_votes(votes: VoteQuerySet) -> list[Vote]:
     return list(votes.select_for_update(of=("self",)).order_by("pk"))
 
 
-def _set_exclusion(
-    votes: list[Vote], *, kind: str, excluded_reason: str, processing: Case, because: str, by: User | None
-) -> None:
+def _up_to_newest_run(votes: Iterable[Vote]) -> list[Vote]:
+    """Return the votes that are not pending. Needs the lock of the tallies."""
+    last = last_counted()
+    return [vote for vote in votes if vote.order is not None and vote.order <= last]
+
+
+def _set_exclusion(votes: list[Vote], *, kind: str, excluded_reason: str, because: str, by: User | None) -> None:
     _record_changes(votes, kind, lambda vote: {**_vote_state(vote), "excluded_reason": excluded_reason}, because, by)
     stored = Vote.objects.filter(pk__in=[vote.pk for vote in votes])
-    stored.update(excluded_reason=excluded_reason, processing=processing)
+    stored.update(excluded_reason=excluded_reason)
     counts = Vote(excluded_reason=excluded_reason).counts
     if any(vote.counts != counts for vote in votes):
         replay_elo()
@@ -107,8 +108,8 @@ def lock_tallies(**_: object) -> None:
 def refile_relabelled_votes(changes: list[LabelChange], **_: object) -> None:
     """Move counted votes to the boards of their new labels. Raises TalliesDisagree."""
     after = {change.vote_id: change.after for change in changes}
-    votes = list(Vote.objects.filter(pk__in=after).order_by("pk"))
-    counted = [vote for vote in votes if vote.processing == Processing.PROCESSED]
+    votes = _up_to_newest_run(Vote.objects.filter(pk__in=after).order_by("pk"))
+    counted = [vote for vote in votes if not vote.excluded_reason]
     tallies.move(
         removed=map(_counted_vote, counted),
         added=[
@@ -131,8 +132,8 @@ def refile_relabelled_votes(changes: list[LabelChange], **_: object) -> None:
 def rename_voter(votes: VoteQuerySet, voter: str, **_: object) -> None:
     """Move counted votes to the new voter's tallies, so that they can be excluded later. Raises TalliesDisagree."""
     tallies.lock()
-    processed = list(votes.exclude(processing=Processing.PENDING))
-    counted = [_counted_vote(vote) for vote in processed if vote.processing == Processing.PROCESSED]
+    processed = _up_to_newest_run(votes)
+    counted = [_counted_vote(vote) for vote in processed if not vote.excluded_reason]
     tallies.move(removed=counted, added=[vote._replace(voter=voter) for vote in counted])
     _record_changes(processed, Kind.RENAMED, _vote_state)
     AnomalyReview.objects.move_to_voter(votes, voter)

@@ -10,6 +10,7 @@ from accounts import audit
 from common.errors import ArenaError
 from leaderboard.aggregation import imported_boards
 from leaderboard.imports.store import store_votes
+from leaderboard.imports.tables import refusing_without_fit
 from leaderboard.models import AggregationRun, Contestant, ImportedBoard
 from models_registry.models import LanguageModel
 
@@ -55,7 +56,8 @@ def import_board(
     rows = store_votes(board, path, on_progress=on_progress)
     _link_models(board, models)
     audit.record(None, "votes.import", board.scope, file=path.name, edition=board.edition, rows=rows)
-    return imported_boards.publish(board)
+    with refusing_without_fit(path):
+        return imported_boards.publish(board)
 
 
 def default_slug(path: Path) -> str:

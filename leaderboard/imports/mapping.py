@@ -15,7 +15,7 @@ class BadMapping(ValueError):
 
 def read_mapping(path: Path) -> dict[str, LanguageModel]:
     """Return models by name. Raises BadMapping and OSError."""
-    slugs = _csv_pairs(path) if path.suffix == ".csv" else _yaml_pairs(path)
+    slugs = _csv_pairs(path) if path.suffix.lower() == ".csv" else _yaml_pairs(path)
     models = LanguageModel.objects.in_bulk(set(slugs.values()), field_name="slug")
     unknown = sorted(set(slugs.values()) - models.keys())
     if unknown:

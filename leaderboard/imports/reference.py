@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from leaderboard.export_rows import STYLE_COUNTS
-from leaderboard.imports.tables import BadLine, TableVote, read_table
+from leaderboard.imports.tables import BadLine, TableVote, read_table, refusing_without_fit
 from leaderboard.rating.ballots import Ballots, BallotsBuilder
 from leaderboard.rating.bradley_terry import Floats
 from leaderboard.rating.elo import START, after_vote
@@ -36,17 +36,18 @@ def fit_table(path: Path) -> dict[str, Any]:
     weak, strong = (
         int(connected_components(wins + ties / 2 > 0, directed=True, connection=kind)[0]) for kind in ("weak", "strong")
     )
-    return {
-        "dataset": path.stem,
-        "models": ballots.counts.names,
-        "votes": ballots.counts.total,
-        "weak_components": weak,
-        "strong_components": strong,
-        "separable": strong > 1,
-        "ours": _fit_plain(wins, ties) if strong == 1 else None,
-        "elo_k32_1500": _replay_elo(ballots) if (ballots.n == 1).all() else None,
-        "style": _fit_style(ballots) if has_style and strong == 1 else None,
-    }
+    with refusing_without_fit(path):
+        return {
+            "dataset": path.stem,
+            "models": ballots.counts.names,
+            "votes": ballots.counts.total,
+            "weak_components": weak,
+            "strong_components": strong,
+            "separable": strong > 1,
+            "ours": _fit_plain(wins, ties) if strong == 1 else None,
+            "elo_k32_1500": _replay_elo(ballots) if (ballots.n == 1).all() else None,
+            "style": _fit_style(ballots) if has_style and strong == 1 else None,
+        }
 
 
 def _style_counts(vote: TableVote) -> list[int] | None:

@@ -1,12 +1,16 @@
-"""Foreign tables: one vote per line, or counts per pair; CSV or JSON lines."""
+"""Foreign tables: one vote per line, or counts per pair; CSV with any usual separator, or JSON lines."""
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from numpy.linalg import LinAlgError
 
 from leaderboard.export_rows import STYLE_COUNTS
 
@@ -24,7 +28,10 @@ STYLE_COLUMNS = dict(zip(STYLE_COUNTS, ("tokens", "headers", "bold", "lists"), s
 
 MAX_NAME_LENGTH = 200
 MAX_WORD_LENGTH = 100
-MAX_COUNT = 2**31 - 1
+MAX_COUNT = 2**31 - 1  # of one count, and of all votes
+# Separator by the file's ending; None: the one that gives the heading most cells.
+SEPARATORS = {".csv": None, ".tsv": "\t"}
+ENDINGS = (*SEPARATORS, ".jsonl")
 
 Cells = Mapping[str, Any]
 Style = dict[str, dict[str, int]]
@@ -59,30 +66,81 @@ class _InvalidLine(ValueError):
     pass
 
 
+@contextmanager
+def refusing_without_fit(path: Path) -> Iterator[None]:
+    """Raise NotATable where the votes cannot be fitted in floating-point numbers."""
+    try:
+        yield
+    except (LinAlgError, ArithmeticError) as error:
+        raise NotATable(f"The votes of {path.name} cannot be fitted: their counts differ too much.") from error
+
+
 def read_table(path: Path) -> Iterator[list[TableVote] | BadLine]:
     """Yield the votes of each line, or its error, in order. Raises NotATable and OSError."""
-    rows = {".csv": _csv_rows, ".jsonl": _json_rows}.get(path.suffix)
-    if rows is None:
-        raise NotATable(f"A table of votes ends in .csv or .jsonl; this is {path.name}.")
+    if path.suffix.lower() not in ENDINGS:
+        raise NotATable(f"A table of votes ends in .csv, .tsv or .jsonl; this is {path.name}.")
+    rows = _json_rows if path.suffix.lower() == ".jsonl" else _csv_rows
     read: Callable[[Cells], list[TableVote]] | None = None
+    total = 0
     for line, cells in rows(path):
         try:
             if isinstance(cells, _InvalidLine):
                 raise cells
-            read = read or _line_reader(cells)
-            yield read(cells)
+            read = read or line_reader(cells)
+            votes = read(cells)
+            total += sum(vote.n for vote in votes)
+            if total > MAX_COUNT:
+                yield BadLine(line, f"with this line the table has {total:,} votes; {MAX_COUNT:,} is the most.")
+                return
+            yield votes
         except _InvalidLine as refusal:
             yield BadLine(line, str(refusal))
+    if read is None:
+        raise NotATable(f"{path.name} has no votes.")
 
 
-def _csv_rows(path: Path) -> Iterator[tuple[int, Cells]]:
+@dataclass(frozen=True)
+class Heading:
+    """Columns of a CSV file; unnamed ones are "". line: its number."""
+
+    columns: list[str]
+    separator: str
+    line: int
+
+
+def read_heading(path: Path) -> Heading:
+    """Return the first line with text. Raises NotATable and OSError."""
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        number, text = next(((n, line) for n, line in enumerate(lines, start=1) if line.strip()), (0, ""))
+    if not number:
+        raise NotATable(f"{path.name} is empty.")
+    separator = SEPARATORS[path.suffix.lower()] or max(
+        ",;\t", key=lambda sign: len(next(csv.reader([text], delimiter=sign)))
+    )
+    columns = [cell.strip() for cell in next(csv.reader([text], delimiter=separator))]
+    for column, times in Counter(columns).items():
+        if column and times > 1:
+            raise NotATable(f"{path.name} has {times} columns named {column}.")
+    return Heading(columns, separator, number)
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, Cells | _InvalidLine]]:
+    line = 0
     try:
+        heading = read_heading(path)
+        width = len(heading.columns)
         with path.open(encoding="utf-8-sig", newline="") as lines:
-            reader = csv.DictReader(lines)
-            for cells in reader:
-                yield reader.line_num, cells
+            reader = csv.reader(lines, delimiter=heading.separator)
+            for row in reader:
+                line = reader.line_num
+                if not row or line <= heading.line:
+                    continue
+                if len(row) > width:
+                    yield line, _InvalidLine(f"{len(row)} cells under a heading of {width}.")
+                else:
+                    yield line, dict(zip(heading.columns, row, strict=False))
     except (UnicodeDecodeError, csv.Error) as error:
-        raise NotATable(f"{path.name} cannot be read as CSV: {error}.") from error
+        raise NotATable(f"{path.name} cannot be read as CSV after line {line}: {error}.") from error
 
 
 def _json_rows(path: Path) -> Iterator[tuple[int, Cells | _InvalidLine]]:
@@ -98,7 +156,7 @@ def _json_rows(path: Path) -> Iterator[tuple[int, Cells | _InvalidLine]]:
             yield number, cells if isinstance(cells, dict) else _InvalidLine("not an object.")
 
 
-def _line_reader(cells: Cells) -> Callable[[Cells], list[TableVote]]:
+def line_reader(cells: Cells) -> Callable[[Cells], list[TableVote]]:
     """Return the reader for the columns of the first line. Raises NotATable."""
     if not {"model_a", "model_b"} <= cells.keys():
         raise NotATable("A table of votes has the columns model_a and model_b.")
@@ -124,6 +182,8 @@ def _single_vote(cells: Cells) -> list[TableVote]:
 def _counts(cells: Cells) -> list[TableVote]:
     left, right = _names(cells)
     counts = {outcome: _number(cells.get(column), column) for column, outcome in COUNTS.items()}
+    if not any(counts.values()):
+        raise _InvalidLine("all counts are 0.")
     return [TableVote(left, right, outcome, n, "", None, "", None) for outcome, n in counts.items() if n]
 
 

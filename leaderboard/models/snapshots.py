@@ -52,6 +52,11 @@ class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
         failed = self.filter(state=AggregationRun.State.FAILED, slot=models.Subquery(last_slot))
         return list(failed.order_by("scope").values_list("scope", flat=True))
 
+    def last_counted_vote(self) -> int:
+        """Return the largest number of a vote that a run of Overall counted."""
+        last: int | None = self.filter(scope=OVERALL).aggregate(last=models.Max("last_order"))["last"]
+        return last or 0
+
     def newest_ids(self, scopes: list[str]) -> dict[str, str]:
         """Return {scope: public id of its newest snapshot}; scopes without a snapshot are left out."""
         return dict(self.newest_of_each_board().filter(scope__in=scopes).values_list("scope", "public_id"))
@@ -93,8 +98,12 @@ class AggregationRun(models.Model):
     class Meta:
         ordering = ["-pk"]
         constraints = [models.UniqueConstraint(fields=["slot", "scope"], name="a_board_has_one_run_per_slot")]
-        # For AggregationRunQuerySet.snapshots.
-        indexes = [models.Index(fields=["scope", "state", "-id"], name="newest_snapshot_of_a_board")]
+        indexes = [
+            # For AggregationRunQuerySet.snapshots.
+            models.Index(fields=["scope", "state", "-id"], name="newest_snapshot_of_a_board"),
+            # For last_counted_vote.
+            models.Index(fields=["last_order"], name="last_counted_vote", condition=Q(scope=OVERALL)),
+        ]
         triggers = [pgtrigger.Protect(name="a_run_never_changes", operation=pgtrigger.Update | pgtrigger.Delete)]
 
     def __str__(self) -> str:

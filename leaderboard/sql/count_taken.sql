@@ -1,15 +1,12 @@
--- The number bounds the update instead of a join with the locked votes: the planner estimates one pending vote, however
--- many there are.
-WITH marked AS (
-    UPDATE battles_vote
-    SET processing = CASE excluded_reason WHEN '' THEN 'processed' ELSE 'excluded' END
-    WHERE processing = 'pending' AND "order" <= %s
-    RETURNING voter, model_left_id, model_right_id, choice, mode, categories, language, processing
+-- Materialized, so that the votes are read once for both tallies.
+WITH taken AS MATERIALIZED (
+    SELECT voter, model_left_id, model_right_id, choice, mode, categories, language, excluded_reason
+    FROM battles_vote WHERE "order" > %(after)s AND "order" <= %(until)s
 ), counted AS (
-    SELECT * FROM marked WHERE processing = 'processed'
+    SELECT * FROM taken WHERE excluded_reason = ''
 ), by_voter AS (
     {add_pairs_of_voters}
 ), by_pair AS (
     {add_pairs}
 )
-SELECT count(*) FROM marked
+SELECT count(*) FROM taken

@@ -8,6 +8,7 @@ from leaderboard.aggregation import job
 from leaderboard.counting import schedule, tallies
 from leaderboard.counting.board_keys import board_keys
 from leaderboard.counting.vote_arrays import read_boards
+from leaderboard.counting.vote_log import last_counted
 from leaderboard.models import AggregationRun, EloRating, PairTally, Standing, VoterPairTally
 from leaderboard.rating.counts import OUTCOMES
 from models_registry.models import LanguageModel
@@ -33,9 +34,10 @@ def aggregate_and_read_results() -> dict[str, object]:
 
 
 def assert_tallies_match_votes() -> None:
-    counted = Vote.objects.filter(processing=Vote.Processing.PROCESSED)
+    last = last_counted()
+    counted = Vote.objects.filter(excluded_reason="", order__lte=last)
     filed = Counter(scope for vote in counted for scope in board_keys(vote.mode, vote.categories, vote.language))
-    assert {scope: board.counts.total for scope, board in read_boards().items()} == filed
+    assert {scope: board.counts.total for scope, board in read_boards(last_order=last).items()} == filed
     assert sum(VoterPairTally.objects.values_list("n", flat=True)) == filed["overall"]
     assert filed["overall"] + filed["side-by-side"] == counted.count()
     assert sum(n for scope, n in filed.items() if scope.startswith("language:")) == filed["overall"]

@@ -28,7 +28,7 @@ RETRACT = """
 import time
 from battles.models import Vote
 from leaderboard import actions
-some = Vote.objects.filter(processing="processed").order_by("voter")[:{number}]
+some = Vote.objects.filter(excluded_reason="").order_by("voter")[:{number}]
 votes = Vote.objects.filter(pk__in=some.values("pk"))
 began = time.perf_counter()
 changed = actions.retract_votes(votes, reason="operator", by=None, because="bench")

@@ -8,8 +8,9 @@ import argparse
 import itertools
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from secrets import token_hex, token_urlsafe
 
 import django
@@ -18,6 +19,7 @@ import numpy as np
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
 django.setup()
 
+from django.conf import settings  # noqa: E402
 from django.db import connection, transaction  # noqa: E402
 
 from battles.models import Vote, VoteCounter  # noqa: E402
@@ -51,7 +53,8 @@ def fill(
         now = datetime.now(UTC)
         times = [now - timedelta(days=days) for days in np.linspace(*days_ago, votes).tolist()]
         battles = list(zip(_battles(sessions, times), times, strict=True))
-        rows = _votes(np.random.default_rng([seed, first]), contestants, voters, battles, first + 1)
+        rng, votes_of_day = np.random.default_rng([seed, first]), _votes_by_voter_and_day(times[0])
+        rows = _votes(rng, contestants, voters, battles, first + 1, votes_of_day)
         _copy("battles_vote", _VOTE_COLUMNS, rows)
         VoteCounter.objects.update_or_create(pk=1, defaults={"last_order": first + votes})
         replay_elo()
@@ -93,7 +96,12 @@ def _battles(sessions: list[int], times: list[datetime]) -> list[int]:
 
 
 def _votes(
-    rng: np.random.Generator, models: list[int], voters: int, battles: list[tuple[int, datetime]], first_order: int
+    rng: np.random.Generator,
+    models: list[int],
+    voters: int,
+    battles: list[tuple[int, datetime]],
+    first_order: int,
+    votes_of_day: Counter[tuple[str, date]],
 ) -> Iterator[tuple[object, ...]]:
     truth = np.random.default_rng(0)  # a fixed seed: every run adds votes on the same models and voters
     strength = truth.normal(0, 0.8, len(models))
@@ -127,12 +135,22 @@ def _votes(
                 for side, counts in zip(("left", "right"), styles, strict=True)
             }
             battle, time = battles[start + i]
+            day = (f"visitor:{voter[i]}", time.date())
+            votes_of_day[day] += 1
+            reason = Vote.ExcludedReason.IDENTITY_LEAK if leaked[i] else ""
+            if votes_of_day[day] > (settings.ARENA_DAILY_VOTES["person"] or len(battles)):
+                reason = Vote.ExcludedReason.OVER_DAILY_CAP
             yield (
                 battle, outcome[i], models[left[i]], models[right[i]], first_order + start + i, 1,
-                json.dumps(style), f"visitor:{voter[i]}", f"{{{categories}}}", language[i], VERSION, token_hex(16),
-                Vote.Processing.PENDING, Vote.ExcludedReason.IDENTITY_LEAK if leaked[i] else "", "{}", "",
-                time,
+                json.dumps(style), day[0], f"{{{categories}}}", language[i], VERSION, token_hex(16),
+                Vote.Processing.PENDING, reason, "{}", "", time,
             )  # fmt: skip
+
+
+def _votes_by_voter_and_day(since: datetime) -> Counter[tuple[str, date]]:
+    """Return the votes cast from this day (UTC) on; like the arena, `_votes` excludes those beyond the daily cap."""
+    cast = Vote.objects.filter(created_at__date__gte=since.date()).values_list("voter", "created_at__date")
+    return Counter(cast.iterator())
 
 
 def _style(rng: np.random.Generator, words: np.ndarray, formatting: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: object) -> None:
         changed = relabel_votes(everything=bool(options["all"]), progress=self._print_progress)
-        self.stdout.write(f"{changed} votes moved to other boards.")
+        self.stdout.write(f"{changed} votes have new labels.")
 
     def _print_progress(self, done: int, total: int) -> None:
         self.stdout.write(f"{done} of {total} votes labelled")

@@ -2,12 +2,14 @@ from collections import Counter
 
 import pytest
 from django.core.management import call_command
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, transaction
+from django.db.models import F
 
-from battles.models import Vote
+from battles.models import Vote, VoteCounter
 from leaderboard.aggregation import job
 from leaderboard.counting import tallies
 from leaderboard.counting.board_keys import board_keys
+from leaderboard.counting.vote_log import last_counted
 from leaderboard.models import AggregationRun, PairTally, VoterPairTally
 from tests.leaderboard.concurrency import run_concurrently, run_in_other_connection
 from tests.leaderboard.tally_checks import (
@@ -16,7 +18,7 @@ from tests.leaderboard.tally_checks import (
     assert_tallies_match_votes,
     cast_random_votes,
 )
-from tests.leaderboard.vote_factory import cast, cast_many, contestants
+from tests.leaderboard.vote_factory import ballot, cast, cast_all, cast_many, contestants
 
 
 @pytest.mark.django_db
@@ -37,10 +39,7 @@ def test_votes_are_counted_by_pair_side_outcome_and_voter():
         ("y", a.pk, b.pk, "left", 1),
         ("x", b.pk, a.pk, "tie", 1),
     }
-    assert list(Vote.objects.order_by("order").values_list("processing", flat=True)) == [
-        *["processed"] * 3,
-        "excluded",
-    ]
+    assert last_counted() == 4
 
 
 @pytest.mark.django_db
@@ -80,16 +79,68 @@ def test_concurrent_runs_and_votes_count_each_vote_once():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_locked_vote_and_later_ones_wait_for_next_run():
+def test_run_does_not_wait_for_locked_votes():
     a, b = contestants("a", "b")
     votes = cast_many(a, b, left=5)
 
     with transaction.atomic():
         Vote.objects.select_for_update().get(pk=votes[2].pk)
         run = run_in_other_connection(aggregate)
-    assert (run.votes_taken, run.votes_counted, run.last_order) == (2, 2, 2)
+    assert (run.votes_taken, run.votes_counted, run.last_order) == (5, 5, 5)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_vote_that_commits_during_a_run_is_counted_by_next(monkeypatch):
+    a, b = contestants("a", "b")
+    cast_many(a, b, left=3)
+    count_pending = tallies.count_pending
+
+    def cast_and_count(pending):
+        run_in_other_connection(lambda: cast_many(a, b, right=2))
+        return count_pending(pending)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tallies, "count_pending", cast_and_count)
+        run = aggregate()
+    assert (run.votes_taken, run.votes_counted, run.last_order) == (3, 3, 3)
     run = aggregate()
-    assert (run.votes_taken, run.votes_counted, run.last_order) == (3, 5, 5)
+    assert (run.votes_taken, run.votes_counted, run.last_order) == (2, 5, 5)
+    assert_tallies_match_votes()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_uncommitted_vote_is_counted_after_its_commit():
+    a, b = contestants("a", "b")
+    with transaction.atomic():
+        cast_all([ballot(a, b, "left")])
+        run_in_other_connection(lambda: cast_many(a, b, right=2))
+        assert run_in_other_connection(aggregate).votes_counted == 2
+    run = aggregate()
+    assert (run.votes_taken, run.votes_counted, run.last_order) == (1, 3, 3)
+    assert_tallies_match_votes()
+
+
+@pytest.mark.django_db
+def test_missing_numbers_lose_no_vote():
+    a, b = contestants("a", "b")
+    cast_many(a, b, left=2)
+    VoteCounter.objects.update(last_order=F("last_order") + 3)
+    cast_many(a, b, right=2)
+    assert (aggregate().votes_counted, last_counted()) == (4, 7)
+    cast_many(a, b, tie=1)
+    assert (aggregate().votes_counted, last_counted()) == (5, 8)
+
+
+@pytest.mark.django_db
+def test_last_release_cannot_count_votes_again():
+    a, b = contestants("a", "b")
+    cast_many(a, b, left=2)
+    aggregate()
+    cast_many(a, b, right=2)
+    last = last_counted()
+    assert Vote.objects.filter(order__gt=last).update(processing="processed") == 2
+    with pytest.raises(DatabaseError, match="was counted by a newer release"), transaction.atomic():
+        Vote.objects.filter(order__lte=last).update(processing="processed")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -110,7 +161,7 @@ def test_crash_between_steps_rolls_back_the_run(step, monkeypatch):
             job.aggregate(slot="crashed")
     failed = AggregationRun.objects.get()
     assert (failed.state, failed.error) == ("failed", "RuntimeError: crash after the step")
-    assert Vote.objects.pending().count() == 7
+    assert last_counted() == 0
     assert not PairTally.objects.exists()
     assert aggregate().votes_counted == 7
     assert_tallies_match_votes()

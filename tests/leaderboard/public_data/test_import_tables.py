@@ -4,7 +4,9 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
+from numpy.linalg import LinAlgError
 
+from leaderboard.imports import reference
 from leaderboard.imports.reference import fit_table
 from leaderboard.imports.tables import BadLine, NotATable, TableVote, read_table
 from tests.leaderboard import reference_votes
@@ -73,7 +75,12 @@ def test_bad_lines_are_reported_with_numbers(tmp_path):
 
 def test_invalid_table_is_refused(tmp_path):
     for name, text, sentence in [
-        ("votes.xlsx", "", "ends in .csv or .jsonl"),
+        ("votes.xlsx", "", "ends in .csv, .tsv or .jsonl"),
+        ("empty.csv", "", "empty.csv is empty"),
+        ("blank.tsv", "\ufeff\n \n", "blank.tsv is empty"),
+        ("heading.csv", "model_a,model_b,winner\n\n", "heading.csv has no votes"),
+        ("lines.jsonl", "\n", "lines.jsonl has no votes"),
+        ("twice.csv", "model_a,model_b,winner,winner\na,b,tie,model_a\n", "has 2 columns named winner"),
         ("votes.csv", "left,right\na,b\n", "columns model_a and model_b"),
         ("more.csv", "model_a,model_b\na,b\n", "column winner, or counts"),
         ("odd.csv", b"model_a,model_b,winner\n\xff,b,tie\n", "cannot be read as CSV"),
@@ -82,6 +89,35 @@ def test_invalid_table_is_refused(tmp_path):
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         with pytest.raises(NotATable, match=sentence):
             read(path)
+
+
+def test_numbers_beyond_limits_are_refused_with_their_line(tmp_path):
+    path = table(tmp_path / "zero.csv", COUNTS, ("Ada", "Bob", 1, 0, 0, 0), ("Ada", "Cy", 0, "", 0, 0))
+    assert read(path)[-1] == BadLine(3, "all counts are 0.")
+    path = table(tmp_path / "wide.csv", SINGLE, ("Ada", "Bob", "tie"), ("Ada", "Bob", "tie", "x"))
+    assert read(path)[-1] == BadLine(3, "4 cells under a heading of 3.")
+    half = 2**30
+    path = table(tmp_path / "many.csv", COUNTS, ("A", "B", half, half - 1, 0, 0), ("A", "C", 1, 0, 0, 0), ("A", "", 0))
+    sentence = "with this line the table has 2,147,483,648 votes; 2,147,483,647 is the most."
+    assert read(path)[1:] == [read(path)[1], BadLine(3, sentence)]
+
+
+@pytest.mark.parametrize(("name", "separator"), [("v.CSV", ","), ("v.csv", ";"), ("v.tsv", "\t"), ("v.csv", "\t")])
+def test_every_usual_separator_is_read(tmp_path, name, separator):
+    path = tmp_path / name
+    rows = (SINGLE, ("Ada, the first", "Bob; or so", "tie"))
+    path.write_text("\n".join(separator.join(f'"{cell}"' for cell in row) for row in rows))
+    assert read(path) == [TableVote("Ada, the first", "Bob; or so", "tie", 1, "", None, "", None)]
+
+
+def test_votes_without_fit_are_refused_in_words(tmp_path, monkeypatch):
+    def fail(*_: object, **__: object) -> None:
+        raise LinAlgError("7-th leading minor not positive definite")
+
+    monkeypatch.setattr(reference, "fit_reference", fail)
+    path = table(tmp_path / "votes.csv", SINGLE, *[("Ada", "Bob", "tie")] * 3)
+    with pytest.raises(CommandError, match=r"votes\.csv cannot be fitted: their counts differ too much\. Nothing"):
+        call_command("import_votes", str(path), "--reference")
 
 
 SETS = ["arena_20240814_paircounts", "copilot_arena_examples", "football_intl", "llmfao_crowd", "mtbench_human"]

@@ -42,7 +42,7 @@ def make_vote(pair, *, consent: str = "v1") -> Vote:
         Answer.objects.filter(turn__battle=battle, side__position=side).update(text=f"to the {side}")
     Battle.objects.filter(pk=battle.pk).update(consent=consent)
     vote = battle_actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
-    Vote.objects.filter(pk=vote.pk).update(excluded_reason="", processing=Vote.Processing.PENDING)
+    Vote.objects.filter(pk=vote.pk).update(excluded_reason="")
     return Vote.objects.get(pk=vote.pk)
 
 
