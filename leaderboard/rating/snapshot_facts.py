@@ -41,6 +41,7 @@ class StyleFacts(TypedDict):
     dropped: list[str]
     scaling: ScalingFacts
     separating: NotRequired[list[str]]
+    side: NotRequired[Interval]
 
 
 class FitFacts(TypedDict):
