@@ -166,12 +166,13 @@ def style_counts(rng: Generator, models: Ints, *, verbosity: Floats) -> Ints:
 class StyledArena:
     """Votes with styles. expected: the share of the left over all voters' tastes, shape (votes,)."""
 
+    theta: Floats
     ballots: Ballots
     features: Floats
     expected: Floats
 
     def fit(self, **options: Any) -> StyleFit:
-        return self._fit(self.ballots.share, voter=self.ballots.voter, **options)
+        return self._fit(self.ballots.share, **{"voter": self.ballots.voter, **options})
 
     def limit(self, **options: Any) -> StyleFit:
         """Return what infinitely many voters with these models and styles would give."""
@@ -190,7 +191,11 @@ class StyledArena:
 
 @dataclass(frozen=True)
 class StyleTastes:
-    """Arena of voters with a taste N(0, taste²) for length. spread: sd of the log of a voter's share of the votes."""
+    """Arena of voters with a taste N(0, taste²) for length, in logit per standard deviation.
+
+    spread: sd of the log of a voter's share of the votes; side: advantage of the left in logit; on_the_left: how often
+    a model of the first half is on the left when it meets one of the second.
+    """
 
     models: int
     votes: int
@@ -198,11 +203,16 @@ class StyleTastes:
     taste: float
     spread: float = 0.0
     side: float = 0.0
+    on_the_left: float = 0.5
     effects: tuple[float, ...] = (0.25, -0.1, 0.05, 0.0)
 
     def sample(self, rng: Generator) -> StyledArena:
         theta, verbosity = strengths(rng, self.models), rng.normal(0, 0.3, self.models)
         left, right = random_pairs(rng, self.models, self.votes)
+        first, second = np.minimum(left, right), np.maximum(left, right)
+        is_across = (first < self.models // 2) & (second >= self.models // 2)
+        is_first_left = rng.random(self.votes) < np.where(is_across, self.on_the_left, 0.5)
+        left, right = np.where(is_first_left, first, second), np.where(is_first_left, second, first)
         features = style_features(*(style_counts(rng, side, verbosity=verbosity) for side in (left, right)))
         x = features / scaling_of(features).sd
         rate = rng.lognormal(0, self.spread, self.voters)
@@ -212,4 +222,4 @@ class StyleTastes:
         node, weight = np.polynomial.hermite_e.hermegauss(15)
         shares = 1 / (1 + np.exp(-logit[:, None] - self.taste * x[:, :1] * node))
         ballots = cast(rng, left, right, logit + own[voter] * x[:, 0], voter=voter)
-        return StyledArena(ballots, features, shares @ weight / weight.sum())
+        return StyledArena(theta, ballots, features, shares @ weight / weight.sum())
