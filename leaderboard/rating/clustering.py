@@ -70,6 +70,17 @@ def sorted_by_voter(voter: NDArray[np.integer]) -> NDArray[np.integer]:
     return csr_array((positions, (voter + 1, positions)), shape=(voters, len(voter))).indices
 
 
+def effective_voters(voters: VoterVotes, *, votes: int) -> float:
+    """Return 1 / Σ share² over voters; those of `votes` without a known voter count as one voter each.
+
+    It is the number of voters who cast equally many votes, and less where a few cast most.
+    """
+    if not len(voters.n):
+        return float(votes)
+    own = np.bincount(np.unique(voters.voter, return_inverse=True)[1], weights=voters.n)
+    return votes**2 / float((own**2).sum() + votes - own.sum())
+
+
 def design_effects(voters: VoterVotes, p: Floats, spread: Floats, *, free: Flags) -> Floats:
     """Return DEFF, shape (models,): the variance clustered by voter over that of independent votes, at least 1.
 

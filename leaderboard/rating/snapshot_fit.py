@@ -9,7 +9,7 @@ from common.payload_types import JsonObject
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import Board, DesignEffects, SideBiasFit, fit_side_counts
 from leaderboard.rating.bradley_terry import Flags, NotConnected, Tally
-from leaderboard.rating.clustering import VoterVotes
+from leaderboard.rating.clustering import VoterVotes, effective_voters
 from leaderboard.rating.counts import Counts
 from leaderboard.rating.diagnostics import misfit, votes_to_flip_first
 from leaderboard.rating.intervals import Z
@@ -75,6 +75,8 @@ def fit_snapshot(
         "side_bias": _side_bias(fitted),
         "largest_design_effect": float(board.design_effects[board.established].max(initial=1.0)),
     }
+    if voters and len(voters.n):
+        facts["effective_voters"] = effective_voters(voters, votes=counts.total)
     if with_flip:
         facts["flips_first"] = _flip(tally, board, counts.names)
     lines = _lines(counts, board)
