@@ -75,13 +75,15 @@ class CollectingPayload(TypedDict):
 
 class LeaderboardPayload(BoardHeadPayload):
     """The newest snapshot of a board. `style_control` is null if the board has no style-controlled scores; `facts` are
-    results of the fit beside the scores."""
+    results of the fit beside the scores. `judges` is 1 or 2 if nearly all votes are of so many people: the intervals
+    are about them, not about others; else null."""
 
     description: str
     method: MethodPayload
     results: list[ResultPayload]
     collecting: list[CollectingPayload]
     style_control: bool | None
+    judges: int | None
     facts: JsonObject
 
 
@@ -227,7 +229,8 @@ class HistoryPayload(TypedDict):
 
 
 class SharePayload(TypedDict):
-    """Share of the votes that `a` wins, with its 95 % interval."""
+    """Share of the votes that `a` wins, with its 95 % interval. Intervals of observed shares take votes as independent:
+    they do not allow for one person's votes being alike; those of expected shares do."""
 
     share_a: float
     ci_low: float
@@ -235,11 +238,14 @@ class SharePayload(TypedDict):
 
 
 class SeparationPayload(TypedDict):
-    """Significance of the difference of two scores, and how many more votes it would take."""
+    """Significance of the difference of two scores, and how many more votes it would take: if the difference stays
+    as it is, and the quartiles over the differences that its error leaves possible."""
 
     apart: bool
     difference: float
     more_votes: int | None
+    more_votes_low: int | None
+    more_votes_high: int | None
 
 
 class MeetingsPayload(TypedDict):

@@ -47,7 +47,7 @@ def board(request: HtmxRequest) -> HttpResponse:
         case "json":
             return JsonResponse(payload)
         case "csv":
-            return csv_response(query.board, payload["results"])
+            return csv_response(payload)
     is_imported = query.board.startswith(IMPORTED)
     context = {
         "board": payload,

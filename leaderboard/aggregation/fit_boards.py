@@ -6,6 +6,7 @@ CLUSTERED_BELOW_VOTES votes also reads its voters anew when its votes have chang
 effects change slowly.
 """
 
+import json
 import logging
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -15,7 +16,7 @@ from datetime import datetime
 from typing import NamedTuple, Self, TypedDict, Unpack, cast
 
 import numpy as np
-from django.db import DatabaseError
+from django.db import transaction
 
 from common.payload_types import JsonObject
 from leaderboard.aggregation import sampling_plan
@@ -137,28 +138,38 @@ def new_run(slot: str, scope: str, state: str, started_at: datetime, **facts: Un
 def fit_boards(pending: Iterable[PendingBoard], live: "LiveFigures") -> Iterator[FittedBoard]:
     """Yield the boards fitted, in the same order.
 
-    Reads ahead by one board only, which bounds the votes in memory. A board whose fit raises gets a failed run and
-    keeps its newest snapshot.
+    Reads ahead by one board only, which bounds the votes in memory. A board that raises gets a failed run and keeps its
+    newest snapshot; its queries are in savepoints.
     """
     with ThreadPoolExecutor(MAX_PARALLEL_FITS) as threads:
         submitted: deque[tuple[FitInputs, Future[SnapshotFit]]] = deque()
         for board in pending:
-            inputs = FitInputs.read(board)
-            submitted.append((inputs, threads.submit(inputs.fit)))
+            submitted.append(_read_and_submit(board, threads))
             if len(submitted) > MAX_PARALLEL_FITS:
                 yield _fitted_or_failed(*submitted.popleft(), live)
         for inputs, future in submitted:
             yield _fitted_or_failed(inputs, future, live)
 
 
+def _read_and_submit(board: PendingBoard, threads: ThreadPoolExecutor) -> tuple["FitInputs", "Future[SnapshotFit]"]:
+    try:
+        with transaction.atomic():
+            inputs = FitInputs.read(board)
+    except Exception as error:
+        failed: Future[SnapshotFit] = Future()
+        failed.set_exception(error)
+        return FitInputs(board, {}, None, None), failed
+    return inputs, threads.submit(inputs.fit)
+
+
 def _fitted_or_failed(inputs: "FitInputs", future: "Future[SnapshotFit]", live: "LiveFigures") -> FittedBoard:
     try:
-        return inputs.fitted_board(future.result(), live)
-    except DatabaseError:  # it aborts the transaction that all boards share
-        raise
+        with transaction.atomic():
+            return inputs.fitted_board(future.result(), live)
     except Exception as error:
         run = inputs.pending.run
         logger.exception("board %s cannot be fitted", run.scope)
+        run.facts = {}
         run.record_failure(error)
         return FittedBoard(run)
 
@@ -198,6 +209,7 @@ class FitInputs:
         if board.scope == OVERALL:
             plan = sampling_plan.new_plan(board.models, fit.board, symmetrized(board.counts.n.sum(axis=0)))
             run.facts["sampling_shares"] = sampling_plan.sampling_shares(plan)
+        json.dumps(run.facts, allow_nan=False)  # raises for NaN and ∞, which PostgreSQL would refuse with all boards
         standings = [_standing(run, index, board, fit, self.before, live) for index in range(len(board.models))]
         return FittedBoard(run, standings, plan)
 
@@ -231,6 +243,8 @@ def _facts(run: AggregationRun, fit: SnapshotFit, earlier: AggregationRun | None
         "thorough": refit.style and refit.voters,
         "thorough_at": run.started_at.isoformat() if refit.style else old.get("thorough_at"),
     }
+    if not refit.voters and "effective_voters" in old:
+        facts["effective_voters"] = old["effective_voters"]
     for name, is_own in (("style", refit.style), ("flips_first", "flips_first" in fit.facts)):
         if is_own and name in facts:
             facts[f"{name}_of"] = run.public_id

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from django.db import DatabaseError, transaction
+from django.db import transaction
 
 from common.ids import new_public_id
 from leaderboard.aggregation.fit_boards import new_run
@@ -59,9 +59,7 @@ def publish_outdated(*, slot: str) -> list[AggregationRun]:
 def _publish_or_record_failure(board: ImportedBoard, slot: str) -> AggregationRun:
     started_at = schedule.database_now()
     try:
-        return publish(board)
-    except DatabaseError:
-        raise
+        return publish(board)  # in a savepoint
     except Exception as error:
         logger.exception("board %s cannot be fitted", board.scope)
         run = new_run(slot, board.scope, AggregationRun.State.FAILED, started_at, last_change=board.edition)

@@ -46,7 +46,7 @@ class Leaderboard(APIView):
         if file_format not in FORMATS:
             raise InvalidInput(fields={"as": [_("Choose one of: %(choices)s.") % {"choices": ", ".join(FORMATS)}]})
         board = queries.read_board(query)
-        return csv_response(query.board, board["results"]) if file_format == "csv" else PayloadResponse(board)
+        return csv_response(board) if file_format == "csv" else PayloadResponse(board)
 
 
 @method_decorator(public, name="dispatch")

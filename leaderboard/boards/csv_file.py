@@ -4,32 +4,33 @@ import re
 
 from django.http import HttpResponse
 
-from leaderboard.payload_types import ResultPayload
+from leaderboard.payload_types import LeaderboardPayload
 
 COLUMNS = (
     "rank", "rank_best", "rank_worst", "model", "name", "organization", "license", "license_kind", "status",
     "score", "ci_low", "ci_high", "preliminary", "votes", "wins", "losses", "ties", "both_bad", "win_rate",
-    "elo", "price_input", "price_output", "median_first_token_ms",
+    "elo", "price_input", "price_output", "median_first_token_ms", "judges",
 )  # fmt: skip
 
 # First character of a formula, in ASCII or full width, also after invisible characters.
 _FORMULA = re.compile(r"[\s\x00-\x1f\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]")
 
 
-def csv_response(board: str, results: list[ResultPayload]) -> HttpResponse:
+def csv_response(board: LeaderboardPayload) -> HttpResponse:
     return HttpResponse(
-        results_as_csv(results),
+        results_as_csv(board),
         content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{board.replace(":", "-")}.csv"'},
+        headers={"Content-Disposition": f'attachment; filename="{board["board"].replace(":", "-")}.csv"'},
     )
 
 
-def results_as_csv(results: list[ResultPayload]) -> str:
+def results_as_csv(board: LeaderboardPayload) -> str:
+    """Return a line per result; each ends with the board's `judges`."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore")
     writer.writeheader()
-    for line in results:
-        cells: dict[str, object] = {**line["model"], **line, "model": line["model"]["id"]}
+    for line in board["results"]:
+        cells: dict[str, object] = {**line["model"], **line, "model": line["model"]["id"], "judges": board["judges"]}
         writer.writerow({name: escape_formula(value) for name, value in cells.items()})
     return text.getvalue()
 

@@ -30,6 +30,7 @@ def describe_facts(facts: JsonObject, names: dict[str, str]) -> list[Fact]:
         *_first_place(facts.get("flips_first"), names),
         *_side_bias(facts.get("side_bias")),
         *_design_effect(facts.get("largest_design_effect")),
+        *_voters(facts.get("effective_voters")),
         *_style(facts.get("style")),
     ]
 
@@ -51,7 +52,10 @@ def _dispersion(phi: list[float] | None) -> list[Fact]:
 def _misfit(misfit: MisfitFacts | None) -> list[Fact]:
     if not misfit or misfit["df"] <= 0:
         return []
-    hint = _("χ² %(chi2)s, degrees of freedom: %(df)s; about 1 where the scores explain every pair's votes")
+    hint = _(
+        "χ² %(chi2)s, degrees of freedom: %(df)s; about 1 where the scores explain every pair's votes; voters "
+        "whose votes are alike raise it, too"
+    )
     values = {"chi2": _number(misfit["chi2"], places=1), "df": misfit["df"]}
     return [Fact(_("Misfit χ²/df"), _number(misfit["chi2"] / misfit["df"]), hint % values)]
 
@@ -80,6 +84,13 @@ def _design_effect(largest: float | None) -> list[Fact]:
         return []
     hint = _("by how much the votes of one person being alike widens a variance")
     return [Fact(_("Largest design effect"), _number(largest), hint)]
+
+
+def _voters(effective: float | None) -> list[Fact]:
+    if effective is None:
+        return []
+    hint = _("as many people, each with equally many votes, would weigh as much; less where a few cast most votes")
+    return [Fact(_("Effective number of voters"), _number(effective, places=1), hint)]
 
 
 def _style(style: StyleFacts | None) -> list[Fact]:

@@ -16,6 +16,7 @@ from leaderboard.rating.differences import (
     Z,
     expected_share,
     growth_until_significant,
+    middle_half_of_growth,
     observed_share,
     quasi_variances,
 )
@@ -27,7 +28,8 @@ def read_head_to_head(first: LanguageModel, second: LanguageModel) -> HeadToHead
     """Return results on Overall and by board, with the expected share and the separation of the scores.
 
     separation: whether the 95 % interval of the difference excludes 0, and how many more votes on Overall that would
-    take; None without two-sided intervals.
+    take, with the middle half of what the uncertain difference leaves possible; None without two-sided intervals.
+    Observed shares have intervals of independent votes; expected shares allow for voters.
     """
     boards = list(AggregationRun.objects.newest_of_each_board().values_list("scope", flat=True))
     met = meetings_by_board([OVERALL, *boards], first.pk, second.pk)
@@ -76,14 +78,20 @@ def _compare(board: LeaderboardPayload, a: str, b: str) -> tuple[SharePayload, S
     difference, variance = score - other_score, variances[a] + variances[b]
     share = expected_share(difference, variance)
     growth = growth_until_significant(difference, variance)
-    more = (growth - 1) * board["votes_counted"]
+    few, many = middle_half_of_growth(difference, variance) if variance else (growth, growth)
     expected: SharePayload = {"share_a": share.share, "ci_low": share.low, "ci_high": share.high}
     separation: SeparationPayload = {
         "apart": growth <= 1,
         "difference": difference,
-        "more_votes": 0 if growth <= 1 else round(more) if isfinite(more) else None,
+        "more_votes": _more_votes(growth, board["votes_counted"]),
+        "more_votes_low": 0 if growth <= 1 else _more_votes(few, board["votes_counted"]),
+        "more_votes_high": 0 if growth <= 1 else _more_votes(many, board["votes_counted"]),
     }
     return expected, separation
+
+
+def _more_votes(growth: float, votes: int) -> int | None:
+    return round(max(0.0, growth - 1) * votes) if isfinite(growth) else None
 
 
 def difference_variances(lines: list[ResultPayload]) -> dict[str, float]:

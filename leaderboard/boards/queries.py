@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from common.errors import InvalidInput
+from common.payload_types import JsonObject
 from leaderboard.boards.standings import ORDERS, SORTS, live_elo, read_standings, sort_results, standing_payload
 from leaderboard.boards.titles import board_description, board_title, board_titles
 from leaderboard.counting import method, schedule
@@ -120,6 +121,7 @@ def board_payload(
         "description": board_description(board),
         # Whether the scores are style-controlled; None if the board has no such scores.
         "style_control": with_style_control if has_style else None,
+        "judges": _judges(run.facts) if run else None,
         "facts": run.facts if run else {},
     }
 
@@ -128,6 +130,12 @@ def _has_style(run: AggregationRun) -> bool:
     """Return whether style-controlled scores exist and at least one feature was estimated."""
     style = run.facts.get("style")
     return bool(style) and len(style["dropped"]) < len(style["coefficients"])
+
+
+def _judges(facts: JsonObject) -> int | None:
+    """Return 1 or 2 if nearly all votes are of so many people, otherwise None."""
+    voters = round(facts.get("effective_voters") or 0)
+    return voters if voters in (1, 2) else None
 
 
 def _models_without_votes(board: LeaderboardPayload) -> list[CollectingPayload]:

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -93,8 +93,8 @@ def recompute(published: PublishedSnapshot, rows: Iterable[VoteRow]) -> list[str
     """Return one sentence per difference.
 
     Scores and bounds are compared with a tolerance of a millionth of a point. Style and design effects that the
-    snapshot took from an earlier one (see its facts) are used without comparison; design effects also where votes have
-    changed voters since. Raises CannotRecompute for another version's method.
+    snapshot took from an earlier one (see its facts) are used without comparison; design effects and the style's
+    intervals and ranks also where votes have changed voters since. Raises CannotRecompute for another version's method.
     """
     if published.method.name not in (method.NAME, method.WITH_SIDES):
         raise CannotRecompute(
@@ -114,10 +114,15 @@ def recompute(published: PublishedSnapshot, rows: Iterable[VoteRow]) -> list[str
         *_differences("the board", "collecting", _collecting(published), _unscored(counts.names, fit)),
         *(f"{name}: has no vote." for name in sorted(lines.keys() - set(counts.names))),
     ]
+    same_voters = published.has_unchanged_voters
     for fact, found in fit.facts.items():
-        differences += _differences("the board", fact, published.facts.get(fact), found)
+        stated = published.facts.get(fact)
+        if fact == "style" and not same_voters:
+            stated, found = _style_values(stated), _style_values(found)
+        differences += _differences("the board", fact, stated, found)
+    style_columns = (_STYLE if same_voters else _STYLE[:1]) if published.has_own_style_fit else ()
     for name, computed in zip(counts.names, fit.lines, strict=True):
-        differences += _compare_line(name, lines.get(name), computed, with_style=published.has_own_style_fit)
+        differences += _compare_line(name, lines.get(name), computed, style_columns)
         if name in lines and name in votes.elo:
             differences += _differences(name, "elo", lines[name]["elo"], votes.elo[name])
     return differences
@@ -181,18 +186,27 @@ def _unscored(names: list[str], fit: SnapshotFit) -> dict[str, int]:
     return {name: line["votes"] for name, line in zip(names, fit.lines, strict=True) if line["score"] is None}
 
 
-def _compare_line(name: str, published: JsonObject | None, computed: FitLine, *, with_style: bool) -> Iterator[str]:
+def _style_values(style: object) -> object:
+    """Return the coefficients without their intervals, which follow from voters."""
+    if not isinstance(style, Mapping):
+        return style
+    return {feature: interval["value"] for feature, interval in style["coefficients"].items()}
+
+
+def _compare_line(
+    name: str, published: JsonObject | None, computed: FitLine, style_columns: Sequence[str]
+) -> Iterator[str]:
     if published is None:
         if computed["score"] is not None:
             yield f"{name}: is not on the board, and the votes give it {computed['score']}."
         return
     for column in _LINE:
         yield from _differences(name, column, published.get(column), computed.get(column))
-    if with_style:
+    if style_columns:
         style = published.get("style") or dict.fromkeys(_STYLE)
         # Snapshots of earlier versions have a rank without a range.
         has_rank_only = style["rank"] is not None and style.get("rank_best") is None
-        for column in _STYLE[:4] if has_rank_only else _STYLE:
+        for column in style_columns[:4] if has_rank_only else style_columns:
             yield from _differences(name, f"style {column}", style[column], computed.get(f"style_{column}"))
 
 

@@ -62,6 +62,25 @@ class VoterVotes:
         return sums.astype(np.float64, copy=False).reshape(models, models)
 
 
+def sorted_by_voter(voter: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return a stable order of votes by voter, in linear time for voters numbered from −1."""
+    positions, voters = np.arange(len(voter), dtype=np.int32), int(voter.max(initial=-1)) + 2
+    if voters > 4 * len(voter):
+        return np.argsort(voter, kind="stable")
+    return csr_array((positions, (voter + 1, positions)), shape=(voters, len(voter))).indices
+
+
+def effective_voters(voters: VoterVotes, *, votes: int) -> float:
+    """Return 1 / Σ share² over voters; those of `votes` without a known voter count as one voter each.
+
+    It is the number of voters who cast equally many votes, and less where a few cast most.
+    """
+    if not len(voters.n):
+        return float(votes)
+    own = np.bincount(np.unique(voters.voter, return_inverse=True)[1], weights=voters.n)
+    return votes**2 / float((own**2).sum() + votes - own.sum())
+
+
 def design_effects(voters: VoterVotes, p: Floats, spread: Floats, *, free: Flags) -> Floats:
     """Return DEFF, shape (models,): the variance clustered by voter over that of independent votes, at least 1.
 
@@ -81,16 +100,16 @@ def design_effects(voters: VoterVotes, p: Floats, spread: Floats, *, free: Flags
     information: Floats = np.asarray(share.sum(axis=0), dtype=np.float64)
     information[information == 0] = 1  # models without votes: avoids a division by 0
     share.data /= information[share.indices]
-    scores.data /= _one_minus_leverage(share.data)
-    clustered = _sandwich_diagonal(spread, _gram_matrix(scores))
+    scores.data /= one_minus_leverage(share.data)
+    clustered = _sandwich_diagonal(spread, gram_matrix(scores))
     concentration: Floats = np.asarray(share.power(2).sum(axis=0), dtype=np.float64)
     votes, squares = rows.cells(rows.n, len(p)), rows.cells(score * residuals, len(p))
     left_share, right_share = p * (1 - p) / information[:, None], p * (1 - p) / information
-    left, right = 1 / _one_minus_leverage(left_share), 1 / _one_minus_leverage(right_share)
+    left, right = 1 / one_minus_leverage(left_share), 1 / one_minus_leverage(right_share)
     diagonal = (squares * left**2).sum(axis=1) + (squares * right**2).sum(axis=0)
     independent = _sandwich_diagonal(spread, np.diag(diagonal) - symmetrized(squares * left * right))
     vote_concentration = (votes * left_share**2).sum(axis=1) + (votes * right_share**2).sum(axis=0)
-    return _variance_ratio(clustered, concentration, independent, vote_concentration)
+    return variance_ratio(clustered, concentration, independent, vote_concentration)
 
 
 def scalar_design_effect(voters: VoterVotes, p: Floats, influence: Floats) -> float:
@@ -104,15 +123,13 @@ def scalar_design_effect(voters: VoterVotes, p: Floats, influence: Floats) -> fl
         return 1.0
     share: Floats = np.bincount(voters.voter, weights=row_information).astype(np.float64) / row_information.sum()
     vote_share = row_information / (voters.n * row_information.sum())
-    clustered = np.bincount(voters.voter, weights=voters.n * score) / _one_minus_leverage(share)
-    independent = voters.n * (score / _one_minus_leverage(vote_share)) ** 2
+    clustered = np.bincount(voters.voter, weights=voters.n * score) / one_minus_leverage(share)
+    independent = voters.n * (score / one_minus_leverage(vote_share)) ** 2
     sums = ((clustered**2).sum(), (share**2).sum(), independent.sum(), (voters.n * vote_share**2).sum())
-    return float(_variance_ratio(*(np.array([value]) for value in sums))[0])
+    return float(variance_ratio(*(np.array([value]) for value in sums))[0])
 
 
-def _variance_ratio(
-    clustered: Floats, concentration: Floats, independent: Floats, vote_concentration: Floats
-) -> Floats:
+def variance_ratio(clustered: Floats, concentration: Floats, independent: Floats, vote_concentration: Floats) -> Floats:
     above = clustered * _squared_t_quantile(concentration)
     below = independent * _squared_t_quantile(vote_concentration)
     return np.maximum(1, np.divide(above, below, out=np.ones_like(below), where=below > 0))
@@ -125,7 +142,7 @@ def _squared_t_quantile(concentration: Floats) -> Floats:
     return quantile**2
 
 
-def _one_minus_leverage(share: Floats) -> Floats:
+def one_minus_leverage(share: Floats) -> Floats:
     return np.maximum(1 - share, 1 - _MAX_SHARE)
 
 
@@ -140,7 +157,7 @@ def _sum_by_voter_and_model(rows: VoterVotes, left: Floats, right: Floats, model
     return csr_array((np.concatenate([left, right]), indices), shape=(int(rows.voter.max()) + 1, models))
 
 
-def _gram_matrix(scores: csr_array) -> Floats:
+def gram_matrix(scores: csr_array) -> Floats:
     # Voters with few models: a sparse product. Voters with many: a dense product is quicker, in batches.
     is_dense = np.diff(scores.indptr) > scores.shape[1] / 8
     meat: Floats = (scores[~is_dense].T @ scores[~is_dense]).toarray()

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
+from statistics import NormalDist
 
 from leaderboard.rating.elo import SCALE
 
@@ -57,6 +58,28 @@ def growth_until_significant(difference: float, variance: float) -> float:
     At most 1 if it already does; inf for equal scores. Assumes a variance inversely proportional to the votes.
     """
     return inf if difference == 0 else Z * Z * variance / difference**2
+
+
+def middle_half_of_growth(difference: float, variance: float) -> tuple[float, float]:
+    """Return the quartiles of the growth until significant, over true differences N(difference, variance).
+
+    A 95 % interval would reach from no growth beyond any number, as one of such differences contains 0.
+    """
+    largest, smallest = (_size_quantile(difference, variance, level) for level in (0.75, 0.25))
+    return growth_until_significant(largest, variance), growth_until_significant(smallest, variance)
+
+
+def _size_quantile(mean: float, variance: float, level: float) -> float:
+    """Return the quantile of |x| for x from N(mean, variance), by bisection."""
+    distribution = NormalDist(mean, sqrt(variance))
+    low, high = 0.0, abs(mean) + 6 * distribution.stdev
+    for _ in range(60):
+        middle = (low + high) / 2
+        if distribution.cdf(middle) - distribution.cdf(-middle) < level:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def _win_probability(points: float) -> float:

@@ -41,6 +41,7 @@ class StyleFacts(TypedDict):
     dropped: list[str]
     scaling: ScalingFacts
     separating: NotRequired[list[str]]
+    side: NotRequired[Interval]
 
 
 class FitFacts(TypedDict):
@@ -48,6 +49,7 @@ class FitFacts(TypedDict):
     misfit: MisfitFacts
     side_bias: SideBiasFacts | None
     largest_design_effect: float
+    effective_voters: NotRequired[float]
     flips_first: NotRequired[FlipFacts | None]
     style: NotRequired[StyleFacts]
 

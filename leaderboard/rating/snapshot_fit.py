@@ -9,7 +9,7 @@ from common.payload_types import JsonObject
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import Board, DesignEffects, SideBiasFit, fit_side_counts
 from leaderboard.rating.bradley_terry import Flags, NotConnected, Tally
-from leaderboard.rating.clustering import VoterVotes
+from leaderboard.rating.clustering import VoterVotes, effective_voters
 from leaderboard.rating.counts import Counts
 from leaderboard.rating.diagnostics import misfit, votes_to_flip_first
 from leaderboard.rating.intervals import Z
@@ -31,7 +31,7 @@ class SnapshotFit:
 
     phi: dispersion of each group. side_bias: None where it has no estimate. flips_first (only `with_flip`): see
     votes_to_flip_first. largest_design_effect: of the established models. style: coefficients in logit per standard
-    deviation, scaling in the order of FEATURES; missing without `style` or established models.
+    deviation, side in points, scaling in the order of FEATURES; missing without `style` or established models.
     """
 
     lines: list[FitLine]
@@ -75,10 +75,12 @@ def fit_snapshot(
         "side_bias": _side_bias(fitted),
         "largest_design_effect": float(board.design_effects[board.established].max(initial=1.0)),
     }
+    if voters and len(voters.n):
+        facts["effective_voters"] = effective_voters(voters, votes=counts.total)
     if with_flip:
         facts["flips_first"] = _flip(tally, board, counts.names)
     lines = _lines(counts, board)
-    if style is not None and (style_result := _fit_style(style, board, parameters)):
+    if style is not None and (style_result := _fit_style(style, fitted, parameters)):
         _add_style_columns(lines, style_result.fit)
         facts["style"] = style_result.facts
     return SnapshotFit(lines, facts, board)
@@ -140,9 +142,9 @@ class _StyleResult(NamedTuple):
     facts: StyleFacts
 
 
-def _fit_style(style: StyleInput, board: Board, parameters: JsonObject) -> _StyleResult | None:
+def _fit_style(style: StyleInput, fitted: SideBiasFit, parameters: JsonObject) -> _StyleResult | None:
     """Fit the largest group. None where no model is established."""
-    votes = style.votes
+    votes, board = style.votes, fitted.board
     scaling = style.scaling or scaling_of(votes.features, times=votes.n.astype(np.float64))
     try:
         fit = fit_style(
@@ -153,7 +155,8 @@ def _fit_style(style: StyleInput, board: Board, parameters: JsonObject) -> _Styl
             established=board.established & (board.group == 0),
             scaling=scaling,
             times=votes.n.astype(np.float64),
-            deff=board.design_effects,
+            voter=votes.voter,
+            side=fitted.corrected,
             offset=parameters["offset"],
         )
     except NotConnected:
@@ -170,6 +173,9 @@ def _fit_style(style: StyleInput, board: Board, parameters: JsonObject) -> _Styl
     }
     if fit.separating.any():
         facts["separating"] = _feature_names(fit.separating)
+    if fit.side:
+        points, error = fit.side
+        facts["side"] = {"value": points, "low": points - Z * error, "high": points + Z * error}
     return _StyleResult(fit, facts)
 
 

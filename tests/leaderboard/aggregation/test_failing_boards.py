@@ -74,6 +74,36 @@ def test_failing_board_keeps_snapshot_and_others_are_published(monkeypatch, admi
     assert AggregationRun.objects.snapshots("category:coding").first().votes_counted == 5
 
 
+def test_board_with_unreadable_votes_does_not_stop_others():
+    pair = contestants("a", "b")
+    broken = {"left": {**STYLE["left"], "tokens": "many"}, "right": STYLE["right"]}
+    for _ in range(6):
+        cast(*pair, "left", style=STYLE, language="en")
+    cast(*pair, "left", style=broken, language="fr")
+    assert aggregate().state == State.FAILED
+    states = dict(AggregationRun.objects.values_list("scope", "state"))
+    assert states == {"overall": State.FAILED, "language:en": State.DONE, "language:fr": State.FAILED}
+    assert "invalid input syntax" in AggregationRun.objects.get(scope="overall").error
+
+
+def test_board_with_infinite_fact_does_not_stop_others(monkeypatch):
+    pair = contestants("a", "b")
+    cast_many(*pair, left=6)
+    cast(*pair, "right", categories=["coding"], language="en")
+    fit = fit_boards.fit_snapshot
+
+    def with_infinity(counts: Any, *args: Any, **options: Any) -> Any:
+        result = fit(counts, *args, **options)
+        if counts.total == 1:  # of the category and the language
+            result.facts["misfit"]["chi2"] = float("inf")
+        return result
+
+    monkeypatch.setattr(fit_boards, "fit_snapshot", with_infinity)
+    assert aggregate().state == State.DONE
+    assert AggregationRun.objects.failed_boards() == ["category:coding", "language:en"]
+    assert "not JSON compliant" in AggregationRun.objects.get(scope="category:coding").error
+
+
 def test_failing_overall_board_takes_its_votes(monkeypatch):
     pair = contestants("a", "b")
     cast_many(*pair, left=6)

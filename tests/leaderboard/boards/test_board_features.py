@@ -1,3 +1,4 @@
+import csv
 from datetime import timedelta
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -261,3 +262,20 @@ def test_unplaceable_model_is_shown_with_reason(client):
         cast_many(better, worse, left=6)
     publish()
     assert "Between 12 votes, which do not place it yet" in page(client)
+
+
+@pytest.mark.parametrize(("votes", "judges"), [({"ada": 12}, 1), ({"ada": 40, "bob": 39, "eve": 1}, 2), ({}, None)])
+def test_board_names_one_or_two_judges(client, votes, judges):
+    pair = contestants("a", "b")
+    for voter, times in (votes or {f"v{number}": 3 for number in range(4)}).items():
+        for number in range(times):
+            cast(*pair, "left" if number % 3 else "right", voter=f"visitor:{voter}")
+    job.aggregate(slot=schedule.new_slot())
+    board = client.get(API).json()
+    assert board["judges"] == judges
+    assert board["facts"]["effective_voters"] == pytest.approx({1: 1, 2: 2.05, None: 4}[judges], abs=0.01)
+    line = next(csv.DictReader(client.get(API, {"as": "csv"}).content.decode().splitlines()))
+    assert line["judges"] == str(judges or "")
+    pages = [client.get(path).content.decode() for path in (PAGE, f"/leaderboard/snapshots/{board['snapshot']}/")]
+    notice = {1: "from one person. The intervals", 2: "from two people. The intervals"}.get(judges, "Nearly all votes")
+    assert [notice in page for page in pages] == [judges is not None] * 2

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -8,6 +9,7 @@ from leaderboard.counting import schedule
 from leaderboard.rating.differences import (
     expected_share,
     growth_until_significant,
+    middle_half_of_growth,
     observed_share,
     quasi_variances,
 )
@@ -116,11 +118,20 @@ def test_inseparable_models_show_votes_needed(client, three):
     publish()
     pair = client.get("/api/v1/leaderboard/head-to-head/", {"a": "silver", "b": "bronze"}).json()
     assert pair["separation"]["apart"] is False
-    assert pair["separation"]["more_votes"] > 0
+    needed = [pair["separation"][name] for name in ("more_votes_low", "more_votes", "more_votes_high")]
+    assert 0 <= needed[0] < needed[1] < needed[2]
     assert (
         f"about {pair['separation']['more_votes']:,} more votes"
         in client.get("/leaderboard/compare/silver/bronze/").content.decode()
     )
+
+
+def test_half_of_possible_differences_need_votes_in_between():
+    rng = np.random.default_rng(3)
+    for difference, variance in ((0.0, 100.0), (10.0, 100.0), (-15.0, 100.0)):
+        low, high = middle_half_of_growth(difference, variance)
+        needed = [growth_until_significant(d, variance) for d in rng.normal(difference, variance**0.5, 20_000)]
+        assert np.mean([low <= growth <= high for growth in needed]) == pytest.approx(0.5, abs=0.015)
 
 
 def test_models_that_never_met_have_no_observed_share(client, three):

@@ -1,13 +1,14 @@
 """Simulated votes from given strengths, by voters with or without own tastes."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from leaderboard.rating.bradley_terry import Floats
-from leaderboard.rating.style_control import scaling_of, style_features
+from leaderboard.rating.bradley_terry import POINTS, Floats
+from leaderboard.rating.style_control import StyleFit, fit_style, scaling_of, style_features
 
 Ints = NDArray[np.int64]
 LEFT, RIGHT, TIE = 0, 1, 2
@@ -159,3 +160,66 @@ def style_counts(rng: Generator, models: Ints, *, verbosity: Floats) -> Ints:
     is_formatted = rng.random(len(models)) < 0.6
     formatting = rng.poisson(np.outer(tokens / 400 * is_formatted, [1.0, 2.0, 3.0]))
     return np.column_stack([tokens.astype(int) + 1, formatting])
+
+
+@dataclass(frozen=True)
+class StyledArena:
+    """Votes with styles. expected: the share of the left over all voters' tastes, shape (votes,)."""
+
+    theta: Floats
+    ballots: Ballots
+    features: Floats
+    expected: Floats
+
+    def fit(self, **options: Any) -> StyleFit:
+        return self._fit(self.ballots.share, **{"voter": self.ballots.voter, **options})
+
+    def limit(self, **options: Any) -> StyleFit:
+        """Return what infinitely many voters with these models and styles would give."""
+        return self._fit(self.expected, **options)
+
+    def logits(self, fit: StyleFit) -> Floats:
+        theta = fit.score / POINTS
+        style = self.features / scaling_of(self.features).sd @ fit.coefficients
+        return theta[self.ballots.left] - theta[self.ballots.right] + style
+
+    def _fit(self, share: Floats, **options: Any) -> StyleFit:
+        models = np.ones(self.ballots.left.max() + 1, dtype=bool)
+        options = {"established": models, "scaling": scaling_of(self.features), **options}
+        return fit_style(self.ballots.left, self.ballots.right, share, self.features, **options)
+
+
+@dataclass(frozen=True)
+class StyleTastes:
+    """Arena of voters with a taste N(0, taste²) for length, in logit per standard deviation.
+
+    spread: sd of the log of a voter's share of the votes; side: advantage of the left in logit; on_the_left: how often
+    a model of the first half is on the left when it meets one of the second.
+    """
+
+    models: int
+    votes: int
+    voters: int
+    taste: float
+    spread: float = 0.0
+    side: float = 0.0
+    on_the_left: float = 0.5
+    effects: tuple[float, ...] = (0.25, -0.1, 0.05, 0.0)
+
+    def sample(self, rng: Generator) -> StyledArena:
+        theta, verbosity = strengths(rng, self.models), rng.normal(0, 0.3, self.models)
+        left, right = random_pairs(rng, self.models, self.votes)
+        first, second = np.minimum(left, right), np.maximum(left, right)
+        is_across = (first < self.models // 2) & (second >= self.models // 2)
+        is_first_left = rng.random(self.votes) < np.where(is_across, self.on_the_left, 0.5)
+        left, right = np.where(is_first_left, first, second), np.where(is_first_left, second, first)
+        features = style_features(*(style_counts(rng, side, verbosity=verbosity) for side in (left, right)))
+        x = features / scaling_of(features).sd
+        rate = rng.lognormal(0, self.spread, self.voters)
+        voter = rng.choice(self.voters, size=self.votes, p=rate / rate.sum())
+        logit = theta[left] - theta[right] + x @ np.array(self.effects) + self.side
+        own = rng.normal(0, self.taste, self.voters)
+        node, weight = np.polynomial.hermite_e.hermegauss(15)
+        shares = 1 / (1 + np.exp(-logit[:, None] - self.taste * x[:, :1] * node))
+        ballots = cast(rng, left, right, logit + own[voter] * x[:, 0], voter=voter)
+        return StyledArena(theta, ballots, features, shares @ weight / weight.sum())

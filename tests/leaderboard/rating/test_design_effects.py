@@ -1,7 +1,8 @@
 import numpy as np
+import pytest
 
 from leaderboard.rating.board_fit import fit_board
-from leaderboard.rating.clustering import VoterVotes
+from leaderboard.rating.clustering import VoterVotes, effective_voters
 from tests.leaderboard.rating.interval_coverage import voter_votes_of
 from tests.leaderboard.rating.simulations import arena, arena_with_tastes, cast, newcomer_pairs, strengths
 
@@ -43,6 +44,12 @@ def test_repeated_votes_do_not_narrow_intervals():
     assert np.abs(width - 1).max() < 0.02
     counted = VoterVotes(voter, ballots.left, ballots.right, ballots.outcome, np.full(2000, 4))
     assert np.abs(board_of(repeated, 8, counted).design_effects - four_times.design_effects).max() < 1e-9
+
+
+def test_effective_voters_weigh_busy_voters():
+    votes = VoterVotes(np.array([7, 7, 9]), np.zeros(3), np.ones(3), np.zeros(3), np.array([20, 20, 40]))
+    assert effective_voters(votes, votes=80) == pytest.approx(2)
+    assert effective_voters(votes, votes=100) == pytest.approx(100**2 / (2 * 40**2 + 20))
 
 
 def test_tastes_raise_design_effects():

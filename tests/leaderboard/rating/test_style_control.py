@@ -189,19 +189,98 @@ def test_style_fit_uses_votes_among_established_models():
     assert np.abs(fitted.score[:6] - alone.score).max() < 1e-9
 
 
-def test_design_effects_widen_style_intervals():
+def test_votes_of_own_voters_have_no_design_effect():
     rng = np.random.default_rng(12)
     _, ballots, features, _ = styled_arena(rng, 6, 900)
-    plain, clustered = fit(ballots, features, 6), fit(ballots, features, 6, deff=np.full(6, 4.0))
-    assert np.allclose(clustered.high - clustered.score, 2 * (plain.high - plain.score))
+    plain, own_voters = fit(ballots, features, 6), fit(ballots, features, 6, voter=np.arange(900))
+    assert np.allclose(own_voters.high, plain.high)
+    assert np.allclose(own_voters.errors, plain.errors)
+
+
+def test_single_voter_has_no_design_effect():
+    rng = np.random.default_rng(12)
+    _, ballots, features, _ = styled_arena(rng, 6, 900)
+    plain, one_voter = fit(ballots, features, 6), fit(ballots, features, 6, voter=np.zeros(900, dtype=int))
+    assert np.allclose(one_voter.high, plain.high)
+    assert np.allclose(one_voter.errors, plain.errors)
+
+
+def test_doubled_votes_of_each_voter_keep_intervals():
+    rng = np.random.default_rng(14)
+    arena = simulations.StyleTastes(models=6, votes=3000, voters=1500, taste=0.3).sample(rng)
+    once = arena.fit()
+    twice = arena.fit(times=np.full(3000, 2.0))
+    assert np.allclose(twice.errors, once.errors, rtol=0.04)
+    assert np.allclose(twice.high - twice.low, once.high - once.low, rtol=0.04)
+
+
+def test_order_of_votes_and_voter_numbers_do_not_matter():
+    rng = np.random.default_rng(15)
+    _, ballots, features, scaling = styled_arena(rng, 6, 2000)
+    voter = rng.integers(-1, 60, 2000)
+    order, renamed = rng.permutation(2000), np.append(rng.permutation(60), -1)
+    original = fit(ballots, features, 6, scaling=scaling, voter=voter)
+    again = fit_style(
+        ballots.left[order], ballots.right[order], ballots.share[order], features[order],
+        established=all_models(6), scaling=scaling, voter=renamed[voter][order],
+    )  # fmt: skip
+    assert np.abs(original.high - again.high).max() < 1e-9
+    assert np.abs(original.errors - again.errors).max() < 1e-12
+
+
+def test_sandwich_equals_sums_over_voters():
+    rng = np.random.default_rng(16)
+    arena = simulations.StyleTastes(models=5, votes=40_000, voters=4000, taste=0.3).sample(rng)
+    found, ballots = arena.fit(), arena.ballots
+    p = 1 / (1 + np.exp(-arena.logits(found)))
+    rows = np.arange(40_000)
+    z = np.zeros((40_000, 9))
+    z[rows, ballots.left], z[rows, ballots.right] = 1, -1
+    z[:, 5:] = arena.features / scaling_of(arena.features).sd
+    inverse = np.linalg.pinv((z * (p * (1 - p))[:, None]).T @ z)
+    sums = np.zeros((4000, 9))
+    np.add.at(sums, ballots.voter, z * (ballots.share - p)[:, None])
+    expected = np.sqrt(np.diag(inverse @ sums.T @ sums @ inverse))
+    errors = np.append((found.high - found.low) / 2 / Z / POINTS, found.errors)
+    assert ((errors > 0.999 * expected) & (errors < 1.04 * expected)).all()
+
+
+def test_tastes_for_length_widen_its_interval():
+    rng, held = np.random.default_rng(17), []
+    for _ in range(60):
+        arena = simulations.StyleTastes(models=8, votes=6000, voters=150, taste=0.3).sample(rng)
+        found = arena.fit()
+        held.append(np.abs(found.coefficients - arena.limit().coefficients) <= Z * found.errors)
+    assert np.mean(held) > 0.92
+    assert np.mean(held, axis=0)[0] > 0.88
+
+
+def test_advantage_of_left_side_is_fitted_with_styles():
+    rng = np.random.default_rng(18)
+    arena = simulations.StyleTastes(models=6, votes=30_000, voters=3000, taste=0.15, side=0.3).sample(rng)
+    found, limit = arena.fit(side=True), arena.limit(side=True)
+    points, error = found.side
+    assert abs(points - 0.3 * POINTS) < 4 * error < 0.3 * POINTS
+    assert np.abs(found.score - limit.score).max() < 25
+    swapped = simulations.Ballots(
+        arena.ballots.right, arena.ballots.left, np.array([1, 0, 2])[arena.ballots.outcome], arena.ballots.voter
+    )
+    mirrored = fit(
+        swapped, -arena.features, 6, scaling=scaling_of(arena.features), voter=arena.ballots.voter, side=True
+    )
+    assert mirrored.side == pytest.approx((-points, error))
+    assert np.abs(mirrored.score - found.score).max() < 1e-6
 
 
 def test_style_covariance_matches_style_intervals():
     rng = np.random.default_rng(12)
     _, ballots, features, _ = styled_arena(rng, 6, 900)
     established = np.array([True] * 5 + [False])
-    found = fit(ballots, features, 6, established=established, deff=np.array([4.0, 1, 1, 2, 1, 1]))
-    half = Z * np.sqrt(np.diag(found.covariance))
-    assert np.allclose((found.high - found.low)[:5], 2 * half[:5])
+    found = fit(ballots, features, 6, established=established, voter=rng.integers(3, size=900))
+    half = Z * np.sqrt(np.diag(found.covariance)[:5])
+    assert np.allclose((found.high - found.low)[:5], 2 * half)
     assert not found.covariance[5].any()
     assert np.allclose(found.covariance, found.covariance.T)
+    variance = np.diag(found.covariance)
+    differences = variance[:, None] + variance - 2 * found.covariance
+    assert differences[np.triu_indices(5, 1)].min() > 1

@@ -22,11 +22,13 @@ from tools.bench.ratings import calibration  # noqa: E402
 from tools.bench.ratings.other_libraries import compare_libraries  # noqa: E402
 from tools.bench.ratings.report import Report  # noqa: E402
 from tools.bench.ratings.speed import speed  # noqa: E402
+from tools.bench.ratings.style import style  # noqa: E402
+from tools.bench.ratings.tiny import tiny  # noqa: E402
 
 CALIBRATION = {
     "intervals": calibration.intervals,
-    "tiny": calibration.tiny,
-    "style": calibration.style,
+    "tiny": tiny,
+    "style": style,
     "sampling": calibration.sampling,
     "anomalies": calibration.anomalies,
 }

@@ -1,4 +1,4 @@
-"""Long simulations on new seeds: intervals, ranks and anomaly tests."""
+"""Long simulations on new seeds: intervals, ranks, sampling and anomaly tests."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
@@ -10,17 +10,12 @@ from typing import Any
 import numpy as np
 
 from leaderboard.rating.anomalies.eprocess import ALPHA
-from leaderboard.rating.bradley_terry import POINTS
-from leaderboard.rating.intervals import Z
-from leaderboard.rating.style_control import fit_style, scaling_of
 from tests.leaderboard.rating import simulations
 from tests.leaderboard.rating.interval_coverage import DESIGNS, Coverage, Design, coverage
 from tests.leaderboard.rating.newcomer_simulation import newcomer_half_width
-from tests.leaderboard.rating.tiny_boards import finite_intervals, fit_tiny_board, random_ballots
 from tests.leaderboard.rating.voter_verdicts import verdicts
 from tools.bench.ratings.report import Report
 
-EFFECTS = np.array([0.25, -0.1, 0.05, 0.0])
 JOBS = 4  # parallel jobs per row
 
 
@@ -73,61 +68,6 @@ def _joined(parts: Iterable[Coverage]) -> Coverage:
         for kind, held in part.held.items():
             joined.held[kind].extend(held)
     return joined
-
-
-def tiny(simulator: Simulator, report: Report) -> None:
-    report.heading("Random boards of one to five voters: fits that raise or have an interval of no width (boards)")
-    faults = list(chain.from_iterable(simulator.repeat(10_000, _faults_of_tiny_boards)))
-    boards = JOBS * max(1, round(10_000 * simulator.fraction / JOBS))
-    report.row(f"faulty boards ({boards:,})", f"{len(faults)}", "bar 0", held=not faults)
-    for fault in faults[:5]:
-        report.row(fault, "")
-
-
-def _faults_of_tiny_boards(boards: int, seed: int) -> list[str]:
-    """Return a line for each board without a sound fit."""
-    faults = []
-    for number in range(boards):
-        ballots = random_ballots(np.random.default_rng([seed, number]))
-        try:
-            widths = [high - low for low, high in finite_intervals(fit_tiny_board(ballots))]
-        except Exception as error:  # any error is a finding
-            faults.append(f"seed [{seed}, {number}]: {type(error).__name__}: {error}")
-        else:
-            faults.extend([f"seed [{seed}, {number}]: width {min(widths)}"] if min(widths, default=1) <= 0 else [])
-    return faults
-
-
-def style(simulator: Simulator, report: Report) -> None:
-    report.heading("Style control: how often intervals hold the truth (cases)")
-    for models, votes in ((12, 2000), (20, 10_000), (40, 30_000)):
-        parts = list(simulator.repeat(400, _StyleHeld(models, votes)))
-        for what, held in zip(("scores", "coefficients", "the true 0.25"), zip(*parts, strict=True), strict=True):
-            together = list(chain.from_iterable(held))
-            report.share(f"{models} models, {votes:,} votes: {what}", together, low=0.93, high=0.97)
-
-
-@dataclass(frozen=True)
-class _StyleHeld:
-    models: int
-    votes: int
-
-    def __call__(self, repetitions: int, seed: int) -> tuple[list[bool], list[bool], list[bool]]:
-        rng, scores, slopes, first = np.random.default_rng(seed), [], [], []
-        for _ in range(repetitions):
-            theta, ballots, features = simulations.styled_arena(
-                rng, models=self.models, votes=self.votes, effects=EFFECTS
-            )
-            fit = fit_style(
-                ballots.left, ballots.right, ballots.share, features,
-                established=np.ones(self.models, dtype=bool), scaling=scaling_of(features),
-            )  # fmt: skip
-            truth = 1500 + POINTS * theta
-            scores.extend((fit.low <= truth) & (truth <= fit.high))
-            held = np.abs(fit.coefficients - EFFECTS) <= Z * fit.errors
-            slopes.extend(held)
-            first.append(held[0])
-        return scores, slopes, first
 
 
 def sampling(simulator: Simulator, report: Report) -> None:
