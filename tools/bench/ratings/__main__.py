@@ -20,6 +20,7 @@ import numpy as np  # noqa: E402
 
 from tools.bench.ratings import calibration  # noqa: E402
 from tools.bench.ratings.other_libraries import compare_libraries  # noqa: E402
+from tools.bench.ratings.ranks import rank_ranges  # noqa: E402
 from tools.bench.ratings.report import Report  # noqa: E402
 from tools.bench.ratings.speed import speed  # noqa: E402
 
@@ -28,6 +29,7 @@ CALIBRATION = {
     "tiny": calibration.tiny,
     "style": calibration.style,
     "sampling": calibration.sampling,
+    "ranks": rank_ranges,
     "anomalies": calibration.anomalies,
 }
 COSTS = {"speed": speed, "rivals": compare_libraries}
