@@ -221,7 +221,8 @@ def _facts(run: AggregationRun, fit: SnapshotFit, earlier: AggregationRun | None
         "thorough": refit.style and refit.voters,
         "thorough_at": run.started_at.isoformat() if refit.style else old.get("thorough_at"),
     }
-    for name, is_own in (("style", refit.style), ("flips_first", "flips_first" in fit.facts)):
+    own = {"style": refit.style, **{name: name in fit.facts for name in ("flips_first", "drops_first")}}
+    for name, is_own in own.items():
         if is_own and name in facts:
             facts[f"{name}_of"] = run.public_id
         elif not is_own and name in old:

@@ -9,7 +9,8 @@ from leaderboard.rating.bradley_terry import Flags, Floats, Indices
 from leaderboard.rating.rank_ranges.critical_distance import critical_distance
 from leaderboard.rating.rank_ranges.truths import covariance_root, plausible_truths, standard_normals
 
-LEVEL = 0.95
+# Of 5 % permitted errors, one is left for the estimate of the prior.
+LEVEL = 0.96
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,21 @@ class FlipFacts(TypedDict):
     first: str
 
 
+class BallotKind(TypedDict):
+    """Votes for one outcome between two models; outcome: left, right, or tie for a tie of either kind."""
+
+    left: str
+    right: str
+    outcome: str
+    votes: int
+
+
+class DropFacts(TypedDict):
+    votes: int
+    first: str
+    ballots: list[BallotKind]
+
+
 class SideBiasFacts(TypedDict):
     points: float
     low: float
@@ -49,6 +64,7 @@ class FitFacts(TypedDict):
     side_bias: SideBiasFacts | None
     largest_design_effect: float
     flips_first: NotRequired[FlipFacts | None]
+    drops_first: NotRequired[DropFacts | None]
     style: NotRequired[StyleFacts]
 
 

@@ -12,9 +12,18 @@ from leaderboard.rating.bradley_terry import Flags, NotConnected, Tally
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.counts import Counts
 from leaderboard.rating.diagnostics import misfit, votes_to_flip_first
+from leaderboard.rating.first_place.dropped_votes import OUTCOMES, votes_to_drop_first
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.ranks import rank_board, rank_established
-from leaderboard.rating.snapshot_facts import FitFacts, FitLine, FlipFacts, Interval, SideBiasFacts, StyleFacts
+from leaderboard.rating.snapshot_facts import (
+    DropFacts,
+    FitFacts,
+    FitLine,
+    FlipFacts,
+    Interval,
+    SideBiasFacts,
+    StyleFacts,
+)
 from leaderboard.rating.style_control import FEATURES, Scaling, StyleFit, fit_style, scaling_of
 
 
@@ -29,8 +38,8 @@ class StyleInput(NamedTuple):
 class SnapshotFit:
     """Fit of a snapshot: a line for each of counts.names, and facts of the board, in points unless noted.
 
-    phi: dispersion of each group. side_bias: None where it has no estimate. flips_first (only `with_flip`): see
-    votes_to_flip_first. largest_design_effect: of the established models. style: coefficients in logit per standard
+    phi: dispersion of each group. side_bias: None where it has no estimate. flips_first, drops_first (only `with_flip`): see
+    votes_to_flip_first, votes_to_drop_first. largest_design_effect: of the established models. style: coefficients in logit per standard
     deviation, scaling in the order of FEATURES; missing without `style` or established models.
     """
 
@@ -77,6 +86,7 @@ def fit_snapshot(
     }
     if with_flip:
         facts["flips_first"] = _flip(tally, board, counts.names)
+        facts["drops_first"] = _drop(tally, board, counts.names)
     lines = _lines(counts, board)
     if style is not None and (style_result := _fit_style(style, board, parameters)):
         _add_style_columns(lines, style_result.fit)
@@ -93,6 +103,20 @@ def _flip(tally: Tally, board: Board, names: list[str]) -> FlipFacts | None:
         "winner": names[found.winner],
         "loser": names[found.loser],
         "first": names[found.first],
+    }
+
+
+def _drop(tally: Tally, board: Board, names: list[str]) -> DropFacts | None:
+    found = votes_to_drop_first(tally, board)
+    if found is None:
+        return None
+    return {
+        "votes": found.votes,
+        "first": names[found.first],
+        "ballots": [
+            {"left": names[left], "right": names[right], "outcome": OUTCOMES[outcome], "votes": votes}
+            for left, right, outcome, votes in found.kinds.tolist()
+        ],
     }
 
 

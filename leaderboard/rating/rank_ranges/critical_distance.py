@@ -38,7 +38,7 @@ def _largest_deciding_distances(truths: _Draws, errors: _Draws, scale: Floats, l
     smallest = error.min(axis=1).astype(np.float32)
     largest = np.where(np.eye(models, dtype=bool), 0, error).max(axis=1).astype(np.float32)
     size = np.abs(gap)
-    found = (size / largest[order]).max(axis=1).astype(np.float64)
+    found: Floats = (size / largest[order]).max(axis=1).astype(np.float64)
     upper = size / smallest[order]
     draw, place = np.nonzero(upper > np.quantile(found, level))
     widest_first = np.argsort(-upper[draw, place], kind="stable")

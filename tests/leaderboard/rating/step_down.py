@@ -4,7 +4,9 @@ import numpy as np
 
 from leaderboard.rating.bradley_terry import Flags, Floats
 from leaderboard.rating.rank_ranges.truths import covariance_root, standard_normals
-from leaderboard.rating.ranks import LEVEL, difference_errors
+from leaderboard.rating.ranks import difference_errors
+
+LEVEL = 0.95
 
 
 def plainly_above(score: Floats, covariance: Floats) -> Flags:
